@@ -1,0 +1,66 @@
+# Finds LLVM, MLIR and LLD 22 and defines how the project's libraries and tools
+# are added. Debian's packages are found without a hint; another build with
+# -DMLIR_DIR=<prefix>/lib/cmake/mlir.
+
+if(NOT MLIR_DIR AND EXISTS "/usr/lib/llvm-22/lib/cmake/mlir")
+  set(MLIR_DIR "/usr/lib/llvm-22/lib/cmake/mlir")
+endif()
+find_package(MLIR 22 REQUIRED CONFIG)
+find_package(LLD REQUIRED CONFIG HINTS "${MLIR_DIR}/../lld")
+
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include(HandleLLVMOptions)
+
+# Link the shared libraries by name. The CMake targets MLIRIR, MLIRPass, ... are
+# the static archives: with them every TypeID would exist twice.
+set(TILE_MLIR_LIBS MLIR LLVM)
+
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${LLD_INCLUDE_DIRS})
+include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+separate_arguments(TILE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+add_definitions(${TILE_LLVM_DEFINITIONS})
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+# HandleLLVMOptions sets -Wall and friends to suit LLVM; these two are noise in
+# code that follows LLVM's own habits (unused parameters of overrides).
+set(TILE_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+if(TILE_WERROR)
+  list(APPEND TILE_WARNINGS -Werror)
+endif()
+
+# tile_add_library(<name> sources... [DEPENDS targets...] [LINK_LIBS libs...])
+# Libraries of the project only; MLIR and LLVM are always linked.
+function(tile_add_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  foreach(lib ${ARG_LINK_LIBS})
+    if(lib MATCHES "^(MLIR|LLVM).+")
+      message(FATAL_ERROR "${name} links ${lib}: the shared MLIR and LLVM are linked already")
+    endif()
+  endforeach()
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(tile::${name} ALIAS ${name})
+  target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:include>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ${TILE_MLIR_LIBS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TILE_LIBS ${name})
+endfunction()
+
+# tile_add_tool(<name> sources... [LINK_LIBS libs...])
+function(tile_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  set_property(GLOBAL APPEND PROPERTY TILE_TOOLS ${name})
+endfunction()

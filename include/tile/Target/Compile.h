@@ -1,0 +1,55 @@
+//===- Compile.h - From a tile module to an artifact ------------*- C++ -*-===//
+//
+// The library entry point: what tile-translate, the C API and Python call.
+//
+//   tile::CompileOptions options;
+//   options.chip = "sm_90a";
+//   llvm::FailureOr<tile::Artifact> artifact =
+//       tile::compile(module, tile::OutputKind::PTX, options);
+//
+// Errors are diagnostics of the module's context; nothing aborts.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TARGET_COMPILE_H
+#define TILE_TARGET_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace tile {
+
+enum class OutputKind { LLVMIR, PTX, HSACO };
+
+struct CompileOptions {
+  /// A row of Chips.h. Required unless the module carries its target.
+  std::string chip;
+  /// Optimisation level of LLVM, 0 to 3.
+  unsigned optLevel = 3;
+};
+
+/// Seconds of wall time spent in one stage.
+struct StageTime {
+  std::string stage;
+  double seconds;
+};
+
+struct Artifact {
+  OutputKind kind;
+  /// LLVM IR or PTX as text, or the bytes of the code object.
+  std::string data;
+  /// See docs/Manifest.md: {"version": 1, "chip": ..., "kernels": [...]}.
+  llvm::json::Value manifest = nullptr;
+  std::vector<StageTime> times;
+};
+
+/// Lowers `module`, which may be at any stage from S0 to S6, in place, and
+/// translates it. On failure a diagnostic has been emitted.
+llvm::FailureOr<Artifact> compile(mlir::ModuleOp module, OutputKind kind,
+                                  const CompileOptions &options);
+
+} // namespace tile
+
+#endif // TILE_TARGET_COMPILE_H
