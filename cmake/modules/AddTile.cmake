@@ -5,7 +5,11 @@
 if(NOT MLIR_DIR AND EXISTS "/usr/lib/llvm-22/lib/cmake/mlir")
   set(MLIR_DIR "/usr/lib/llvm-22/lib/cmake/mlir")
 endif()
-find_package(MLIR 22 REQUIRED CONFIG)
+# LLVM's version files accept only the exact minor version: compare here.
+find_package(MLIR REQUIRED CONFIG)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "LLVM 22 is needed; ${MLIR_DIR} is ${LLVM_PACKAGE_VERSION}")
+endif()
 find_package(LLD REQUIRED CONFIG HINTS "${MLIR_DIR}/../lld")
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")

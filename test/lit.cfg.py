@@ -1,0 +1,48 @@
+# The lit configuration of the project's tests. lit.site.cfg.py, which CMake
+# writes, loads this file.
+
+import os
+import shutil
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "tile"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Integration", "Package", "fuzz", "python", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tile_obj_root, "test")
+
+tile_bin = os.path.join(config.tile_obj_root, "bin")
+tool_dirs = [tile_bin, config.llvm_tools_dir]
+
+llvm_config.use_default_substitutions()
+for directory in reversed(tool_dirs):
+    llvm_config.with_environment("PATH", directory, append_path=True)
+llvm_config.with_environment("FILECHECK_OPTS", "--dump-input=fail")
+# Every tool that was built, so that adding one needs no change here.
+tools = sorted(os.listdir(tile_bin)) if os.path.isdir(tile_bin) else []
+tools = [tool for tool in tools if tool.startswith("tile-")]
+tools += ["split-file", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
+llvm_config.add_tool_substitutions(tools, tool_dirs)
+
+config.substitutions.append(("%python", config.python_executable))
+config.substitutions.append(("%tile_src_root", config.tile_src_root))
+config.substitutions.append(("%tile_obj_root", config.tile_obj_root))
+
+
+def find_ptxas():
+    """The CUDA assembler, where one is installed."""
+    places = [os.environ.get("PATH", "")]
+    for root in (os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if root:
+            places.append(os.path.join(root, "bin"))
+    return shutil.which("ptxas", path=os.pathsep.join(places))
+
+
+# Tests that assemble PTX say `REQUIRES: ptxas` and call %ptxas.
+ptxas = find_ptxas()
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
