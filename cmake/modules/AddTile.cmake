@@ -26,6 +26,7 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${LLD_INCLU
 include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 separate_arguments(TILE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${TILE_LLVM_DEFINITIONS})
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
@@ -53,6 +54,10 @@ function(tile_add_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:include>)
+  # For projects that add this one as a subdirectory; TileConfig.cmake does the
+  # same for an installed Tile.
+  target_include_directories(${name} SYSTEM PUBLIC
+    "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ${TILE_MLIR_LIBS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

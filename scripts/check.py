@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Builds everything, runs every suite and counts what passed.
+
+The last line is "N passed, N failed". A suite that cannot be run, or a build
+that fails, counts as one failure.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Result:
+    """The counts of one suite."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+
+def run(command, **options):
+    """The exit status of `command`, whose output goes to the terminal."""
+    sys.stdout.flush()
+    return subprocess.run(command, cwd=ROOT, **options).returncode
+
+
+def ninja(build, *targets):
+    return run(["ninja", "-C", build, *targets], stdin=subprocess.DEVNULL)
+
+
+def read_report(path):
+    """The JSON that a suite has written, or None if it did not get there."""
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def fresh(path):
+    """`path`, with no file of an earlier run left there."""
+    if os.path.exists(path):
+        os.remove(path)
+    return path
+
+
+def check_unit(build):
+    report = fresh(os.path.join(build, "unit.json"))
+    status = run([os.path.join(build, "bin", "tile-unit-tests"),
+                  "--gtest_brief=1", "--gtest_output=json:" + report])
+    counts = read_report(report)
+    if counts is None:
+        return Result(failed=1)
+    failed = counts["failures"] + counts["errors"]
+    if status != 0 and failed == 0:
+        failed = 1
+    skipped = sum(test["result"] == "SKIPPED" for suite in counts["testsuites"]
+                  for test in suite["testsuite"])
+    ran = counts["tests"] - counts["disabled"] - skipped
+    return Result(ran - failed, failed, counts["disabled"] + skipped)
+
+
+def check_lit(build):
+    report = fresh(os.path.join(build, "lit.json"))
+    environment = dict(os.environ)
+    environment["LIT_OPTS"] = " ".join(
+        ["--output=" + report, environment.get("LIT_OPTS", "")])
+    status = run(["ninja", "-C", build, "check-tile"], env=environment)
+    tests = read_report(report)
+    if tests is None:
+        return Result(failed=1)
+    codes = [test["code"] for test in tests["tests"]]
+    passed = sum(code in ("PASS", "FLAKYPASS", "XFAIL") for code in codes)
+    skipped = sum(code in ("UNSUPPORTED", "SKIPPED", "EXCLUDED")
+                  for code in codes)
+    failed = len(codes) - passed - skipped
+    if status != 0 and failed == 0:
+        failed = 1
+    return Result(passed, failed, skipped)
+
+
+def check_python(build):
+    tests = os.path.join(ROOT, "test", "python")
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.path.join(ROOT, "python")
+    environment["TILE_BUILD_DIR"] = build
+    environment["PATH"] = os.pathsep.join(
+        [os.path.join(build, "bin"), environment["PATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "discover", "-s", tests],
+        cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
+        stdout=subprocess.PIPE, text=True)
+    print(done.stdout, end="")
+    ran = re.search(r"^Ran (\d+) tests?", done.stdout, re.M)
+    if not ran:
+        return Result(failed=1)
+    counts = {key: int(value) for key, value in
+              re.findall(r"(\w+)=(\d+)", done.stdout[ran.end():])}
+    failed = (counts.get("failures", 0) + counts.get("errors", 0) +
+              counts.get("successes", 0))  # "unexpected successes"
+    skipped = counts.get("skipped", 0)
+    if done.returncode != 0 and failed == 0:
+        failed = 1
+    return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
+
+
+def check_package(build):
+    failed = run([sys.executable, os.path.join("test", "Package", "check.py"),
+                  "--build=" + build]) != 0
+    return Result(int(not failed), int(failed))
+
+
+def check_fuzz(build):
+    report = fresh(os.path.join(build, "fuzz.json"))
+    run([sys.executable, os.path.join("test", "fuzz", "mutate.py"),
+         "--tool=" + os.path.join(build, "bin", "tile-opt"),
+         "--translate=" + os.path.join(build, "bin", "tile-translate"),
+         "--failures=" + os.path.join(build, "fuzz-failures"),
+         "--report=" + report])
+    counts = read_report(report)
+    if counts is None:
+        return Result(failed=1)
+    return Result(counts["passed"], counts["failed"])
+
+
+SUITES = [
+    ("unit", "layout algebra and tables (GoogleTest)", check_unit),
+    ("lit", "dialect, passes, tools, documents", check_lit),
+    ("python", "Python package", check_python),
+    ("package", "install, find_package and add_subdirectory", check_package),
+    ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="the build directory")
+    parser.add_argument("--suite", action="append",
+                        choices=[name for name, _, _ in SUITES],
+                        help="run only this suite (may be repeated)")
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+
+    targets = ["all"]
+    if os.path.isdir(os.path.join(ROOT, "test", "unit")):
+        targets.append("tile-unit-tests")
+    if ninja(build, *targets) != 0:
+        print("the build failed\n0 passed, 1 failed")
+        return 1
+
+    rows = []
+    for name, what, suite in SUITES:
+        if options.suite and name not in options.suite:
+            continue
+        print("\n== %s: %s" % (name, what))
+        start = time.monotonic()
+        rows.append((name, suite(build), time.monotonic() - start))
+
+    print("\n%-8s %7s %7s %8s %8s" % ("suite", "passed", "failed", "skipped",
+                                       "seconds"))
+    for name, result, seconds in rows:
+        print("%-8s %7d %7d %8d %8.1f" % (name, result.passed, result.failed,
+                                          result.skipped, seconds))
+    passed = sum(result.passed for _, result, _ in rows)
+    failed = sum(result.failed for _, result, _ in rows)
+    print("%d passed, %d failed" % (passed, failed))
+    return int(failed != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

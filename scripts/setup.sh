@@ -1,0 +1,45 @@
+#!/bin/bash
+# Installs the Debian packages that the build needs, if any is missing. Does
+# nothing where all are there, or where MLIR_DIR names another build of LLVM.
+set -euo pipefail
+
+[ -z "${MLIR_DIR:-}" ] || exit 0
+
+packages=(cmake ninja-build clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev
+          mlir-22-tools liblld-22-dev lld-22 libgtest-dev zlib1g-dev
+          libzstd-dev python3)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo -n)
+fi
+if ! command -v apt-get >/dev/null ||
+   ! { [ ${#as_root[@]} -eq 0 ] || sudo -n true 2>/dev/null; }; then
+  cat >&2 <<MESSAGE
+These packages are needed and not installed, and this user cannot install them:
+
+  sudo apt-get update
+  sudo apt-get install --no-install-recommends ${missing[*]}
+
+On Debian 12 they are in bookworm-security; for other releases see
+https://apt.llvm.org. With another build of LLVM, MLIR and LLD 22, set MLIR_DIR
+to its lib/cmake/mlir.
+MESSAGE
+  exit 1
+fi
+
+echo "Installing ${missing[*]}"
+"${as_root[@]}" apt-get -qq update
+if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+     --no-install-recommends "${missing[@]}" >/dev/null; then
+  echo "apt-get failed. On Debian 12 the packages of LLVM 22 are in" \
+       "bookworm-security; for other releases see https://apt.llvm.org." >&2
+  exit 1
+fi

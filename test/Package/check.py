@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Builds and runs the consumer project in each of the ways that users may.
+
+It is built against an install tree and against the build tree; as a project
+that adds the sources with add_subdirectory it is only configured, because the
+libraries themselves are the ones already built.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        print(done.stdout, end="")
+        sys.exit("failed: " + " ".join(command))
+    return done.stdout
+
+
+def cached(build, variable):
+    """A variable of the build tree, so that the consumer uses the same."""
+    with open(os.path.join(build, "CMakeCache.txt")) as file:
+        for line in file:
+            if line.startswith(variable + ":"):
+                return line.rstrip("\n").split("=", 1)[1]
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="the build directory")
+    build = os.path.abspath(parser.parse_args().build)
+    work = os.path.join(build, "package")
+    shutil.rmtree(work, ignore_errors=True)
+
+    prefix = os.path.join(work, "install")
+    run("cmake", "--install", build, "--prefix", prefix)
+    # What is installed must not depend on the trees it came from.
+    for folder, _, names in os.walk(prefix):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith((".cmake", ".h", ".inc", ".td")):
+                with open(path) as file:
+                    text = file.read()
+                if build in text or ROOT in text:
+                    sys.exit("%s names the build or source tree" % path)
+
+    same = ["-G", "Ninja"]
+    for variable in ("CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER", "MLIR_DIR",
+                     "CMAKE_BUILD_TYPE"):
+        value = cached(build, variable)
+        if value:
+            same.append("-D%s=%s" % (variable, value))
+
+    def configure(name, *flags):
+        tree = os.path.join(work, name)
+        run("cmake", "-S", HERE, "-B", tree, *same, *flags)
+        return tree
+
+    for name, tile_dir in (("installed", prefix), ("build-tree", build)):
+        tree = configure(name, "-DCMAKE_PREFIX_PATH=" + tile_dir)
+        run("ninja", "-C", tree)
+        print("%s: consumer printed %s" % (
+            name, run(os.path.join(tree, "consumer")).strip()))
+    configure("subdirectory", "-DTILE_SOURCE_DIR=" + ROOT)
+    print("subdirectory: configured")
+
+
+if __name__ == "__main__":
+    main()
