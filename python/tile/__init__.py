@@ -1,0 +1,29 @@
+"""Load and launch kernels that the tile compiler made.
+
+    import tile
+
+    module = tile.load("attention.ptx", "attention.json")
+    module["attention"](q, k, v, o, lse, scale)
+
+Tensors are PyTorch's, CuPy's or any with `__cuda_array_interface__`. Every
+argument is checked against the manifest before anything is launched; a misfit
+is a `tile.ArgumentError`. `tile.compile` runs the compiler first. The package
+needs nothing but the CUDA driver.
+"""
+
+from .compiler import chip_for, compile, find_tile_translate
+from .errors import ArgumentError, CompileError, DriverError, ManifestError
+from .launcher import Kernel, Module, load
+
+__all__ = [
+    "ArgumentError",
+    "CompileError",
+    "DriverError",
+    "Kernel",
+    "ManifestError",
+    "Module",
+    "chip_for",
+    "compile",
+    "find_tile_translate",
+    "load",
+]

@@ -1,0 +1,458 @@
+"""Loading an artifact and launching its kernels.
+
+A launch checks every argument against the manifest. What it learns from
+extents, strides, types and devices is kept, so that a launch with layouts seen
+before only reads the addresses, packs the parameters and calls the driver.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import struct
+import threading
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import driver as _driver
+from . import manifest as _manifest
+from . import tensors
+from .errors import ArgumentError, ManifestError
+from .manifest import Buffer, Scalar
+from .tensors import Layout
+
+#: Dynamic shared memory that a kernel may use without asking for more.
+_DEFAULT_SHARED_BYTES = 48 * 1024
+
+_GRID_LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
+_INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
+_PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
+
+#: Standard sizes check the range of a number, native ones do not.
+_F32 = struct.Struct("<f")
+
+#: Plans kept per kernel; a program with more distinct shapes starts over.
+_MAX_PLANS = 4096
+
+
+class _Plan(NamedTuple):
+    """What the layouts of one set of arguments determine.
+
+    `values` are all the kernel's parameters, with gaps for addresses and
+    scalars.
+    """
+
+    grid: Tuple[int, int, int]
+    values: List[Any]
+    device: Optional[int]
+
+
+class _Launch(NamedTuple):
+    """A checked launch, ready for a driver."""
+
+    kernel: "Kernel"
+    plan: _Plan
+    params: bytes
+
+
+class Kernel:
+    """One kernel of a module; calling it checks, then launches."""
+
+    def __init__(self, module: "Module", spec: _manifest.Kernel):
+        self.spec = spec
+        self._module = module
+        self._names = tuple(param.name for param in spec.params)
+        self._grid_scalars = spec.grid_scalars
+        self._plans: Dict[tuple, _Plan] = {}
+
+        # Parameters are packed with C's alignment, as kernel parameters are.
+        code, slots, position = "@", [], 0
+        for param in spec.params:
+            slots.append(position)
+            if isinstance(param, Scalar):
+                code += _PACK_CODES[param.type]
+                position += 1
+                continue
+            dynamic = param.shape.count(None) + param.strides.count(None)
+            code += "P" + "q" * dynamic
+            position += 1 + dynamic
+        self._packer = struct.Struct(code)
+        self._slots = tuple(slots)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    def __call__(self, *args: Any, stream: Any = None, **named: Any) -> None:
+        """Launches this kernel alone; arguments in order or by name."""
+        if named or len(args) != len(self._names):
+            args = _bind(self.name, self._names, args, named)
+        self._module._run((self.prepare(args),), args, stream)
+
+    def prepare(self, args: Sequence[Any]) -> _Launch:
+        """Checks one argument per parameter and packs them."""
+        given: List[Any] = []
+        key: List[Any] = []
+        pointer_device = self._module._pointer_device
+        for position, (param, value) in enumerate(zip(self.spec.params, args)):
+            try:
+                if isinstance(param, Scalar):
+                    given.append(_scalar(param, value))
+                    continue
+                pointer, layout = tensors.describe(value, pointer_device)
+                if pointer % param.alignment:
+                    raise ArgumentError(
+                        f"address {pointer:#x} must be aligned to"
+                        f" {param.alignment} bytes"
+                    )
+            except ArgumentError as error:
+                raise ArgumentError(self._argument(position) + str(error)) from None
+            given.append(pointer)
+            key.append(layout)
+        for position in self._grid_scalars:
+            key.append(given[position])
+
+        plan_key = tuple(key)
+        plan = self._plans.get(plan_key)
+        if plan is None:
+            plan = self._make_plan(key, given)
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            self._plans[plan_key] = plan
+
+        values = plan.values.copy()
+        for slot, value in zip(self._slots, given):
+            values[slot] = value
+        return _Launch(self, plan, self._packer.pack(*values))
+
+    def _argument(self, position: int) -> str:
+        return f"argument {position} '{self._names[position]}': "
+
+    def _make_plan(self, layouts: Sequence[Any], scalars: Sequence[Any]) -> _Plan:
+        values: List[Any] = []
+        shapes: Dict[int, Tuple[int, ...]] = {}
+        first: Optional[Tuple[int, int]] = None
+        remaining = iter(layouts)
+        for position, param in enumerate(self.spec.params):
+            values.append(0)
+            if isinstance(param, Scalar):
+                continue
+            layout = next(remaining)
+            try:
+                values += _dynamic_values(param, layout)
+            except ArgumentError as error:
+                raise ArgumentError(self._argument(position) + str(error)) from None
+            shapes[position] = layout.shape
+            if layout.device is None:
+                continue
+            if first is None:
+                first = (position, layout.device)
+            elif layout.device != first[1]:
+                raise ArgumentError(
+                    f"{self._argument(position)}is on device {layout.device}, but"
+                    f" argument {first[0]} '{self._names[first[0]]}' is on device"
+                    f" {first[1]}"
+                )
+        grid = tuple(
+            self._grid_extent(axis, expression, shapes, scalars)
+            for axis, expression in enumerate(self.spec.grid)
+        )
+        return _Plan(grid, values, first[1] if first else None)
+
+    def _grid_extent(self, axis, expression, shapes, scalars) -> int:
+        extent = _manifest.evaluate(expression, shapes, scalars)
+        if not 0 <= extent <= _GRID_LIMITS[axis]:
+            raise ArgumentError(
+                f"{self.name}: grid extent {'xyz'[axis]} is {extent}, must be"
+                f" between 0 and {_GRID_LIMITS[axis]}"
+            )
+        return extent
+
+
+class Module:
+    """The kernels of one artifact.
+
+    The artifact is loaded into a device's context at the first launch there,
+    so a module serves several devices, and arguments are checked where there
+    is no device at all. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        image: bytes,
+        manifest: Union[str, bytes, dict, _manifest.Manifest],
+        driver: Optional[_driver.Driver] = None,
+    ):
+        if not isinstance(manifest, _manifest.Manifest):
+            manifest = _manifest.parse(manifest)
+        if manifest.kind not in ("ptx", "cubin"):
+            raise ManifestError(
+                f"the CUDA driver loads ptx and cubin, not '{manifest.kind}'"
+            )
+        self.manifest = manifest
+        self.kernels = {spec.name: Kernel(self, spec) for spec in manifest.kernels}
+        #: The names of all kernels' parameters, in order of first appearance.
+        self.parameters: Tuple[str, ...] = tuple(
+            dict.fromkeys(
+                param.name for spec in manifest.kernels for param in spec.params
+            )
+        )
+        places = {name: i for i, name in enumerate(self.parameters)}
+        self._selections = tuple(
+            (kernel, tuple(places[name] for name in kernel._names))
+            for kernel in self.kernels.values()
+        )
+        self._image = image
+        self._driver = driver
+        self._lock = threading.Lock()
+        self._logs: List[str] = []
+        # Per context: the module and its functions by kernel name.
+        self._loaded: Dict[int, Tuple[int, Dict[str, int]]] = {}
+        # Per (current context, device): the context to launch in.
+        self._contexts: Dict[Tuple[int, int], int] = {}
+
+    def __getitem__(self, name: str) -> Kernel:
+        try:
+            return self.kernels[name]
+        except KeyError:
+            raise KeyError(
+                f"no kernel '{name}', there are: {', '.join(self.kernels)}"
+            ) from None
+
+    def launch(self, *args: Any, stream: Any = None, **named: Any) -> None:
+        """Launches all kernels in the manifest's order on one stream.
+
+        The arguments are `self.parameters`, in that order or by name; kernels
+        that name the same parameter share its argument. Nothing is launched
+        unless every kernel accepts its arguments. `stream` is a handle or a
+        stream object; without one it is PyTorch's current stream for PyTorch
+        tensors, else the stream that a tensor's interface names, else the
+        default stream.
+        """
+        if named or len(args) != len(self.parameters):
+            label = next(iter(self.kernels))
+            args = _bind(label, self.parameters, args, named)
+        launches = tuple(
+            kernel.prepare([args[i] for i in selection])
+            for kernel, selection in self._selections
+        )
+        self._run(launches, args, stream)
+
+    __call__ = launch
+
+    @property
+    def log(self) -> str:
+        """What the driver's JIT compiler reported, where the module is loaded."""
+        return "\n".join(self._logs)
+
+    def load(self, device: int = 0) -> None:
+        """Loads the artifact for a device now rather than at first launch."""
+        self._in_context(device, lambda driver, functions: None)
+
+    def close(self) -> None:
+        """Unloads the artifact everywhere; a later launch loads it again.
+
+        No launch of it may still be running.
+        """
+        with self._lock:
+            driver = self._get_driver() if self._loaded else None
+            while self._loaded:
+                context, (module, _) = self._loaded.popitem()
+                driver.push_context(context)
+                try:
+                    driver.unload_module(module)
+                finally:
+                    driver.pop_context()
+
+    def _run(self, launches: Sequence[_Launch], args: tuple, stream: Any) -> None:
+        device = None
+        for launch in launches:
+            own = launch.plan.device
+            if device is None:
+                device = own
+            elif own is not None and own != device:
+                raise ArgumentError(
+                    f"{launch.kernel.name}: its tensors are on device {own}, those"
+                    f" of {launches[0].kernel.name} on device {device}"
+                )
+        launches = [launch for launch in launches if 0 not in launch.plan.grid]
+        if not launches:
+            return
+
+        def launch_all(driver: _driver.Driver, functions: Dict[str, int]) -> None:
+            if stream is not None:
+                handle = tensors.stream_handle(stream)
+            else:
+                handle = tensors.current_stream(args, device)
+            for kernel, plan, params in launches:
+                spec = kernel.spec
+                driver.launch(
+                    functions[spec.name],
+                    plan.grid,
+                    spec.block,
+                    spec.shared_bytes,
+                    handle,
+                    params,
+                )
+
+        self._in_context(device, launch_all)
+
+    def _in_context(
+        self,
+        device: Optional[int],
+        action: Callable[[_driver.Driver, Dict[str, int]], None],
+    ) -> None:
+        """Calls `action` with the functions of a context that is current.
+
+        That is the thread's context where it is one of the device, else the
+        device's primary context, current for the time of the call only.
+        """
+        driver = self._get_driver()
+        current = driver.current_context()
+        context = self._contexts.get((current, device))
+        if context is None:
+            context = self._choose_context(driver, current, device)
+            self._contexts[(current, device)] = context
+        if context == current:
+            action(driver, self._functions(driver, context))
+            return
+        driver.push_context(context)
+        try:
+            action(driver, self._functions(driver, context))
+        finally:
+            driver.pop_context()
+
+    @staticmethod
+    def _choose_context(
+        driver: _driver.Driver, current: int, device: Optional[int]
+    ) -> int:
+        if current and (device is None or driver.current_device() == device):
+            return current
+        return driver.primary_context(device or 0)
+
+    def _functions(self, driver: _driver.Driver, context: int) -> Dict[str, int]:
+        """The functions in `context`, which is current, loaded once."""
+        loaded = self._loaded.get(context)
+        if loaded is not None:
+            return loaded[1]
+        with self._lock:
+            if context not in self._loaded:
+                module, log = driver.load_module(self._image)
+                functions = {}
+                for spec in self.manifest.kernels:
+                    function = driver.get_function(module, spec.name)
+                    if spec.shared_bytes > _DEFAULT_SHARED_BYTES:
+                        driver.allow_shared_memory(
+                            function, spec.shared_bytes, driver.current_device()
+                        )
+                    functions[spec.name] = function
+                if log:
+                    self._logs.append(log)
+                self._loaded[context] = (module, functions)
+            return self._loaded[context][1]
+
+    def _get_driver(self) -> _driver.Driver:
+        if self._driver is None:
+            self._driver = _driver.shared()
+        return self._driver
+
+    def _pointer_device(self, pointer: int) -> Optional[int]:
+        return self._get_driver().pointer_device(pointer)
+
+
+def load(
+    artifact_path: Union[str, "os.PathLike[str]"],
+    manifest_path: Union[str, "os.PathLike[str]", None] = None,
+    driver: Optional[_driver.Driver] = None,
+) -> Module:
+    """Loads an artifact (PTX or cubin) and its manifest.
+
+    Without `manifest_path` the manifest is the file beside the artifact with
+    the suffix .json. Raises OSError and ManifestError; what the driver thinks
+    of the artifact shows at the first launch or at `Module.load`.
+    """
+    if manifest_path is None:
+        manifest_path = os.path.splitext(os.fspath(artifact_path))[0] + ".json"
+    with open(artifact_path, "rb") as file:
+        image = file.read()
+    with open(manifest_path, "rb") as file:
+        return Module(image, file.read(), driver)
+
+
+def _bind(
+    label: str, names: Tuple[str, ...], args: tuple, named: Dict[str, Any]
+) -> tuple:
+    """Merges positional and named arguments into one tuple."""
+    bound = dict(zip(names, args))
+    for name, value in named.items():
+        if name not in names:
+            raise ArgumentError(
+                f"{label}: no argument '{name}', there are: {', '.join(names)}"
+            )
+        if name in bound:
+            raise ArgumentError(f"{label}: argument '{name}' is given twice")
+        bound[name] = value
+    if len(args) > len(names) or len(bound) < len(names):
+        raise ArgumentError(
+            f"{label}: expected {len(names)} arguments ({', '.join(names)}),"
+            f" got {len(args) + len(named)}"
+        )
+    return tuple(bound[name] for name in names)
+
+
+def _dynamic_values(param: Buffer, layout: Layout) -> List[int]:
+    """Checks a tensor; returns its dynamic extents, then its dynamic strides."""
+    if layout.type != param.type:
+        raise ArgumentError(f"type is {layout.type}, must be {param.type}")
+    if len(layout.shape) != param.rank:
+        raise ArgumentError(f"rank is {len(layout.shape)}, must be {param.rank}")
+    extents, strides = [], []
+    for dimension, (extent, required) in enumerate(zip(layout.shape, param.shape)):
+        if required is None:
+            extents.append(extent)
+        elif extent != required:
+            raise ArgumentError(f"extent {dimension} is {extent}, must be {required}")
+    for dimension, (stride, required, divisor) in enumerate(
+        zip(layout.strides, param.strides, param.divisibility)
+    ):
+        # The stride of a dimension that is never stepped along is free.
+        unused = layout.shape[dimension] <= 1
+        if required is not None:
+            if stride != required and not unused:
+                raise ArgumentError(
+                    f"stride {dimension} is {stride}, must be {required}"
+                )
+            continue
+        if stride % divisor:
+            if not unused:
+                raise ArgumentError(
+                    f"stride {dimension} is {stride}, must be divisible by {divisor}"
+                )
+            stride += divisor - stride % divisor
+        strides.append(stride)
+    return extents + strides
+
+
+def _scalar(param: Scalar, value: Any) -> Union[int, float]:
+    if tensors.is_tensor(value) or isinstance(value, (str, bytes)):
+        raise ArgumentError(f"expected a number ({param.type}), got {tensors.type_name(value)}")
+    if param.type == "f32":
+        try:
+            number = float(value)
+            _F32.pack(number)
+        except TypeError:
+            raise ArgumentError(f"expected a number (f32), got {tensors.type_name(value)}") from None
+        except OverflowError:
+            raise ArgumentError(f"{value} does not fit f32") from None
+        return number
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(
+            f"expected an integer ({param.type}), got {tensors.type_name(value)}"
+        ) from None
+    if not -(1 << _INTEGER_BITS[param.type] - 1) <= number < (
+        1 << _INTEGER_BITS[param.type] - 1
+    ):
+        raise ArgumentError(f"{number} does not fit {param.type}")
+    return number
+

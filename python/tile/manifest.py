@@ -1,0 +1,302 @@
+"""The manifest that tile-translate writes beside an artifact.
+
+`parse` turns its JSON into checked, immutable records; docs/Manifest.md says
+what each field means.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple, Union
+
+from .errors import ArgumentError, ManifestError
+
+VERSION = 1
+
+BUFFER_TYPES = ("f16", "bf16", "f32", "i32", "i64")
+SCALAR_TYPES = ("f32", "i32", "i64", "index")
+
+#: An integer, ("dim", p, d), ("arg", p) or (operator, a, b).
+Expression = Union[int, Tuple[Any, ...]]
+
+_OPERATORS: Dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "ceildiv": lambda a, b: -(-a // b),
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A parameter passed by value."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A pointer with the extents and strides, in elements, that are dynamic.
+
+    `None` in `shape` or `strides` is dynamic, a number is required of the
+    tensor. `alignment` counts bytes.
+    """
+
+    name: str
+    type: str
+    shape: Tuple[Optional[int], ...]
+    strides: Tuple[Optional[int], ...]
+    divisibility: Tuple[int, ...]
+    alignment: int
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: its launch geometry and its parameters in order."""
+
+    name: str
+    grid: Tuple[Expression, Expression, Expression]
+    block: Tuple[int, int, int]
+    shared_bytes: int
+    params: Tuple[Union[Scalar, Buffer], ...]
+
+    @property
+    def grid_scalars(self) -> Tuple[int, ...]:
+        """The scalar parameters on which the grid depends."""
+        found = set()
+        for expression in self.grid:
+            _collect_scalars(expression, found)
+        return tuple(sorted(found))
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a launcher needs of one artifact."""
+
+    chip: str
+    kind: str
+    kernels: Tuple[Kernel, ...]
+
+
+def parse(source: Union[str, bytes, Mapping[str, Any]]) -> Manifest:
+    """Parses a manifest given as JSON text or as the decoded object.
+
+    Raises ManifestError with the path of the offending field.
+    """
+    if isinstance(source, (str, bytes)):
+        try:
+            source = json.loads(source)
+        except ValueError as error:
+            raise ManifestError(f"manifest is not JSON: {error}") from None
+    root = _mapping(source, "manifest")
+    version = _field(root, "version", "manifest")
+    if version != VERSION:
+        raise ManifestError(
+            f"manifest version is {version!r}, this package reads {VERSION}"
+        )
+    kernels = _list(_field(root, "kernels", "manifest"), "kernels")
+    if not kernels:
+        raise ManifestError("kernels: is empty")
+    parsed = tuple(
+        _kernel(kernel, f"kernels[{i}]") for i, kernel in enumerate(kernels)
+    )
+    _require_unique((kernel.name for kernel in parsed), "kernels")
+    return Manifest(
+        chip=_string(_field(root, "chip", "manifest"), "chip"),
+        kind=_string(_field(root, "kind", "manifest"), "kind"),
+        kernels=parsed,
+    )
+
+
+def evaluate(
+    expression: Expression,
+    shapes: Mapping[int, Tuple[int, ...]],
+    scalars: Mapping[int, int],
+) -> int:
+    """Evaluates a grid expression of a parsed kernel.
+
+    `shapes` and `scalars` are keyed by parameter position. Raises
+    ArgumentError on a division by zero, which only arguments can cause.
+    """
+    if isinstance(expression, int):
+        return expression
+    operator = expression[0]
+    if operator == "dim":
+        return shapes[expression[1]][expression[2]]
+    if operator == "arg":
+        return scalars[expression[1]]
+    left = evaluate(expression[1], shapes, scalars)
+    right = evaluate(expression[2], shapes, scalars)
+    if right == 0 and operator in ("floordiv", "ceildiv", "mod"):
+        raise ArgumentError(f"the grid divides {left} by zero")
+    return _OPERATORS[operator](left, right)
+
+
+def _kernel(value: Any, path: str) -> Kernel:
+    value = _mapping(value, path)
+    params = tuple(
+        _param(param, f"{path}.params[{i}]")
+        for i, param in enumerate(
+            _list(_field(value, "params", path), f"{path}.params")
+        )
+    )
+    _require_unique((param.name for param in params), f"{path}.params")
+    grid = _list(_field(value, "grid", path), f"{path}.grid", length=3)
+    block = _list(_field(value, "block", path), f"{path}.block", length=3)
+    return Kernel(
+        name=_string(_field(value, "name", path), f"{path}.name"),
+        grid=tuple(
+            _expression(expression, params, f"{path}.grid[{i}]")
+            for i, expression in enumerate(grid)
+        ),
+        block=tuple(
+            _integer(extent, f"{path}.block[{i}]", minimum=1)
+            for i, extent in enumerate(block)
+        ),
+        shared_bytes=_integer(
+            _field(value, "shared_bytes", path), f"{path}.shared_bytes"
+        ),
+        params=params,
+    )
+
+
+def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
+    value = _mapping(value, path)
+    kind = _field(value, "kind", path)
+    name = _string(_field(value, "name", path), f"{path}.name")
+    if kind == "scalar":
+        type = _choice(_field(value, "type", path), SCALAR_TYPES, f"{path}.type")
+        return Scalar(name, type)
+    if kind != "buffer":
+        raise ManifestError(f"{path}.kind: {kind!r} is neither 'scalar' nor 'buffer'")
+
+    rank = _integer(_field(value, "rank", path), f"{path}.rank")
+
+    def per_dimension(field: str, read: Callable[[Any, str], Any]) -> tuple:
+        items = _list(_field(value, field, path), f"{path}.{field}", length=rank)
+        return tuple(
+            read(item, f"{path}.{field}[{i}]") for i, item in enumerate(items)
+        )
+
+    def optional(item: Any, where: str) -> Optional[int]:
+        return None if item is None else _integer(item, where)
+
+    return Buffer(
+        name=name,
+        type=_choice(_field(value, "type", path), BUFFER_TYPES, f"{path}.type"),
+        shape=per_dimension("shape", optional),
+        strides=per_dimension("strides", optional),
+        divisibility=per_dimension(
+            "stride_divisibility", lambda item, at: _integer(item, at, minimum=1)
+        ),
+        alignment=_integer(
+            _field(value, "alignment", path), f"{path}.alignment", minimum=1
+        ),
+    )
+
+
+def _expression(value: Any, params: tuple, path: str) -> Expression:
+    if _is_integer(value):
+        return value
+    items = _list(value, path)
+    operator = items[0] if items else None
+    if operator == "dim" and len(items) == 3:
+        position = _integer(items[1], f"{path}[1]")
+        if position >= len(params) or not isinstance(params[position], Buffer):
+            raise ManifestError(f"{path}: parameter {position} is not a buffer")
+        dimension = _integer(items[2], f"{path}[2]")
+        if dimension >= params[position].rank:
+            raise ManifestError(
+                f"{path}: parameter {position} has no dimension {dimension}"
+            )
+        return ("dim", position, dimension)
+    if operator == "arg" and len(items) == 2:
+        position = _integer(items[1], f"{path}[1]")
+        if (
+            position >= len(params)
+            or not isinstance(params[position], Scalar)
+            or params[position].type == "f32"
+        ):
+            raise ManifestError(
+                f"{path}: parameter {position} is not an integer scalar"
+            )
+        return ("arg", position)
+    if isinstance(operator, str) and operator in _OPERATORS and len(items) == 3:
+        return (
+            operator,
+            _expression(items[1], params, f"{path}[1]"),
+            _expression(items[2], params, f"{path}[2]"),
+        )
+    raise ManifestError(f"{path}: {value!r} is not a grid expression")
+
+
+def _collect_scalars(expression: Expression, found: set) -> None:
+    if isinstance(expression, int) or expression[0] == "dim":
+        return
+    if expression[0] == "arg":
+        found.add(expression[1])
+        return
+    _collect_scalars(expression[1], found)
+    _collect_scalars(expression[2], found)
+
+
+def _mapping(value: Any, path: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ManifestError(f"{path}: expected an object, got {value!r}")
+    return value
+
+
+def _field(value: Mapping[str, Any], name: str, path: str) -> Any:
+    if name not in value:
+        raise ManifestError(f"{path}: has no field '{name}'")
+    return value[name]
+
+
+def _list(value: Any, path: str, length: Optional[int] = None) -> list:
+    if not isinstance(value, (list, tuple)):
+        raise ManifestError(f"{path}: expected a list, got {value!r}")
+    if length is not None and len(value) != length:
+        raise ManifestError(f"{path}: expected {length} items, got {len(value)}")
+    return list(value)
+
+
+def _string(value: Any, path: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ManifestError(f"{path}: expected a name, got {value!r}")
+    return value
+
+
+def _choice(value: Any, choices: Tuple[str, ...], path: str) -> str:
+    if value not in choices:
+        raise ManifestError(f"{path}: {value!r} is not one of {', '.join(choices)}")
+    return value
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _integer(value: Any, path: str, minimum: int = 0) -> int:
+    if not _is_integer(value) or value < minimum:
+        raise ManifestError(
+            f"{path}: expected an integer of at least {minimum}, got {value!r}"
+        )
+    return value
+
+
+def _require_unique(names: Any, path: str) -> None:
+    seen: FrozenSet[str] = frozenset()
+    for name in names:
+        if name in seen:
+            raise ManifestError(f"{path}: '{name}' appears twice")
+        seen |= {name}

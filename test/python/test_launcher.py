@@ -1,0 +1,650 @@
+"""Tests of loading, argument checks and packing, against a fake driver.
+
+Run with `python -m unittest discover -s test/python`; needs no GPU.
+"""
+
+import copy
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import tile
+from fakes import FakeArray, FakeCuda, FakeTensor
+from tile.driver import Driver
+from tile.launcher import Module
+
+
+def buffer(name, type="f16", rank=4, last=128, **fields):
+    return {
+        "kind": "buffer",
+        "name": name,
+        "type": type,
+        "rank": rank,
+        "shape": [None] * (rank - 1) + [last],
+        "strides": [None] * (rank - 1) + [1],
+        "stride_divisibility": [8] * (rank - 1) + [1],
+        "alignment": 16,
+        **fields,
+    }
+
+
+def manifest(params, grid=(1, 1, 1), name="kernel", **fields):
+    return {
+        "version": 1,
+        "chip": "sm_80",
+        "kind": "ptx",
+        "kernels": [
+            {
+                "name": name,
+                "grid": list(grid),
+                "block": [128, 1, 1],
+                "shared_bytes": 0,
+                "params": params,
+                **fields,
+            }
+        ],
+    }
+
+
+ATTENTION = manifest(
+    [buffer("q"), buffer("o"), {"kind": "scalar", "name": "scale", "type": "f32"}],
+    grid=[["ceildiv", ["dim", 0, 1], 128], ["dim", 0, 2], ["dim", 0, 0]],
+    name="attention",
+    shared_bytes=98304,
+)
+
+
+class LauncherTest(unittest.TestCase):
+    def setUp(self):
+        self.cuda = FakeCuda()
+        self.driver = Driver(self.cuda)
+
+    def module(self, source):
+        return Module(b".version 8.0", copy.deepcopy(source), self.driver)
+
+    def assertRefused(self, message, module, *args, **named):
+        with self.assertRaises(tile.ArgumentError) as caught:
+            module.launch(*args, **named)
+        self.assertEqual(str(caught.exception), message)
+        self.assertEqual(self.cuda.launches, [])
+
+
+class PackingTest(LauncherTest):
+    def test_packs_pointer_then_dynamic_extents_then_dynamic_strides(self):
+        module = self.module(ATTENTION)
+        q = FakeTensor((2, 300, 6, 128), strides=(300 * 768, 768, 128, 1))
+        o = FakeTensor(
+            (2, 300, 6, 128), strides=(6 * 512 * 128, 128, 512 * 128, 1),
+            pointer=(1 << 40) + 4096,
+        )
+        module["attention"](q, o, 0.5)
+        (launch,) = self.cuda.launches
+        self.assertEqual(
+            launch.unpack("@P6qP6qf"),
+            (
+                1 << 40, 2, 300, 6, 230400, 768, 128,
+                (1 << 40) + 4096, 2, 300, 6, 393216, 128, 65536,
+                0.5,
+            ),
+        )  # fmt: skip
+        self.assertEqual(launch.function, "attention")
+        self.assertEqual(launch.grid, (3, 6, 2))
+        self.assertEqual(launch.block, (128, 1, 1))
+        self.assertEqual(launch.shared_bytes, 98304)
+
+    def test_scalars_are_aligned_as_in_c(self):
+        module = self.module(
+            manifest(
+                [
+                    {"kind": "scalar", "name": "a", "type": "i32"},
+                    {"kind": "scalar", "name": "b", "type": "index"},
+                    {"kind": "scalar", "name": "c", "type": "f32"},
+                    {"kind": "scalar", "name": "d", "type": "i64"},
+                ]
+            )
+        )
+        module.launch(-3, 1 << 40, 0.25, -(1 << 40))
+        (launch,) = self.cuda.launches
+        self.assertEqual(len(launch.params), 32)
+        self.assertEqual(launch.unpack("=i4xqf4xq"), (-3, 1 << 40, 0.25, -(1 << 40)))
+
+    def test_layouts_seen_before_still_pass_new_addresses_and_scalars(self):
+        module = self.module(ATTENTION)
+        for i in range(3):
+            pointer = (1 << 40) + 256 * i
+            q = FakeTensor((1, 8, 1, 128), pointer=pointer)
+            module.launch(q, q, float(i))
+            values = self.cuda.launches[i].unpack("@P6qP6qf")
+            self.assertEqual((values[0], values[7], values[14]), (pointer, pointer, i))
+        self.assertEqual(len(module["attention"]._plans), 1)
+
+    def test_layouts_seen_before_are_checked_for_alignment_again(self):
+        module = self.module(ATTENTION)
+        good = FakeTensor((1, 8, 1, 128))
+        module.launch(good, good, 1.0)
+        self.cuda.launches.clear()
+        self.assertRefused(
+            "argument 1 'o': address 0x10000000008 must be aligned to 16 bytes",
+            module, good, FakeTensor((1, 8, 1, 128), pointer=(1 << 40) + 8), 1.0,
+        )  # fmt: skip
+
+    def test_unused_stride_is_replaced_by_a_divisible_one(self):
+        module = self.module(ATTENTION)
+        q = FakeTensor((1, 8, 1, 128), strides=(1001, 128, 3, 1))
+        module.launch(q, q, 1.0)
+        values = self.cuda.launches[0].unpack("@P6qP6qf")
+        self.assertEqual(values[4:7], (1008, 128, 8))
+
+    def test_unused_static_stride_is_free(self):
+        module = self.module(manifest([buffer("x", rank=2, last=1)]))
+        module.launch(FakeTensor((4, 1), strides=(8, 77)))
+        self.assertEqual(len(self.cuda.launches), 1)
+
+    def test_arguments_by_name(self):
+        module = self.module(ATTENTION)
+        q = FakeTensor((1, 8, 1, 128))
+        module.launch(q, scale=2.0, o=q)
+        module["attention"](scale=3.0, o=q, q=q)
+        scales = [launch.unpack("@P6qP6qf")[-1] for launch in self.cuda.launches]
+        self.assertEqual(scales, [2.0, 3.0])
+
+    def test_array_interface_strides_are_bytes(self):
+        module = self.module(ATTENTION)
+        contiguous = FakeArray((1, 8, 2, 128))
+        strided = FakeArray((1, 8, 2, 128), strides=(4096, 256, 2048, 2))
+        module.launch(contiguous, strided, 1.0)
+        values = self.cuda.launches[0].unpack("@P6qP6qf")
+        self.assertEqual(values[1:7], (1, 8, 2, 2048, 256, 128))
+        self.assertEqual(values[8:14], (1, 8, 2, 2048, 128, 1024))
+
+    def test_bfloat16(self):
+        module = self.module(manifest([buffer("x", type="bf16")]))
+        module.launch(FakeTensor((1, 1, 1, 128), dtype="bfloat16"))
+        array = FakeArray((1, 1, 1, 128), typestr="<V2")
+        array.dtype = types.SimpleNamespace(name="bfloat16")
+        module.launch(array)
+        self.assertEqual(len(self.cuda.launches), 2)
+
+
+class ArgumentCheckTest(LauncherTest):
+    def refuse(self, message, q=None, o=None, scale=1.0):
+        good = FakeTensor((2, 16, 4, 128))
+        q = good if q is None else q
+        o = good if o is None else o
+        self.assertRefused(message, self.module(ATTENTION), q, o, scale)
+
+    def test_count(self):
+        module = self.module(ATTENTION)
+        q = FakeTensor((2, 16, 4, 128))
+        self.assertRefused(
+            "attention: expected 3 arguments (q, o, scale), got 2", module, q, q
+        )
+        self.assertRefused(
+            "attention: expected 3 arguments (q, o, scale), got 4", module, q, q, 1, 1
+        )
+        with self.assertRaisesRegex(tile.ArgumentError, "expected 3 .* got 0"):
+            module["attention"]()
+
+    def test_names(self):
+        module = self.module(ATTENTION)
+        q = FakeTensor((2, 16, 4, 128))
+        self.assertRefused(
+            "attention: no argument 'mask', there are: q, o, scale",
+            module, q, q, 1.0, mask=q,
+        )  # fmt: skip
+        self.assertRefused(
+            "attention: argument 'q' is given twice", module, q, q, q=q
+        )
+
+    def test_type(self):
+        self.refuse(
+            "argument 0 'q': type is f32, must be f16",
+            FakeTensor((2, 16, 4, 128), dtype="float32"),
+        )
+        self.refuse(
+            "argument 1 'o': type is torch.float64, must be f16",
+            o=FakeTensor((2, 16, 4, 128), dtype="float64"),
+        )
+        self.refuse(
+            "argument 0 'q': type is <f8, must be f16",
+            FakeArray((2, 16, 4, 128), typestr="<f8", strides=(8, 8, 8, 8)),
+        )
+
+    def test_rank(self):
+        self.refuse(
+            "argument 0 'q': rank is 3, must be 4", FakeTensor((16, 4, 128))
+        )
+
+    def test_static_extent(self):
+        self.refuse(
+            "argument 0 'q': extent 3 is 64, must be 128", FakeTensor((2, 16, 4, 64))
+        )
+
+    def test_static_stride(self):
+        self.refuse(
+            "argument 1 'o': stride 3 is 2, must be 1",
+            o=FakeTensor((2, 16, 4, 128), strides=(32768, 2048, 512, 2)),
+        )
+
+    def test_stride_divisibility(self):
+        self.refuse(
+            "argument 0 'q': stride 1 is 129, must be divisible by 8",
+            FakeTensor((2, 16, 4, 128), strides=(65536, 129, 4096, 1)),
+        )
+
+    def test_alignment(self):
+        self.refuse(
+            "argument 0 'q': address 0x10000000002 must be aligned to 16 bytes",
+            FakeTensor((2, 16, 4, 128), pointer=(1 << 40) + 2),
+        )
+
+    def test_device(self):
+        self.refuse(
+            "argument 0 'q': is on device 'cpu', must be on a CUDA device",
+            FakeTensor((2, 16, 4, 128), device=-1),
+        )
+        self.refuse(
+            "argument 1 'o': is on device 1, but argument 0 'q' is on device 0",
+            o=FakeTensor((2, 16, 4, 128), device=1),
+        )
+        self.refuse(
+            "argument 0 'q': is not in the memory of a CUDA device",
+            FakeArray((2, 16, 4, 128), pointer=4096),
+        )
+
+    def test_not_a_tensor(self):
+        self.refuse("argument 0 'q': expected a tensor on a CUDA device, got list", [1])
+
+    def test_fractional_byte_stride(self):
+        self.refuse(
+            "argument 0 'q': stride 1 is 3 bytes, not a whole number of f16",
+            FakeArray((2, 16, 4, 128), strides=(16, 3, 16, 2)),
+        )
+
+    def test_scalars(self):
+        self.refuse("argument 2 'scale': expected a number (f32), got str", scale="1")
+        self.refuse("argument 2 'scale': expected a number (f32), got list", scale=[1])
+        self.refuse("argument 2 'scale': 1e+300 does not fit f32", scale=1e300)
+        self.refuse(
+            "argument 2 'scale': expected a number (f32), got fakes.FakeTensor",
+            scale=FakeTensor(()),
+        )
+        module = self.module(manifest([{"kind": "scalar", "name": "n", "type": "i32"}]))
+        self.assertRefused("argument 0 'n': 2147483648 does not fit i32", module, 2**31)
+        self.assertRefused(
+            "argument 0 'n': expected an integer (i32), got float", module, 1.0
+        )
+
+
+class GridTest(LauncherTest):
+    PARAMS = [
+        buffer("x", rank=2, strides=[None, 1], shape=[None, None]),
+        {"kind": "scalar", "name": "n", "type": "index"},
+    ]
+
+    def grid(self, *grid, shape=(20, 3), n=7):
+        padded = list(grid) + [1] * (3 - len(grid))
+        self.module(manifest(self.PARAMS, padded)).launch(
+            FakeTensor(shape, strides=(8, 1)), n
+        )
+        return self.cuda.launches[-1].grid[: len(grid)]
+
+    def test_operators(self):
+        rows, n = ["dim", 0, 0], ["arg", 1]
+        self.assertEqual(self.grid(["add", rows, n], ["sub", rows, n]), (27, 13))
+        self.assertEqual(self.grid(["mul", rows, n], ["mod", rows, n]), (140, 6))
+        self.assertEqual(
+            self.grid(["floordiv", rows, n], ["ceildiv", rows, n]), (2, 3)
+        )
+        self.assertEqual(self.grid(["min", rows, n], ["max", rows, n]), (7, 20))
+        self.assertEqual(self.grid(["ceildiv", 21, 7], ["ceildiv", 22, 7]), (3, 4))
+        self.assertEqual(self.grid(["mul", ["add", rows, 1], ["dim", 0, 1]]), (63,))
+
+    def test_scalar_changes_the_grid_of_a_known_layout(self):
+        module = self.module(manifest(self.PARAMS, [["arg", 1], 1, 1]))
+        x = FakeTensor((4, 8))
+        for n in (1, 5):
+            module.launch(x, n)
+        self.assertEqual([launch.grid[0] for launch in self.cuda.launches], [1, 5])
+
+    def test_empty_grid_launches_nothing(self):
+        module = self.module(manifest(self.PARAMS, [["dim", 0, 0], 1, 1]))
+        module.launch(FakeTensor((0, 8), pointer=0), 1)
+        self.assertEqual(self.cuda.launches, [])
+
+    def test_limits(self):
+        x = FakeTensor((20, 3), strides=(8, 1))
+        self.assertRefused(
+            "kernel: grid extent y is 70000, must be between 0 and 65535",
+            self.module(manifest(self.PARAMS, [1, ["arg", 1], 1])), x, 70000,
+        )  # fmt: skip
+        self.assertRefused(
+            "kernel: grid extent x is -5, must be between 0 and 2147483647",
+            self.module(manifest(self.PARAMS, [["arg", 1], 1, 1])), x, -5,
+        )  # fmt: skip
+        self.assertRefused(
+            "the grid divides 20 by zero",
+            self.module(
+                manifest(self.PARAMS, [["ceildiv", ["dim", 0, 0], ["arg", 1]], 1, 1])
+            ), x, 0,
+        )  # fmt: skip
+
+
+class ModuleTest(LauncherTest):
+    def two_kernels(self):
+        source = copy.deepcopy(ATTENTION)
+        second = copy.deepcopy(source["kernels"][0])
+        second["name"] = "finish"
+        second["shared_bytes"] = 1024
+        second["params"] = [buffer("o"), buffer("sum", type="f32", alignment=4)]
+        source["kernels"].append(second)
+        return self.module(source)
+
+    def test_kernels_share_arguments_by_name(self):
+        module = self.two_kernels()
+        self.assertEqual(module.parameters, ("q", "o", "scale", "sum"))
+        q = FakeTensor((1, 8, 1, 128))
+        o = FakeTensor((1, 8, 1, 128), pointer=(1 << 40) + 1024)
+        total = FakeTensor((1, 8, 1, 128), dtype="float32", pointer=(1 << 40) + 4096)
+        module.launch(q, o, 1.0, total, stream=77)
+        first, second = self.cuda.launches
+        self.assertEqual((first.function, second.function), ("attention", "finish"))
+        self.assertEqual((first.stream, second.stream), (77, 77))
+        values = second.unpack("@P6qP6q")
+        self.assertEqual((values[0], values[7]), ((1 << 40) + 1024, (1 << 40) + 4096))
+
+    def test_nothing_is_launched_unless_every_kernel_accepts(self):
+        x = FakeTensor((1, 8, 1, 128))
+        self.assertRefused(
+            "argument 1 'sum': type is f16, must be f32",
+            self.two_kernels(), x, x, 1.0, x,
+        )  # fmt: skip
+
+    def test_large_shared_memory_is_asked_for_once(self):
+        module = self.two_kernels()
+        x = FakeTensor((1, 8, 1, 128))
+        total = FakeTensor((1, 8, 1, 128), dtype="float32")
+        module.launch(x, x, 1.0, total)
+        self.assertEqual(self.cuda.shared, {"attention": 98304})
+        self.cuda.shared.clear()
+        module.launch(x, x, 1.0, total)
+        self.assertEqual(self.cuda.shared, {})
+
+    def test_shared_memory_beyond_the_device(self):
+        self.cuda.shared_limit = 50000
+        x = FakeTensor((1, 8, 1, 128))
+        with self.assertRaises(tile.DriverError) as caught:
+            self.module(ATTENTION).launch(x, x, 1.0)
+        self.assertIn("98304 bytes of shared memory", str(caught.exception))
+        self.assertIn("the device has 50000", str(caught.exception))
+
+    def test_image_ends_with_a_null_byte(self):
+        self.module(ATTENTION).load()
+        self.assertEqual(self.cuda.images, [(1000, b".version 8.0\0")])
+        self.assertEqual(self.cuda.stack, [])
+
+    def test_jit_errors_carry_name_text_and_log(self):
+        self.cuda.load_error = 218
+        self.cuda.error_log = b"ptxas application ptx input, line 5; error"
+        with self.assertRaises(tile.DriverError) as caught:
+            self.module(ATTENTION).load()
+        self.assertEqual(
+            str(caught.exception),
+            "cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX (a PTX JIT compilation"
+            " failed)\nptxas application ptx input, line 5; error",
+        )
+        self.assertEqual(caught.exception.name, "CUDA_ERROR_INVALID_PTX")
+
+    def test_info_log_is_kept(self):
+        self.cuda.info_log = b"ptxas info: 3 registers"
+        module = self.module(ATTENTION)
+        module.load()
+        self.assertEqual(module.log, "ptxas info: 3 registers")
+
+    def test_kernel_missing_from_the_artifact(self):
+        self.cuda.known_kernels = ["other"]
+        with self.assertRaisesRegex(tile.DriverError, "NOT_FOUND.*\nkernel 'attention'"):
+            self.module(ATTENTION).load()
+
+    def test_unknown_kernel_name(self):
+        with self.assertRaisesRegex(KeyError, "no kernel 'x', there are: attention"):
+            self.module(ATTENTION)["x"]
+
+    def test_close_unloads_and_a_launch_loads_again(self):
+        module = self.module(ATTENTION)
+        module.load(1)
+        module.close()
+        self.assertEqual(self.cuda.unloaded, [(1001, 2001)])
+        module.load(1)
+        self.assertEqual(len(self.cuda.images), 2)
+
+
+class ContextTest(LauncherTest):
+    def launch_on(self, device):
+        x = FakeTensor((1, 8, 1, 128), device=device)
+        self.module(ATTENTION).launch(x, x, 1.0)
+        return self.cuda.launches[-1].context
+
+    def test_without_context_uses_the_primary_one(self):
+        self.assertEqual(self.launch_on(1), 1001)
+        self.assertEqual(self.cuda.stack, [])
+
+    def test_current_context_of_the_device_is_kept(self):
+        self.cuda.stack = [1000]
+        with mock.patch.object(self.cuda, "cuCtxPushCurrent_v2", side_effect=OSError):
+            self.assertEqual(self.launch_on(0), 1000)
+
+    def test_other_device_is_entered_and_left(self):
+        self.cuda.stack = [1000]
+        self.assertEqual(self.launch_on(1), 1001)
+        self.assertEqual(self.cuda.stack, [1000])
+
+    def test_context_is_left_after_an_error(self):
+        self.cuda.load_error = 218
+        with self.assertRaises(tile.DriverError):
+            self.launch_on(0)
+        self.assertEqual(self.cuda.stack, [])
+
+    def test_one_load_per_context(self):
+        module = self.module(ATTENTION)
+        for device in (0, 1, 0, 1):
+            x = FakeTensor((1, 8, 1, 128), device=device)
+            module.launch(x, x, 1.0)
+        self.assertEqual([context for context, _ in self.cuda.images], [1000, 1001])
+
+
+class StreamTest(LauncherTest):
+    def stream_of(self, value, **named):
+        self.module(ATTENTION).launch(value, value, 1.0, **named)
+        return self.cuda.launches[-1].stream
+
+    def test_default(self):
+        self.assertEqual(self.stream_of(FakeTensor((1, 8, 1, 128))), 0)
+
+    def test_torch_current_stream(self):
+        current = mock.Mock(return_value=types.SimpleNamespace(cuda_stream=4242))
+        torch = types.SimpleNamespace(
+            Tensor=FakeTensor, cuda=types.SimpleNamespace(current_stream=current)
+        )
+        with mock.patch.dict(sys.modules, torch=torch):
+            stream = self.stream_of(FakeTensor((1, 8, 1, 128), device=1))
+        self.assertEqual(stream, 4242)
+        current.assert_called_once_with(1)
+
+    def test_array_interface(self):
+        self.assertEqual(self.stream_of(FakeArray((1, 8, 1, 128), stream=2)), 2)
+
+    def test_explicit(self):
+        array = FakeArray((1, 8, 1, 128), stream=2)
+        self.assertEqual(self.stream_of(array, stream=0), 0)
+        for given in (
+            types.SimpleNamespace(cuda_stream=9),
+            types.SimpleNamespace(ptr=9),
+            types.SimpleNamespace(__cuda_stream__=lambda: (0, 9)),
+        ):
+            self.assertEqual(self.stream_of(array, stream=given), 9)
+        with self.assertRaisesRegex(tile.ArgumentError, "expected a CUDA stream"):
+            self.stream_of(array, stream="0")
+
+
+class ManifestTest(LauncherTest):
+    def assertMalformed(self, message, change):
+        source = copy.deepcopy(ATTENTION)
+        change(source, source["kernels"][0])
+        with self.assertRaises(tile.ManifestError) as caught:
+            self.module(source)
+        self.assertEqual(str(caught.exception), message)
+
+    def test_malformed(self):
+        def grid(value):
+            return lambda root, kernel: kernel.update(grid=[value, 1, 1])
+
+        for message, change in (
+            (
+                "manifest version is 2, this package reads 1",
+                lambda root, kernel: root.update(version=2),
+            ),
+            (
+                "the CUDA driver loads ptx and cubin, not 'hsaco'",
+                lambda root, kernel: root.update(kind="hsaco"),
+            ),
+            (
+                "kernels[0]: has no field 'block'",
+                lambda root, kernel: kernel.pop("block"),
+            ),
+            (
+                "kernels: 'attention' appears twice",
+                lambda root, kernel: root["kernels"].append(kernel),
+            ),
+            (
+                "kernels[0].params: 'q' appears twice",
+                lambda root, kernel: kernel["params"][1].update(name="q"),
+            ),
+            (
+                "kernels[0].params[1].kind: 'image' is neither 'scalar' nor 'buffer'",
+                lambda root, kernel: kernel["params"][1].update(kind="image"),
+            ),
+            (
+                "kernels[0].params[0].type: 'f8' is not one of f16, bf16, f32, i32,"
+                " i64",
+                lambda root, kernel: kernel["params"][0].update(type="f8"),
+            ),
+            (
+                "kernels[0].params[0].strides: expected 4 items, got 1",
+                lambda root, kernel: kernel["params"][0].update(strides=[1]),
+            ),
+            (
+                "kernels[0].params[0].stride_divisibility[0]: expected an integer of"
+                " at least 1, got 0",
+                lambda root, kernel: kernel["params"][0].update(
+                    stride_divisibility=[0, 8, 8, 1]
+                ),
+            ),
+            ("kernels[0].grid[0]: parameter 2 is not a buffer", grid(["dim", 2, 0])),
+            ("kernels[0].grid[0]: parameter 0 has no dimension 4", grid(["dim", 0, 4])),
+            (
+                "kernels[0].grid[0]: parameter 2 is not an integer scalar",
+                grid(["arg", 2]),
+            ),
+            (
+                "kernels[0].grid[0]: ['pow', 2, 2] is not a grid expression",
+                grid(["pow", 2, 2]),
+            ),
+            ("kernels[0].grid[0][1]: expected a list, got 'x'", grid(["add", "x", 2])),
+        ):
+            with self.subTest(message):
+                self.assertMalformed(message, change)
+
+    def test_not_json(self):
+        with self.assertRaisesRegex(tile.ManifestError, "manifest is not JSON"):
+            Module(b"", "{", self.driver)
+
+
+class LoadTest(LauncherTest):
+    def test_load_reads_both_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "k.ptx").write_bytes(b"PTX")
+            Path(folder, "k.json").write_text(json.dumps(ATTENTION))
+            for manifest_path in (Path(folder, "k.json"), None):
+                module = tile.load(Path(folder, "k.ptx"), manifest_path, self.driver)
+                module.load()
+        self.assertEqual([image for _, image in self.cuda.images], [b"PTX\0"] * 2)
+
+
+TRANSLATE = """#!{python}
+import json, sys
+options = dict(a.split("=", 1) for a in sys.argv if "=" in a)
+text = open(sys.argv[3]).read()
+if "broken" in text:
+    sys.exit("x.mlir:1:1: error: broken")
+open(sys.argv[5], "w").write(" ".join(sys.argv[1:3]) + " " + text)
+open(options["--manifest"], "w").write({manifest!r})
+"""
+
+
+class CompileTest(LauncherTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.tool = self.folder / "tile-translate"
+        self.tool.write_text(
+            TRANSLATE.format(python=sys.executable, manifest=json.dumps(ATTENTION))
+        )
+        self.tool.chmod(0o755)
+        environment = mock.patch.dict(os.environ, TILE_TRANSLATE=str(self.tool))
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def image(self, *args, **named):
+        tile.compile(*args, driver=self.driver, **named).load()
+        return self.cuda.images[-1][1]
+
+    def test_text_and_path(self):
+        expected = b"--tile-to-ptx --chip=sm_80 text\0"
+        self.assertEqual(self.image("text", "sm_80"), expected)
+        path = self.folder / "in.mlir"
+        path.write_text("text")
+        self.assertEqual(self.image(path, "sm_80"), expected)
+        self.assertEqual(self.image(str(path), "sm_80"), expected)
+
+    def test_chip_of_the_device(self):
+        self.assertEqual(self.image("text"), b"--tile-to-ptx --chip=sm_90a text\0")
+
+    def test_chips(self):
+        for capability, chip in (
+            ((8, 0), "sm_80"),
+            ((8, 6), "sm_80"),
+            ((8, 9), "sm_89"),
+            ((9, 0), "sm_90a"),
+            ((12, 0), "sm_80"),
+        ):
+            self.assertEqual(tile.chip_for(capability), chip)
+        with self.assertRaisesRegex(tile.CompileError, "7.5, 8.0 is the oldest"):
+            tile.chip_for((7, 5))
+
+    def test_error_carries_the_messages(self):
+        with self.assertRaisesRegex(tile.CompileError, "x.mlir:1:1: error: broken"):
+            tile.compile("broken", "sm_80", driver=self.driver)
+
+    def test_search_order(self):
+        self.assertEqual(tile.find_tile_translate(), str(self.tool))
+        with mock.patch.dict(os.environ, PATH=str(self.folder)):
+            del os.environ["TILE_TRANSLATE"]
+            self.assertEqual(tile.find_tile_translate(), str(self.tool))
+        with mock.patch.dict(os.environ, TILE_TRANSLATE="/nowhere/tile-translate"):
+            with self.assertRaisesRegex(tile.CompileError, "which cannot be run"):
+                tile.find_tile_translate()
+
+
+if __name__ == "__main__":
+    unittest.main()
