@@ -146,7 +146,7 @@ def main():
     options = parser.parse_args()
     build = os.path.abspath(options.build)
 
-    targets = ["all"]
+    targets = ["all", "tile-docs"]
     if os.path.isdir(os.path.join(ROOT, "test", "unit")):
         targets.append("tile-unit-tests")
     if ninja(build, *targets) != 0:
