@@ -45,10 +45,10 @@ configure: setup
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
-	@launcher=$$(command -v ccache || true); \
+	@mkdir -p $(BUILD); launcher=$$(command -v ccache || true); \
 	cmake -S . -B $(BUILD) $(CMAKE_FLAGS) \
 	  $${launcher:+-DCMAKE_C_COMPILER_LAUNCHER=$$launcher -DCMAKE_CXX_COMPILER_LAUNCHER=$$launcher} \
-	  > $(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $@; exit 1; }
+	  > $(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; rm -f $@; exit 1; }
 
 setup:
 	@scripts/setup.sh
@@ -57,4 +57,4 @@ format:
 	@git ls-files '*.h' '*.cpp' '*.c' | xargs -r clang-format-22 -i
 
 clean:
-	rm -rf $(BUILD) $(BUILD).log
+	rm -rf $(BUILD)

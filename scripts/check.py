@@ -88,7 +88,6 @@ def check_python(build):
     tests = os.path.join(ROOT, "test", "python")
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.path.join(ROOT, "python")
-    environment["TILE_BUILD_DIR"] = build
     environment["PATH"] = os.pathsep.join(
         [os.path.join(build, "bin"), environment["PATH"]])
     done = subprocess.run(
