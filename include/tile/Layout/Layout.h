@@ -98,7 +98,9 @@ public:
   /// storage (kDynamic if unknown), at least the largest offset + 1.
   static Layout memory(llvm::ArrayRef<Digits> axes, int64_t size,
                        Swizzle swizzle = {});
-  /// Element (i, j, ...) at offset i * strides[0] + j * strides[1] + ...
+  /// Element (i, j, ...) at offset i * strides[0] + j * strides[1] + ... The
+  /// storage ends after the largest offset, or after the block in which the
+  /// swizzle permutes it.
   static Layout strided(llvm::ArrayRef<int64_t> extents,
                         llvm::ArrayRef<int64_t> strides, Swizzle swizzle = {});
   /// The identity on `shape`, as a map.
@@ -124,7 +126,8 @@ public:
   /// shape(). The message names the axis, the digit and a witness.
   llvm::Error verify() const;
 
-  /// The coordinates of one index tuple (one index per axis).
+  /// The coordinates of one index tuple (one index per axis), which must be in
+  /// range. A swizzle permutes the first coordinate, in every family.
   llvm::SmallVector<int64_t, 4> apply(llvm::ArrayRef<int64_t> index) const;
   /// The same for a memory layout: the offset.
   int64_t offset(llvm::ArrayRef<int64_t> coords) const;
@@ -139,14 +142,17 @@ public:
 
   /// (*this)(inner(x)): the axes of the result are those of inner, and its
   /// family is Distributed if inner's is, Memory if this one's is, else Map.
+  /// The swizzle of this layout is that of the result. An error says which
+  /// digit of inner crosses a digit boundary of this layout, or how much the
+  /// digits of inner carry over it.
   llvm::Expected<Layout> compose(const Layout &inner) const;
   /// The map back, for a layout that is a bijection onto shape(): one axis per
   /// destination dimension, one destination dimension per axis. The inverse of
   /// a swizzled memory layout keeps the swizzle on the way in (see
   /// inputSwizzle()).
   llvm::Expected<Layout> invert() const;
-  /// One axis that enumerates the coordinates that no index of *this reaches,
-  /// such that image(*this) + image(complement) tiles shape() exactly once.
+  /// One axis, the last dimension fastest, whose coordinates added to those of
+  /// *this tile shape() exactly once. Static layouts without swizzle.
   llvm::Expected<Layout> complement() const;
   /// Splits every axis a of *this into a tile of tiler[a] consecutive values
   /// and the rest: axes (a0 tile, a0 rest, a1 tile, a1 rest, ...). A Map or a
@@ -162,39 +168,44 @@ public:
   Layout permuteDims(llvm::ArrayRef<unsigned> order) const;
   Layout permuteAxes(llvm::ArrayRef<unsigned> order) const;
   /// Forgets dimension dim: its digits become replication (what a reduction
-  /// along dim leaves in every thread). Register replication is dropped, so
-  /// registers name distinct elements again.
+  /// along dim leaves in every thread). Register replication is dropped from
+  /// distributed layouts, so that registers name distinct elements again. Not
+  /// for memory layouts.
   Layout dropDim(unsigned dim) const;
   /// Same function, fewest digits: extents of 1 dropped, digits that continue
   /// each other merged.
   Layout coalesced() const;
-  /// dst = f(src) reinterpreted with another shape, row major on both sides
-  /// (same element count).
+  /// The destination reinterpreted with another shape, row major on both sides
+  /// (same element count). Not for memory layouts, whose destination is the
+  /// offset: compose them with a map.
   llvm::Expected<Layout> reshape(llvm::ArrayRef<int64_t> newShape) const;
 
   // -- Queries.
 
   /// Same function (same axes, same shape), whatever the digits.
   bool equivalent(const Layout &other) const;
-  /// Same image for every thread: equal up to a renaming of registers.
+  /// Distributed layouts with the same image for every thread: equal up to a
+  /// renaming of registers.
   bool equivalentUpToRegisters(const Layout &other) const;
   /// No two indices have the same coordinates. Digits with stride 0 are
-  /// ignored unless `countReplication`. On failure `witness`, if given, gets
-  /// two index tuples.
+  /// ignored unless `countReplication`. Dynamic extents may take any value. On
+  /// failure `witness`, if given, gets two index tuples.
   struct Witness {
     llvm::SmallVector<int64_t, 4> first, second;
   };
   bool isInjective(bool countReplication = false,
                    Witness *witness = nullptr) const;
-  /// Number of distinct coordinates.
+  /// Number of distinct coordinates; kDynamic if a digit that moves is.
   int64_t imageSize() const;
   bool isSurjective() const;
   /// Number of copies of each element over one axis (product of its stride-0
-  /// extents).
+  /// extents; kDynamic if one is).
   int64_t replication(unsigned axis) const;
   /// Largest power-of-two w such that indices w*i .. w*i+w-1 of `axis` have
   /// consecutive values of dimension `dim`, all other coordinates equal, and
-  /// the first is a multiple of w.
+  /// the first is a multiple of w. A dynamic extent sets no limit (its
+  /// divisibility is known elsewhere); without any limit w is 2^30. A swizzle
+  /// limits w to the blocks that it moves whole, 2^base.
   int64_t contiguity(unsigned axis, unsigned dim) const;
 
   bool operator==(const Layout &other) const;

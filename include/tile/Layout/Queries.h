@@ -12,26 +12,29 @@
 namespace tile {
 
 /// How a thread's registers are grouped into accesses of `width` elements:
-/// `order` is a permutation of the registers; entries [i*width, (i+1)*width)
-/// have consecutive offsets in that memory, and the first one's offset is a
-/// multiple of width, in every thread.
+/// `order` lists the registers, of those that replicate one element the first
+/// only; entries [i*width, (i+1)*width) have consecutive offsets in that
+/// memory, and the first one's offset is a multiple of width, in every thread.
 struct AccessGroups {
   int64_t width = 1;
   llvm::SmallVector<int64_t> order;
 };
 
 /// The widest grouping (a power of two, at most maxWidth) that holds for every
-/// thread. Registers that replicate an element appear once, in `order`'s first
-/// occurrence of that element. `dist` must cover the coordinates of `memory`.
+/// thread. The elements of `dist` must be coordinates of `memory`. Where
+/// `memory` has one offset for several elements (a broadcast), each of them is
+/// accessed.
 AccessGroups widestAccess(const Layout &dist, const Layout &memory,
                           int64_t maxWidth);
 
-/// Number of times the banks are swept when one warp performs one access of
-/// `width` elements at the given register group, as ratio to the minimum
-/// (1 = free of conflicts). Lanes that read the same word share it.
-/// `elementBits` per element; a bank is 4 bytes. The hardware serves 128 bytes
-/// (32 banks) at a time, so an access of 16 bytes per lane is served in groups
-/// of 8 lanes and one of 8 bytes in groups of 16.
+/// How often the banks must be swept to serve lanes that one sweep could serve
+/// if no two different words were in one bank: 1 means free of conflicts. The
+/// worst over all warps and register groups is returned, for accesses of
+/// `width` elements (or of the widest that the layouts allow, if less). Lanes
+/// that read the same word share it. `elementBits` per element; a bank is 4
+/// bytes. The hardware serves 4 * banks bytes at a time: with 32 banks an
+/// access of 16 bytes per lane is served in groups of 8 consecutive lanes, one
+/// of 8 bytes in groups of 16.
 int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
                       unsigned elementBits, unsigned banks = 32);
 
@@ -39,7 +42,7 @@ int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
 enum class ConversionKind {
   None,            ///< the same registers in the same order
   RegisterPermute, ///< each thread already holds all it needs
-  WarpShuffle,     ///< the elements stay within their warps
+  WarpShuffle,     ///< each warp already holds all it needs
   SharedMemory     ///< elements cross warps
 };
 
@@ -50,7 +53,8 @@ struct ConversionPlan {
   llvm::SmallVector<int64_t> source;
 };
 
-/// Both distributed, same shape, same number of lanes and warps.
+/// Both distributed, same shape, same number of lanes. If the numbers of warps
+/// differ, the plan is SharedMemory.
 ConversionPlan planConversion(const Layout &from, const Layout &to);
 
 } // namespace tile

@@ -1,0 +1,292 @@
+//===- Queries.cpp - What lowering asks of two layouts --------------------===//
+//
+// The coordinates of a register and of a thread add up, so a query looks at
+// registers and threads apart wherever the memory layout lets it: where the
+// composition of the two layouts has digits, and as far as no swizzle acts
+// inside an access.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Layout/Queries.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+using namespace tile;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+namespace {
+
+/// Per index of the digits, the sum of value * stride * weights[dim].
+std::vector<int64_t> sums(ArrayRef<Digit> digits, ArrayRef<int64_t> weights) {
+  std::vector<int64_t> result = {0};
+  for (const Digit &digit : digits) {
+    int64_t step = digit.stride == 0 ? 0 : digit.stride * weights[digit.dim];
+    size_t count = result.size();
+    result.reserve(count * digit.extent);
+    for (int64_t v = 1; v < digit.extent; ++v)
+      for (size_t i = 0; i < count; ++i)
+        result.push_back(result[i] + v * step);
+  }
+  return result;
+}
+
+/// Weights that number the elements of a shape, row major.
+SmallVector<int64_t, 4> rowMajor(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t, 4> weights(shape.size(), 1);
+  for (unsigned d = shape.size(); d-- > 1;)
+    weights[d - 1] = weights[d] * shape[d];
+  return weights;
+}
+
+Digits threadDigits(const Layout &dist) {
+  Digits digits(dist.axis(kLane));
+  llvm::append_range(digits, dist.axis(kWarp));
+  return digits;
+}
+
+/// The offset of each (register, thread) in a memory; thread is lane + lanes *
+/// warp.
+class Offsets {
+public:
+  Offsets(const Layout &dist, const Layout &memory)
+      : memory(memory), swizzle(memory.swizzle()) {
+    llvm::Expected<Layout> composed = memory.compose(dist);
+    if (composed) {
+      const int64_t weight = 1;
+      threads = threadDigits(*composed);
+      registerParts.push_back(sums(composed->axis(kRegister), weight));
+      threadParts.push_back(sums(threads, weight));
+      isLinear = true;
+      return;
+    }
+    // The coordinates have no common digits with the memory; add them up and
+    // ask the memory.
+    llvm::consumeError(composed.takeError());
+    SmallVector<int64_t, 4> weights(dist.rank(), 0);
+    for (unsigned d = 0; d < dist.rank(); ++d) {
+      weights[d] = 1;
+      registerParts.push_back(sums(dist.axis(kRegister), weights));
+      threadParts.push_back(sums(threadDigits(dist), weights));
+      weights[d] = 0;
+    }
+  }
+
+  int64_t numThreads() const { return threadParts.front().size(); }
+
+  int64_t operator()(int64_t reg, int64_t thread) const {
+    if (isLinear)
+      return swizzle(registerParts[0][reg] + threadParts[0][thread]);
+    SmallVector<int64_t, 4> coords;
+    for (auto [registerPart, threadPart] :
+         llvm::zip_equal(registerParts, threadParts))
+      coords.push_back(registerPart[reg] + threadPart[thread]);
+    return memory.offset(coords);
+  }
+
+  /// Whether an aligned access of `width` elements of thread 0 is one in all
+  /// threads. Nothing if that depends on the single offsets.
+  std::optional<bool> holdsInAllThreads(int64_t width) const {
+    if (!isLinear ||
+        (swizzle.bits != 0 && width > (int64_t(1) << swizzle.base)))
+      return std::nullopt;
+    return llvm::all_of(threads, [&](const Digit &digit) {
+      return digit.extent == 1 || digit.stride % width == 0;
+    });
+  }
+
+private:
+  const Layout &memory;
+  Swizzle swizzle;
+  bool isLinear = false;
+  /// Digits of all threads, if linear.
+  Digits threads;
+  /// If linear, one list of offsets before the swizzle; else one per dimension
+  /// with coordinates.
+  SmallVector<std::vector<int64_t>, 4> registerParts, threadParts;
+};
+
+/// The first register of every distinct element.
+SmallVector<int64_t> distinctRegisters(const Layout &dist) {
+  std::vector<int64_t> elements =
+      sums(dist.axis(kRegister), rowMajor(dist.shape()));
+  llvm::DenseSet<int64_t> seen;
+  SmallVector<int64_t> result;
+  for (auto [reg, element] : llvm::enumerate(elements))
+    if (seen.insert(element).second)
+      result.push_back(reg);
+  return result;
+}
+
+/// Whether the groups of `width` registers are aligned accesses in `thread`.
+bool isGrouped(const Offsets &offsets, ArrayRef<int64_t> order, int64_t width,
+               int64_t thread) {
+  for (size_t first = 0; first < order.size(); first += width) {
+    int64_t offset = offsets(order[first], thread);
+    if (offset % width != 0)
+      return false;
+    for (int64_t i = 1; i < width; ++i)
+      if (offsets(order[first + i], thread) != offset + i)
+        return false;
+  }
+  return true;
+}
+
+AccessGroups widestAccess(const Layout &dist, const Offsets &offsets,
+                          int64_t maxWidth) {
+  // By offset; distinct elements at one offset (a memory that broadcasts) go
+  // to separate rounds, so that each round may still be wide.
+  struct Entry {
+    int64_t round, offset, reg;
+    bool operator<(const Entry &other) const {
+      return std::tie(round, offset, reg) <
+             std::tie(other.round, other.offset, other.reg);
+    }
+  };
+  SmallVector<Entry> entries;
+  llvm::DenseMap<int64_t, int64_t> rounds;
+  for (int64_t reg : distinctRegisters(dist)) {
+    int64_t offset = offsets(reg, 0);
+    entries.push_back({rounds[offset]++, offset, reg});
+  }
+  llvm::sort(entries);
+
+  AccessGroups groups;
+  for (const Entry &entry : entries)
+    groups.order.push_back(entry.reg);
+  int64_t count = groups.order.size();
+  for (int64_t width =
+           llvm::bit_floor(uint64_t(std::max<int64_t>(maxWidth, 1)));
+       width > 1; width /= 2) {
+    if (count % width != 0 || !isGrouped(offsets, groups.order, width, 0))
+      continue;
+    std::optional<bool> holds = offsets.holdsInAllThreads(width);
+    if (!holds) {
+      holds = true;
+      for (int64_t thread = 1; *holds && thread < offsets.numThreads();
+           ++thread)
+        holds = isGrouped(offsets, groups.order, width, thread);
+    }
+    if (*holds) {
+      groups.width = width;
+      break;
+    }
+  }
+  return groups;
+}
+
+/// The largest number of different words that one bank has to deliver.
+int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
+  llvm::sort(words);
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  SmallVector<int64_t, 64> load(banks, 0);
+  for (int64_t word : words)
+    ++load[word % banks];
+  return *llvm::max_element(load);
+}
+
+} // namespace
+
+AccessGroups tile::widestAccess(const Layout &dist, const Layout &memory,
+                                int64_t maxWidth) {
+  return ::widestAccess(dist, Offsets(dist, memory), maxWidth);
+}
+
+int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
+                            int64_t width, unsigned elementBits,
+                            unsigned banks) {
+  constexpr int64_t bankBits = 32;
+  Offsets offsets(dist, memory);
+  AccessGroups groups = ::widestAccess(dist, offsets, width);
+  int64_t accessBits = groups.width * elementBits;
+  int64_t lanes = dist.axisSize(kLane);
+  int64_t lanesAtOnce =
+      std::clamp<int64_t>(banks * bankBits / accessBits, 1, lanes);
+
+  int64_t worst = 1;
+  SmallVector<int64_t, 128> words;
+  for (size_t i = 0; i < groups.order.size(); i += groups.width) {
+    for (int64_t begin = 0; begin < offsets.numThreads();
+         begin += lanesAtOnce) {
+      // The last batch of a warp may be short; none spans two warps.
+      int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
+      words.clear();
+      for (int64_t thread = begin; thread < end; ++thread) {
+        int64_t bit = offsets(groups.order[i], thread) * elementBits;
+        for (int64_t word = bit / bankBits;
+             word <= (bit + accessBits - 1) / bankBits; ++word)
+          words.push_back(word);
+      }
+      worst = std::max(worst, sweeps(words, banks));
+    }
+  }
+  return worst;
+}
+
+ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
+  ConversionPlan plan;
+  Layout source = from.coalesced(), target = to.coalesced();
+  auto sameAxis = [&](unsigned axis) {
+    return source.axis(axis) == target.axis(axis);
+  };
+  SmallVector<int64_t, 4> weights = rowMajor(from.shape());
+  std::vector<int64_t> have = sums(source.axis(kRegister), weights);
+  std::vector<int64_t> want = sums(target.axis(kRegister), weights);
+
+  // Threads add the same to both sides: thread 0 speaks for all.
+  if (sameAxis(kLane) && sameAxis(kWarp)) {
+    llvm::DenseMap<int64_t, int64_t> holder;
+    for (auto [reg, element] : llvm::enumerate(have))
+      holder.try_emplace(element, reg);
+    bool isIdentity = have == want;
+    for (auto [reg, element] : llvm::enumerate(want)) {
+      auto it = holder.find(element);
+      if (it == holder.end())
+        break;
+      plan.source.push_back(isIdentity ? reg : it->second);
+    }
+    if (plan.source.size() == want.size()) {
+      plan.kind =
+          isIdentity ? ConversionKind::None : ConversionKind::RegisterPermute;
+      return plan;
+    }
+    plan.source.clear();
+  }
+
+  // All that a warp holds and needs, before its own digits move it.
+  auto warpElements = [&](const Layout &layout, std::vector<int64_t> elements) {
+    std::vector<int64_t> result;
+    for (int64_t lane : sums(layout.axis(kLane), weights))
+      for (int64_t element : elements)
+        result.push_back(lane + element);
+    llvm::sort(result);
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+  };
+  have = warpElements(source, std::move(have));
+  want = warpElements(target, std::move(want));
+  std::vector<int64_t> haveAt = sums(source.axis(kWarp), weights);
+  std::vector<int64_t> wantAt = sums(target.axis(kWarp), weights);
+  if (haveAt.size() != wantAt.size())
+    return plan;
+  auto staysInWarp = [&](int64_t move) {
+    return llvm::all_of(want, [&](int64_t element) {
+      return std::binary_search(have.begin(), have.end(), element + move);
+    });
+  };
+  // Few moves differ (one, if the warps are placed alike).
+  llvm::SmallDenseSet<int64_t> seen;
+  for (auto [haveWarp, wantWarp] : llvm::zip_equal(haveAt, wantAt)) {
+    int64_t move = wantWarp - haveWarp;
+    if (seen.insert(move).second && !staysInWarp(move))
+      return plan;
+  }
+  plan.kind = ConversionKind::WarpShuffle;
+  return plan;
+}

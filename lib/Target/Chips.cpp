@@ -1,0 +1,49 @@
+//===- Chips.cpp - The chips, one row each --------------------------------===//
+//
+// Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
+// CDNA4, RDNA3 and RDNA4 instruction set architecture guides. The PTX version
+// is the lowest that has the chip and what the lowering emits for it, so that
+// the oldest driver accepts it: 7.0 for sm_80, 7.8 for sm_89, and 8.1 for
+// sm_90a, whose vector reductions to global memory 8.0 lacks.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Target/Chips.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace tile;
+using llvm::StringLiteral;
+
+static constexpr StringLiteral mmaSync[] = {"mma.m16n8k16.f16",
+                                            "mma.m16n8k16.bf16"};
+static constexpr StringLiteral wmmaGfx11[] = {"wmma.gfx11.16x16x16.f16",
+                                              "wmma.gfx11.16x16x16.bf16"};
+static constexpr StringLiteral wmmaGfx12[] = {"wmma.gfx12.16x16x16.f16",
+                                              "wmma.gfx12.16x16x16.bf16"};
+static constexpr StringLiteral mfmaGfx942[] = {
+    "mfma.16x16x16.f16", "mfma.16x16x16.bf16", "mfma.32x32x8.f16",
+    "mfma.32x32x8.bf16"};
+static constexpr StringLiteral mfmaGfx950[] = {
+    "mfma.16x16x32.f16",  "mfma.16x16x32.bf16", "mfma.32x32x16.f16",
+    "mfma.32x32x16.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
+    "mfma.32x32x8.f16",   "mfma.32x32x8.bf16"};
+
+// clang-format off
+static const Chip table[] = {
+    // name      vendor         warp  shared  banks regs global shared async  ldmatrix ptx instructions
+    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    70, mmaSync},
+    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    78, mmaSync},
+    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, mmaSync},
+    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,    0, mfmaGfx942},
+    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,    0, mfmaGfx950},
+    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx11},
+    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx12},
+};
+// clang-format on
+
+llvm::ArrayRef<Chip> tile::chips() { return table; }
+
+const Chip *tile::findChip(llvm::StringRef name) {
+  const Chip *chip =
+      llvm::find_if(table, [&](const Chip &row) { return row.name == name; });
+  return chip == std::end(table) ? nullptr : chip;
+}
