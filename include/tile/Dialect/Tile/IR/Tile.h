@@ -1,0 +1,67 @@
+//===- Tile.h - The tile dialect --------------------------------*- C++ -*-===//
+//
+// Dialect, attributes, types and operations. Their documentation is in the .td
+// files of this folder.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_IR_TILE_H
+#define TILE_DIALECT_TILE_IR_TILE_H
+
+#include "tile/Layout/Layout.h"
+#include "tile/Target/Mma.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizationTypeInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "tile/Dialect/Tile/IR/TileDialect.h.inc"
+#include "tile/Dialect/Tile/IR/TileEnums.h.inc"
+#include "tile/Dialect/Tile/IR/TileInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "tile/Dialect/Tile/IR/TileAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "tile/Dialect/Tile/IR/TileTypes.h.inc"
+
+namespace tile {
+
+/// The two kinds of memory that operations touch.
+struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
+  llvm::StringRef getName() final { return "tile.global"; }
+};
+struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "tile.shared"; }
+};
+
+/// The layout attribute of a tile, or null.
+LayoutAttrInterface getLayoutAttr(mlir::Type tile);
+/// True for a tile that lives in shared memory (its layout is of the memory
+/// family).
+bool isSharedTile(mlir::Type tile);
+/// The canonical layout of a laid-out tile; valid by construction.
+Layout getCanonicalLayout(mlir::RankedTensorType tile);
+/// `tile` with another layout attribute (null: none).
+mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
+                                  mlir::Attribute layout);
+
+} // namespace tile
+
+namespace tile {
+class GridOp;
+class ReturnOp;
+} // namespace tile
+
+#define GET_OP_CLASSES
+#include "tile/Dialect/Tile/IR/TileOps.h.inc"
+
+#endif // TILE_DIALECT_TILE_IR_TILE_H

@@ -1,0 +1,44 @@
+//===- TileDialect.td - The tile dialect -------------------*- tablegen -*-===//
+#ifndef TILE_DIALECT_TILE_IR_TILEDIALECT_TD
+#define TILE_DIALECT_TILE_IR_TILEDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::tile";
+  let summary = "GPU kernels over tiles whose layouts the compiler knows";
+  let description = [{
+    A tile program describes what one block of threads does with tiles: small
+    blocks of elements of static shape. A tile is a builtin ranked tensor, so
+    the operations of `arith` and `math` apply to it; its encoding, once
+    assigned, is a layout (see the attributes below):
+
+    - no encoding: not laid out yet (stage S1);
+    - a *distributed* layout: the tile lives in the registers of the threads;
+    - a *memory* layout: the tile lives in shared memory.
+
+    Global and shared memory are `!tile.buffer`s, whose layout maps element
+    coordinates to offsets. `tile.slice` makes views; `tile.load`,
+    `tile.store`, `tile.copy` and `tile.atomic_rmw` move tiles.
+
+    Accesses to global memory are bounded by the extents of their buffer:
+    elements outside read as zero and are not written.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Module attribute: the chip (a row of Target/Chips.h) that the module is
+    /// compiled for.
+    static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+    /// Kernel attributes from S5 on; see docs/Manifest.md for their content.
+    static constexpr llvm::StringLiteral kGridAttr = "tile.grid";
+    static constexpr llvm::StringLiteral kBlockAttr = "tile.block";
+    static constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes";
+    static constexpr llvm::StringLiteral kParamsAttr = "tile.params";
+  }];
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILEDIALECT_TD

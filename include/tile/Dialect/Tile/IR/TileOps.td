@@ -1,0 +1,471 @@
+//===- TileOps.td - Operations of the tile dialect ---------*- tablegen -*-===//
+#ifndef TILE_DIALECT_TILE_IR_TILEOPS_TD
+#define TILE_DIALECT_TILE_IR_TILEOPS_TD
+
+include "mlir/Dialect/Arith/IR/ArithBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "tile/Dialect/Tile/IR/TileTypes.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Element : AnyTypeOf<[F16, BF16, F32, I1, I32, I64],
+                             "f16, bf16, f32, i1, i32 or i64">;
+def Tile_Tile : StaticShapeTensorOf<[Tile_Element]>;
+def Tile_FloatTile : StaticShapeTensorOf<[F16, BF16, F32]>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def Tile_KernelOp : Tile_Op<"kernel", [
+    FunctionOpInterface, IsolatedFromAbove, Symbol,
+    SingleBlockImplicitTerminator<"::tile::ReturnOp">]> {
+  let summary = "a kernel over tiles";
+  let description = [{
+    What one block of `num_warps` warps does. The arguments are buffers in
+    global memory and scalars (f32, i32, i64, index); `tile.grid` in its body
+    says how many blocks are launched.
+
+    ```mlir
+    tile.kernel @copy(%src: !b, %dst: !b) attributes {num_warps = 4 : i32} {
+      %c64 = arith.constant 64 : index
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %rows = tile.dim %src[0] : !b
+      %blocks = arith.ceildivui %rows, %c64 : index
+      tile.grid %blocks, %c1, %c1
+      %block = tile.program_id x
+      %row = arith.muli %block, %c64 : index
+      %t = tile.load %src[%row, %c0] : !b -> tensor<64x128xf16>
+      tile.store %t, %dst[%row, %c0] : tensor<64x128xf16>, !b
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+    TypeAttrOf<FunctionType>:$function_type,
+    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() {
+      return getFunctionType().getInputs();
+    }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
+    /// The one tile.grid of the body.
+    ::tile::GridOp getGrid();
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, ReturnLike, Terminator,
+                                       HasParent<"::tile::KernelOp">]> {
+  let summary = "ends a kernel";
+  let description = [{
+    The terminator of a kernel; it need not be written.
+
+    ```mlir
+    tile.return
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_GridOp : Tile_Op<"grid", [HasParent<"::tile::KernelOp">]> {
+  let summary = "how many blocks are launched";
+  let description = [{
+    The launch grid as a function of the kernel's arguments. The operands must
+    be computed from constants, integer arguments and `tile.dim` of buffer
+    arguments by arith.addi, subi, muli, ceildivui, divui, remui, minui, maxui
+    (or the signed forms; values are non-negative). The compiler writes the
+    function to the manifest; it is evaluated by whoever launches.
+
+    ```mlir
+    tile.grid %blocks, %heads, %batch
+    ```
+  }];
+  let arguments = (ins Index:$x, Index:$y, Index:$z);
+  let assemblyFormat = "$x `,` $y `,` $z attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+  let summary = "index of this block in the grid";
+  let description = [{
+    ```mlir
+    %block = tile.program_id x
+    ```
+  }];
+  let arguments = (ins Tile_DimensionAttr:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Tile_DimOp : Tile_Op<"dim", [Pure]> {
+  let summary = "extent of a buffer";
+  let description = [{
+    The number of elements of `buffer` along dimension `dim`.
+
+    ```mlir
+    %rows = tile.dim %q[1] : !q
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, I64Attr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$buffer `[` $dim `]` attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "a view at fixed indices of some dimensions";
+  let description = [{
+    Fixes the dimensions that are given an index and keeps those given as `*`.
+    The result is a buffer of the kept dimensions.
+
+    ```mlir
+    // Rows of one batch and head: [B, S, H, D] -> [S, D].
+    %qh = tile.slice %q[%b, *, %h, *] : !q to !qh
+    // One stage of a ring of tiles.
+    %kv = tile.slice %ring[%stage, *, *] : !ring to !kv
+    ```
+
+    The index must be in bounds. The result's type is inferred by
+    SliceOp::inferType: strides and divisors of the kept dimensions; the
+    alignment is reduced to what the fixed dimensions guarantee.
+  }];
+  let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
+                       DenseBoolArrayAttr:$kept);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $source `` custom<SliceIndices>($indices, $kept) attr-dict
+    `:` type($source) `to` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$source,
+    // A null value keeps the dimension.
+    "::llvm::ArrayRef<::mlir::Value>":$indices)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of a slice of `source` that keeps the dimensions marked so, or
+    /// failure with an error.
+    static ::llvm::FailureOr<::tile::BufferType>
+    inferType(::tile::BufferType source, ::llvm::ArrayRef<bool> kept,
+              ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
+  }];
+}
+
+def Tile_AllocOp : Tile_Op<"alloc", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "shared memory for the block";
+  let description = [{
+    An uninitialised buffer in shared memory that lives until its last use.
+    `tile-plan-shared-memory` gives it an `offset`, in bytes.
+
+    ```mlir
+    %k = tile.alloc : !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_Op<"load", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads a tile";
+  let description = [{
+    The tile whose first element is at `indices`. Elements outside the extents
+    of the buffer are zero, whatever the memory holds there.
+
+    ```mlir
+    %q = tile.load %qh[%row, %c0] : !qh -> tensor<128x64xf16>
+    ```
+
+    A result with a memory layout is a tile in shared memory.
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` attr-dict `:` type($buffer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes a tile";
+  let description = [{
+    Writes the elements that lie within the extents of the buffer.
+
+    ```mlir
+    tile.store %o, %oh[%row, %c0] : tensor<128x64xf16>, !oh
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$value, Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "combines a tile into memory, atomically per element";
+  let description = [{
+    buffer[i] = kind(buffer[i], value[i]), atomic per element, relaxed, at the
+    scope of the device. Kinds: addf (f32, f16, bf16), addi, maxs, mins, maxu,
+    minu, ori, andi (i32). Elements outside the extents are skipped.
+
+    ```mlir
+    tile.atomic_rmw addf %dq, %dqh[%row, %c0] : tensor<64x64xf32>, !dqh
+    ```
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$value,
+                       Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $kind $value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyOp : Tile_Op<"copy", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "copies a tile from global to shared memory";
+  let description = [{
+    Fills all of `dest` with the tile of `source` that starts at `indices`;
+    elements outside the extents of the source become zero. With `async` the
+    copy completes at a `tile.wait_group` that covers its `tile.commit_group`,
+    where the chip can (otherwise it is an ordinary copy).
+
+    ```mlir
+    tile.copy async %kh[%row, %c0], %stage : !kh, !stage
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
+                       Tile_BufferType:$dest, UnitAttr:$async);
+  let assemblyFormat = [{
+    (`async` $async^)? $source `[` $indices `]` `,` $dest attr-dict
+    `:` type($source) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CommitGroupOp : Tile_Op<"commit_group"> {
+  let summary = "closes a group of asynchronous copies";
+  let description = [{
+    The asynchronous copies issued since the last one form a group.
+
+    ```mlir
+    tile.commit_group
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitGroupOp : Tile_Op<"wait_group"> {
+  let summary = "waits for asynchronous copies";
+  let description = [{
+    Waits until at most `pending` of the newest groups of this thread are
+    unfinished. Other threads see the data after a `tile.barrier`.
+
+    ```mlir
+    tile.wait_group 1
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier"> {
+  let summary = "all threads of the block meet; shared memory is visible";
+  let description = [{
+    ```mlir
+    tile.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product";
+  let description = [{
+    result = a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are f16 or bf16
+    (the same), acc is f32. `instruction` pins a row of the instruction table
+    (Target/Mma.h).
+
+    ```mlir
+    %s = tile.dot %q, %kt, %zero
+        : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+    ```
+
+    Once laid out, a and b are dot operands of acc's layout.
+  }];
+  let arguments = (ins Tile_FloatTile:$a, Tile_FloatTile:$b, Tile_FloatTile:$acc,
+                       OptionalAttr<StrAttr>:$instruction);
+  let results = (outs Tile_FloatTile:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "reduces a tile along one dimension";
+  let description = [{
+    Combines the elements along `dim` with `kind`: addf, mulf, maximumf,
+    minimumf, maxnumf, minnumf, addi, muli, maxs, mins, maxu, minu, andi, ori.
+    The order of the combinations is not specified.
+
+    ```mlir
+    %max = tile.reduce maxnumf %s along 1 : tensor<128x64xf32> -> tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind $source `along` $dim attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeats a tile along a new dimension";
+  let description = [{
+    result[.., i, ..] = source[..] for all i of the new dimension `dim`. (A
+    scalar becomes a tile by `tensor.splat`.)
+
+    ```mlir
+    %m = tile.broadcast %max along 1 : tensor<128xf32> -> tensor<128x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `along` $dim attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "the coordinate of each element";
+  let description = [{
+    result[..., i, ...] = i, the coordinate along `dim`.
+
+    ```mlir
+    %col = tile.iota along 1 : tensor<128x64xi32>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs StaticShapeTensorOf<[I32, I64]>:$result);
+  let assemblyFormat = "`along` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+  let summary = "a tile with its dimensions reordered";
+  let description = [{
+    Dimension i of the result is dimension `order[i]` of the source. Costs
+    nothing: the elements stay where they are and the layout is renamed.
+
+    ```mlir
+    %kt = tile.transpose %k [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tile_Tile, Tile_BufferType]>:$source,
+                       DenseI64ArrayAttr:$order);
+  let results = (outs AnyTypeOf<[Tile_Tile, Tile_BufferType]>:$result);
+  let assemblyFormat = [{
+    $source $order attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
+  let summary = "the same tile in another layout";
+  let description = [{
+    Between two distributed layouts: register moves, shuffles or a trip through
+    shared memory, whatever the two layouts need; nothing at all when they
+    agree. From a memory layout: a read of shared memory (ldmatrix where it
+    fits). To a memory layout: a write.
+
+    ```mlir
+    %a = tile.convert_layout %p : tensor<128x64xf16, #mma> -> tensor<128x64xf16, #a>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Named operations (stage S0)
+//===----------------------------------------------------------------------===//
+
+def Tile_AttentionOp : Tile_Op<"attention", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "softmax attention on global buffers";
+  let description = [{
+    For every batch b, head h and query i:
+
+    ```
+    s[j] = scale * sum_d q[b, i, h, d] * k[b, j, h / G, d]
+    o[b, i, h, :] = sum_j softmax(s)[j] * v[b, j, h / G, :]
+    lse[b, h, i]  = ln(sum_j exp(s[j]))
+    ```
+
+    with G = heads of q / heads of k. Shapes: q [B, Sq, H, D], k [B, Sk, Hkv, D],
+    v [B, Sk, Hkv, Dv], o [B, Sq, H, Dv], lse [B, H, Sq]; whatever the strides,
+    so that BSHD and BHSD tensors both fit. D is 64, 96, 128, 192 or 256 and
+    Dv = D, or 128 with D = 192. q, k, v and o are f16 or bf16 (one of them for
+    all), scale and lse are f32.
+
+    Key j is visible to query i under
+
+    - `causal`: j <= i + Sk - Sq (aligned to the bottom right);
+    - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
+      a negative number leaves that side open.
+
+    A query that sees no key gives o = 0 and lse = -inf.
+
+    ```mlir
+    func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+      tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
+      return
+    }
+    ```
+
+    `tile-expand-attention` turns the function into a kernel of its name.
+  }];
+  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
+    Tile_BufferType:$o, Optional<Tile_BufferType>:$lse, F32:$scale,
+    UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `,` $o (`lse` $lse^)? `scale` $scale attr-dict
+    `:` type($q) `,` type($k) `,` type($v) `,` type($o) (`,` type($lse)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILEOPS_TD

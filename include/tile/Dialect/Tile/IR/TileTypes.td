@@ -1,0 +1,49 @@
+//===- TileTypes.td - Types of the tile dialect ------------*- tablegen -*-===//
+#ifndef TILE_DIALECT_TILE_IR_TILETYPES_TD
+#define TILE_DIALECT_TILE_IR_TILETYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "mlir/Dialect/Bufferization/IR/BufferizationTypeInterfaces.td"
+include "tile/Dialect/Tile/IR/TileAttrs.td"
+
+def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
+    DeclareTypeInterfaceMethods<Bufferization_BufferLikeTypeInterface>]> {
+  let mnemonic = "buffer";
+  let summary = "memory with a layout";
+  let description = [{
+    `shape` elements in global or shared memory. The layout, of the memory
+    family, maps coordinates to offsets in elements. Shared buffers have static
+    shapes.
+
+    ```mlir
+    !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+    !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+    "::mlir::Type":$elementType, "::tile::LayoutAttrInterface":$layout,
+    "::tile::MemorySpace":$space);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    unsigned getElementBits() const {
+      return getElementType().getIntOrFloatBitWidth();
+    }
+    bool hasStaticShape() const {
+      return !::mlir::ShapedType::isDynamicShape(getShape());
+    }
+    bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
+    /// The canonical layout; valid by construction.
+    ::tile::Layout getCanonicalLayout() const;
+    /// Elements of storage of a static buffer.
+    int64_t getStorageSize() const;
+    /// Bytes of storage of a static buffer.
+    int64_t getStorageBytes() const {
+      return getStorageSize() * getElementBits() / 8;
+    }
+  }];
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILETYPES_TD

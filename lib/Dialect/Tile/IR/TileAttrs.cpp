@@ -1,0 +1,624 @@
+//===- TileAttrs.cpp - Layout attributes and their canonical layouts ------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+/// Reports `message` if anybody listens.
+static LogicalResult fail(EmitError emitError, const Twine &message) {
+  if (emitError)
+    emitError() << message;
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Building distributed layouts
+//===----------------------------------------------------------------------===//
+
+/// Replicates what leaves the tile: a pattern larger than the tile wraps.
+/// Extents divide each other, as checkCover has made sure.
+static Digits clip(ArrayRef<Digit> digits, ArrayRef<int64_t> shape) {
+  Digits result;
+  for (Digit digit : digits) {
+    if (digit.stride == 0) {
+      result.push_back(digit);
+      continue;
+    }
+    int64_t inside = digit.stride >= shape[digit.dim]
+                         ? 1
+                         : std::min(digit.extent,
+                                    shape[digit.dim] / digit.stride);
+    if (inside > 1)
+      result.push_back({inside, digit.dim, digit.stride});
+    if (digit.extent / inside > 1)
+      result.push_back({digit.extent / inside, 0, 0});
+  }
+  return result;
+}
+
+/// The tile must be a multiple of the pattern, or divide it, in every
+/// dimension.
+static LogicalResult checkCover(EmitError emitError, ArrayRef<int64_t> shape,
+                                ArrayRef<int64_t> pattern, Attribute attr) {
+  if (shape.size() != pattern.size()) {
+    if (emitError)
+      emitError() << attr << " is a layout of rank " << pattern.size()
+                  << ", but the tile has rank " << shape.size();
+    return failure();
+  }
+  for (auto [dim, extent, covered] : llvm::enumerate(shape, pattern))
+    if (extent % covered != 0 && covered % extent != 0) {
+      if (emitError)
+        emitError() << attr << " covers " << covered
+                    << " elements along dimension " << dim
+                    << ", which neither divides nor is divided by the tile's "
+                    << extent;
+      return failure();
+    }
+  return success();
+}
+
+/// Adds a digit unless it has one value only.
+static void add(Digits &digits, int64_t extent, unsigned dim, int64_t stride) {
+  if (extent > 1)
+    digits.push_back({extent, dim, stride});
+}
+
+static Digits swapDims(ArrayRef<Digit> digits, bool swap) {
+  Digits result(digits);
+  if (swap)
+    for (Digit &digit : result)
+      digit.dim = 1 - digit.dim;
+  return result;
+}
+
+/// A matrix fragment repeated over a tile. `outer` says how the warps are
+/// spread: digits of the warp axis in units of fragments, dim as given.
+static FailureOr<Layout>
+repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
+               const Layout &fragment, bool transposed,
+               ArrayRef<int64_t> warps, ArrayRef<bool> spread,
+               ArrayRef<unsigned> repeatOrder) {
+  int64_t size[2] = {fragment.shape()[transposed ? 1 : 0],
+                     fragment.shape()[transposed ? 0 : 1]};
+  Digits registers = swapDims(fragment.axis(kRegister), transposed);
+  Digits lanes = swapDims(fragment.axis(kLane), transposed);
+  Digits warpDigits;
+  int64_t pattern[2] = {size[0], size[1]};
+  for (unsigned dim : {0u, 1u}) {
+    if (spread[dim]) {
+      add(warpDigits, warps[dim], dim, size[dim]);
+      pattern[dim] *= warps[dim];
+    } else {
+      add(warpDigits, warps[dim], 0, 0);
+    }
+  }
+  if (failed(checkCover(emitError, shape, pattern, attr)))
+    return failure();
+  for (unsigned dim : repeatOrder)
+    add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
+  return Layout::distributed(clip(registers, shape), clip(lanes, shape),
+                             clip(warpDigits, shape), shape);
+}
+
+/// Shared by all layout attributes: the tile's shape must suit the layout.
+template <typename AttrT>
+static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
+                                Type element, EmitError emitError) {
+  if (!element.isIntOrFloat())
+    return emitError() << "a laid-out tile needs integer or float elements";
+  if (ShapedType::isDynamicShape(shape))
+    return emitError() << "a laid-out tile needs a static shape";
+  FailureOr<Layout> layout =
+      attr.getLayout(shape, element.getIntOrFloatBitWidth(), emitError);
+  if (failed(layout))
+    return failure();
+  if (layout->family() == LayoutFamily::Distributed &&
+      !layout->isSurjective())
+    return emitError() << Attribute(attr) << " leaves elements of the tile "
+                       << "without an owner";
+  return success();
+}
+
+#define TILE_LAYOUT_ATTR(NAME, FAMILY)                                         \
+  LayoutFamily NAME::getFamily() const { return FAMILY; }                      \
+  LogicalResult NAME::verifyEncoding(ArrayRef<int64_t> shape, Type element,    \
+                                     EmitError emitError) const {              \
+    return verifyTile(*this, shape, element, emitError);                       \
+  }
+
+TILE_LAYOUT_ATTR(DistributedAttr, LayoutFamily::Distributed)
+TILE_LAYOUT_ATTR(BlockedAttr, LayoutFamily::Distributed)
+TILE_LAYOUT_ATTR(MmaAttr, LayoutFamily::Distributed)
+TILE_LAYOUT_ATTR(DotOperandAttr, LayoutFamily::Distributed)
+TILE_LAYOUT_ATTR(SliceAttr, LayoutFamily::Distributed)
+TILE_LAYOUT_ATTR(PermuteAttr, getParent().getFamily())
+TILE_LAYOUT_ATTR(SwizzleAttr, LayoutFamily::Memory)
+TILE_LAYOUT_ATTR(PaddedAttr, LayoutFamily::Memory)
+TILE_LAYOUT_ATTR(StridedAttr, LayoutFamily::Memory)
+
+//===----------------------------------------------------------------------===//
+// DistributedAttr
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> flatten(ArrayRef<Digit> digits) {
+  SmallVector<int64_t> result;
+  for (const Digit &digit : digits)
+    llvm::append_values(result, digit.extent, int64_t(digit.dim), digit.stride);
+  return result;
+}
+
+static Digits unflatten(ArrayRef<int64_t> values) {
+  Digits result;
+  for (size_t i = 0; i + 2 < values.size(); i += 3)
+    result.push_back({values[i], unsigned(values[i + 1]), values[i + 2]});
+  return result;
+}
+
+DistributedAttr DistributedAttr::get(MLIRContext *context,
+                                     const Layout &layout) {
+  return get(context, flatten(layout.axis(kRegister)),
+             flatten(layout.axis(kLane)), flatten(layout.axis(kWarp)));
+}
+
+LogicalResult DistributedAttr::verify(EmitError emitError,
+                                      ArrayRef<int64_t> registers,
+                                      ArrayRef<int64_t> lanes,
+                                      ArrayRef<int64_t> warps) {
+  for (ArrayRef<int64_t> axis : {registers, lanes, warps}) {
+    if (axis.size() % 3 != 0)
+      return emitError() << "digits are triples of extent, dimension, stride";
+    for (const Digit &digit : unflatten(axis))
+      if (digit.extent < 1 || digit.stride < 0 || digit.extent > (1 << 24) ||
+          digit.stride > (1 << 24) || digit.dim > 15)
+        return emitError() << "digit " << digit.extent << " -> d" << digit.dim
+                           << " * " << digit.stride
+                           << " is out of range: extents are at least 1, "
+                              "strides at least 0";
+  }
+  return success();
+}
+
+FailureOr<Layout> DistributedAttr::getLayout(ArrayRef<int64_t> shape,
+                                             unsigned elementBits,
+                                             EmitError emitError) const {
+  Layout layout =
+      Layout::distributed(unflatten(getRegisters()), unflatten(getLanes()),
+                          unflatten(getWarps()), shape);
+  if (llvm::Error error = layout.verify())
+    return fail(emitError, llvm::toString(std::move(error)));
+  return layout;
+}
+
+// `[` (extent `->` (`0` | `d`K (`*` stride)?)),* `]`
+static ParseResult parseDigits(AsmParser &parser,
+                               SmallVectorImpl<int64_t> &digits) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        int64_t extent, stride = 1;
+        if (parser.parseInteger(extent) || parser.parseArrow())
+          return failure();
+        int64_t zero;
+        OptionalParseResult replicated = parser.parseOptionalInteger(zero);
+        if (replicated.has_value()) {
+          if (failed(*replicated))
+            return failure();
+          if (zero != 0)
+            return parser.emitError(parser.getCurrentLocation(),
+                                    "expected '0' or a dimension such as 'd1'");
+          llvm::append_values(digits, extent, int64_t(0), int64_t(0));
+          return success();
+        }
+        StringRef name;
+        SMLoc loc = parser.getCurrentLocation();
+        int64_t dim;
+        if (parser.parseKeyword(&name))
+          return failure();
+        if (!name.consume_front("d") || name.getAsInteger(10, dim))
+          return parser.emitError(loc, "expected a dimension such as 'd1'");
+        if (succeeded(parser.parseOptionalStar()) &&
+            parser.parseInteger(stride))
+          return failure();
+        llvm::append_values(digits, extent, dim, stride);
+        return success();
+      });
+}
+
+Attribute DistributedAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> axes[3];
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  static constexpr StringLiteral names[] = {"register", "lane", "warp"};
+  for (auto [i, name] : llvm::enumerate(names))
+    if ((i > 0 && parser.parseComma()) || parser.parseKeyword(name) ||
+        parser.parseEqual() || parseDigits(parser, axes[i]))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<DistributedAttr>(loc, parser.getContext(), axes[0],
+                                            axes[1], axes[2]);
+}
+
+void DistributedAttr::print(AsmPrinter &printer) const {
+  printer << "<register = ";
+  printDigits(printer.getStream(), unflatten(getRegisters()));
+  printer << ", lane = ";
+  printDigits(printer.getStream(), unflatten(getLanes()));
+  printer << ", warp = ";
+  printDigits(printer.getStream(), unflatten(getWarps()));
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// BlockedAttr
+//===----------------------------------------------------------------------===//
+
+/// `order` must be a permutation of 0 .. size-1.
+static LogicalResult checkOrder(EmitError emitError, ArrayRef<int64_t> order) {
+  SmallVector<bool> seen(order.size(), false);
+  for (int64_t dim : order) {
+    if (dim < 0 || dim >= int64_t(order.size()) || seen[dim]) {
+      emitError() << "order [" << order
+                  << "] is not a permutation of its dimensions";
+      return failure();
+    }
+    seen[dim] = true;
+  }
+  return success();
+}
+
+LogicalResult BlockedAttr::verify(EmitError emitError, ArrayRef<int64_t> thread,
+                                  ArrayRef<int64_t> lane,
+                                  ArrayRef<int64_t> warp,
+                                  ArrayRef<int64_t> order) {
+  if (thread.size() != order.size() || lane.size() != order.size() ||
+      warp.size() != order.size() || order.empty())
+    return emitError() << "thread, lane, warp and order must have the same "
+                          "number of entries, one per dimension";
+  for (ArrayRef<int64_t> counts : {thread, lane, warp})
+    for (int64_t count : counts)
+      if (count < 1 || count > 4096)
+        return emitError() << "counts must lie in 1 .. 4096, got " << count;
+  return checkOrder(emitError, order);
+}
+
+FailureOr<Layout> BlockedAttr::getLayout(ArrayRef<int64_t> shape,
+                                         unsigned elementBits,
+                                         EmitError emitError) const {
+  SmallVector<int64_t> pattern;
+  for (auto [thread, lane, warp] :
+       llvm::zip_equal(getThread(), getLane(), getWarp()))
+    pattern.push_back(thread * lane * warp);
+  if (failed(checkCover(emitError, shape, pattern, *this)))
+    return failure();
+  Digits registers, lanes, warps;
+  for (int64_t dim : getOrder()) {
+    add(registers, getThread()[dim], dim, 1);
+    add(lanes, getLane()[dim], dim, getThread()[dim]);
+    add(warps, getWarp()[dim], dim, getThread()[dim] * getLane()[dim]);
+  }
+  for (int64_t dim : getOrder())
+    add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
+  Digits clipped;
+  for (const Digit &digit : clip(registers, shape))
+    if (digit.stride != 0) // a thread holds no element twice
+      clipped.push_back(digit);
+  return Layout::distributed(clipped, clip(lanes, shape), clip(warps, shape),
+                             shape);
+}
+
+//===----------------------------------------------------------------------===//
+// MmaAttr, DotOperandAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaAttr::verify(EmitError emitError, StringAttr instruction,
+                              ArrayRef<int64_t> warps, bool transposed) {
+  const Mma *mma = findMma(instruction.getValue());
+  if (!mma)
+    return emitError() << "unknown matrix instruction " << instruction;
+  if (warps.size() != 2 || warps[0] < 1 || warps[1] < 1 || warps[0] > 64 ||
+      warps[1] > 64)
+    return emitError() << "warps must be two counts in 1 .. 64";
+  if (transposed && mma->m != mma->n)
+    return emitError() << instruction << " is not square (" << mma->m << "x"
+                       << mma->n << "), so it cannot be transposed";
+  return success();
+}
+
+const Mma &MmaAttr::getMma() const {
+  return *findMma(getInstruction().getValue());
+}
+
+SmallVector<int64_t, 2> MmaAttr::getInstructionShape() const {
+  return {getMma().m, getMma().n};
+}
+
+FailureOr<Layout> MmaAttr::getLayout(ArrayRef<int64_t> shape,
+                                     unsigned elementBits,
+                                     EmitError emitError) const {
+  return repeatFragment(emitError, *this, shape, getMma().acc, getTransposed(),
+                        getWarps(), {true, true}, {1, 0});
+}
+
+Attribute MmaAttr::parse(AsmParser &parser, Type) {
+  StringAttr instruction;
+  SmallVector<int64_t> warps;
+  bool transposed = false;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(instruction) ||
+      parser.parseComma() || parser.parseKeyword("warps") ||
+      parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(warps.emplace_back());
+      }))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("transposed"))
+      return {};
+    transposed = true;
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<MmaAttr>(loc, parser.getContext(), instruction,
+                                    warps, transposed);
+}
+
+void MmaAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getInstruction() << ", warps = [" << getWarps() << ']';
+  if (getTransposed())
+    printer << ", transposed";
+  printer << '>';
+}
+
+LogicalResult DotOperandAttr::verify(EmitError emitError, unsigned index,
+                                     MmaAttr parent) {
+  if (index > 1)
+    return emitError() << "dot operand index must be 0 or 1, got " << index;
+  return success();
+}
+
+FailureOr<Layout> DotOperandAttr::getLayout(ArrayRef<int64_t> shape,
+                                            unsigned elementBits,
+                                            EmitError emitError) const {
+  const Mma &mma = getParent().getMma();
+  bool transposed = getParent().getTransposed();
+  // A transposed instruction takes our A as its B, mirrored.
+  const Layout &fragment = (getIndex() == 0) != transposed ? mma.a : mma.b;
+  bool isA = getIndex() == 0;
+  return repeatFragment(emitError, *this, shape, fragment, transposed,
+                        getParent().getWarps(), {isA, !isA},
+                        isA ? ArrayRef<unsigned>{1, 0}
+                            : ArrayRef<unsigned>{0, 1});
+}
+
+//===----------------------------------------------------------------------===//
+// SliceAttr, PermuteAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceAttr::verify(EmitError emitError, unsigned dim,
+                                LayoutAttrInterface parent) {
+  if (parent.getFamily() != LayoutFamily::Distributed)
+    return emitError() << "only distributed layouts can be sliced";
+  return success();
+}
+
+FailureOr<Layout> SliceAttr::getLayout(ArrayRef<int64_t> shape,
+                                       unsigned elementBits,
+                                       EmitError emitError) const {
+  if (getDim() > shape.size())
+    return fail(emitError, "slice dimension " + Twine(getDim()) +
+                               " exceeds the rank of the tile plus one");
+  SmallVector<int64_t> full(shape);
+  full.insert(full.begin() + getDim(), 1);
+  FailureOr<Layout> parent;
+  if (auto generic = dyn_cast<DistributedAttr>(getParent())) {
+    // Its digits know no tile: make the sliced dimension as large as they say.
+    for (ArrayRef<int64_t> axis :
+         {generic.getRegisters(), generic.getLanes(), generic.getWarps()})
+      for (const Digit &digit : unflatten(axis))
+        if (digit.stride != 0 && digit.dim == getDim())
+          full[getDim()] += (digit.extent - 1) * digit.stride;
+  }
+  parent = getParent().getLayout(full, elementBits, emitError);
+  if (failed(parent))
+    return failure();
+  return parent->dropDim(getDim());
+}
+
+LogicalResult PermuteAttr::verify(EmitError emitError, ArrayRef<int64_t> order,
+                                  LayoutAttrInterface parent) {
+  return checkOrder(emitError, order);
+}
+
+FailureOr<Layout> PermuteAttr::getLayout(ArrayRef<int64_t> shape,
+                                         unsigned elementBits,
+                                         EmitError emitError) const {
+  if (getOrder().size() != shape.size()) {
+    if (emitError)
+      emitError() << Attribute(*this) << " is a layout of rank "
+                  << getOrder().size() << ", but the tile has rank "
+                  << shape.size();
+    return failure();
+  }
+  SmallVector<int64_t> original(shape.size());
+  for (auto [i, dim] : llvm::enumerate(getOrder()))
+    original[dim] = shape[i];
+  FailureOr<Layout> parent =
+      getParent().getLayout(original, elementBits, emitError);
+  if (failed(parent))
+    return failure();
+  SmallVector<unsigned> order(getOrder().begin(), getOrder().end());
+  return parent->family() == LayoutFamily::Memory ? parent->permuteAxes(order)
+                                                  : parent->permuteDims(order);
+}
+
+//===----------------------------------------------------------------------===//
+// SwizzleAttr, PaddedAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult SwizzleAttr::verify(EmitError emitError, unsigned bytes) {
+  if (bytes != 32 && bytes != 64 && bytes != 128)
+    return emitError() << "the swizzle must be 32, 64 or 128 bytes, got "
+                       << bytes;
+  return success();
+}
+
+/// Adds one axis per leading dimension that stacks tiles of `size` elements,
+/// the outermost first. Returns the size of all.
+static int64_t stack(SmallVectorImpl<Digits> &axes, ArrayRef<int64_t> leading,
+                     int64_t size) {
+  SmallVector<Digits> outer(leading.size());
+  for (size_t i = leading.size(); i-- > 0;) {
+    outer[i] = {{leading[i], 0, size}};
+    size *= leading[i];
+  }
+  axes.insert(axes.begin(), outer.begin(), outer.end());
+  return size;
+}
+
+FailureOr<Layout> SwizzleAttr::getLayout(ArrayRef<int64_t> shape,
+                                         unsigned elementBits,
+                                         EmitError emitError) const {
+  if (shape.size() < 2 || elementBits % 8 != 0 || elementBits > 128)
+    return fail(emitError, "a swizzled layout needs rank 2 or more and "
+                           "elements of 1 to 16 bytes");
+  int64_t width = getBytes() * 8 / elementBits;
+  int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  if (columns % width != 0)
+    return fail(emitError, "rows of " + Twine(columns * elementBits / 8) +
+                               " bytes are no multiple of the " +
+                               Twine(getBytes()) + "-byte swizzle");
+  Digits row{{rows, 0, width}}, column{{width, 0, 1}};
+  add(column, columns / width, 0, rows * width);
+  SmallVector<Digits> axes{row, column};
+  int64_t size = stack(axes, shape.drop_back(2), rows * columns);
+  Swizzle swizzle;
+  swizzle.bits = llvm::Log2_32(getBytes() / 16);
+  swizzle.base = llvm::Log2_32(128 / elementBits);
+  swizzle.shift = 3;
+  return Layout::memory(axes, size, swizzle);
+}
+
+LogicalResult PaddedAttr::verify(EmitError emitError, int64_t pad,
+                                 ArrayRef<int64_t> order) {
+  if (pad < 0 || pad > 4096)
+    return emitError() << "the padding must lie in 0 .. 4096, got " << pad;
+  if (order.empty())
+    return emitError() << "the order must name at least one dimension";
+  return checkOrder(emitError, order);
+}
+
+FailureOr<Layout> PaddedAttr::getLayout(ArrayRef<int64_t> shape,
+                                        unsigned elementBits,
+                                        EmitError emitError) const {
+  if (shape.size() < getOrder().size())
+    return fail(emitError, "a padded layout of " + Twine(getOrder().size()) +
+                               " dimensions needs a tile of at least that "
+                               "rank");
+  ArrayRef<int64_t> inner = shape.take_back(getOrder().size());
+  SmallVector<Digits> axes(inner.size());
+  int64_t stride = 1;
+  for (auto [i, dim] : llvm::enumerate(getOrder())) {
+    axes[dim] = {{inner[dim], 0, stride}};
+    stride *= inner[dim];
+    if (i == 0)
+      stride += getPad();
+  }
+  int64_t size = stack(axes, shape.drop_back(inner.size()), stride);
+  return Layout::memory(axes, size);
+}
+
+//===----------------------------------------------------------------------===//
+// StridedAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult StridedAttr::verify(EmitError emitError,
+                                  ArrayRef<int64_t> strides,
+                                  ArrayRef<int64_t> divisors, int64_t align) {
+  if (strides.size() != divisors.size())
+    return emitError() << "one divisor is needed per stride";
+  for (auto [stride, divisor] : llvm::zip_equal(strides, divisors))
+    if ((stride != kDynamic && (stride < 0 || stride > (int64_t(1) << 40))) ||
+        divisor < 1 || divisor > (1 << 20))
+      return emitError() << "strides must lie in 0 .. 2^40 and their divisors "
+                            "in 1 .. 2^20";
+  if (align < 0 || align > 4096 || (align != 0 && !llvm::isPowerOf2_64(align)))
+    return emitError() << "the alignment must be a power of two up to 4096 "
+                          "bytes, got "
+                       << align;
+  return success();
+}
+
+FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
+                                         unsigned elementBits,
+                                         EmitError emitError) const {
+  if (getStrides().size() != shape.size()) {
+    if (emitError)
+      emitError() << Attribute(*this) << " has " << getStrides().size()
+                  << " strides for " << shape.size() << " dimensions";
+    return failure();
+  }
+  // A dynamic stride is represented by a number that has its divisor, no
+  // further factor of two, and is larger than any tile: whatever holds for it
+  // holds for every stride with that divisor.
+  SmallVector<int64_t> strides(getStrides());
+  for (auto [stride, divisor] : llvm::zip_equal(strides, getDivisors()))
+    if (stride == kDynamic)
+      stride = divisor * ((int64_t(1) << 33) + 1);
+  return Layout::strided(shape, strides);
+}
+
+Attribute StridedAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> strides, divisors;
+  int64_t align = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseStride = [&]() -> ParseResult {
+    int64_t stride = kDynamic, divisor = 1;
+    if (succeeded(parser.parseOptionalQuestion())) {
+      if (succeeded(parser.parseOptionalColon()) &&
+          parser.parseInteger(divisor))
+        return failure();
+    } else if (parser.parseInteger(stride)) {
+      return failure();
+    }
+    strides.push_back(stride);
+    divisors.push_back(divisor);
+    return success();
+  };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(
+                                AsmParser::Delimiter::Square, parseStride))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("align") || parser.parseEqual() ||
+       parser.parseInteger(align)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<StridedAttr>(loc, parser.getContext(), strides,
+                                        divisors, align);
+}
+
+void StridedAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(
+      llvm::zip_equal(getStrides(), getDivisors()), printer.getStream(),
+      [&](auto entry) {
+        auto [stride, divisor] = entry;
+        if (stride != kDynamic)
+          printer << stride;
+        else if (divisor == 1)
+          printer << '?';
+        else
+          printer << "?:" << divisor;
+      });
+  printer << ']';
+  if (getAlign() != 0)
+    printer << ", align = " << getAlign();
+  printer << '>';
+}

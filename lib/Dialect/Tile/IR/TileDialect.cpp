@@ -1,0 +1,81 @@
+//===- TileDialect.cpp - The tile dialect ---------------------------------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+#include "tile/Dialect/Tile/IR/TileDialect.cpp.inc"
+#include "tile/Dialect/Tile/IR/TileEnums.cpp.inc"
+#include "tile/Dialect/Tile/IR/TileInterfaces.cpp.inc"
+
+namespace {
+/// Layouts print as aliases: `#mma = #tile.mma<...>` at the top of the file.
+struct TileAsmInterface : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const final {
+    StringRef name =
+        llvm::TypeSwitch<Attribute, StringRef>(attr)
+            .Case<MmaAttr>([](auto) { return "mma"; })
+            .Case<DotOperandAttr>([](auto operand) {
+              return operand.getIndex() == 0 ? "dot_a" : "dot_b";
+            })
+            .Case<BlockedAttr>([](auto) { return "blocked"; })
+            .Case<DistributedAttr>([](auto) { return "layout"; })
+            .Case<StridedAttr>([](auto) { return "strided"; })
+            .Default([](Attribute) { return ""; });
+    if (name.empty())
+      return AliasResult::NoAlias;
+    os << name;
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "tile/Dialect/Tile/IR/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "tile/Dialect/Tile/IR/TileTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
+      >();
+  addInterfaces<TileAsmInterface>();
+}
+
+// The generated parsers and printers need the definitions of all attributes
+// and types; they live beside the dialect.
+#define GET_ATTRDEF_CLASSES
+#include "tile/Dialect/Tile/IR/TileAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "tile/Dialect/Tile/IR/TileTypes.cpp.inc"
+
+LayoutAttrInterface tile::getLayoutAttr(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<LayoutAttrInterface>(tensor.getEncoding())
+                : LayoutAttrInterface();
+}
+
+bool tile::isSharedTile(Type type) {
+  LayoutAttrInterface layout = getLayoutAttr(type);
+  return layout && layout.getFamily() == LayoutFamily::Memory;
+}
+
+Layout tile::getCanonicalLayout(RankedTensorType type) {
+  return *getLayoutAttr(type).getLayout(
+      type.getShape(), type.getElementType().getIntOrFloatBitWidth(), nullptr);
+}
+
+RankedTensorType tile::withLayout(RankedTensorType type, Attribute layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+}

@@ -1,0 +1,152 @@
+//===- TileKernel.cpp - Kernels and their grids ---------------------------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  if (function_interface_impl::parseFunctionOp(
+          parser, result, /*allowVariadic=*/false,
+          getFunctionTypeAttrName(result.name), buildType,
+          getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
+    return failure();
+  Region *body = result.regions.front().get();
+  if (body->empty())
+    return parser.emitError(parser.getCurrentLocation(),
+                            "a kernel needs a body");
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("must not return values");
+  for (auto [i, type] : llvm::enumerate(getFunctionType().getInputs())) {
+    if (auto buffer = dyn_cast<BufferType>(type)) {
+      if (buffer.isShared())
+        return emitOpError() << "argument " << i
+                             << " is a shared buffer; arguments are global";
+      continue;
+    }
+    if (!(type.isF32() || type.isInteger(32) || type.isInteger(64) ||
+          type.isIndex()))
+      return emitOpError() << "argument " << i << " has type " << type
+                           << "; expected a global buffer, f32, i32, i64 or "
+                              "index";
+  }
+  if (getNumWarps() > 32)
+    return emitOpError() << "has " << getNumWarps()
+                         << " warps; a block has at most 32";
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
+    return emitOpError("entry block arguments differ from the signature");
+  unsigned grids = 0;
+  for (Operation &op : block)
+    grids += isa<GridOp>(op);
+  if (grids != 1)
+    return emitOpError() << "needs exactly one tile.grid at the top level of "
+                            "its body, found "
+                         << grids;
+  return success();
+}
+
+GridOp KernelOp::getGrid() {
+  return *getBody().front().getOps<GridOp>().begin();
+}
+
+//===----------------------------------------------------------------------===//
+// GridOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult GridOp::verify() {
+  // Follow the operands back to arguments; a cycle is impossible in one block.
+  SmallVector<Value> worklist(getOperands());
+  llvm::SmallPtrSet<Value, 8> seen;
+  auto kernel = cast<KernelOp>((*this)->getParentOp());
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner()->getParentOp() != kernel ||
+          !argument.getType().isIntOrIndex())
+        return emitOpError() << "depends on argument "
+                             << argument.getArgNumber() << " of type "
+                             << argument.getType()
+                             << "; only integer arguments of the kernel and "
+                                "extents of its buffers are allowed";
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (auto dim = dyn_cast<DimOp>(op)) {
+      auto argument = dyn_cast<BlockArgument>(dim.getBuffer());
+      if (argument && argument.getOwner()->getParentOp() == kernel)
+        continue;
+      return emitOpError() << "depends on the extent of a buffer that is no "
+                              "argument of the kernel";
+    }
+    if (!isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+             arith::CeilDivUIOp, arith::CeilDivSIOp, arith::DivUIOp,
+             arith::DivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
+             arith::RemSIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp,
+             arith::MaxSIOp, arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+      InFlightDiagnostic diag =
+          emitOpError() << "depends on '" << op->getName()
+                        << "', which the manifest cannot express";
+      diag.attachNote(op->getLoc()) << "used here";
+      return diag;
+    }
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// DimOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DimOp::verify() {
+  if (int64_t(getDim()) >= getBuffer().getType().getRank())
+    return emitOpError() << "dimension " << getDim()
+                         << " does not exist in a buffer of rank "
+                         << getBuffer().getType().getRank();
+  return success();
+}
+
+OpFoldResult DimOp::fold(FoldAdaptor) {
+  int64_t extent = getBuffer().getType().getShape()[getDim()];
+  if (!ShapedType::isDynamic(extent))
+    return IntegerAttr::get(IndexType::get(getContext()), extent);
+  if (auto slice = getBuffer().getDefiningOp<SliceOp>()) {
+    int64_t dim = getDim();
+    for (auto [i, kept] : llvm::enumerate(slice.getKept()))
+      if (kept && dim-- == 0) {
+        getBufferMutable().assign(slice.getSource());
+        setDim(i);
+        return getResult();
+      }
+  }
+  return {};
+}

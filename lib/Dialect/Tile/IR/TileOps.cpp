@@ -1,0 +1,624 @@
+//===- TileOps.cpp - Verifiers and effects of the operations --------------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+// `[` (index | `*`),* `]`
+static ParseResult
+parseSliceIndices(OpAsmParser &parser,
+                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &indices,
+                  DenseBoolArrayAttr &kept) {
+  SmallVector<bool> flags;
+  ParseResult result = parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        flags.push_back(succeeded(parser.parseOptionalStar()));
+        return flags.back() ? success()
+                            : parser.parseOperand(indices.emplace_back());
+      });
+  kept = parser.getBuilder().getDenseBoolArrayAttr(flags);
+  return result;
+}
+
+static void printSliceIndices(OpAsmPrinter &printer, Operation *,
+                              OperandRange indices, DenseBoolArrayAttr kept) {
+  printer << '[';
+  size_t next = 0;
+  llvm::interleaveComma(kept.asArrayRef(), printer, [&](bool keep) {
+    if (keep)
+      printer << '*';
+    else
+      printer << indices[next++];
+  });
+  printer << ']';
+}
+
+#define GET_OP_CLASSES
+#include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared checks and effects
+//===----------------------------------------------------------------------===//
+
+/// One index per dimension, and a tile of the buffer's rank and element type.
+static LogicalResult verifyAccess(Operation *op, BufferType buffer,
+                                  ValueRange indices, ArrayRef<int64_t> shape,
+                                  Type element) {
+  if (int64_t(indices.size()) != buffer.getRank())
+    return op->emitOpError() << "has " << indices.size()
+                             << " indices for a buffer of rank "
+                             << buffer.getRank();
+  if (int64_t(shape.size()) != buffer.getRank())
+    return op->emitOpError() << "moves a tile of rank " << shape.size()
+                             << " in a buffer of rank " << buffer.getRank()
+                             << "; use tile.slice to fix dimensions";
+  if (element != buffer.getElementType())
+    return op->emitOpError() << "moves elements of type " << element
+                             << " in a buffer of " << buffer.getElementType();
+  if (!buffer.isShared())
+    return success();
+  // Shared memory is not bounds checked: the tile must fit where it is put.
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    APInt value;
+    int64_t start = matchPattern(index, m_ConstantInt(&value))
+                        ? value.getSExtValue()
+                        : 0;
+    if (start < 0 || start + shape[dim] > buffer.getShape()[dim])
+      return op->emitOpError()
+             << "accesses elements " << start << " to "
+             << start + shape[dim] - 1 << " of dimension " << dim
+             << " of a shared buffer of extent " << buffer.getShape()[dim];
+  }
+  return success();
+}
+
+static SideEffects::Resource *resourceOf(BufferType buffer) {
+  if (buffer.isShared())
+    return SharedMemory::get();
+  return GlobalMemory::get();
+}
+
+template <typename Effect>
+static void
+addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
+          OpOperand &buffer) {
+  effects.emplace_back(Effect::get(), &buffer,
+                       resourceOf(cast<BufferType>(buffer.get().getType())));
+}
+
+/// Both or neither tile of an operation is laid out.
+static LogicalResult verifyBothLaidOut(Operation *op, Type first, Type second) {
+  if (!getLayoutAttr(first) == !getLayoutAttr(second))
+    return success();
+  return op->emitOpError() << "mixes a laid-out tile with one that is not";
+}
+
+/// Two layouts of one shape must place every element alike.
+static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
+                                      const Layout &actual, StringRef what) {
+  if (expected.equivalent(actual))
+    return success();
+  InFlightDiagnostic diag = op->emitOpError() << what;
+  if (expected.family() != LayoutFamily::Distributed ||
+      actual.family() != LayoutFamily::Distributed)
+    return diag;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (expected.axisSize(axis) != actual.axisSize(axis)) {
+      static constexpr StringLiteral names[] = {"registers", "lanes", "warps"};
+      return diag << ": expected " << expected.axisSize(axis) << ' '
+                  << names[axis] << ", got " << actual.axisSize(axis);
+    }
+  for (int64_t warp = 0; warp < expected.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < expected.axisSize(kLane); ++lane)
+      for (int64_t reg = 0; reg < expected.axisSize(kRegister); ++reg) {
+        auto want = expected.element(reg, lane, warp);
+        auto have = actual.element(reg, lane, warp);
+        if (want != have)
+          return diag << ": register " << reg << " of lane " << lane
+                      << ", warp " << warp << " holds element ("
+                      << llvm::join(llvm::map_range(have,
+                                                    [](int64_t c) {
+                                                      return std::to_string(c);
+                                                    }),
+                                    ", ")
+                      << "), expected ("
+                      << llvm::join(llvm::map_range(want,
+                                                    [](int64_t c) {
+                                                      return std::to_string(c);
+                                                    }),
+                                    ", ")
+                      << ")";
+      }
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp
+//===----------------------------------------------------------------------===//
+
+FailureOr<BufferType>
+SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
+                   llvm::function_ref<InFlightDiagnostic()> emitError) {
+  if (int64_t(kept.size()) != source.getRank())
+    return emitError() << "gives " << kept.size()
+                       << " indices for a buffer of rank " << source.getRank();
+  SmallVector<int64_t> shape;
+  for (auto [extent, keep] : llvm::zip_equal(source.getShape(), kept))
+    if (keep)
+      shape.push_back(extent);
+  if (shape.empty())
+    return emitError() << "must keep at least one dimension";
+  LayoutAttrInterface layout = source.getLayout();
+  if (auto strided = dyn_cast<StridedAttr>(layout)) {
+    SmallVector<int64_t> strides, divisors;
+    int64_t bytes = source.getElementBits() / 8;
+    int64_t align = strided.getAlign() ? strided.getAlign() : bytes;
+    for (auto [stride, divisor, keep] : llvm::zip_equal(
+             strided.getStrides(), strided.getDivisors(), kept)) {
+      if (keep) {
+        strides.push_back(stride);
+        divisors.push_back(divisor);
+        continue;
+      }
+      // Multiples of the stride keep this much of the alignment.
+      int64_t step = (stride == kDynamic ? divisor : stride) * bytes;
+      while (step % align != 0)
+        align /= 2;
+    }
+    layout = StridedAttr::get(source.getContext(), strides, divisors,
+                              align == bytes ? 0 : align);
+  } else {
+    // Swizzled and padded layouts stack tiles along leading dimensions: a
+    // slice that keeps the tile keeps the layout.
+    size_t inner = isa<SwizzleAttr>(layout) ? 2
+                   : isa<PaddedAttr>(layout)
+                       ? cast<PaddedAttr>(layout).getOrder().size()
+                       : kept.size();
+    for (auto [dim, keep] : llvm::enumerate(kept))
+      if (!keep && dim + inner >= kept.size())
+        return emitError() << "cannot fix dimension " << dim << " of " << layout
+                           << "; only leading dimensions that stack tiles";
+  }
+  return BufferType::getChecked(emitError, source.getContext(), shape,
+                                source.getElementType(), layout,
+                                source.getSpace());
+}
+
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    ArrayRef<Value> indices) {
+  SmallVector<bool> kept;
+  SmallVector<Value> operands;
+  for (Value index : indices) {
+    kept.push_back(!index);
+    if (index)
+      operands.push_back(index);
+  }
+  FailureOr<BufferType> type =
+      inferType(cast<BufferType>(source.getType()), kept,
+                [&] { return emitError(state.location); });
+  build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
+        source, operands, builder.getDenseBoolArrayAttr(kept));
+}
+
+LogicalResult SliceOp::verify() {
+  FailureOr<BufferType> type = inferType(getSource().getType(), getKept(),
+                                         [&] { return emitOpError(); });
+  if (failed(type))
+    return failure();
+  if (llvm::count(getKept(), false) != int64_t(getIndices().size()))
+    return emitOpError() << "has " << getIndices().size() << " indices for "
+                         << llvm::count(getKept(), false)
+                         << " fixed dimensions";
+  if (*type != getType())
+    return emitOpError() << "result type should be " << *type << ", got "
+                         << getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  if (!getType().isShared())
+    return emitOpError("allocates shared memory only");
+  return success();
+}
+
+void AllocOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(),
+                       getOperation()->getOpResult(0), SharedMemory::get());
+}
+
+LogicalResult LoadOp::verify() {
+  auto tile = cast<RankedTensorType>(getType());
+  if (isSharedTile(tile) && getBuffer().getType().isShared())
+    return emitOpError("loads from shared memory into shared memory");
+  return verifyAccess(*this, getBuffer().getType(), getIndices(),
+                      tile.getShape(), tile.getElementType());
+}
+
+void LoadOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
+}
+
+LogicalResult StoreOp::verify() {
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  return verifyAccess(*this, getBuffer().getType(), getIndices(),
+                      tile.getShape(), tile.getElementType());
+}
+
+void StoreOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Write>(effects, getBufferMutable());
+}
+
+LogicalResult AtomicRMWOp::verify() {
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  Type element = tile.getElementType();
+  switch (getKind()) {
+  case arith::AtomicRMWKind::addf:
+    if (!isa<FloatType>(element))
+      return emitOpError() << "addf needs float elements, got " << element;
+    break;
+  case arith::AtomicRMWKind::addi:
+  case arith::AtomicRMWKind::maxs:
+  case arith::AtomicRMWKind::mins:
+  case arith::AtomicRMWKind::maxu:
+  case arith::AtomicRMWKind::minu:
+  case arith::AtomicRMWKind::ori:
+  case arith::AtomicRMWKind::andi:
+    if (!element.isInteger(32))
+      return emitOpError() << stringifyEnum(getKind())
+                           << " needs i32 elements, got " << element;
+    break;
+  default:
+    return emitOpError() << "kind " << stringifyEnum(getKind())
+                         << " is not an atomic operation of tiles";
+  }
+  if (getBuffer().getType().isShared())
+    return emitOpError("combines into global memory only");
+  return verifyAccess(*this, getBuffer().getType(), getIndices(),
+                      tile.getShape(), element);
+}
+
+void AtomicRMWOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
+  addEffect<MemoryEffects::Write>(effects, getBufferMutable());
+}
+
+LogicalResult CopyOp::verify() {
+  BufferType source = getSource().getType(), dest = getDest().getType();
+  if (source.isShared() || !dest.isShared())
+    return emitOpError("copies from global to shared memory");
+  return verifyAccess(*this, source, getIndices(), dest.getShape(),
+                      dest.getElementType());
+}
+
+void CopyOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Read>(effects, getSourceMutable());
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// Tile operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult DotOp::verify() {
+  auto a = cast<RankedTensorType>(getA().getType());
+  auto b = cast<RankedTensorType>(getB().getType());
+  auto acc = cast<RankedTensorType>(getAcc().getType());
+  if (a.getRank() != 2 || b.getRank() != 2 || acc.getRank() != 2)
+    return emitOpError("operands must have rank 2");
+  if (a.getDimSize(1) != b.getDimSize(0))
+    return emitOpError() << "contracts " << a.getDimSize(1)
+                         << " columns of a with " << b.getDimSize(0)
+                         << " rows of b";
+  if (a.getDimSize(0) != acc.getDimSize(0) ||
+      b.getDimSize(1) != acc.getDimSize(1))
+    return emitOpError() << "expected an accumulator of " << a.getDimSize(0)
+                         << "x" << b.getDimSize(1) << ", got "
+                         << acc.getDimSize(0) << "x" << acc.getDimSize(1);
+  if (a.getElementType() != b.getElementType() ||
+      !(a.getElementType().isF16() || a.getElementType().isBF16()) ||
+      !acc.getElementType().isF32())
+    return emitOpError() << "expected f16 or bf16 operands of one type and an "
+                            "f32 accumulator, got "
+                         << a.getElementType() << ", " << b.getElementType()
+                         << " and " << acc.getElementType();
+  if (std::optional<StringRef> name = getInstruction())
+    if (!findMma(*name))
+      return emitOpError() << "unknown matrix instruction \"" << *name << '"';
+  LayoutAttrInterface layout = getLayoutAttr(acc);
+  if (failed(verifyBothLaidOut(*this, a, acc)) ||
+      failed(verifyBothLaidOut(*this, b, acc)))
+    return failure();
+  if (!layout)
+    return success();
+  auto mma = dyn_cast<MmaAttr>(layout);
+  if (!mma)
+    return emitOpError() << "accumulator layout must be #tile.mma, got "
+                         << layout;
+  MmaElement operand = mma.getMma().operand;
+  if ((operand == MmaElement::F16) != a.getElementType().isF16())
+    return emitOpError() << mma.getInstruction() << " does not multiply "
+                         << a.getElementType();
+  SmallVector<int64_t, 2> shape = mma.getInstructionShape();
+  for (unsigned dim : {0u, 1u})
+    if (acc.getDimSize(dim) % (shape[dim] * mma.getWarps()[dim]) != 0)
+      return emitOpError() << "accumulator extent " << acc.getDimSize(dim)
+                           << " of dimension " << dim << " is no multiple of "
+                           << shape[dim] * mma.getWarps()[dim] << " ("
+                           << mma.getWarps()[dim] << " warps of "
+                           << mma.getInstruction() << ")";
+  if (a.getDimSize(1) % mma.getMma().k != 0)
+    return emitOpError() << "contraction extent " << a.getDimSize(1)
+                         << " is no multiple of " << mma.getMma().k;
+  for (auto [i, type] : llvm::enumerate(ArrayRef<RankedTensorType>{a, b})) {
+    auto expected = DotOperandAttr::get(getContext(), i, mma);
+    if (type.getEncoding() != expected)
+      return emitOpError() << "operand " << (i == 0 ? "a" : "b")
+                           << " must have the layout " << Attribute(expected)
+                           << ", got " << type.getEncoding();
+  }
+  return success();
+}
+
+/// `big` is `small` with `extent` inserted at `dim`; layouts agree by
+/// #tile.slice.
+static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
+                                  int64_t dim) {
+  auto big = cast<RankedTensorType>(bigType);
+  auto small = cast<RankedTensorType>(smallType);
+  if (dim >= big.getRank())
+    return op->emitOpError() << "dimension " << dim
+                             << " does not exist in a tile of rank "
+                             << big.getRank();
+  SmallVector<int64_t> expected(big.getShape());
+  expected.erase(expected.begin() + dim);
+  if (small.getShape() != ArrayRef(expected))
+    return op->emitOpError()
+           << "expected a tile of shape [" << expected << "] beside ["
+           << big.getShape() << "] without dimension " << dim << ", got ["
+           << small.getShape() << "]";
+  if (big.getElementType() != small.getElementType())
+    return op->emitOpError() << "element types differ: " << big.getElementType()
+                             << " and " << small.getElementType();
+  if (failed(verifyBothLaidOut(op, big, small)))
+    return failure();
+  if (!getLayoutAttr(big))
+    return success();
+  if (isSharedTile(big) || isSharedTile(small))
+    return op->emitOpError("works on tiles in registers");
+  return verifySameLayout(op, getCanonicalLayout(big).dropDim(dim),
+                          getCanonicalLayout(small),
+                          "the smaller tile must have the slice of the larger "
+                          "one's layout");
+}
+
+LogicalResult ReduceOp::verify() {
+  Type element = cast<RankedTensorType>(getSource().getType()).getElementType();
+  bool isFloatKind = false;
+  switch (getKind()) {
+  case arith::AtomicRMWKind::addf:
+  case arith::AtomicRMWKind::mulf:
+  case arith::AtomicRMWKind::maximumf:
+  case arith::AtomicRMWKind::minimumf:
+  case arith::AtomicRMWKind::maxnumf:
+  case arith::AtomicRMWKind::minnumf:
+    isFloatKind = true;
+    break;
+  case arith::AtomicRMWKind::assign:
+    return emitOpError("kind assign is not a reduction");
+  default:
+    break;
+  }
+  if (isFloatKind != isa<FloatType>(element))
+    return emitOpError() << "kind " << stringifyEnum(getKind())
+                         << " does not apply to " << element;
+  return verifySliced(*this, getSource().getType(), getType(), getDim());
+}
+
+LogicalResult BroadcastOp::verify() {
+  return verifySliced(*this, getType(), getSource().getType(), getDim());
+}
+
+LogicalResult IotaOp::verify() {
+  auto tile = cast<RankedTensorType>(getType());
+  if (int64_t(getDim()) >= tile.getRank())
+    return emitOpError() << "dimension " << getDim()
+                         << " does not exist in a tile of rank "
+                         << tile.getRank();
+  if (isSharedTile(tile))
+    return emitOpError("works on tiles in registers");
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  ArrayRef<int64_t> order = getOrder();
+  SmallVector<bool> seen(order.size(), false);
+  for (int64_t dim : order)
+    if (dim < 0 || dim >= int64_t(order.size()) || seen[dim])
+      return emitOpError() << "order [" << order << "] is not a permutation";
+    else
+      seen[dim] = true;
+
+  auto checkShape = [&](ArrayRef<int64_t> from,
+                        ArrayRef<int64_t> to) -> LogicalResult {
+    if (from.size() != order.size() || to.size() != order.size())
+      return emitOpError() << "order [" << order << "] needs tiles of rank "
+                           << order.size();
+    for (auto [i, dim] : llvm::enumerate(order))
+      if (to[i] != from[dim])
+        return emitOpError() << "dimension " << i << " of the result must have "
+                             << "the extent " << from[dim] << ", got " << to[i];
+    return success();
+  };
+  auto permuted = [&](LayoutAttrInterface layout) {
+    return PermuteAttr::get(getContext(), order, layout);
+  };
+
+  if (auto source = dyn_cast<BufferType>(getSource().getType())) {
+    auto result = dyn_cast<BufferType>(getType());
+    if (!result)
+      return emitOpError("turns a buffer into a tile");
+    if (!source.isShared())
+      return emitOpError("works on shared buffers");
+    if (failed(checkShape(source.getShape(), result.getShape())))
+      return failure();
+    if (result.getElementType() != source.getElementType() ||
+        result.getSpace() != source.getSpace() ||
+        result.getLayout() != permuted(source.getLayout()))
+      return emitOpError() << "result must have the layout "
+                           << Attribute(permuted(source.getLayout()));
+    return success();
+  }
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = dyn_cast<RankedTensorType>(getType());
+  if (!result)
+    return emitOpError("turns a tile into a buffer");
+  if (failed(checkShape(source.getShape(), result.getShape())))
+    return failure();
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("changes the element type");
+  if (failed(verifyBothLaidOut(*this, source, result)))
+    return failure();
+  if (LayoutAttrInterface layout = getLayoutAttr(source))
+    if (result.getEncoding() != permuted(layout))
+      return emitOpError() << "result must have the layout "
+                           << Attribute(permuted(layout)) << ", got "
+                           << result.getEncoding();
+  return success();
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (source.getShape() != result.getShape() ||
+      source.getElementType() != result.getElementType())
+    return emitOpError() << "changes the shape or the element type: " << source
+                         << " to " << result;
+  if (!getLayoutAttr(source) || !getLayoutAttr(result))
+    return emitOpError("needs a layout on both sides");
+  if (isSharedTile(source) && isSharedTile(result))
+    return emitOpError("moves between two tiles in shared memory");
+  if (isSharedTile(source) || isSharedTile(result))
+    return success();
+  Layout from = getCanonicalLayout(source), to = getCanonicalLayout(result);
+  if (from.axisSize(kLane) != to.axisSize(kLane) ||
+      from.axisSize(kWarp) != to.axisSize(kWarp))
+    return emitOpError() << "converts between " << from.axisSize(kWarp)
+                         << " warps of " << from.axisSize(kLane)
+                         << " lanes and " << to.axisSize(kWarp) << " warps of "
+                         << to.axisSize(kLane) << " lanes";
+  return success();
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto producer = getSource().getDefiningOp<ConvertLayoutOp>())
+    if (producer.getSource().getType() == getType())
+      return producer.getSource();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionOp::verify() {
+  BufferType q = getQ().getType(), k = getK().getType(), v = getV().getType(),
+             o = getO().getType();
+  struct Named {
+    StringRef name;
+    BufferType type;
+  };
+  for (auto [name, type] : {Named{"q", q}, Named{"k", k}, Named{"v", v},
+                            Named{"o", o}}) {
+    if (type.isShared() || type.getRank() != 4)
+      return emitOpError() << name
+                           << " must be a global buffer of rank 4, got "
+                           << type;
+    if (type.getElementType() != q.getElementType() ||
+        !(type.getElementType().isF16() || type.getElementType().isBF16()))
+      return emitOpError() << name << " must have f16 or bf16 elements, like "
+                           << "the other buffers, got "
+                           << type.getElementType();
+    if (ShapedType::isDynamic(type.getShape()[3]))
+      return emitOpError() << "the head dimension of " << name
+                           << " must be static";
+  }
+  int64_t d = q.getShape()[3], dv = v.getShape()[3];
+  if (k.getShape()[3] != d)
+    return emitOpError() << "head dimensions of q and k differ: " << d
+                         << " and " << k.getShape()[3];
+  if (o.getShape()[3] != dv)
+    return emitOpError() << "head dimensions of v and o differ: " << dv
+                         << " and " << o.getShape()[3];
+  if (!llvm::is_contained({64, 96, 128, 192, 256}, d) ||
+      !(dv == d || (d == 192 && dv == 128)))
+    return emitOpError() << "head dimensions " << d << " (q, k) and " << dv
+                         << " (v) are not supported: 64, 96, 128, 192 or 256, "
+                            "equal, or 192 with 128";
+  // Static extents that must agree, as (buffer, dimension) pairs.
+  struct Extent {
+    StringRef name;
+    int64_t value;
+  };
+  auto agree = [&](Extent a, Extent b) -> LogicalResult {
+    if (ShapedType::isDynamic(a.value) || ShapedType::isDynamic(b.value) ||
+        a.value == b.value)
+      return success();
+    return emitOpError() << "extents differ: " << a.name << " is " << a.value
+                         << ", " << b.name << " is " << b.value;
+  };
+  auto dim = [](BufferType type, unsigned i) { return type.getShape()[i]; };
+  if (failed(agree({"batch of q", dim(q, 0)}, {"batch of k", dim(k, 0)})) ||
+      failed(agree({"batch of q", dim(q, 0)}, {"batch of v", dim(v, 0)})) ||
+      failed(agree({"batch of q", dim(q, 0)}, {"batch of o", dim(o, 0)})) ||
+      failed(agree({"length of q", dim(q, 1)}, {"length of o", dim(o, 1)})) ||
+      failed(agree({"length of k", dim(k, 1)}, {"length of v", dim(v, 1)})) ||
+      failed(agree({"heads of q", dim(q, 2)}, {"heads of o", dim(o, 2)})) ||
+      failed(agree({"heads of k", dim(k, 2)}, {"heads of v", dim(v, 2)})))
+    return failure();
+  if (!ShapedType::isDynamic(dim(q, 2)) && !ShapedType::isDynamic(dim(k, 2)) &&
+      dim(q, 2) % dim(k, 2) != 0)
+    return emitOpError() << "heads of q (" << dim(q, 2)
+                         << ") are no multiple of heads of k (" << dim(k, 2)
+                         << ")";
+  if (getLse()) {
+    BufferType lse = getLse().getType();
+    if (lse.isShared() || lse.getRank() != 3 || !lse.getElementType().isF32())
+      return emitOpError() << "lse must be a global f32 buffer of rank 3 "
+                              "[batch, heads, length of q], got "
+                           << lse;
+  }
+  if (std::optional<ArrayRef<int64_t>> window = getWindow()) {
+    if (window->size() != 2)
+      return emitOpError() << "window must be two numbers, left and right";
+    for (int64_t side : *window)
+      if (side > std::numeric_limits<int32_t>::max() / 2)
+        return emitOpError() << "window side " << side << " is too large";
+  }
+  return success();
+}
+
+void AttentionOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Read>(effects, getQMutable());
+  addEffect<MemoryEffects::Read>(effects, getKMutable());
+  addEffect<MemoryEffects::Read>(effects, getVMutable());
+  addEffect<MemoryEffects::Write>(effects, getOMutable());
+  if (getLse())
+    effects.emplace_back(MemoryEffects::Write::get(), &getLseMutable()[0],
+                         GlobalMemory::get());
+}

@@ -1,0 +1,78 @@
+//===- TileTypes.cpp - Types of the tile dialect --------------------------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tile;
+
+// `<` dims x element `,` layout `,` space `>`
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  Attribute attr;
+  StringRef keyword;
+  if (parser.parseLess())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(shape) || parser.parseType(element) ||
+      parser.parseComma())
+    return {};
+  SMLoc layoutLoc = parser.getCurrentLocation();
+  if (parser.parseAttribute(attr) || parser.parseComma())
+    return {};
+  auto layout = dyn_cast<LayoutAttrInterface>(attr);
+  if (!layout) {
+    parser.emitError(layoutLoc, "expected a layout attribute");
+    return {};
+  }
+  SMLoc spaceLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword) || parser.parseGreater())
+    return {};
+  std::optional<MemorySpace> space = symbolizeMemorySpace(keyword);
+  if (!space) {
+    parser.emitError(spaceLoc, "expected 'global' or 'shared'");
+    return {};
+  }
+  return parser.getChecked<BufferType>(loc, parser.getContext(), shape, element,
+                                       layout, *space);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printDimensionList(getShape());
+  if (!getShape().empty())
+    printer << 'x';
+  printer << getElementType() << ", " << getLayout() << ", "
+          << stringifyMemorySpace(getSpace()) << '>';
+}
+
+LogicalResult
+BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   ArrayRef<int64_t> shape, Type element,
+                   LayoutAttrInterface layout, MemorySpace space) {
+  if (!(element.isF16() || element.isBF16() || element.isF32() ||
+        element.isInteger(32) || element.isInteger(64)))
+    return emitError() << "buffer elements must be f16, bf16, f32, i32 or i64, "
+                          "got "
+                       << element;
+  for (int64_t extent : shape)
+    if (!ShapedType::isDynamic(extent) && extent <= 0)
+      return emitError() << "buffer extents must be positive, got " << extent;
+  if (layout.getFamily() != LayoutFamily::Memory)
+    return emitError() << layout << " is not a memory layout";
+  if (space == MemorySpace::Shared && ShapedType::isDynamicShape(shape))
+    return emitError() << "a shared buffer must have a static shape";
+  if (space == MemorySpace::Global && !isa<StridedAttr>(layout))
+    return emitError() << "a global buffer must have a #tile.strided layout";
+  return success(succeeded(
+      layout.getLayout(shape, element.getIntOrFloatBitWidth(), emitError)));
+}
+
+Layout BufferType::getCanonicalLayout() const {
+  return *getLayout().getLayout(getShape(), getElementBits(), nullptr);
+}
+
+int64_t BufferType::getStorageSize() const {
+  return getCanonicalLayout().shape().front();
+}
