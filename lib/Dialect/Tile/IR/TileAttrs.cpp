@@ -1,7 +1,7 @@
 //===- TileAttrs.cpp - Layout attributes and their canonical layouts ------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -29,10 +29,10 @@ static Digits clip(ArrayRef<Digit> digits, ArrayRef<int64_t> shape) {
       result.push_back(digit);
       continue;
     }
-    int64_t inside = digit.stride >= shape[digit.dim]
-                         ? 1
-                         : std::min(digit.extent,
-                                    shape[digit.dim] / digit.stride);
+    int64_t inside =
+        digit.stride >= shape[digit.dim]
+            ? 1
+            : std::min(digit.extent, shape[digit.dim] / digit.stride);
     if (inside > 1)
       result.push_back({inside, digit.dim, digit.stride});
     if (digit.extent / inside > 1)
@@ -81,9 +81,8 @@ static Digits swapDims(ArrayRef<Digit> digits, bool swap) {
 /// spread: digits of the warp axis in units of fragments, dim as given.
 static FailureOr<Layout>
 repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
-               const Layout &fragment, bool transposed,
-               ArrayRef<int64_t> warps, ArrayRef<bool> spread,
-               ArrayRef<unsigned> repeatOrder) {
+               const Layout &fragment, bool transposed, ArrayRef<int64_t> warps,
+               ArrayRef<bool> spread, ArrayRef<unsigned> repeatOrder) {
   int64_t size[2] = {fragment.shape()[transposed ? 1 : 0],
                      fragment.shape()[transposed ? 0 : 1]};
   Digits registers = swapDims(fragment.axis(kRegister), transposed);
@@ -118,8 +117,7 @@ static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
       attr.getLayout(shape, element.getIntOrFloatBitWidth(), emitError);
   if (failed(layout))
     return failure();
-  if (layout->family() == LayoutFamily::Distributed &&
-      !layout->isSurjective())
+  if (layout->family() == LayoutFamily::Distributed && !layout->isSurjective())
     return emitError() << Attribute(attr) << " leaves elements of the tile "
                        << "without an owner";
   return success();
@@ -241,8 +239,9 @@ Attribute DistributedAttr::parse(AsmParser &parser, Type) {
       return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<DistributedAttr>(loc, parser.getContext(), axes[0],
-                                            axes[1], axes[2]);
+  return parser.getChecked<DistributedAttr>(
+      loc, parser.getContext(), ArrayRef(axes[0]), ArrayRef(axes[1]),
+      ArrayRef(axes[2]));
 }
 
 void DistributedAttr::print(AsmPrinter &printer) const {
@@ -366,7 +365,7 @@ Attribute MmaAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   return parser.getChecked<MmaAttr>(loc, parser.getContext(), instruction,
-                                    warps, transposed);
+                                    ArrayRef(warps), transposed);
 }
 
 void MmaAttr::print(AsmPrinter &printer) const {
@@ -391,10 +390,9 @@ FailureOr<Layout> DotOperandAttr::getLayout(ArrayRef<int64_t> shape,
   // A transposed instruction takes our A as its B, mirrored.
   const Layout &fragment = (getIndex() == 0) != transposed ? mma.a : mma.b;
   bool isA = getIndex() == 0;
-  return repeatFragment(emitError, *this, shape, fragment, transposed,
-                        getParent().getWarps(), {isA, !isA},
-                        isA ? ArrayRef<unsigned>{1, 0}
-                            : ArrayRef<unsigned>{0, 1});
+  return repeatFragment(
+      emitError, *this, shape, fragment, transposed, getParent().getWarps(),
+      {isA, !isA}, isA ? ArrayRef<unsigned>{1, 0} : ArrayRef<unsigned>{0, 1});
 }
 
 //===----------------------------------------------------------------------===//
@@ -591,8 +589,8 @@ Attribute StridedAttr::parse(AsmParser &parser, Type) {
     divisors.push_back(divisor);
     return success();
   };
-  if (parser.parseLess() || parser.parseCommaSeparatedList(
-                                AsmParser::Delimiter::Square, parseStride))
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride))
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("align") || parser.parseEqual() ||
@@ -600,23 +598,22 @@ Attribute StridedAttr::parse(AsmParser &parser, Type) {
     return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<StridedAttr>(loc, parser.getContext(), strides,
-                                        divisors, align);
+  return parser.getChecked<StridedAttr>(
+      loc, parser.getContext(), ArrayRef(strides), ArrayRef(divisors), align);
 }
 
 void StridedAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(
-      llvm::zip_equal(getStrides(), getDivisors()), printer.getStream(),
-      [&](auto entry) {
-        auto [stride, divisor] = entry;
-        if (stride != kDynamic)
-          printer << stride;
-        else if (divisor == 1)
-          printer << '?';
-        else
-          printer << "?:" << divisor;
-      });
+  llvm::interleaveComma(llvm::zip_equal(getStrides(), getDivisors()),
+                        printer.getStream(), [&](auto entry) {
+                          auto [stride, divisor] = entry;
+                          if (stride != kDynamic)
+                            printer << stride;
+                          else if (divisor == 1)
+                            printer << '?';
+                          else
+                            printer << "?:" << divisor;
+                        });
   printer << ']';
   if (getAlign() != 0)
     printer << ", align = " << getAlign();

@@ -1,9 +1,9 @@
 //===- TileDialect.cpp - The tile dialect ---------------------------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -19,16 +19,15 @@ struct TileAsmInterface : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
   AliasResult getAlias(Attribute attr, raw_ostream &os) const final {
-    StringRef name =
-        llvm::TypeSwitch<Attribute, StringRef>(attr)
-            .Case<MmaAttr>([](auto) { return "mma"; })
-            .Case<DotOperandAttr>([](auto operand) {
-              return operand.getIndex() == 0 ? "dot_a" : "dot_b";
-            })
-            .Case<BlockedAttr>([](auto) { return "blocked"; })
-            .Case<DistributedAttr>([](auto) { return "layout"; })
-            .Case<StridedAttr>([](auto) { return "strided"; })
-            .Default([](Attribute) { return ""; });
+    StringRef name = llvm::TypeSwitch<Attribute, StringRef>(attr)
+                         .Case<MmaAttr>([](auto) { return "mma"; })
+                         .Case<DotOperandAttr>([](auto operand) {
+                           return operand.getIndex() == 0 ? "dot_a" : "dot_b";
+                         })
+                         .Case<BlockedAttr>([](auto) { return "blocked"; })
+                         .Case<DistributedAttr>([](auto) { return "layout"; })
+                         .Case<StridedAttr>([](auto) { return "strided"; })
+                         .Default([](Attribute) { return ""; });
     if (name.empty())
       return AliasResult::NoAlias;
     os << name;

@@ -1,8 +1,8 @@
 //===- TileKernel.cpp - Kernels and their grids ---------------------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace tile;
@@ -92,11 +92,11 @@ LogicalResult GridOp::verify() {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (argument.getOwner()->getParentOp() != kernel ||
           !argument.getType().isIntOrIndex())
-        return emitOpError() << "depends on argument "
-                             << argument.getArgNumber() << " of type "
-                             << argument.getType()
-                             << "; only integer arguments of the kernel and "
-                                "extents of its buffers are allowed";
+        return emitOpError()
+               << "depends on argument " << argument.getArgNumber()
+               << " of type " << argument.getType()
+               << "; only integer arguments of the kernel and "
+                  "extents of its buffers are allowed";
       continue;
     }
     Operation *op = value.getDefiningOp();
@@ -112,9 +112,9 @@ LogicalResult GridOp::verify() {
              arith::DivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
              arith::RemSIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp,
              arith::MaxSIOp, arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-      InFlightDiagnostic diag =
-          emitOpError() << "depends on '" << op->getName()
-                        << "', which the manifest cannot express";
+      InFlightDiagnostic diag = emitOpError()
+                                << "depends on '" << op->getName()
+                                << "', which the manifest cannot express";
       diag.attachNote(op->getLoc()) << "used here";
       return diag;
     }

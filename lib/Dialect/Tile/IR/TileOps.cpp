@@ -1,8 +1,8 @@
 //===- TileOps.cpp - Verifiers and effects of the operations --------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -49,13 +49,13 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
                                   ValueRange indices, ArrayRef<int64_t> shape,
                                   Type element) {
   if (int64_t(indices.size()) != buffer.getRank())
-    return op->emitOpError() << "has " << indices.size()
-                             << " indices for a buffer of rank "
-                             << buffer.getRank();
+    return op->emitOpError()
+           << "has " << indices.size() << " indices for a buffer of rank "
+           << buffer.getRank();
   if (int64_t(shape.size()) != buffer.getRank())
-    return op->emitOpError() << "moves a tile of rank " << shape.size()
-                             << " in a buffer of rank " << buffer.getRank()
-                             << "; use tile.slice to fix dimensions";
+    return op->emitOpError()
+           << "moves a tile of rank " << shape.size() << " in a buffer of rank "
+           << buffer.getRank() << "; use tile.slice to fix dimensions";
   if (element != buffer.getElementType())
     return op->emitOpError() << "moves elements of type " << element
                              << " in a buffer of " << buffer.getElementType();
@@ -64,9 +64,8 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
   // Shared memory is not bounds checked: the tile must fit where it is put.
   for (auto [dim, index] : llvm::enumerate(indices)) {
     APInt value;
-    int64_t start = matchPattern(index, m_ConstantInt(&value))
-                        ? value.getSExtValue()
-                        : 0;
+    int64_t start =
+        matchPattern(index, m_ConstantInt(&value)) ? value.getSExtValue() : 0;
     if (start < 0 || start + shape[dim] > buffer.getShape()[dim])
       return op->emitOpError()
              << "accesses elements " << start << " to "
@@ -83,9 +82,8 @@ static SideEffects::Resource *resourceOf(BufferType buffer) {
 }
 
 template <typename Effect>
-static void
-addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
-          OpOperand &buffer) {
+static void addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
+                      OpOperand &buffer) {
   effects.emplace_back(Effect::get(), &buffer,
                        resourceOf(cast<BufferType>(buffer.get().getType())));
 }
@@ -157,8 +155,8 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
     SmallVector<int64_t> strides, divisors;
     int64_t bytes = source.getElementBits() / 8;
     int64_t align = strided.getAlign() ? strided.getAlign() : bytes;
-    for (auto [stride, divisor, keep] : llvm::zip_equal(
-             strided.getStrides(), strided.getDivisors(), kept)) {
+    for (auto [stride, divisor, keep] :
+         llvm::zip_equal(strided.getStrides(), strided.getDivisors(), kept)) {
       if (keep) {
         strides.push_back(stride);
         divisors.push_back(divisor);
@@ -183,7 +181,7 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
         return emitError() << "cannot fix dimension " << dim << " of " << layout
                            << "; only leading dimensions that stack tiles";
   }
-  return BufferType::getChecked(emitError, source.getContext(), shape,
+  return BufferType::getChecked(emitError, source.getContext(), ArrayRef(shape),
                                 source.getElementType(), layout,
                                 source.getSpace());
 }
@@ -199,7 +197,7 @@ void SliceOp::build(OpBuilder &builder, OperationState &state, Value source,
   }
   FailureOr<BufferType> type =
       inferType(cast<BufferType>(source.getType()), kept,
-                [&] { return emitError(state.location); });
+                [&] { return mlir::emitError(state.location); });
   build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
         source, operands, builder.getDenseBoolArrayAttr(kept));
 }
@@ -379,9 +377,9 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
   auto big = cast<RankedTensorType>(bigType);
   auto small = cast<RankedTensorType>(smallType);
   if (dim >= big.getRank())
-    return op->emitOpError() << "dimension " << dim
-                             << " does not exist in a tile of rank "
-                             << big.getRank();
+    return op->emitOpError()
+           << "dimension " << dim << " does not exist in a tile of rank "
+           << big.getRank();
   SmallVector<int64_t> expected(big.getShape());
   expected.erase(expected.begin() + dim);
   if (small.getShape() != ArrayRef(expected))
@@ -542,11 +540,10 @@ LogicalResult AttentionOp::verify() {
     StringRef name;
     BufferType type;
   };
-  for (auto [name, type] : {Named{"q", q}, Named{"k", k}, Named{"v", v},
-                            Named{"o", o}}) {
+  for (auto [name, type] :
+       {Named{"q", q}, Named{"k", k}, Named{"v", v}, Named{"o", o}}) {
     if (type.isShared() || type.getRank() != 4)
-      return emitOpError() << name
-                           << " must be a global buffer of rank 4, got "
+      return emitOpError() << name << " must be a global buffer of rank 4, got "
                            << type;
     if (type.getElementType() != q.getElementType() ||
         !(type.getElementType().isF16() || type.getElementType().isBF16()))

@@ -1,7 +1,7 @@
 //===- TileTypes.cpp - Types of the tile dialect --------------------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace tile;
@@ -34,8 +34,8 @@ Type BufferType::parse(AsmParser &parser) {
     parser.emitError(spaceLoc, "expected 'global' or 'shared'");
     return {};
   }
-  return parser.getChecked<BufferType>(loc, parser.getContext(), shape, element,
-                                       layout, *space);
+  return parser.getChecked<BufferType>(
+      loc, parser.getContext(), ArrayRef(shape), element, layout, *space);
 }
 
 void BufferType::print(AsmPrinter &printer) const {

@@ -21,10 +21,6 @@ def Tile_MemorySpace : I32EnumAttr<"MemorySpace", "memory of a buffer", [
 def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
     I32EnumAttrCase<"x", 0>, I32EnumAttrCase<"y", 1>, I32EnumAttrCase<"z", 2>]> {
   let cppNamespace = "::tile";
-  let genSpecializedAttr = 0;
-}
-def Tile_DimensionAttr : EnumAttr<Tile_Dialect, Tile_Dimension, "axis"> {
-  let assemblyFormat = "$value";
 }
 
 //===----------------------------------------------------------------------===//

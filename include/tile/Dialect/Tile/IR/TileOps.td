@@ -106,7 +106,7 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
     %block = tile.program_id x
     ```
   }];
-  let arguments = (ins Tile_DimensionAttr:$axis);
+  let arguments = (ins Tile_Dimension:$axis);
   let results = (outs Index:$result);
   let assemblyFormat = "$axis attr-dict";
 }
@@ -122,7 +122,7 @@ def Tile_DimOp : Tile_Op<"dim", [Pure]> {
   }];
   let arguments = (ins Tile_BufferType:$buffer, I64Attr:$dim);
   let results = (outs Index:$result);
-  let assemblyFormat = "$buffer `[` $dim `]` attr-dict `:` type($buffer)";
+  let assemblyFormat = "$buffer `[` $dim `]` attr-dict `:` qualified(type($buffer))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -153,7 +153,7 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let results = (outs Tile_BufferType:$result);
   let assemblyFormat = [{
     $source `` custom<SliceIndices>($indices, $kept) attr-dict
-    `:` type($source) `to` type($result)
+    `:` qualified(type($source)) `to` qualified(type($result))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     // A null value keeps the dimension.
@@ -181,7 +181,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
   let results = (outs Tile_BufferType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -201,7 +201,7 @@ def Tile_LoadOp : Tile_Op<"load", [
   let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $buffer `[` $indices `]` attr-dict `:` type($buffer) `->` type($result)
+    $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -218,7 +218,7 @@ def Tile_StoreOp : Tile_Op<"store", [
   }];
   let arguments = (ins Tile_Tile:$value, Tile_BufferType:$buffer, Variadic<Index>:$indices);
   let assemblyFormat = [{
-    $value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer)
+    $value `,` $buffer `[` $indices `]` attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))
   }];
   let hasVerifier = 1;
 }
@@ -238,7 +238,7 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$value,
                        Tile_BufferType:$buffer, Variadic<Index>:$indices);
   let assemblyFormat = [{
-    $kind $value `,` $buffer `[` $indices `]` attr-dict `:` type($value) `,` type($buffer)
+    $kind $value `,` $buffer `[` $indices `]` attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))
   }];
   let hasVerifier = 1;
 }
@@ -260,7 +260,7 @@ def Tile_CopyOp : Tile_Op<"copy", [
                        Tile_BufferType:$dest, UnitAttr:$async);
   let assemblyFormat = [{
     (`async` $async^)? $source `[` $indices `]` `,` $dest attr-dict
-    `:` type($source) `,` type($dest)
+    `:` qualified(type($source)) `,` qualified(type($dest))
   }];
   let hasVerifier = 1;
 }
@@ -323,7 +323,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
                        OptionalAttr<StrAttr>:$instruction);
   let results = (outs Tile_FloatTile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)
+    $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -343,7 +343,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $kind $source `along` $dim attr-dict `:` type($source) `->` type($result)
+    $kind $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -361,7 +361,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let arguments = (ins Tile_Tile:$source, ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $source `along` $dim attr-dict `:` type($source) `->` type($result)
+    $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -377,7 +377,7 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
   let results = (outs StaticShapeTensorOf<[I32, I64]>:$result);
-  let assemblyFormat = "`along` $dim attr-dict `:` type($result)";
+  let assemblyFormat = "`along` $dim attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -395,7 +395,7 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
                        DenseI64ArrayAttr:$order);
   let results = (outs AnyTypeOf<[Tile_Tile, Tile_BufferType]>:$result);
   let assemblyFormat = [{
-    $source $order attr-dict `:` type($source) `->` type($result)
+    $source $order attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -414,7 +414,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   }];
   let arguments = (ins Tile_Tile:$source);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -463,7 +463,7 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)? `scale` $scale attr-dict
-    `:` type($q) `,` type($k) `,` type($v) `,` type($o) (`,` type($lse)^)?
+    `:` qualified(type($q)) `,` qualified(type($k)) `,` qualified(type($v)) `,` qualified(type($o)) (`,` qualified(type($lse))^)?
   }];
   let hasVerifier = 1;
 }

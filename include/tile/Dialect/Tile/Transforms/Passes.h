@@ -1,0 +1,27 @@
+//===- Passes.h - Passes over tile programs ---------------------*- C++ -*-===//
+//
+// Stages S0 to S4. Each pass is documented in Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
+#define TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
+
+#include "tile/Target/Chips.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+
+/// The chip that the module around `op` is compiled for, or null after an
+/// error on `op` that says how to name one.
+const Chip *getTargetChip(mlir::Operation *op);
+
+#define GEN_PASS_DECL
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+
+} // namespace tile
+
+#endif // TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
