@@ -11,7 +11,17 @@ import operator
 import os
 import struct
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from . import driver as _driver
 from . import manifest as _manifest
@@ -25,6 +35,7 @@ _DEFAULT_SHARED_BYTES = 48 * 1024
 
 _GRID_LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
 _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
+_INTEGER = (operator.index, "an integer")
 _PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
 
 #: Standard sizes check the range of a number, native ones do not.
@@ -433,24 +444,22 @@ def _dynamic_values(param: Buffer, layout: Layout) -> List[int]:
 
 
 def _scalar(param: Scalar, value: Any) -> Union[int, float]:
-    if tensors.is_tensor(value) or isinstance(value, (str, bytes)):
-        raise ArgumentError(f"expected a number ({param.type}), got {tensors.type_name(value)}")
-    if param.type == "f32":
-        try:
-            number = float(value)
-            _F32.pack(number)
-        except TypeError:
-            raise ArgumentError(f"expected a number (f32), got {tensors.type_name(value)}") from None
-        except OverflowError:
-            raise ArgumentError(f"{value} does not fit f32") from None
-        return number
+    convert, noun = (float, "a number") if param.type == "f32" else _INTEGER
     try:
-        number = operator.index(value)
+        # A tensor would convert by waiting for the device, a string by parsing.
+        if tensors.is_tensor(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        number = convert(value)
     except TypeError:
         raise ArgumentError(
-            f"expected an integer ({param.type}), got {tensors.type_name(value)}"
+            f"expected {noun} ({param.type}), got {tensors.type_name(value)}"
         ) from None
-    if not -(1 << _INTEGER_BITS[param.type] - 1) <= number < (
+    if param.type == "f32":
+        try:
+            _F32.pack(number)
+        except OverflowError:
+            raise ArgumentError(f"{value} does not fit f32") from None
+    elif not -(1 << _INTEGER_BITS[param.type] - 1) <= number < (
         1 << _INTEGER_BITS[param.type] - 1
     ):
         raise ArgumentError(f"{number} does not fit {param.type}")

@@ -411,7 +411,8 @@ class ModuleTest(LauncherTest):
 
     def test_kernel_missing_from_the_artifact(self):
         self.cuda.known_kernels = ["other"]
-        with self.assertRaisesRegex(tile.DriverError, "NOT_FOUND.*\nkernel 'attention'"):
+        message = "NOT_FOUND.*\nkernel 'attention'"
+        with self.assertRaisesRegex(tile.DriverError, message):
             self.module(ATTENTION).load()
 
     def test_unknown_kernel_name(self):

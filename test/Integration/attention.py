@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Numerical test of forward attention on a GPU, against float64.
+
+Where the compiler is and where the GPU is may be two machines:
+
+    attention.py --compile-only --artifacts DIR --chip sm_80    # no GPU needed
+    attention.py --artifacts DIR                                # no compiler needed
+
+With neither option it compiles for the GPU at hand. Cases run in a process of
+their own, which is replaced when a kernel crashes or hangs. The last line is
+"N passed, M failed, K skipped"; the exit status is 1 if a case failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+
+from cases import Case, all_cases  # noqa: E402
+from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E402
+from tile import driver as tile_driver  # noqa: E402
+from tile.attention import Artifacts, Variant  # noqa: E402
+
+#: Seconds that a worker may take to start and to reach its first case.
+START_SECONDS = 180
+
+#: Exit status of a worker whose CUDA context is lost.
+CONTEXT_LOST = 3
+
+#: What a worker's lines begin with that are results.
+RESULT_MARK = "RESULT "
+
+
+class Result(NamedTuple):
+    """`status` is passed, failed or skipped; `errors` as in check.Outcome."""
+
+    status: str
+    detail: str = ""
+    errors: Dict[str, Tuple[float, float]] = {}
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    cases = [
+        (index, case)
+        for index, case in enumerate(all_cases())
+        if re.search(arguments.filter, case.name)
+    ]
+    if not cases:
+        print(f"no case matches '{arguments.filter}'")
+        return 1
+    if arguments.list:
+        print("\n".join(case.name for _, case in cases))
+        return 0
+    if arguments.worker is not None:
+        return work(Artifacts(arguments.artifacts), arguments.worker)
+    if arguments.compile_only:
+        return compile_all(arguments, cases)
+
+    missing = missing_requirement()
+    if missing:
+        print(f"SKIPPED: {missing}")
+        print(f"0 passed, 0 failed, {len(cases)} skipped")
+        return 1 if arguments.require_gpu else 0
+    results = run_all(arguments, cases)
+    return report(cases, results)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
+    parser.add_argument("--compile-only", action="store_true", help="run nothing")
+    parser.add_argument("--chip", help="what to compile for; default: the GPU's")
+    parser.add_argument("--jobs", type=int, default=2, help="compilations at a time")
+    parser.add_argument(
+        "--filter", default="", metavar="REGEX", help="take matching cases only"
+    )
+    parser.add_argument("--list", action="store_true", help="print the cases' names")
+    parser.add_argument(
+        "--timeout", type=float, default=60, help="seconds that a case may take"
+    )
+    parser.add_argument(
+        "--require-gpu", action="store_true", help="fail where there is no GPU"
+    )
+    # Indices of the cases that a worker is to run.
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.compile_only and not (arguments.artifacts and arguments.chip):
+        parser.error("--compile-only needs --artifacts and --chip")
+    return arguments
+
+
+def missing_requirement() -> Optional[str]:
+    """Why cases cannot run here, None if they can."""
+    try:
+        tile_driver.shared().compute_capability(0)
+    except DriverError as error:
+        return f"no GPU ({error})"
+    if importlib.util.find_spec("torch") is None:
+        return "no PyTorch"
+    return None
+
+
+def compile_all(arguments: argparse.Namespace, cases: List[Tuple[int, Case]]) -> int:
+    variants = list(dict.fromkeys(case.variant for _, case in cases))
+    failures = Artifacts(arguments.artifacts).compile(
+        variants, arguments.chip, arguments.jobs
+    )
+    for variant, message in failures.items():
+        print(f"FAILED {variant.name}: {message}")
+    print(
+        f"{len(variants) - len(failures)} passed, {len(failures)} failed, 0 skipped"
+    )
+    return 1 if failures else 0
+
+
+def run_all(
+    arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
+) -> Dict[int, Result]:
+    if arguments.artifacts:
+        return run_workers(cases, arguments.artifacts, arguments.timeout)
+    with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+        capability = tile_driver.shared().compute_capability(0)
+        chip = arguments.chip or chip_for(capability)
+        failures = Artifacts(folder).compile(
+            (case.variant for _, case in cases), chip, arguments.jobs
+        )
+        results = {
+            index: Result("failed", failures[case.variant])
+            for index, case in cases
+            if case.variant in failures
+        }
+        rest = [(index, case) for index, case in cases if index not in results]
+        results.update(run_workers(rest, folder, arguments.timeout))
+        return results
+
+
+def run_workers(
+    cases: List[Tuple[int, Case]], folder: str, timeout: float
+) -> Dict[int, Result]:
+    """Runs cases in workers until each has a result."""
+    results: Dict[int, Result] = {}
+    pending = dict(cases)
+    while pending:
+        broken = run_worker(pending, folder, timeout, results)
+        if broken is None:
+            continue
+        # More cases of what broke the worker would cost a worker each.
+        for index in list(pending):
+            if pending[index].variant == broken.variant:
+                detail = f"not run, because the worker broke at {broken.name}"
+                results[index] = Result("failed", detail)
+                del pending[index]
+    return results
+
+
+def run_worker(
+    pending: Dict[int, Case], folder: str, timeout: float, results: Dict[int, Result]
+) -> Optional[Case]:
+    """Runs one worker; moves what it finishes from `pending` to `results`.
+
+    Returns the case that broke it, which has its result too, if one did.
+    """
+    command = [sys.executable, __file__, "--artifacts", folder]
+    command += ["--worker", ",".join(map(str, pending))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    lines: "queue.Queue[Optional[str]]" = queue.Queue()
+
+    def read() -> None:
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+
+    def finish(index: int, result: Result) -> Case:
+        results[index] = result
+        case = pending.pop(index)
+        if result.status != "passed":
+            print(f"{result.status.upper()} {case.name}: {result.detail}", flush=True)
+        return case
+
+    case = None
+    limit = max(START_SECONDS, timeout)
+    fault = None
+    while True:
+        try:
+            line = lines.get(timeout=limit)
+        except queue.Empty:
+            process.kill()
+            fault = f"took more than {limit:g} s"
+            break
+        if line is None:
+            break
+        if line.startswith(RESULT_MARK):
+            index, *result = json.loads(line[len(RESULT_MARK) :])
+            case = finish(index, Result(*result))
+            limit = timeout
+    status = process.wait()
+    if status == CONTEXT_LOST:
+        return case
+    if not pending:
+        return None
+    fault = fault or f"ended its process with status {status}"
+    return finish(next(iter(pending)), Result("failed", fault))
+
+
+def work(artifacts: Artifacts, indices: str) -> int:
+    """Runs cases in this process; prints one line of JSON for each."""
+    import torch
+
+    from check import run_case
+
+    cases = all_cases()
+    for index in map(int, indices.split(",")):
+        case = cases[index]
+        try:
+            outcome = run_case(case, artifacts.load(case.variant), index)
+            status = "failed" if outcome.faults else "passed"
+            emit(index, status, "; ".join(outcome.faults), outcome.errors)
+        except torch.cuda.OutOfMemoryError:
+            emit(index, "skipped", "the GPU's memory is too small", {})
+        except (ArgumentError, ManifestError, OSError) as error:
+            emit(index, "failed", str(error), {})
+        except Exception as error:  # noqa: BLE001: a fault of one case only
+            emit(index, "failed", f"{type(error).__name__}: {error}", {})
+            if not context_works():
+                return CONTEXT_LOST
+    return 0
+
+
+def emit(index: int, status: str, detail: str, errors: Dict[str, Any]) -> None:
+    print(RESULT_MARK + json.dumps([index, status, detail, errors]), flush=True)
+
+
+def context_works() -> bool:
+    """Whether this process can still use the GPU after an error."""
+    import torch
+
+    try:
+        torch.cuda.synchronize()
+        return bool(torch.ones(1, device="cuda").item() == 1)
+    except Exception:  # noqa: BLE001: any error means that it cannot
+        return False
+
+
+def report(cases: List[Tuple[int, Case]], results: Dict[int, Result]) -> int:
+    """Prints one row per variant and the counts; returns the exit status."""
+    rows: Dict[Variant, List[Result]] = {}
+    for index, case in cases:
+        rows.setdefault(case.variant, []).append(results[index])
+    print(
+        f"{'variant':38} {'passed':>6} {'failed':>6} {'skipped':>7}"
+        f" {'error/limit':>11} {'LSE error':>9}"
+    )
+    for variant in sorted(rows, key=lambda v: (v.d, v.dv, v.dtype, v.name)):
+        found = rows[variant]
+        counts = [count(found, s) for s in ("passed", "failed", "skipped")]
+        outs = [r.errors["out"] for r in found if "out" in r.errors]
+        sums = [r.errors["lse"][0] for r in found if "lse" in r.errors]
+        ratio = max((error / max(limit, 1e-30) for error, limit in outs), default=None)
+        print(
+            f"{variant.name:38} {counts[0]:6} {counts[1]:6} {counts[2]:7}"
+            f" {number(ratio, '.3f'):>11} {number(max(sums, default=None), '.1e'):>9}"
+        )
+    everything = list(results.values())
+    failed = count(everything, "failed")
+    print(
+        f"{count(everything, 'passed')} passed, {failed} failed,"
+        f" {count(everything, 'skipped')} skipped"
+    )
+    return 1 if failed else 0
+
+
+def count(results: List[Result], status: str) -> int:
+    return sum(result.status == status for result in results)
+
+
+def number(value: Optional[float], form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
