@@ -26,7 +26,11 @@ class Result:
 def run(command, **options):
     """The exit status of `command`, whose output goes to the terminal."""
     sys.stdout.flush()
-    return subprocess.run(command, cwd=ROOT, **options).returncode
+    try:
+        return subprocess.run(command, cwd=ROOT, **options).returncode
+    except OSError as error:
+        print("cannot run %s: %s" % (command[0], error))
+        return 127
 
 
 def ninja(build, *targets):
