@@ -147,12 +147,12 @@ class Kernel:
             values.append(0)
             if isinstance(param, Scalar):
                 continue
-            layout = next(remaining)
+            layout = Layout(*next(remaining))
             try:
                 values += _dynamic_values(param, layout)
             except ArgumentError as error:
                 raise ArgumentError(self._argument(position) + str(error)) from None
-            shapes[position] = layout.shape
+            shapes[position] = tuple(layout.shape)
             if layout.device is None:
                 continue
             if first is None:

@@ -45,30 +45,25 @@ def is_tensor(value: Any) -> bool:
 
 def describe(
     value: Any, pointer_device: Callable[[int], Optional[int]]
-) -> Tuple[int, Layout]:
-    """Returns the address and the layout of a tensor on a CUDA device.
+) -> Tuple[int, tuple]:
+    """Returns the address and the fields of the layout of a tensor.
 
-    `pointer_device` finds the device of an address, for the protocol that does
-    not name it. Raises ArgumentError, without naming the argument.
+    The tensor must be on a CUDA device. `pointer_device` finds the device of an
+    address, for the protocol that does not name it. Raises ArgumentError,
+    without naming the argument.
     """
-    if hasattr(value, "data_ptr") and hasattr(value, "is_cuda"):
-        if not value.is_cuda:
-            raise ArgumentError(
-                f"is on device '{value.device}', must be on a CUDA device"
-            )
-        dtype = value.dtype
-        type = _dtypes.get(dtype)
-        if type is None:
-            type = _dtypes[dtype] = _TORCH_TYPES.get(str(dtype), str(dtype))
-        return value.data_ptr(), Layout(
-            type, tuple(value.shape), value.stride(), value.get_device()
-        )
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is None:
-        raise ArgumentError(
-            f"expected a tensor on a CUDA device, got {type_name(value)}"
-        )
-    return _describe_interface(value, interface, pointer_device)
+    # Attempted rather than asked for first: every launch comes through here.
+    try:
+        on_device, dtype = value.is_cuda, value.dtype
+        read = value.data_ptr
+    except AttributeError:
+        return _describe_interface(value, pointer_device)
+    if not on_device:
+        raise ArgumentError(f"is on device '{value.device}', must be on a CUDA device")
+    type = _dtypes.get(dtype)
+    if type is None:
+        type = _dtypes[dtype] = _TORCH_TYPES.get(str(dtype), str(dtype))
+    return read(), (type, value.shape, value.stride(), value.get_device())
 
 
 def current_stream(values: Tuple[Any, ...], device: Optional[int]) -> int:
@@ -102,10 +97,13 @@ def stream_handle(stream: Any) -> int:
 
 
 def _describe_interface(
-    value: Any,
-    interface: Dict[str, Any],
-    pointer_device: Callable[[int], Optional[int]],
-) -> Tuple[int, Layout]:
+    value: Any, pointer_device: Callable[[int], Optional[int]]
+) -> Tuple[int, tuple]:
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None:
+        raise ArgumentError(
+            f"expected a tensor on a CUDA device, got {type_name(value)}"
+        )
     typestr = interface["typestr"]
     type = _ARRAY_TYPES.get(typestr, typestr)
     # The protocol has no name for bfloat16: libraries send two opaque bytes.
@@ -133,7 +131,7 @@ def _describe_interface(
         device = pointer_device(pointer)
         if device is None:
             raise ArgumentError("is not in the memory of a CUDA device")
-    return pointer, Layout(type, shape, strides, device)
+    return pointer, (type, shape, strides, device)
 
 
 def _contiguous(shape: Tuple[int, ...]) -> Tuple[int, ...]:

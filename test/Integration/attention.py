@@ -33,13 +33,14 @@ from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E4
 from tile import driver as tile_driver  # noqa: E402
 from tile.attention import Artifacts, Variant  # noqa: E402
 
-#: Seconds that a worker may take to start and to reach its first case.
+#: Seconds that a worker may take to start.
 START_SECONDS = 180
 
 #: Exit status of a worker whose CUDA context is lost.
 CONTEXT_LOST = 3
 
-#: What a worker's lines begin with that are results.
+#: What a worker prints when it has started, and its results' lines begin with.
+READY_MARK = "READY"
 RESULT_MARK = "RESULT "
 
 
@@ -195,7 +196,7 @@ def run_worker(
         return case
 
     case = None
-    limit = max(START_SECONDS, timeout)
+    limit = START_SECONDS
     fault = None
     while True:
         try:
@@ -206,10 +207,11 @@ def run_worker(
             break
         if line is None:
             break
-        if line.startswith(RESULT_MARK):
+        if line.startswith(READY_MARK):
+            limit = timeout
+        elif line.startswith(RESULT_MARK):
             index, *result = json.loads(line[len(RESULT_MARK) :])
             case = finish(index, Result(*result))
-            limit = timeout
     status = process.wait()
     if status == CONTEXT_LOST:
         return case
@@ -225,6 +227,8 @@ def work(artifacts: Artifacts, indices: str) -> int:
 
     from check import run_case
 
+    torch.cuda.synchronize()
+    print(READY_MARK, flush=True)
     cases = all_cases()
     for index in map(int, indices.split(",")):
         case = cases[index]
