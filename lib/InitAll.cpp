@@ -1,19 +1,32 @@
 //===- InitAll.cpp - Registration of everything ---------------------------===//
 
 #include "tile/InitAll.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 
 void tile::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<TileDialect, arith::ArithDialect, func::FuncDialect,
-                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry
+      .insert<TileDialect, tile::gpu::TileGPUDialect, amdgpu::AMDGPUDialect,
+              arith::ArithDialect, func::FuncDialect, mlir::gpu::GPUDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              nvgpu::NVGPUDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
+              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
 }
 
 void tile::registerAllPasses() { registerTileTransformsPasses(); }

@@ -1,0 +1,112 @@
+//===- TileGPU.cpp - The tile_gpu dialect ---------------------------------===//
+
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "tile/Target/Mma.h"
+
+using namespace mlir;
+using namespace tile::gpu;
+
+#include "tile/Dialect/TileGPU/IR/TileGPUDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "tile/Dialect/TileGPU/IR/TileGPUOps.cpp.inc"
+
+void TileGPUDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "tile/Dialect/TileGPU/IR/TileGPUOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// MmaOp
+//===----------------------------------------------------------------------===//
+
+static Type getElementType(MLIRContext *context, tile::MmaElement element) {
+  switch (element) {
+  case tile::MmaElement::F16:
+    return Float16Type::get(context);
+  case tile::MmaElement::BF16:
+    return BFloat16Type::get(context);
+  case tile::MmaElement::F32:
+    return Float32Type::get(context);
+  }
+  llvm_unreachable("not an element of the table");
+}
+
+LogicalResult MmaOp::verify() {
+  const tile::Mma *row = tile::findMma(getInstruction());
+  if (!row)
+    return emitOpError() << "names the unknown instruction \""
+                         << getInstruction() << '"';
+  auto check = [&](StringRef what, Type actual, const tile::Layout &fragment,
+                   tile::MmaElement element) -> LogicalResult {
+    auto expected = VectorType::get(fragment.axisSize(tile::kRegister),
+                                    getElementType(getContext(), element));
+    if (actual == expected)
+      return success();
+    return emitOpError() << "takes " << expected << " as " << what << " of \""
+                         << row->name << "\", got " << actual;
+  };
+  if (failed(check("a", getA().getType(), row->a, row->operand)) ||
+      failed(check("b", getB().getType(), row->b, row->operand)))
+    return failure();
+  return check("c", getC().getType(), row->acc, row->accumulator);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// `memory` must be in `space` with its elements one after another.
+static LogicalResult verifyMemory(Operation *op, StringRef what,
+                                  MemRefType memory,
+                                  mlir::gpu::AddressSpace space) {
+  auto attr =
+      dyn_cast_or_null<mlir::gpu::AddressSpaceAttr>(memory.getMemorySpace());
+  if (!attr || attr.getValue() != space)
+    return op->emitOpError()
+           << "needs " << what << " in "
+           << mlir::gpu::AddressSpaceAttr::get(op->getContext(), space)
+           << ", got " << memory;
+  if (!memory.getLayout().isIdentity())
+    return op->emitOpError()
+           << "needs " << what << " without a layout map, got " << memory;
+  return success();
+}
+
+LogicalResult LoadMatrixOp::verify() {
+  MemRefType memory = getMemory().getType();
+  VectorType result = getResult().getType();
+  if (failed(verifyMemory(*this, "memory", memory,
+                          mlir::gpu::AddressSpace::Workgroup)))
+    return failure();
+  if (memory.getElementType() != result.getElementType())
+    return emitOpError() << "loads elements of type " << result.getElementType()
+                         << " from " << memory;
+  int64_t size = result.getNumElements();
+  if (size != 2 && size != 4 && size != 8)
+    return emitOpError() << "has 2, 4 or 8 elements (1, 2 or 4 matrices), got "
+                         << size;
+  return success();
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  MemRefType source = getSource().getType(), dest = getDest().getType();
+  if (failed(verifyMemory(*this, "source", source,
+                          mlir::gpu::AddressSpace::Global)) ||
+      failed(verifyMemory(*this, "dest", dest,
+                          mlir::gpu::AddressSpace::Workgroup)))
+    return failure();
+  Type element = source.getElementType();
+  if (element != dest.getElementType())
+    return emitOpError() << "copies elements of type " << element << " to "
+                         << dest;
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  if (getElements() > 16 ||
+      !llvm::is_contained({4, 8, 16}, getElements() * elementBytes))
+    return emitOpError() << "copies 4, 8 or 16 bytes, got " << getElements()
+                         << " elements of " << element;
+  return success();
+}

@@ -1,0 +1,36 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s -mlir-print-op-generic | tile-opt | FileCheck %s
+// RUN: tile-opt %s --verify-roundtrip -o %t
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+// CHECK-LABEL: func @mma
+func.func @mma(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
+  // CHECK: tile_gpu.mma "mma.m16n8k16.f16" %{{.+}}, %{{.+}}, %{{.+}} : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  %d = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  return %d : vector<4xf32>
+}
+
+// CHECK-LABEL: func @load_matrix
+func.func @load_matrix(%m: memref<4096xbf16, #shared>, %i: index)
+    -> (vector<8xbf16>, vector<2xbf16>) {
+  // CHECK: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : memref<4096xbf16, #gpu.address_space<workgroup>> -> vector<8xbf16>
+  %v = tile_gpu.load_matrix %m[%i] {transpose} : memref<4096xbf16, #shared> -> vector<8xbf16>
+  // CHECK: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : memref<4096xbf16, #gpu.address_space<workgroup>> -> vector<2xbf16>
+  %w = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<2xbf16>
+  return %v, %w : vector<8xbf16>, vector<2xbf16>
+}
+
+// CHECK-LABEL: func @copy
+func.func @copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shared>,
+                %i: index, %valid: index) {
+  // CHECK: tile_gpu.async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], %{{.+}} {elements = 8 : i64} : memref<?xf16, #gpu.address_space<global>>, memref<4096xf16, #gpu.address_space<workgroup>>
+  tile_gpu.async_copy %src[%i], %dst[%i], %valid {elements = 8}
+      : memref<?xf16, #global>, memref<4096xf16, #shared>
+  // CHECK: tile_gpu.commit_group
+  tile_gpu.commit_group
+  // CHECK: tile_gpu.wait_group 1
+  tile_gpu.wait_group 1
+  return
+}
