@@ -360,7 +360,8 @@ LogicalResult DotOp::verify() {
   if (a.getDimSize(1) % mma.getMma().k != 0)
     return emitOpError() << "contraction extent " << a.getDimSize(1)
                          << " is no multiple of " << mma.getMma().k;
-  for (auto [i, type] : llvm::enumerate(ArrayRef<RankedTensorType>{a, b})) {
+  RankedTensorType operands[] = {a, b};
+  for (auto [i, type] : llvm::enumerate(operands)) {
     auto expected = DotOperandAttr::get(getContext(), i, mma);
     if (type.getEncoding() != expected)
       return emitOpError() << "operand " << (i == 0 ? "a" : "b")

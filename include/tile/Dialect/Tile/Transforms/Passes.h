@@ -6,6 +6,7 @@
 #ifndef TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
 #define TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
 
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/Chips.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"

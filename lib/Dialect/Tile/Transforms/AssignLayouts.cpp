@@ -1,0 +1,574 @@
+//===- AssignLayouts.cpp - A layout for every tile ------------------------===//
+//
+// Layouts start where they are forced (tiles that the author laid out, matrix
+// products) and spread along operations that want one layout for all their
+// tiles. What nothing forces gets a coalesced blocked layout. Where two
+// layouts meet, tile.convert_layout goes in.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include <deque>
+
+namespace tile {
+#define GEN_PASS_DEF_TILEASSIGNLAYOUTS
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+static RankedTensorType tileType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+/// An operation that computes every element of its results from the elements
+/// of its operands at the same coordinates.
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>();
+}
+
+/// Creates a tile from nothing; cheaper to repeat than to convert.
+static bool isRematerializable(Operation *op) {
+  return isa<arith::ConstantOp, tensor::SplatOp, IotaOp>(op) &&
+         isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+namespace {
+class LayoutAssigner {
+public:
+  LayoutAssigner(KernelOp kernel, const Chip &chip, int64_t operandBudget)
+      : kernel(kernel), chip(chip), operandBudget(operandBudget),
+        builder(kernel.getContext()) {}
+
+  LogicalResult run() {
+    if (failed(checkOperations()))
+      return failure();
+    rematerialize();
+    if (failed(chooseInstructions()))
+      return failure();
+    placeSharedTiles();
+    seedPinned();
+    for (auto &[dot, mma] : instructions) {
+      assign(dot.getResult(), mma);
+      assign(dot.getAcc(), mma);
+    }
+    spread();
+    if (failed(seedDefaults()))
+      return failure();
+    return rewrite();
+  }
+
+private:
+  LogicalResult checkOperations();
+  void rematerialize();
+  LogicalResult chooseInstructions();
+  void placeSharedTiles();
+  void seedPinned();
+  LogicalResult seedDefaults();
+  void spread();
+  LogicalResult rewrite();
+
+  void assign(Value value, Attribute layout) {
+    if (tileType(value) &&
+        !isa_and_nonnull<LayoutAttrInterface>(tileType(value).getEncoding()) &&
+        layouts.try_emplace(value, cast<LayoutAttrInterface>(layout)).second)
+      worklist.push_back(value);
+  }
+  LayoutAttrInterface layoutOf(Value value) {
+    if (LayoutAttrInterface pinned = getLayoutAttr(value.getType()))
+      return pinned;
+    return layouts.lookup(value);
+  }
+  void spreadFrom(Value value, LayoutAttrInterface layout);
+  void spreadThrough(Operation *op, Value value, LayoutAttrInterface layout);
+  LayoutAttrInterface defaultLayout(RankedTensorType type);
+  LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim);
+  bool fits(LayoutAttrInterface layout, RankedTensorType type) {
+    return succeeded(layout.getLayout(
+        type.getShape(), type.getElementType().getIntOrFloatBitWidth(),
+        nullptr));
+  }
+  Value convert(Value value, LayoutAttrInterface layout);
+  void require(OpOperand &operand, LayoutAttrInterface layout);
+  LogicalResult lowerDotOperands(DotOp dot, MmaAttr mma);
+  int64_t fragmentRegisters(RankedTensorType type, int64_t replication);
+
+  KernelOp kernel;
+  const Chip &chip;
+  int64_t operandBudget;
+  OpBuilder builder;
+  llvm::MapVector<DotOp, MmaAttr> instructions;
+  llvm::MapVector<Value, LayoutAttrInterface> layouts;
+  std::deque<Value> worklist;
+};
+} // namespace
+
+LogicalResult LayoutAssigner::checkOperations() {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+    if (llvm::none_of(op->getOperandTypes(), isTile) &&
+        llvm::none_of(op->getResultTypes(), isTile))
+      return WalkResult::advance();
+    if (op->getDialect() == kernel->getDialect() || isElementwise(op) ||
+        isRematerializable(op) || isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("is not an operation on tiles that can be laid out");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void LayoutAssigner::rematerialize() {
+  SmallVector<Operation *> cheap;
+  kernel.walk([&](Operation *op) {
+    if (isRematerializable(op))
+      cheap.push_back(op);
+  });
+  for (Operation *op : cheap) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op->getResult(0).getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : llvm::drop_begin(uses)) {
+      // Beside the original, so that what is invariant in a loop stays out.
+      builder.setInsertionPointAfter(op);
+      use->set(builder.clone(*op)->getResult(0));
+    }
+  }
+}
+
+LogicalResult LayoutAssigner::chooseInstructions() {
+  WalkResult result = kernel.walk([&](DotOp dot) {
+    auto acc = cast<RankedTensorType>(dot.getType());
+    auto a = cast<RankedTensorType>(dot.getA().getType());
+    if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding())) {
+      instructions.insert({dot, pinned});
+      return WalkResult::advance();
+    }
+    int64_t numWarps = kernel.getNumWarps();
+    MmaElement operand =
+        a.getElementType().isF16() ? MmaElement::F16 : MmaElement::BF16;
+    for (StringLiteral name : chip.mma) {
+      const Mma *mma = findMma(name);
+      if (mma->operand != operand ||
+          (dot.getInstruction() && *dot.getInstruction() != name))
+        continue;
+      if (a.getDimSize(1) % mma->k != 0)
+        continue;
+      // Warps along rows as far as they go: reductions along a row then stay
+      // within a warp.
+      int64_t rows = numWarps;
+      while (rows > 1 &&
+             (acc.getDimSize(0) % (mma->m * rows) != 0 || numWarps % rows != 0))
+        --rows;
+      int64_t columns = numWarps / rows;
+      if (acc.getDimSize(0) % (mma->m * rows) != 0 ||
+          acc.getDimSize(1) % (mma->n * columns) != 0)
+        continue;
+      instructions.insert(
+          {dot,
+           MmaAttr::get(kernel.getContext(), builder.getStringAttr(mma->name),
+                        {rows, columns}, mma->preferTransposed)});
+      return WalkResult::advance();
+    }
+    InFlightDiagnostic diag = dot.emitOpError()
+                              << "no matrix instruction of " << chip.name
+                              << " divides the product " << acc.getDimSize(0)
+                              << "x" << acc.getDimSize(1) << "x"
+                              << a.getDimSize(1) << " of " << a.getElementType()
+                              << " among " << numWarps << " warps";
+    if (dot.getInstruction())
+      diag << " with the instruction \"" << *dot.getInstruction() << '"';
+    for (StringLiteral name : chip.mma)
+      if (const Mma *mma = findMma(name); mma->operand == operand)
+        diag.attachNote() << name << " computes " << mma->m << "x" << mma->n
+                          << "x" << mma->k;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Rows padded or swizzled so that fragments are read without bank conflicts.
+/// `fastDim` is the dimension that fragments contract.
+LayoutAttrInterface LayoutAssigner::sharedLayout(RankedTensorType type,
+                                                 int64_t fastDim) {
+  MLIRContext *context = type.getContext();
+  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (chip.ldmatrix) {
+    // ldmatrix transposes on the way, so tiles stay as they are in memory.
+    for (unsigned swizzle : {128, 64, 32})
+      if (type.getDimSize(1) * bytes % swizzle == 0)
+        return SwizzleAttr::get(context, swizzle);
+    return PaddedAttr::get(context, 16 / bytes, {1, 0});
+  }
+  return PaddedAttr::get(context, 16 / bytes, {fastDim, 1 - fastDim});
+}
+
+/// Tiles that come from global memory and only feed matrix products go through
+/// shared memory.
+void LayoutAssigner::placeSharedTiles() {
+  kernel.walk([&](LoadOp load) {
+    auto type = cast<RankedTensorType>(load.getType());
+    if (type.getEncoding() || load.getBuffer().getType().isShared() ||
+        type.getRank() != 2)
+      return;
+    // Uses through transposes, with the dimension that each use contracts.
+    SmallVector<std::pair<Value, bool>> values{{load.getResult(), false}};
+    SmallVector<std::pair<Value, bool>> transposes;
+    std::optional<int64_t> contracted;
+    while (!values.empty()) {
+      auto [value, swapped] = values.pop_back_val();
+      for (OpOperand &use : value.getUses()) {
+        if (auto transpose = dyn_cast<TransposeOp>(use.getOwner())) {
+          if (getLayoutAttr(transpose.getType()))
+            return;
+          bool swap = transpose.getOrder()[0] == 1;
+          values.push_back({transpose.getResult(), swapped != swap});
+          transposes.push_back(values.back());
+          continue;
+        }
+        auto dot = dyn_cast<DotOp>(use.getOwner());
+        if (!dot || use.getOperandNumber() > 1)
+          return;
+        int64_t dim = use.getOperandNumber() == 0 ? 1 : 0;
+        contracted = swapped ? 1 - dim : dim;
+      }
+    }
+    if (!contracted)
+      return;
+    LayoutAttrInterface layout = sharedLayout(type, *contracted);
+    layouts.insert({load.getResult(), layout});
+    for (auto [value, swapped] : transposes) {
+      auto transpose = value.getDefiningOp<TransposeOp>();
+      layouts.insert(
+          {value, PermuteAttr::get(kernel.getContext(), transpose.getOrder(),
+                                   layouts.lookup(transpose.getSource()))});
+    }
+  });
+}
+
+void LayoutAssigner::seedPinned() {
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (LayoutAttrInterface pinned = getLayoutAttr(result.getType()))
+        if (pinned.getFamily() == LayoutFamily::Distributed)
+          worklist.push_back(result);
+  });
+  spread();
+}
+
+void LayoutAssigner::spread() {
+  while (!worklist.empty()) {
+    Value value = worklist.front();
+    worklist.pop_front();
+    spreadFrom(value, layoutOf(value));
+  }
+}
+
+void LayoutAssigner::spreadFrom(Value value, LayoutAttrInterface layout) {
+  if (Operation *producer = value.getDefiningOp())
+    spreadThrough(producer, value, layout);
+  else if (auto loop = dyn_cast<scf::ForOp>(
+               cast<BlockArgument>(value).getOwner()->getParentOp()))
+    spreadThrough(loop, value, layout);
+  for (Operation *user : value.getUsers())
+    spreadThrough(user, value, layout);
+}
+
+void LayoutAssigner::spreadThrough(Operation *op, Value value,
+                                   LayoutAttrInterface layout) {
+  MLIRContext *context = op->getContext();
+  if (isElementwise(op)) {
+    for (Value other : op->getOperands())
+      assign(other, layout);
+    for (Value other : op->getResults())
+      assign(other, layout);
+    return;
+  }
+  if (auto yield = dyn_cast<scf::YieldOp>(op))
+    op = yield->getParentOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, argument, yielded, result] :
+         llvm::zip_equal(loop.getInits(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues(), loop.getResults()))
+      if (value == init || value == argument || value == yielded ||
+          value == result)
+        for (Value other :
+             {Value(init), Value(argument), Value(yielded), Value(result)})
+          assign(other, layout);
+    return;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+      Value then = branch.thenYield().getOperand(i);
+      Value other = branch.elseYield().getOperand(i);
+      if (value == result || value == then || value == other)
+        for (Value same : {Value(result), then, other})
+          assign(same, layout);
+    }
+    return;
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    if (value == reduce.getSource())
+      assign(reduce.getResult(),
+             SliceAttr::get(context, reduce.getDim(), layout));
+    else if (auto slice = dyn_cast<SliceAttr>(layout);
+             slice && slice.getDim() == reduce.getDim() &&
+             fits(slice.getParent(), tileType(reduce.getSource())))
+      assign(reduce.getSource(), slice.getParent());
+    return;
+  }
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    if (value == broadcast.getResult())
+      assign(broadcast.getSource(),
+             SliceAttr::get(context, broadcast.getDim(), layout));
+    else if (auto slice = dyn_cast<SliceAttr>(layout);
+             slice && slice.getDim() == broadcast.getDim() &&
+             fits(slice.getParent(), tileType(broadcast.getResult())))
+      assign(broadcast.getResult(), slice.getParent());
+    return;
+  }
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    if (value == transpose.getSource())
+      assign(transpose.getResult(),
+             PermuteAttr::get(context, transpose.getOrder(), layout));
+    else if (auto permute = dyn_cast<PermuteAttr>(layout);
+             permute && permute.getOrder() == transpose.getOrder())
+      assign(transpose.getSource(), permute.getParent());
+    return;
+  }
+}
+
+/// Threads along the fastest dimension first, 16 bytes each.
+LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> thread(rank, 1), lane(rank, 1), warp(rank, 1), order;
+  int64_t elementBits = type.getElementType().getIntOrFloatBitWidth();
+  for (int64_t dim = rank; dim-- > 0;)
+    order.push_back(dim);
+  // The largest power of two that divides both.
+  auto share = [](int64_t count, int64_t extent) {
+    while (extent % count != 0)
+      count /= 2;
+    return count;
+  };
+  int64_t fast = rank - 1;
+  thread[fast] =
+      share(std::max<int64_t>(128 / std::max<int64_t>(elementBits, 8), 1),
+            type.getDimSize(fast));
+  int64_t lanes = chip.warpSize, warps = kernel.getNumWarps();
+  for (int64_t dim : order) {
+    lane[dim] = share(lanes, type.getDimSize(dim) / thread[dim]);
+    lanes /= lane[dim];
+  }
+  for (int64_t dim : order) {
+    int64_t extent = type.getDimSize(dim) / thread[dim] / lane[dim];
+    int64_t count = 1;
+    for (int64_t candidate = warps; candidate > 1; --candidate)
+      if (warps % candidate == 0 && extent % candidate == 0) {
+        count = candidate;
+        break;
+      }
+    warp[dim] = count;
+    warps /= count;
+  }
+  // What is left over holds copies: wraps around the slowest dimension.
+  lane[0] *= lanes;
+  warp[0] *= warps;
+  return BlockedAttr::get(type.getContext(), thread, lane, warp, order);
+}
+
+LogicalResult LayoutAssigner::seedDefaults() {
+  SmallVector<Value> values;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (tileType(result))
+        values.push_back(result);
+  });
+  for (Value value : values) {
+    if (layoutOf(value))
+      continue;
+    RankedTensorType type = tileType(value);
+    if (type.getRank() == 0)
+      return emitError(value.getLoc())
+             << "a tile needs at least one dimension, got " << type;
+    LayoutAttrInterface layout = defaultLayout(type);
+    if (failed(layout.getLayout(type.getShape(),
+                                type.getElementType().getIntOrFloatBitWidth(),
+                                [&] { return emitError(value.getLoc()); })))
+      return failure();
+    assign(value, layout);
+    spread();
+  }
+  return success();
+}
+
+Value LayoutAssigner::convert(Value value, LayoutAttrInterface layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getEncoding() == Attribute(layout))
+    return value;
+  return ConvertLayoutOp::create(builder, value.getLoc(),
+                                 withLayout(type, layout), value);
+}
+
+void LayoutAssigner::require(OpOperand &operand, LayoutAttrInterface layout) {
+  if (!tileType(operand.get()))
+    return;
+  builder.setInsertionPoint(operand.getOwner());
+  operand.set(convert(operand.get(), layout));
+}
+
+/// 32-bit registers that a tile takes in each thread.
+int64_t LayoutAssigner::fragmentRegisters(RankedTensorType type,
+                                          int64_t replication) {
+  return type.getNumElements() * type.getElementTypeBitWidth() * replication /
+         32 / (chip.warpSize * kernel.getNumWarps());
+}
+
+LogicalResult LayoutAssigner::lowerDotOperands(DotOp dot, MmaAttr mma) {
+  for (unsigned index : {0u, 1u}) {
+    OpOperand &operand = dot->getOpOperand(index);
+    auto layout = DotOperandAttr::get(dot.getContext(), index, mma);
+    // A tile from outside the loop is read once, if the registers allow.
+    auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+    builder.setInsertionPoint(dot);
+    if (loop && loop.isDefinedOutsideOfLoop(operand.get())) {
+      int64_t registers = 0;
+      loop->walk([&](DotOp other) {
+        registers +=
+            fragmentRegisters(cast<RankedTensorType>(other.getType()), 1);
+      });
+      registers +=
+          fragmentRegisters(tileType(operand.get()), mma.getWarps()[1 - index]);
+      if (registers <= operandBudget * chip.maxRegisters / 100)
+        builder.setInsertionPoint(loop);
+      else if (isSharedTile(operand.get().getType()))
+        remark::missed(dot.getLoc(),
+                       remark::RemarkOpts::name("operand-reloaded")
+                           .category("tile-assign-layouts"))
+            << remark::reason("operand {0} is read from shared memory in every "
+                              "iteration: keeping it would take {1} registers "
+                              "with the accumulators",
+                              index == 0 ? "a" : "b", registers);
+    }
+    operand.set(convert(operand.get(), layout));
+  }
+  return success();
+}
+
+LogicalResult LayoutAssigner::rewrite() {
+  // Types first: every value gets the layout it was assigned.
+  for (auto &[value, layout] : layouts) {
+    RankedTensorType type = withLayout(tileType(value), layout);
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
+      auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+      if (!elements || !elements.isSplat())
+        return constant.emitOpError(
+            "a constant tile must have one value for all elements");
+      constant.setValueAttr(elements.resizeSplat(type));
+    }
+    value.setType(type);
+  }
+  // Then conversions, wherever an operation wants its operand elsewhere.
+  SmallVector<Operation *> operations;
+  kernel.walk([&](Operation *op) { operations.push_back(op); });
+  for (Operation *op : operations) {
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      MmaAttr mma = instructions.lookup(dot);
+      if (failed(lowerDotOperands(dot, mma)))
+        return failure();
+      require(dot->getOpOperand(2), mma);
+      continue;
+    }
+    if (isElementwise(op)) {
+      RankedTensorType type;
+      for (Value result : op->getResults())
+        if (tileType(result))
+          type = tileType(result);
+      if (type)
+        for (OpOperand &operand : op->getOpOperands())
+          require(operand, getLayoutAttr(type));
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, argument] :
+           llvm::zip_equal(loop.getInitsMutable(), loop.getRegionIterArgs()))
+        if (tileType(argument))
+          require(init, getLayoutAttr(argument.getType()));
+      continue;
+    }
+    if (auto yield = dyn_cast<scf::YieldOp>(op)) {
+      for (auto [operand, result] : llvm::zip_equal(
+               yield->getOpOperands(), yield->getParentOp()->getResults()))
+        if (tileType(result))
+          require(operand, getLayoutAttr(result.getType()));
+      continue;
+    }
+    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      require(broadcast->getOpOperand(0),
+              SliceAttr::get(op->getContext(), broadcast.getDim(),
+                             getLayoutAttr(broadcast.getType())));
+      continue;
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      auto assigned = cast<RankedTensorType>(reduce.getType());
+      auto natural = withLayout(
+          assigned,
+          SliceAttr::get(op->getContext(), reduce.getDim(),
+                         getLayoutAttr(reduce.getSource().getType())));
+      if (assigned == natural)
+        continue;
+      reduce.getResult().setType(natural);
+      builder.setInsertionPointAfter(reduce);
+      Value converted = convert(reduce.getResult(), getLayoutAttr(assigned));
+      reduce.getResult().replaceAllUsesExcept(converted,
+                                              converted.getDefiningOp());
+      continue;
+    }
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      auto assigned = dyn_cast<RankedTensorType>(transpose.getType());
+      if (!assigned)
+        continue;
+      auto natural = withLayout(
+          assigned,
+          PermuteAttr::get(op->getContext(), transpose.getOrder(),
+                           getLayoutAttr(transpose.getSource().getType())));
+      if (assigned == natural)
+        continue;
+      transpose.getResult().setType(natural);
+      builder.setInsertionPointAfter(transpose);
+      Value converted = convert(transpose.getResult(), getLayoutAttr(assigned));
+      transpose.getResult().replaceAllUsesExcept(converted,
+                                                 converted.getDefiningOp());
+    }
+  }
+  return success();
+}
+
+namespace {
+struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
+  using TileAssignLayoutsBase::TileAssignLayoutsBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    const Chip *chip = getTargetChip(kernel);
+    if (!chip)
+      return signalPassFailure();
+    if (kernel.getNumWarps() * chip->warpSize > 1024) {
+      kernel.emitOpError() << "has " << kernel.getNumWarps() << " warps of "
+                           << chip->warpSize
+                           << " threads; a block has at most 1024 threads";
+      return signalPassFailure();
+    }
+    if (failed(LayoutAssigner(kernel, *chip, operandBudget).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
