@@ -735,7 +735,8 @@ Expected<Layout> Layout::divide(ArrayRef<int64_t> tiler) const {
         need = 1;
       } else {
         return error("a tile of " + Twine(tiler[a]) + " values of axis " +
-                     Twine(a) + " ends inside digit " + digitText(digit));
+                     Twine(a) + " does not divide evenly at digit " +
+                     digitText(digit));
       }
     }
     if (need != 1)
@@ -996,7 +997,7 @@ int64_t Layout::contiguity(unsigned axis, unsigned dim) const {
   int64_t bits = int64_t(1) << 30;
   if (own.front().extent != kDynamic)
     bits |= own.front().extent;
-  for (const Located &digit : digitsOf(*this, dim))
+  for (const Located &digit : digitsOf(coalesced(), dim))
     if (digit.stride != 1 || digit.axis != axis)
       bits |= digit.stride;
   int64_t width = largestPowerOfTwoDivisor(bits);

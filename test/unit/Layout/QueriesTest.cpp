@@ -1,0 +1,391 @@
+//===- QueriesTest.cpp - Access width, bank conflicts, conversions --------===//
+//
+// Each query against an enumeration of all registers, lanes and warps: on the
+// layouts of kernels and on seeded random ones.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Layout/Queries.h"
+#include "Layout/BruteForce.h"
+#include "Layout/Samples.h"
+#include "tile/Target/Mma.h"
+#include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace tile;
+using namespace tile::test;
+
+namespace {
+
+/// Everything about a pair of layouts, by the definition.
+struct Enumerated {
+  Enumerated(const Layout &dist, const Layout &memory)
+      : registers(dist.axisSize(kRegister)), lanes(dist.axisSize(kLane)),
+        warps(dist.axisSize(kWarp)) {
+    std::set<Tuple> seen;
+    for (int64_t reg = 0; reg < registers; ++reg)
+      if (seen.insert(define(dist, {reg, 0, 0})).second)
+        distinct.push_back(reg);
+    offsets.resize(lanes * warps);
+    for (int64_t thread = 0; thread < lanes * warps; ++thread)
+      for (int64_t reg = 0; reg < registers; ++reg)
+        offsets[thread].push_back(define(
+            memory, define(dist, {reg, thread % lanes, thread / lanes}))[0]);
+  }
+
+  bool isGrouped(const std::vector<int64_t> &order, int64_t width) const {
+    if (order.size() % width != 0)
+      return false;
+    for (const std::vector<int64_t> &thread : offsets)
+      for (size_t i = 0; i < order.size(); ++i) {
+        int64_t first = thread[order[i - i % width]];
+        if (first % width != 0 ||
+            thread[order[i]] != first + int64_t(i % width))
+          return false;
+      }
+    return true;
+  }
+
+  /// The widest grouping there is. Needs one offset per element: the order
+  /// within an access follows from thread 0 then.
+  int64_t widest(int64_t maxWidth) const {
+    std::vector<int64_t> order = distinct;
+    llvm::sort(order, [&](int64_t x, int64_t y) {
+      return offsets[0][x] < offsets[0][y];
+    });
+    int64_t width = 1;
+    for (int64_t w = 2; w <= maxWidth; w *= 2)
+      if (isGrouped(order, w))
+        width = w;
+    return width;
+  }
+
+  int64_t conflicts(const AccessGroups &groups, unsigned elementBits,
+                    unsigned banks) const {
+    int64_t bytes = groups.width * elementBits / 8;
+    int64_t batch = std::max<int64_t>(1, std::min(lanes, banks * 4 / bytes));
+    int64_t worst = 1;
+    for (size_t group = 0; group < groups.order.size(); group += groups.width)
+      for (int64_t warp = 0; warp < warps; ++warp)
+        for (int64_t lane = 0; lane < lanes; lane += batch) {
+          std::map<int64_t, std::set<int64_t>> wordsOfBank;
+          for (int64_t l = lane; l < std::min(lane + batch, lanes); ++l) {
+            int64_t offset = offsets[l + lanes * warp][groups.order[group]];
+            int64_t byte = offset * elementBits / 8;
+            for (int64_t b = byte; b < byte + bytes; ++b)
+              wordsOfBank[b / 4 % banks].insert(b / 4);
+          }
+          for (const auto &bank : wordsOfBank)
+            worst = std::max<int64_t>(worst, bank.second.size());
+        }
+    return worst;
+  }
+
+  int64_t registers, lanes, warps;
+  std::vector<int64_t> distinct;
+  /// Per thread, per register.
+  std::vector<std::vector<int64_t>> offsets;
+};
+
+std::string describe(const Layout &dist, const Layout &memory) {
+  return dist.str() + " in " + memory.str();
+}
+
+void check(const Layout &dist, const Layout &memory, int64_t maxWidth,
+           unsigned elementBits) {
+  Enumerated all(dist, memory);
+  AccessGroups groups = widestAccess(dist, memory, maxWidth);
+  std::vector<int64_t> order(groups.order.begin(), groups.order.end());
+  ASSERT_TRUE(all.isGrouped(order, groups.width)) << describe(dist, memory);
+  EXPECT_EQ(std::set<int64_t>(order.begin(), order.end()),
+            std::set<int64_t>(all.distinct.begin(), all.distinct.end()));
+  EXPECT_EQ(order.size(), all.distinct.size());
+  EXPECT_EQ(groups.width, all.widest(maxWidth)) << describe(dist, memory);
+  for (unsigned banks : {32, 64})
+    EXPECT_EQ(bankConflicts(dist, memory, maxWidth, elementBits, banks),
+              all.conflicts(groups, elementBits, banks))
+        << describe(dist, memory);
+}
+
+/// The plan by definition: which registers and lanes hold what.
+void checkPlan(const Layout &from, const Layout &to) {
+  ConversionPlan plan = planConversion(from, to);
+  std::map<Tuple, Tuple> have = table(from), want = table(to);
+  Tuple sizes = axisSizes(to);
+  // Per register of the result, the operand's registers that fit everywhere.
+  bool isPermutation = true, isIdentity = axisSizes(from) == sizes;
+  for (int64_t reg = 0; reg < sizes[kRegister]; ++reg) {
+    auto fits = [&](int64_t source) {
+      for (int64_t lane = 0; lane < sizes[kLane]; ++lane)
+        for (int64_t warp = 0; warp < sizes[kWarp]; ++warp)
+          if (have.at({source, lane, warp}) != want.at({reg, lane, warp}))
+            return false;
+      return true;
+    };
+    bool found = false;
+    for (int64_t s = 0; s < axisSizes(from)[kRegister] && !found; ++s)
+      found = fits(s);
+    isPermutation = isPermutation && found;
+    isIdentity = isIdentity && found && fits(reg);
+    if (!plan.source.empty())
+      EXPECT_TRUE(fits(plan.source[reg])) << from.str() << " to " << to.str();
+  }
+  std::map<int64_t, std::set<Tuple>> held;
+  for (const auto &[index, coords] : have)
+    held[index[kWarp]].insert(coords);
+  bool stays = llvm::all_of(want, [&](const auto &entry) {
+    return held[entry.first[kWarp]].count(entry.second) != 0;
+  });
+  ConversionKind expected = isIdentity      ? ConversionKind::None
+                            : isPermutation ? ConversionKind::RegisterPermute
+                            : stays         ? ConversionKind::WarpShuffle
+                                            : ConversionKind::SharedMemory;
+  EXPECT_EQ(int(plan.kind), int(expected)) << from.str() << " to " << to.str();
+  bool hasSource = plan.kind == ConversionKind::None ||
+                   plan.kind == ConversionKind::RegisterPermute;
+  EXPECT_EQ(plan.source.size(), hasSource ? size_t(sizes[kRegister]) : 0u);
+}
+
+const Mma &mma(llvm::StringRef name) { return *findMma(name); }
+
+TEST(Queries, SharedMemoryOfMatrixOperands) {
+  for (const Mma &row : mmas()) {
+    SCOPED_TRACE(row.name.str());
+    for (const Layout *fragment : {&row.a, &row.b, &row.acc})
+      for (int64_t columns : {64, 96, 192}) {
+        Layout dist = tiled(*fragment, 32, columns, 1);
+        for (int64_t bytes : {32, 64, 128})
+          if (columns * 2 % bytes == 0)
+            check(dist, tmaSwizzled(32, columns, bytes), 8, 16);
+        check(dist, padded(32, columns, 8), 8, 16);
+      }
+  }
+}
+
+TEST(Queries, SharedMemoryOfCopies) {
+  for (int64_t columns : {64, 128, 192, 256})
+    for (int64_t vector : {1, 2, 4, 8}) {
+      Layout dist = blocked(64, columns, vector, 8, 32, 4);
+      for (int64_t bytes : {32, 64, 128})
+        check(dist, tmaSwizzled(64, columns, bytes), 8, 16);
+      check(dist, padded(64, columns, 4), 8, 16);
+      check(dist, padded(64, columns, 0).permuteAxes({1, 0}), 1, 32);
+    }
+  for (int64_t columns : {80, 96, 176, 192, 576})
+    check(blocked(32, columns, 8, 2, 32, 2), padded(32, columns, 8), 8, 16);
+}
+
+TEST(Queries, KnownWidthsAndConflicts) {
+  // Rows of 128 bytes: a swizzled copy is free, and so is reading fragments.
+  Layout copy = blocked(64, 64, 8, 8, 32, 4);
+  Layout swizzled = tmaSwizzled(64, 64, 128);
+  EXPECT_EQ(widestAccess(copy, swizzled, 8).width, 8);
+  EXPECT_EQ(widestAccess(copy, swizzled, 4).width, 4);
+  EXPECT_EQ(bankConflicts(copy, swizzled, 8, 16), 1);
+  // One row per lane, 16 bytes of each: what ldmatrix reads.
+  Layout rows =
+      Layout::distributed({{8, 1, 1}}, {{32, 0, 1}}, {{8, 1, 8}}, {32, 64});
+  EXPECT_EQ(bankConflicts(rows, tmaSwizzled(32, 64, 128), 8, 16), 1);
+  EXPECT_EQ(bankConflicts(rows, padded(32, 64, 0), 8, 16), 8);
+  EXPECT_EQ(bankConflicts(rows, padded(32, 64, 8), 8, 16), 1);
+  // All lanes read one word.
+  Layout same = Layout::distributed({}, {{32, 0, 0}}, {}, {1});
+  EXPECT_EQ(bankConflicts(same, Layout::strided({1}, {1}), 1, 32), 1);
+}
+
+TEST(Queries, PermutedAccumulatorIsScalar) {
+  // The pair (l, d), (l, d+1) of the accumulator is 32 elements apart in the
+  // permuted memory: no access of two elements.
+  Layout dist = tiled(mma("mma.m16n8k16.f16").acc, 64, 64, 4);
+  Layout memory = llvm::cantFail(
+      Layout::strided({8, 8, 2, 32}, {512, 64, 32, 1}).compose(dqMap(64, 64)));
+  check(dist, memory, 4, 32);
+  EXPECT_EQ(widestAccess(dist, memory, 4).width, 1);
+  EXPECT_EQ(widestAccess(dist, padded(64, 64, 0), 4).width, 2);
+  // A thread that owns every second column of 8 has 4 neighbours.
+  Layout strided = Layout::distributed(
+      {{4, 1, 2}}, {{2, 1, 1}, {8, 1, 8}, {2, 0, 1}}, {{32, 0, 2}}, {64, 64});
+  check(strided, memory, 4, 32);
+  EXPECT_EQ(widestAccess(strided, memory, 4).width, 4);
+  Layout dynamic =
+      llvm::cantFail(Layout::strided({kDynamic, 8, 2, 32}, {512, 64, 32, 1})
+                         .compose(dqMap(kDynamic, 64)));
+  EXPECT_EQ(widestAccess(strided, dynamic, 4).width, 4);
+}
+
+TEST(Queries, RegistersThatReplicate) {
+  Layout dist =
+      Layout::distributed({{2, 0, 0}, {4, 0, 1}}, {{32, 0, 4}}, {}, {128});
+  AccessGroups groups = widestAccess(dist, Layout::strided({128}, {1}), 8);
+  EXPECT_EQ(groups.width, 4);
+  EXPECT_EQ(groups.order, (llvm::SmallVector<int64_t>{0, 2, 4, 6}));
+}
+
+TEST(Queries, MemoryThatBroadcasts) {
+  // A row vector seen as a matrix: both rows of a thread are accessed.
+  Layout dist =
+      Layout::distributed({{2, 0, 1}, {4, 1, 1}}, {{32, 1, 4}}, {}, {2, 128});
+  AccessGroups groups =
+      widestAccess(dist, Layout::strided({2, 128}, {0, 1}), 8);
+  EXPECT_EQ(groups.width, 4);
+  EXPECT_EQ(groups.order, (llvm::SmallVector<int64_t>{0, 2, 4, 6, 1, 3, 5, 7}));
+}
+
+TEST(Queries, MemoryWithoutCommonDigits) {
+  // Three columns to a lane, panels of 8: no composition, so offsets decide.
+  Layout dist =
+      Layout::distributed({{3, 1, 1}}, {{16, 1, 3}, {2, 0, 1}}, {}, {2, 48});
+  Layout memory = Layout::memory(
+      {{Digit{2, 0, 8}}, {Digit{8, 0, 1}, Digit{6, 0, 16}}}, 96, {1, 1, 2});
+  llvm::Expected<Layout> composed = memory.compose(dist);
+  ASSERT_FALSE(bool(composed));
+  llvm::consumeError(composed.takeError());
+  check(dist, memory, 8, 16);
+}
+
+TEST(Queries, PlansBetweenInstructions) {
+  const Mma &f16 = mma("mma.m16n8k16.f16");
+  // Two accumulators side by side are the left operand of the next product.
+  Layout acc = tiled(f16.acc, 64, 64, 4), operand = tiled(f16.a, 64, 64, 4);
+  EXPECT_EQ(int(planConversion(acc, operand).kind), int(ConversionKind::None));
+  checkPlan(acc, operand);
+  // MFMA keeps its accumulator as B of the next product.
+  const Mma &mfma = mma("mfma.16x16x16.f16");
+  EXPECT_EQ(int(planConversion(mfma.acc, mfma.b).kind),
+            int(ConversionKind::None));
+  const Mma &gfx12 = mma("wmma.gfx12.16x16x16.f16");
+  EXPECT_EQ(int(planConversion(gfx12.acc, gfx12.b).kind),
+            int(ConversionKind::None));
+  EXPECT_EQ(int(planConversion(gfx12.acc, gfx12.a).kind),
+            int(ConversionKind::WarpShuffle));
+  const Mma &gfx11 = mma("wmma.gfx11.16x16x16.f16");
+  EXPECT_EQ(int(planConversion(gfx11.acc, gfx11.b).kind),
+            int(ConversionKind::WarpShuffle));
+  checkPlan(gfx11.acc, gfx11.b);
+  checkPlan(gfx11.b, gfx11.acc);
+  const Mma &wide = mma("mfma.32x32x8.f16");
+  for (const Layout &from :
+       {tiled(wide.acc, 64, 64, 2), tiled(wide.b, 64, 64, 2),
+        tiled(mfma.acc, 64, 64, 2), blocked(64, 64, 4, 16, 64, 2)})
+    for (const Layout &to :
+         {tiled(wide.acc, 64, 64, 2), tiled(mfma.a, 64, 64, 2),
+          blocked(64, 64, 4, 16, 64, 2)})
+      checkPlan(from, to);
+}
+
+TEST(Queries, PlansOfEveryKind) {
+  Layout rows = blocked(32, 64, 8, 8, 32, 4);
+  auto kind = [](const Layout &from, const Layout &to) {
+    checkPlan(from, to);
+    return planConversion(from, to).kind;
+  };
+  Layout swapped =
+      Layout::distributed({{2, 0, 16}, {8, 1, 1}}, Digits(rows.axis(kLane)),
+                          Digits(rows.axis(kWarp)), {32, 64});
+  EXPECT_EQ(kind(rows, rows), ConversionKind::None);
+  EXPECT_EQ(kind(rows, swapped), ConversionKind::RegisterPermute);
+  EXPECT_EQ(kind(rows, blocked(32, 64, 4, 8, 32, 4)),
+            ConversionKind::WarpShuffle);
+  EXPECT_EQ(kind(rows, blocked(32, 64, 8, 4, 32, 4)),
+            ConversionKind::SharedMemory);
+  // A thread that needs fewer registers than it holds.
+  Layout some =
+      Layout::distributed({{2, 0, 0}, {4, 0, 1}}, {{8, 0, 4}}, {}, {32});
+  Layout fewer = Layout::distributed({{4, 0, 1}}, {{8, 0, 4}}, {}, {32});
+  EXPECT_EQ(kind(some, fewer), ConversionKind::RegisterPermute);
+  EXPECT_EQ(kind(fewer, some), ConversionKind::RegisterPermute);
+  // Every warp holds everything, so the warps may be placed anew.
+  Layout all = Layout::distributed({{8, 0, 1}}, {{4, 0, 8}}, {{2, 0, 0}}, {32});
+  Layout apart =
+      Layout::distributed({{4, 0, 1}}, {{4, 0, 4}}, {{2, 0, 16}}, {32});
+  EXPECT_EQ(kind(all, apart), ConversionKind::WarpShuffle);
+  EXPECT_EQ(kind(apart, all), ConversionKind::SharedMemory);
+  // Another number of warps.
+  Layout single = Layout::distributed({{8, 0, 1}}, {{4, 0, 8}}, {}, {32});
+  EXPECT_EQ(planConversion(single, all).kind, ConversionKind::SharedMemory);
+}
+
+/// Distributed layouts and memories whose digits come in random order.
+class RandomQueries : public testing::TestWithParam<unsigned> {
+protected:
+  int64_t below(int64_t limit) { return engine() % uint64_t(limit); }
+
+  /// Factors of the shape dealt to registers, 8 lanes or so, and warps.
+  Layout distributed(llvm::ArrayRef<int64_t> shape) {
+    llvm::SmallVector<Digits, 3> axes(3);
+    for (auto [dim, extent] : llvm::enumerate(shape)) {
+      int64_t stride = 1;
+      while (stride < extent) {
+        int64_t factor = extent / stride;
+        for (int64_t f : {2, 3, 5, 4, 2})
+          if (factor % f == 0 && below(2) == 0) {
+            factor = f;
+            break;
+          }
+        axes[below(3)].push_back({factor, unsigned(dim), stride});
+        stride *= factor;
+      }
+    }
+    for (Digits &axis : axes) {
+      if (below(5) == 0)
+        axis.push_back({2, 0, 0});
+      for (size_t i = axis.size(); i > 1; --i)
+        if (below(3) == 0)
+          std::swap(axis[i - 1], axis[below(i)]);
+    }
+    return Layout::distributed(axes[0], axes[1], axes[2], shape);
+  }
+
+  std::mt19937 engine{GetParam()};
+};
+
+TEST_P(RandomQueries, Access) {
+  const int64_t shapes[][2] = {{16, 32}, {6, 80}, {8, 96}, {12, 20}, {32, 16}};
+  llvm::ArrayRef<int64_t> shape = shapes[below(5)];
+  Layout dist = distributed(shape);
+  Swizzle swizzle;
+  if (below(2)) {
+    swizzle.bits = 1 + below(3);
+    swizzle.base = below(4);
+    swizzle.shift = swizzle.bits + below(2);
+  }
+  int64_t rowStride = shape[1] + 4 * below(3);
+  Layout memory = Layout::strided(shape, {rowStride, 1}, swizzle);
+  if (below(3) == 0)
+    memory =
+        Layout::memory({{Digit{shape[0], 0, 4}},
+                        {Digit{4, 0, 1}, Digit{shape[1] / 4, 0, shape[0] * 4}}},
+                       shape[0] * shape[1]);
+  check(dist, memory, 8, 16);
+}
+
+TEST_P(RandomQueries, Conversion) {
+  llvm::SmallVector<int64_t, 4> shape = {8, 12};
+  Layout from = distributed(shape), to = distributed(shape);
+  // Both need the same threads; take registers and lanes apart again.
+  Digits lanes(from.axis(kLane)), registers(from.axis(kRegister));
+  switch (below(4)) {
+  case 0:
+    std::reverse(lanes.begin(), lanes.end());
+    break;
+  case 1:
+    std::reverse(registers.begin(), registers.end());
+    break;
+  case 2:
+    for (Digit &lane : lanes)
+      for (Digit &reg : registers)
+        if (lane.extent == reg.extent)
+          std::swap(lane, reg);
+    break;
+  default:
+    if (axisSizes(from)[kLane] == axisSizes(to)[kLane] &&
+        axisSizes(from)[kWarp] == axisSizes(to)[kWarp])
+      checkPlan(from, to);
+  }
+  checkPlan(from, Layout::distributed(registers, lanes,
+                                      Digits(from.axis(kWarp)), shape));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomQueries, testing::Range(0u, 200u));
+
+} // namespace
