@@ -21,6 +21,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIME_LIMIT = 20  # seconds
+# A crash of MLIR 22 itself that input alone reaches: `array<index: 1>`.
+KNOWN_CRASHES = ["parseDenseArrayAttr"]
 MEMORY_LIMIT = 8 << 30  # bytes of address space
 CHIPS = {
     "nvvm": ["sm_80", "sm_89", "sm_90a"],
@@ -69,6 +71,19 @@ def replace_token(rng, text, corpus):
     else:
         new = rng.choice(corpus.words + EXTREMES)
     return text[:token.start()] + new + text[token.end():]
+
+
+def replace_everywhere(rng, text, corpus):
+    """Another number, type or name in all places: often still valid."""
+    tokens = [token.group() for token in TOKEN.finditer(text)]
+    old = rng.choice(tokens)
+    if re.match(r"\d", old):
+        new = rng.choice(corpus.numbers + EXTREMES[:9])
+    elif old in corpus.types:
+        new = rng.choice(corpus.types)
+    else:
+        new = rng.choice(corpus.words)
+    return re.sub(r"(?<![\w.])%s(?![\w.])" % re.escape(old), lambda _: new, text)
 
 
 def delete_attribute(rng, text, corpus):
@@ -121,7 +136,7 @@ def truncate(rng, text, corpus):
 
 # Those that often leave the text parseable get past the parser, so they come
 # more than once.
-MUTATIONS = [replace_token] * 8 + [delete_attribute] * 4 + [
+MUTATIONS = [replace_token] * 7 + [replace_everywhere] * 6 + [delete_attribute] * 4 + [
     delete_line, duplicate_line, swap_lines, swap_lines, flip_byte,
     delete_bytes, duplicate_bytes, truncate]
 
@@ -168,6 +183,8 @@ def complaint(command):
         return False, "still running after %d s" % TIME_LIMIT
     message = done.stderr.decode(errors="replace")
     if done.returncode < 0 or done.returncode >= 128:
+        if any(name in message for name in KNOWN_CRASHES):
+            return False, None
         return False, "ended by signal %d" % (-done.returncode % 128)
     if "LLVM ERROR" in message:
         return False, "fatal error of LLVM"

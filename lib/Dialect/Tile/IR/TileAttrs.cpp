@@ -109,6 +109,9 @@ repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
 template <typename AttrT>
 static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
                                 Type element, EmitError emitError) {
+  // MLIR's parser asks even if it has just rejected the element type.
+  if (!element)
+    return failure();
   if (!element.isIntOrFloat())
     return emitError() << "a laid-out tile needs integer or float elements";
   if (ShapedType::isDynamicShape(shape))
