@@ -28,11 +28,12 @@ CHIPS = {
     "nvvm": ["sm_80", "sm_89", "sm_90a"],
     "rocdl": ["gfx1100", "gfx942"],
 }
-TOKEN = re.compile(r"[%@#!^]?[A-Za-z_][\w.$-]*|[%#^]\d+|-?\d+(?:\.\d+)?(?:e-?\d+)?"
-                   r"|->|\S")
-EXTREMES = ["0", "-1", "1", "3", "7", "64", "2147483648", "9223372036854775807",
-            "-9223372036854775808", "99999999999999999999", "?", "true", "f16",
-            "i1", "index", "f32", "none", "dense<0>", "[]", "{}", "()"]
+# The `x` of a shape stands alone, so that extents are numbers.
+TOKEN = re.compile(r"x(?=[\d?]|(?:f|bf|i)\d|index)|[%@#!^]?[A-Za-z_][\w.$-]*"
+                   r"|[%#^]\d+|-?\d+(?:\.\d+)?(?:e-?\d+)?|->|\S")
+EXTREMES = ["0", "-1", "1", "3", "7", "16", "96", "1024", "65536", "2147483648",
+            "9223372036854775807", "-9223372036854775808", "99999999999999999999",
+            "1e30", "true", "f16", "f64", "i1", "i8", "index", "none"]
 
 
 class Corpus:
@@ -52,38 +53,58 @@ class Corpus:
                     self.pieces.append("\n".join(lines) + "\n")
                     words.update(TOKEN.findall(self.pieces[-1]))
         self.words = sorted(words)
-        self.numbers = [word for word in self.words if re.match(r"-?\d", word)]
-        self.types = [word for word in self.words
-                      if re.match(r"[!#]|(?:f|bf|i)\d+$|index$", word)]
+        self.kinds = {}
+        for word in self.words + EXTREMES:
+            self.kinds.setdefault(kind_of(word), []).append(word)
+
+    def like(self, rng, word):
+        """Another word that often fits where `word` stands."""
+        if rng.random() < 0.1:
+            return rng.choice(self.words)
+        return rng.choice(self.kinds[kind_of(word)])
+
+
+def kind_of(word):
+    if re.match(r"-?\d+$", word):
+        return "integer"
+    if re.match(r"-?\d", word):
+        return "float"
+    if re.match(r"(f|bf|i)\d+$|index$", word):
+        return "element type"
+    if re.match(r"[%@#!^]", word):
+        return word[0]
+    if "." in word:
+        return word.split(".")[0]  # the operations of one dialect
+    return "word" if word[0].isalpha() else "punctuation"
+
+
+def pick_token(rng, text):
+    """Punctuation is picked rarely: without it nothing parses."""
+    tokens = [token for token in TOKEN.finditer(text)
+              if kind_of(token.group()) != "punctuation" or rng.random() < 0.02]
+    return rng.choice(tokens) if tokens else None
 
 
 def replace_token(rng, text, corpus):
-    tokens = list(TOKEN.finditer(text))
-    token = rng.choice(tokens)
-    old = token.group()
-    if re.match(r"-?\d", old) and corpus.numbers and rng.random() < 0.7:
-        new = rng.choice(corpus.numbers + EXTREMES[:10])
-    elif re.match(r"[!#]|(?:f|bf|i)\d+$|index$", old) and corpus.types:
-        new = rng.choice(corpus.types)
-    elif old.startswith("%"):
-        new = rng.choice([other.group() for other in tokens
-                          if other.group().startswith("%")])
+    token = pick_token(rng, text)
+    if not token:
+        return text
+    if token.group().startswith("%"):
+        new = rng.choice(re.findall(r"%\w+", text))
     else:
-        new = rng.choice(corpus.words + EXTREMES)
+        new = corpus.like(rng, token.group())
     return text[:token.start()] + new + text[token.end():]
 
 
 def replace_everywhere(rng, text, corpus):
     """Another number, type or name in all places: often still valid."""
-    tokens = [token.group() for token in TOKEN.finditer(text)]
-    old = rng.choice(tokens)
-    if re.match(r"\d", old):
-        new = rng.choice(corpus.numbers + EXTREMES[:9])
-    elif old in corpus.types:
-        new = rng.choice(corpus.types)
-    else:
-        new = rng.choice(corpus.words)
-    return re.sub(r"(?<![\w.])%s(?![\w.])" % re.escape(old), lambda _: new, text)
+    token = pick_token(rng, text)
+    if not token:
+        return text
+    old = token.group()
+    new = corpus.like(rng, old)
+    return TOKEN.sub(
+        lambda match: new if match.group() == old else match.group(), text)
 
 
 def delete_attribute(rng, text, corpus):
@@ -125,7 +146,8 @@ def duplicate_line(rng, text, corpus):
 
 def swap_lines(rng, text, corpus):
     lines = text.splitlines(True)
-    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
+    i = rng.randrange(len(lines))
+    j = min(max(i + rng.choice([-3, -2, -1, 1, 2, 3]), 0), len(lines) - 1)
     lines[i], lines[j] = lines[j], lines[i]
     return "".join(lines)
 
