@@ -28,7 +28,7 @@ help:
 	@echo "make clean   remove $(BUILD)"
 
 demo: build
-	@scripts/demo.sh $(BUILD)
+	@python3 scripts/demo.py --build=$(BUILD)
 
 check: configure
 	@python3 scripts/check.py --build=$(BUILD)
