@@ -29,6 +29,11 @@ namespace {
 /// A limit for "no limit" that still leaves room for sums.
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 4;
 
+/// The most indices that a layout may have, and each axis of a distributed one,
+/// so that no product overflows and no table of an axis exhausts the memory.
+constexpr int64_t kMostIndices = int64_t(1) << 40;
+constexpr int64_t kMostThreads = int64_t(1) << 20;
+
 Error error(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
@@ -182,15 +187,17 @@ Digits coalesce(ArrayRef<Digit> digits) {
   return result;
 }
 
-/// The largest sum of the digits of one dimension; kDynamic if unknown.
+/// The largest sum of the digits of one dimension; kDynamic if unknown. Never
+/// more than kUnbounded, whatever the digits.
 int64_t largestCoordinate(const Layout &layout, unsigned dim) {
-  int64_t sum = 0;
+  uint64_t sum = 0;
   for (const Located &digit : digitsOf(layout, dim)) {
     if (digit.extent == kDynamic)
       return kDynamic;
-    sum += (digit.extent - 1) * digit.stride;
+    sum = llvm::SaturatingMultiplyAdd<uint64_t>(digit.extent - 1, digit.stride,
+                                                sum);
   }
-  return sum;
+  return std::min<uint64_t>(sum, kUnbounded);
 }
 
 /// The sums of the digits as row-major element numbers, sorted, each once.
@@ -529,6 +536,20 @@ Error Layout::verify() const {
                      ", but there are " + Twine(rank()));
     }
   }
+  uint64_t indices = 1;
+  for (unsigned a = 0; a < numAxes(); ++a) {
+    uint64_t size = 1;
+    for (const Digit &digit : axes[a])
+      if (digit.extent != kDynamic)
+        size = llvm::SaturatingMultiply<uint64_t>(size, digit.extent);
+    indices = llvm::SaturatingMultiply(indices, size);
+    if (isDistributed && size > kMostThreads)
+      return error("axis " + axisName(kind, a) + " has more than " +
+                   Twine(kMostThreads) + " values");
+  }
+  if (indices > kMostIndices)
+    return error("the layout has more than " + Twine(kMostIndices) +
+                 " indices");
   for (const Swizzle &swizzle : {swz, inSwz}) {
     if (swizzle.bits == 0)
       continue;
@@ -568,6 +589,11 @@ Error Layout::verify() const {
             extents[d])
       continue;
     // The swizzle may leave the storage; look at every offset.
+    if (inputSize() > kMostThreads)
+      return error("a storage of " + Twine(extents[d]) +
+                   " elements is no multiple of the " +
+                   Twine(int64_t(1) << (effective.base + effective.bits)) +
+                   " elements that the swizzle permutes");
     SmallVector<int64_t, 4> index(numAxes(), 0);
     for (int64_t number = 0, e = inputSize(); number < e; ++number) {
       int64_t rest = number;

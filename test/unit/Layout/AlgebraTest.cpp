@@ -102,6 +102,14 @@ TEST(Layout, VerifyNamesTheFault) {
             "the swizzle moves index (4) to offset 5 of a storage of 5 "
             "elements");
   EXPECT_EQ(verify(Layout::memory({{{5, 0, 1}}}, 6, {1, 0, 2})), "");
+  int64_t huge = int64_t(1) << 50;
+  EXPECT_EQ(verify(Layout::map({{{huge, 0, huge}, {huge, 0, huge}}}, {8})),
+            "the layout has more than 1099511627776 indices");
+  EXPECT_EQ(verify(Layout::distributed({{huge, 0, 0}}, {}, {}, {1})),
+            "axis register has more than 1048576 values");
+  EXPECT_EQ(verify(Layout::map({{{2, 0, huge}}}, {8})),
+            "index (1) has the coordinate 1125899906842624 in dimension 0, "
+            "which has the extent 8");
   // Replication names no dimension.
   EXPECT_EQ(verify(Layout::distributed({}, {{32, 7, 0}}, {}, {1})), "");
 }

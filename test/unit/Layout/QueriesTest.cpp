@@ -127,8 +127,9 @@ void checkPlan(const Layout &from, const Layout &to) {
       found = fits(s);
     isPermutation = isPermutation && found;
     isIdentity = isIdentity && found && fits(reg);
-    if (!plan.source.empty())
+    if (!plan.source.empty()) {
       EXPECT_TRUE(fits(plan.source[reg])) << from.str() << " to " << to.str();
+    }
   }
   std::map<int64_t, std::set<Tuple>> held;
   for (const auto &[index, coords] : have)

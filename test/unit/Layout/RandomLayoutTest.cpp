@@ -186,8 +186,9 @@ TEST_P(RandomLayout, Apply) {
   Layout layout = random.any(kLimit);
   for (const auto &[index, coords] : table(layout)) {
     ASSERT_EQ(toTuple(layout.apply(index)), coords) << layout.str();
-    if (layout.family() == LayoutFamily::Memory)
+    if (layout.family() == LayoutFamily::Memory) {
       ASSERT_EQ(layout.offset(index), coords[0]) << layout.str();
+    }
   }
 }
 
@@ -385,8 +386,9 @@ TEST_P(RandomLayout, PermuteAndDrop) {
   for (const auto &[index, coords] : table(fewer))
     kept[thread(index)].insert(coords);
   EXPECT_EQ(kept, expectedKept) << layout.str();
-  if (isDistributed)
+  if (isDistributed) {
     EXPECT_EQ(fewer.replication(kRegister), 1);
+  }
 }
 
 TEST_P(RandomLayout, Reshape) {
