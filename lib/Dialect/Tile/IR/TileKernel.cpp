@@ -36,22 +36,31 @@ void KernelOp::print(OpAsmPrinter &printer) {
       getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-LogicalResult KernelOp::verify() {
-  if (!getFunctionType().getResults().empty())
-    return emitOpError("must not return values");
-  for (auto [i, type] : llvm::enumerate(getFunctionType().getInputs())) {
+LogicalResult
+KernelOp::verifyArguments(TypeRange types,
+                          llvm::function_ref<InFlightDiagnostic()> emitError) {
+  for (auto [i, type] : llvm::enumerate(types)) {
     if (auto buffer = dyn_cast<BufferType>(type)) {
       if (buffer.isShared())
-        return emitOpError() << "argument " << i
-                             << " is a shared buffer; arguments are global";
+        return emitError() << "argument " << i
+                           << " is a shared buffer; arguments are global";
       continue;
     }
     if (!(type.isF32() || type.isInteger(32) || type.isInteger(64) ||
           type.isIndex()))
-      return emitOpError() << "argument " << i << " has type " << type
-                           << "; expected a global buffer, f32, i32, i64 or "
-                              "index";
+      return emitError() << "argument " << i << " has type " << type
+                         << "; expected a global buffer, f32, i32, i64 or "
+                            "index";
   }
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("must not return values");
+  if (failed(verifyArguments(getFunctionType().getInputs(),
+                             [&] { return emitOpError(); })))
+    return failure();
   if (getNumWarps() > 32)
     return emitOpError() << "has " << getNumWarps()
                          << " warps; a block has at most 32";

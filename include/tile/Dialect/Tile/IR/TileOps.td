@@ -63,6 +63,11 @@ def Tile_KernelOp : Tile_Op<"kernel", [
       return getFunctionType().getInputs();
     }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
+    /// Whether a kernel may have arguments of these types; if not, an error
+    /// names the first that it may not.
+    static ::llvm::LogicalResult verifyArguments(
+        ::mlir::TypeRange types,
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
     /// The one tile.grid of the body.
     ::tile::GridOp getGrid();
   }];
@@ -447,7 +452,8 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
       a negative number leaves that side open.
 
-    A query that sees no key gives o = 0 and lse = -inf.
+    A query that sees no key gives o = 0 and lse = -inf. The scale is not
+    negative, and lengths are below 2^30.
 
     ```mlir
     func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {

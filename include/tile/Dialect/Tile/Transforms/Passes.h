@@ -8,6 +8,7 @@
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/Chips.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

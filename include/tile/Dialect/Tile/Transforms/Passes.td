@@ -20,6 +20,61 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
                         "a chip of the table (tile-translate --chip=help lists them)">];
 }
 
+def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
+  let summary = "Turns tile.attention into kernels";
+  let description = [{
+    A func.func that holds nothing but named tile operations, and arith
+    operations that compute their scalars, becomes one `tile.kernel` per named
+    operation, with the same arguments: @f becomes @f, or @f_0, @f_1, ... if
+    there are several. Other functions stay as they are.
+
+    The kernel is flash attention 2: a block of threads computes `block-m` rows
+    of one head, over the keys in steps of `block-n`. Blocks of keys that all
+    its rows see go through a loop without masks, blocks that no row sees are
+    skipped.
+
+    ```mlir
+    func.func @f(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+      tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
+      return
+    }
+    // tile-expand-attention
+    tile.kernel @f(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32)
+        attributes {num_warps = 4 : i32} {
+      ...
+      tile.grid %row_blocks, %heads, %batch
+      ...
+      %qt = tile.load %qh[%row, %c0] : !qh -> tensor<128x64xf16>
+      %full:3 = scf.for %n = %c0 to %full_end step %c64
+          iter_args(%acc = %zero, %max = %minus_inf, %sum = %none) -> (...) {
+        ...
+        %s = tile.dot %qt, %kt, %zeros
+            : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+        ...
+        %acc_next = tile.dot %p, %vt, %acc_scaled
+            : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+        scf.yield %acc_next, %max_next, %sum_next : ...
+      }
+      %all:3 = scf.for %n = %full_end to %end step %c64
+          iter_args(%acc = %full#0, %max = %full#1, %sum = %full#2) -> (...) {
+        // The same with a mask.
+      }
+      ...
+      tile.store %out, %oh[%row, %c0] : tensor<128x64xf16>, !qh
+    }
+    ```
+
+    Options left at 0 are chosen for the chip and the head dimension. Errors:
+    another operation or a result in such a function, or a use of it; a named
+    operation elsewhere; sizes that no matrix instruction divides.
+  }];
+  let options = [
+    Option<"blockM", "block-m", "int64_t", "0", "rows per block of threads">,
+    Option<"blockN", "block-n", "int64_t", "0", "keys per step">,
+    Option<"numWarps", "num-warps", "int64_t", "0", "warps per block of threads">];
+  let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let summary = "Gives every tile a layout (S1 to S2)";
   let description = [{

@@ -1,0 +1,266 @@
+// RUN: tile-opt %s -split-input-file -tile-attach-target=chip=sm_90a \
+// RUN:   -tile-expand-attention | FileCheck %s
+
+// Without a mask: a loop over the whole blocks of keys, and one for the rest.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @full
+// CHECK-SAME: %[[Q:arg0]]: {{.*}} %[[K:arg1]]: {{.*}} %[[V:arg2]]: {{.*}} %[[O:arg3]]: {{.*}} %[[SCALE:arg4]]: f32)
+// CHECK-SAME: num_warps = 4
+func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+  // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+  // CHECK: %[[B:.*]] = tile.dim %[[Q]][0]
+  // CHECK: %[[SQ:.*]] = tile.dim %[[Q]][1]
+  // CHECK: %[[H:.*]] = tile.dim %[[Q]][2]
+  // CHECK: %[[HKV:.*]] = tile.dim %[[K]][2]
+  // CHECK: %[[SK:.*]] = tile.dim %[[K]][1]
+  // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[SQ]], %[[C128]]
+  // CHECK: tile.grid %[[BLOCKS]], %[[H]], %[[B]]
+  // CHECK: %[[X:.*]] = tile.program_id x
+  // CHECK: %[[Y:.*]] = tile.program_id y
+  // CHECK: %[[Z:.*]] = tile.program_id z
+  // CHECK: %[[ROW:.*]] = arith.muli %[[X]], %[[C128]]
+  // The head of K and V is that of Q divided by the size of its group.
+  // CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
+  // CHECK: %[[YKV:.*]] = arith.divui %[[Y]], %[[GROUP]]
+  // CHECK: %[[QH:.*]] = tile.slice %[[Q]][%[[Z]], *, %[[Y]], *]
+  // CHECK: %[[KH:.*]] = tile.slice %[[K]][%[[Z]], *, %[[YKV]], *]
+  // CHECK: %[[VH:.*]] = tile.slice %[[V]][%[[Z]], *, %[[YKV]], *]
+  // CHECK: %[[OH:.*]] = tile.slice %[[O]][%[[Z]], *, %[[Y]], *]
+  // CHECK: %[[N:.*]] = arith.divui %[[SK]], %[[C64]]
+  // CHECK: %[[FULL:.*]] = arith.muli %[[N]], %[[C64]]
+  // CHECK: %[[QT:.*]] = tile.load %[[QH]][%[[ROW]], %[[C0]]]
+  // CHECK-SAME: -> tensor<128x64xf16>
+  // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
+  // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[SCALE]], %[[LOG2E]]
+  // CHECK: %[[C:.*]] = arith.maximumf %[[PRODUCT]]
+  // CHECK: %[[CROWS:.*]] = tensor.splat %[[C]] : tensor<128xf32>
+  // CHECK: %[[CTILE:.*]] = tensor.splat %[[C]] : tensor<128x64xf32>
+
+  // CHECK: %[[R:.*]]:3 = scf.for %[[J:.*]] = %[[C0]] to %[[FULL]] step %[[C64]]
+  // CHECK-SAME: iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) ->
+  // CHECK: %[[KT:.*]] = tile.load %[[KH]][%[[J]], %[[C0]]]
+  // CHECK: %[[KTT:.*]] = tile.transpose %[[KT]] [1, 0]
+  // CHECK: %[[S:.*]] = tile.dot %[[QT]], %[[KTT]]
+  // CHECK-NOT: arith.select
+  // CHECK: %[[M:.*]] = tile.reduce maxnumf %[[S]] along 1
+  // CHECK: %[[MNEW:.*]] = arith.maxnumf %[[MAX]], %[[M]]
+  // CHECK: %[[MC:.*]] = arith.mulf %[[MNEW]], %[[CROWS]]
+  // CHECK: %[[NEG:.*]] = arith.negf %[[MC]]
+  // CHECK: %[[NEGT:.*]] = tile.broadcast %[[NEG]] along 1
+  // CHECK: %[[E:.*]] = math.fma %[[S]], %[[CTILE]], %[[NEGT]]
+  // CHECK: %[[P:.*]] = math.exp2 %[[E]]
+  // CHECK: %[[CHANGE:.*]] = arith.subf %[[MAX]], %[[MNEW]]
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[CHANGE]], %[[CROWS]]
+  // CHECK: %[[ALPHA:.*]] = math.exp2 %[[SCALED]]
+  // CHECK: %[[PSUM:.*]] = tile.reduce addf %[[P]] along 1
+  // CHECK: %[[SUMNEW:.*]] = math.fma %[[SUM]], %[[ALPHA]], %[[PSUM]]
+  // CHECK: %[[ALPHAT:.*]] = tile.broadcast %[[ALPHA]] along 1
+  // CHECK: %[[ACCA:.*]] = arith.mulf %[[ACC]], %[[ALPHAT]]
+  // CHECK: %[[PH:.*]] = arith.truncf %[[P]]
+  // CHECK: %[[VT:.*]] = tile.load %[[VH]][%[[J]], %[[C0]]]
+  // CHECK: %[[ACCNEW:.*]] = tile.dot %[[PH]], %[[VT]], %[[ACCA]]
+  // CHECK: scf.yield %[[ACCNEW]], %[[MNEW]], %[[SUMNEW]]
+
+  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[FULL]] to %[[SK]] step %[[C64]]
+  // CHECK-SAME: = %[[R]]#0, %{{.*}} = %[[R]]#1, %{{.*}} = %[[R]]#2)
+  // CHECK: %[[S:.*]] = tile.dot
+  // CHECK: %[[COL:.*]] = tile.iota along 1 : tensor<128x64xi32>
+  // CHECK: %[[REST:.*]] = arith.subi %[[SK]], %[[J]]
+  // CHECK: %[[REST32:.*]] = arith.index_cast %[[REST]]
+  // CHECK: %[[BOUND:.*]] = tensor.splat %[[REST32]]
+  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
+  // CHECK: arith.select %[[MASK]], %[[S]]
+  // CHECK: arith.cmpf oeq
+  // CHECK: scf.yield
+
+  // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[ALL]]#2
+  // CHECK: %[[DIVISOR:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[ALL]]#2
+  // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[DIVISOR]]
+  // CHECK: %[[INVT:.*]] = tile.broadcast %[[INVERSE]] along 1
+  // CHECK: %[[OUT:.*]] = arith.mulf %[[ALL]]#0, %[[INVT]]
+  // CHECK: %[[OUTH:.*]] = arith.truncf %[[OUT]]
+  // CHECK: tile.store %[[OUTH]], %[[OH]][%[[ROW]], %[[C0]]]
+  // CHECK-NOT: tile.store
+  // CHECK-NOT: func.func
+  tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+// Causal: the last rows first; the unmasked loop ends at the diagonal of the
+// first row, the masked one at that of the last.
+
+!q = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @causal
+func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %scale: f32) {
+  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+  // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+  // CHECK-DAG: %[[C127:.*]] = arith.constant 127 : index
+  // CHECK: %[[SQ:.*]] = tile.dim %arg0[1]
+  // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
+  // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
+  // CHECK: %[[X:.*]] = tile.program_id x
+  // CHECK: %[[LAST:.*]] = arith.subi %[[BLOCKS]], %[[C1]]
+  // CHECK: %[[BLOCK:.*]] = arith.subi %[[LAST]], %[[X]]
+  // CHECK: %[[ROW:.*]] = arith.muli %[[BLOCK]]
+  // CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]], %[[SQ]]
+  // CHECK: %[[DIAGONAL:.*]] = arith.addi %[[ROW]], %[[SHIFT]]
+  // CHECK: %[[LSEH:.*]] = tile.slice %arg4[%{{.*}}, %{{.*}}, *]
+  // CHECK: %[[R:.*]] = tile.iota along 0 : tensor<128xi32>
+  // CHECK: %[[FIRST:.*]] = arith.addi %[[DIAGONAL]], %[[C1]]
+  // CHECK: %[[ENDS:.*]] = arith.addi %[[FIRST]], %[[C127]]
+  // CHECK: %[[END:.*]] = arith.minsi %[[ENDS]], %[[SK]]
+  // CHECK: %[[FIRSTK:.*]] = arith.minsi %[[FIRST]], %[[SK]]
+  // CHECK: %[[FORALL:.*]] = arith.maxsi %[[FIRSTK]], %[[C0]]
+  // CHECK: %[[ROWENDS:.*]] = arith.addi %[[R]]
+  // CHECK: %[[UPPER:.*]] = arith.minsi %[[ROWENDS]]
+  // CHECK: %[[COUNT:.*]] = arith.divui %[[FORALL]], %[[C64]]
+  // CHECK: %[[FULL:.*]] = arith.muli %[[COUNT]], %[[C64]]
+  // CHECK: scf.for %{{.*}} = %[[C0]] to %[[FULL]] step %[[C64]]
+  // CHECK-NOT: tile.iota
+  // CHECK: arith.truncf {{.*}} to tensor<128x64xbf16>
+  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[FULL]] to %[[END]] step %[[C64]]
+  // CHECK: %[[COL:.*]] = tile.iota along 1
+  // CHECK: %[[RELATIVE:.*]] = arith.subi %[[UPPER]]
+  // CHECK: %[[BOUND:.*]] = tile.broadcast %[[RELATIVE]] along 1
+  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
+  // CHECK: arith.select %[[MASK]]
+  // CHECK-NOT: scf.for
+  // CHECK: %[[LOG:.*]] = math.log2 %[[ALL]]#2
+  // CHECK: %[[LSE2:.*]] = math.fma %[[ALL]]#1, %{{.*}}, %[[LOG]]
+  // CHECK: %[[LN2:.*]] = arith.constant 0.693147182 : f32
+  // CHECK: %[[LN2T:.*]] = tensor.splat %[[LN2]]
+  // CHECK: %[[LSE:.*]] = arith.mulf %[[LSE2]], %[[LN2T]]
+  // CHECK: tile.store %[[LSE]], %[[LSEH]][%[[ROW]]]
+  tile.attention %q, %k, %v, %o lse %lse scale %scale {causal} : !q, !q, !q, !q, !lse
+  return
+}
+
+// -----
+
+// A window to both sides: three loops.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @window
+func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[C18:.*]] = arith.constant 18 : index
+  // CHECK-DAG: %[[C33:.*]] = arith.constant 33 : index
+  // CHECK-DAG: %[[C127:.*]] = arith.constant 127 : index
+  // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
+  // CHECK: %[[X:.*]] = tile.program_id x
+  // CHECK: arith.muli %[[X]]
+  // CHECK: %[[DIAGONAL:.*]] = arith.addi
+  // CHECK: %[[FIRSTEND:.*]] = arith.addi %[[DIAGONAL]], %[[C18]]
+  // CHECK: %[[LASTEND:.*]] = arith.addi %[[FIRSTEND]], %[[C127]]
+  // CHECK: %[[END:.*]] = arith.minsi %[[LASTEND]], %[[SK]]
+  // CHECK: arith.divui
+  // CHECK: %[[FULLEND:.*]] = arith.muli
+  // CHECK: %[[FIRST:.*]] = arith.subi %[[DIAGONAL]], %[[C33]]
+  // CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %[[C127]]
+  // CHECK: %[[FIRST0:.*]] = arith.maxsi %[[FIRST]], %[[C0]]
+  // CHECK: arith.divui %[[FIRST0]]
+  // CHECK: %[[BEGIN:.*]] = arith.muli
+  // CHECK: %[[LAST0:.*]] = arith.maxsi %[[LAST]], %[[C0]]
+  // CHECK: arith.ceildivui %[[LAST0]]
+  // CHECK: %[[FULLBEGIN:.*]] = arith.muli
+  // CHECK: %[[LOWER:.*]] = arith.addi {{.*}} : tensor<128xi32>
+  // CHECK: %[[LEFTEND:.*]] = arith.minsi %[[FULLBEGIN]], %[[END]]
+  // CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[LEFTEND]]
+  // CHECK: %[[COL:.*]] = tile.iota along 1
+  // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[COL]]
+  // CHECK: %[[RELATIVE:.*]] = arith.subi %[[LOWER]]
+  // CHECK: %[[BOUND:.*]] = tile.broadcast %[[RELATIVE]] along 1
+  // CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[COL]], %[[BOUND]]
+  // CHECK: %[[MASK:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
+  // CHECK: arith.select %[[MASK]]
+  // CHECK: %[[RESTBEGIN:.*]] = arith.maxsi %[[FULLBEGIN]], %[[FULLEND]]
+  // CHECK: scf.for %{{.*}} = %[[FULLBEGIN]] to %[[FULLEND]]
+  // CHECK-NOT: arith.cmpi
+  // CHECK: scf.for %{{.*}} = %[[RESTBEGIN]] to %[[END]]
+  // CHECK: arith.cmpi slt
+  // CHECK-NOT: arith.cmpi
+  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 33, 17>} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+// A window that is open to the right bounds the keys on the left only, and one
+// that is open on both sides is no window.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @left_0
+// CHECK: %[[SK:.*]] = tile.dim %arg1[1]
+// CHECK-COUNT-2: scf.for
+// CHECK: scf.for %{{.*}} to %[[SK]] step
+// CHECK-LABEL: tile.kernel @left_1
+// CHECK-NOT: tile.iota along 0
+// CHECK-COUNT-2: scf.for
+// CHECK-NOT: scf.for
+func.func @left(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 64, -1>} : !q, !q, !q, !q
+  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: -1, -1>} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+// Each kernel has all arguments, and the scalars it needs.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @scalars_0(
+// CHECK-SAME: %arg4: f32, %arg5: f32
+// CHECK: %[[SCALE:.*]] = arith.mulf %arg4, %arg5 : f32
+// CHECK-NOT: arith.divf %arg4
+// CHECK: arith.mulf %[[SCALE]], %{{.*}} : f32
+// CHECK-LABEL: tile.kernel @scalars_1(
+// CHECK-SAME: %arg4: f32, %arg5: f32
+// CHECK-NOT: arith.mulf %arg4
+// CHECK: %[[SCALE:.*]] = arith.divf %arg4, %arg5 : f32
+// CHECK: arith.mulf %[[SCALE]], %{{.*}} : f32
+func.func @scalars(%q: !q, %k: !q, %v: !q, %o: !q, %x: f32, %y: f32) {
+  %product = arith.mulf %x, %y : f32
+  tile.attention %q, %k, %v, %o scale %product : !q, !q, !q, !q
+  %quotient = arith.divf %x, %y : f32
+  tile.attention %k, %q, %v, %o scale %quotient : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: func.func @other
+// CHECK-NEXT: return %arg0
+func.func @other(%x: f32) -> f32 {
+  return %x : f32
+}
+
+// -----
+
+// The head dimensions of the scores and of the values may differ.
+
+!q = !tile.buffer<2x?x32x192xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<2x?x8x192xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!v = !tile.buffer<2x?x8x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o = !tile.buffer<2x?x32x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @two_head_dims
+// CHECK: tile.load {{.*}} -> tensor<64x192xf16>
+// CHECK: scf.for
+// CHECK-SAME: -> (tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
+// CHECK: tile.load {{.*}} -> tensor<64x192xf16>
+// CHECK: tile.load {{.*}} -> tensor<64x128xf16>
+// CHECK: tile.store {{.*}} : tensor<64x128xf16>
+func.func @two_head_dims(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale : !q, !k, !v, !o
+  return
+}
