@@ -3,6 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -313,6 +314,37 @@ FailureOr<Layout> BlockedAttr::getLayout(ArrayRef<int64_t> shape,
       clipped.push_back(digit);
   return Layout::distributed(clipped, clip(lanes, shape), clip(warps, shape),
                              shape);
+}
+
+LayoutAttrInterface BlockedAttr::getCoalesced(MLIRContext *context,
+                                              ArrayRef<int64_t> shape,
+                                              ArrayRef<int64_t> thread,
+                                              ArrayRef<int64_t> order,
+                                              int64_t lanes, int64_t warps) {
+  // The largest count along each dimension that divides what is to be covered.
+  SmallVector<int64_t> left(shape);
+  for (auto [extent, count] : llvm::zip_equal(left, thread))
+    extent /= count;
+  auto spread = [&](int64_t &available) {
+    SmallVector<int64_t> counts(shape.size(), 1);
+    for (int64_t dim : order) {
+      counts[dim] = std::gcd(available, left[dim]);
+      available /= counts[dim];
+      left[dim] /= counts[dim];
+    }
+    return counts;
+  };
+  SmallVector<int64_t> lane = spread(lanes), warp = spread(warps);
+  BlockedAttr blocked = get(context, thread, lane, warp, order);
+  if (lanes == 1 && warps == 1)
+    return blocked;
+  Layout layout = *blocked.getLayout(shape, 32, nullptr);
+  Digits laneDigits(layout.axis(kLane)), warpDigits(layout.axis(kWarp));
+  add(laneDigits, lanes, 0, 0);
+  add(warpDigits, warps, 0, 0);
+  return DistributedAttr::get(
+      context, Layout::distributed(Digits(layout.axis(kRegister)), laneDigits,
+                                   warpDigits, shape));
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <deque>
+#include <numeric>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEASSIGNLAYOUTS
@@ -349,40 +350,14 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
 /// Threads along the fastest dimension first, 16 bytes each.
 LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
   int64_t rank = type.getRank();
-  SmallVector<int64_t> thread(rank, 1), lane(rank, 1), warp(rank, 1), order;
-  int64_t elementBits = type.getElementType().getIntOrFloatBitWidth();
+  SmallVector<int64_t> thread(rank, 1), order;
   for (int64_t dim = rank; dim-- > 0;)
     order.push_back(dim);
-  // The largest power of two that divides both.
-  auto share = [](int64_t count, int64_t extent) {
-    while (extent % count != 0)
-      count /= 2;
-    return count;
-  };
-  int64_t fast = rank - 1;
-  thread[fast] =
-      share(std::max<int64_t>(128 / std::max<int64_t>(elementBits, 8), 1),
-            type.getDimSize(fast));
-  int64_t lanes = chip.warpSize, warps = kernel.getNumWarps();
-  for (int64_t dim : order) {
-    lane[dim] = share(lanes, type.getDimSize(dim) / thread[dim]);
-    lanes /= lane[dim];
-  }
-  for (int64_t dim : order) {
-    int64_t extent = type.getDimSize(dim) / thread[dim] / lane[dim];
-    int64_t count = 1;
-    for (int64_t candidate = warps; candidate > 1; --candidate)
-      if (warps % candidate == 0 && extent % candidate == 0) {
-        count = candidate;
-        break;
-      }
-    warp[dim] = count;
-    warps /= count;
-  }
-  // What is left over holds copies: wraps around the slowest dimension.
-  lane[0] *= lanes;
-  warp[0] *= warps;
-  return BlockedAttr::get(type.getContext(), thread, lane, warp, order);
+  int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
+  thread[rank - 1] = std::gcd(128 / bits, type.getDimSize(rank - 1));
+  return BlockedAttr::getCoalesced(type.getContext(), type.getShape(), thread,
+                                   order, chip.warpSize,
+                                   kernel.getNumWarps());
 }
 
 LogicalResult LayoutAssigner::seedDefaults() {

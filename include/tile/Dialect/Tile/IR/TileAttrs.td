@@ -87,6 +87,15 @@ def Tile_BlockedAttr : Tile_LayoutAttr<"Blocked", "blocked"> {
         `warp` `=` `[` $warp `]` `,` `order` `=` `[` $order `]` `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The layout of a `shape` tile whose lanes and warps go along the
+    /// dimensions in `order`, fastest first, with blocks of `thread` elements.
+    /// Lanes and warps that are left over hold copies (by a generic layout).
+    static ::tile::LayoutAttrInterface
+    getCoalesced(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape,
+                 ::llvm::ArrayRef<int64_t> thread,
+                 ::llvm::ArrayRef<int64_t> order, int64_t lanes, int64_t warps);
+  }];
 }
 
 def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {

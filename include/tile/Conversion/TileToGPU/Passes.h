@@ -1,0 +1,22 @@
+//===- Passes.h - From tiles to threads -------------------------*- C++ -*-===//
+#ifndef TILE_CONVERSION_TILETOGPU_PASSES_H
+#define TILE_CONVERSION_TILETOGPU_PASSES_H
+
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+
+#define GEN_PASS_DECL
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+
+} // namespace tile
+
+#endif // TILE_CONVERSION_TILETOGPU_PASSES_H

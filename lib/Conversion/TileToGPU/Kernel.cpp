@@ -1,0 +1,213 @@
+//===- Kernel.cpp - tile.kernel to gpu.func, and its manifest -------------===//
+
+#include "Kernel.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// The manifest, as attributes
+//===----------------------------------------------------------------------===//
+
+/// An expression of docs/Manifest.md; GridOp::verify admits nothing else.
+static Attribute gridExpression(Value value) {
+  Builder builder(value.getContext());
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return builder.getI64IntegerAttr(constant.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return builder.getArrayAttr(
+        {builder.getStringAttr("arg"),
+         builder.getI64IntegerAttr(argument.getArgNumber())});
+  Operation *op = value.getDefiningOp();
+  if (auto dim = dyn_cast<DimOp>(op))
+    return builder.getArrayAttr(
+        {builder.getStringAttr("dim"),
+         builder.getI64IntegerAttr(
+             cast<BlockArgument>(dim.getBuffer()).getArgNumber()),
+         builder.getI64IntegerAttr(dim.getDim())});
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return gridExpression(op->getOperand(0));
+  StringRef name =
+      llvm::TypeSwitch<Operation *, StringRef>(op)
+          .Case<arith::AddIOp>([](auto) { return "add"; })
+          .Case<arith::SubIOp>([](auto) { return "sub"; })
+          .Case<arith::MulIOp>([](auto) { return "mul"; })
+          .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+              [](auto) { return "ceildiv"; })
+          .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+              [](auto) { return "floordiv"; })
+          .Case<arith::RemUIOp, arith::RemSIOp>([](auto) { return "mod"; })
+          .Case<arith::MinUIOp, arith::MinSIOp>([](auto) { return "min"; })
+          .Case<arith::MaxUIOp, arith::MaxSIOp>([](auto) { return "max"; });
+  return builder.getArrayAttr({builder.getStringAttr(name),
+                               gridExpression(op->getOperand(0)),
+                               gridExpression(op->getOperand(1))});
+}
+
+static std::string typeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// One entry of `params`; `null` is a unit attribute.
+static Attribute parameter(Type type, StringRef name) {
+  Builder builder(type.getContext());
+  SmallVector<NamedAttribute> fields;
+  auto set = [&](StringRef key, Attribute value) {
+    fields.push_back(builder.getNamedAttr(key, value));
+  };
+  auto number = [&](int64_t value) -> Attribute {
+    return builder.getI64IntegerAttr(value);
+  };
+  auto numbers = [&](ArrayRef<int64_t> values) {
+    return builder.getArrayAttr(
+        llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
+          return value == kDynamic ? builder.getUnitAttr() : number(value);
+        }));
+  };
+  set("name", builder.getStringAttr(name));
+  auto buffer = dyn_cast<BufferType>(type);
+  if (!buffer) {
+    set("kind", builder.getStringAttr("scalar"));
+    set("type", builder.getStringAttr(typeName(type)));
+    return builder.getDictionaryAttr(fields);
+  }
+  auto strided = cast<StridedAttr>(buffer.getLayout());
+  int64_t bytes = buffer.getElementBits() / 8;
+  set("kind", builder.getStringAttr("buffer"));
+  set("type", builder.getStringAttr(typeName(buffer.getElementType())));
+  set("rank", number(buffer.getRank()));
+  set("shape", numbers(buffer.getShape()));
+  set("strides", numbers(strided.getStrides()));
+  SmallVector<int64_t> divisors;
+  for (auto [stride, divisor] :
+       llvm::zip_equal(strided.getStrides(), strided.getDivisors()))
+    divisors.push_back(stride == kDynamic ? divisor : 1);
+  set("stride_divisibility", numbers(divisors));
+  set("alignment",
+      number(strided.getAlign() ? strided.getAlign() : bytes));
+  return builder.getDictionaryAttr(fields);
+}
+
+//===----------------------------------------------------------------------===//
+// Outlining
+//===----------------------------------------------------------------------===//
+
+SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
+  MLIRContext *context = buffer.getContext();
+  Type index = IndexType::get(context);
+  auto space = buffer.isShared() ? mlir::gpu::AddressSpace::Workgroup
+                                 : mlir::gpu::AddressSpace::Global;
+  SmallVector<Type> types{
+      MemRefType::get({ShapedType::kDynamic}, buffer.getElementType(),
+                      MemRefLayoutAttrInterface(),
+                      mlir::gpu::AddressSpaceAttr::get(context, space)),
+      index};
+  if (buffer.isShared())
+    return types;
+  auto strided = cast<StridedAttr>(buffer.getLayout());
+  types.append(llvm::count(buffer.getShape(), ShapedType::kDynamic), index);
+  types.append(llvm::count(strided.getStrides(), kDynamic), index);
+  return types;
+}
+
+mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
+                                   OpBuilder &builder) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = kernel.getLoc();
+
+  // Signature: per buffer its pointer, dynamic extents and dynamic strides.
+  SmallVector<Type> inputs;
+  SmallVector<Attribute> params;
+  for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
+    params.push_back(
+        parameter(type, name ? name.getValue().str()
+                             : "arg" + std::to_string(i)));
+    auto buffer = dyn_cast<BufferType>(type);
+    if (!buffer) {
+      inputs.push_back(type);
+      continue;
+    }
+    SmallVector<Type> parts = flattenBuffer(buffer);
+    parts.erase(parts.begin() + 1); // a kernel's buffers start at offset 0
+    llvm::append_range(inputs, parts);
+  }
+  auto func = mlir::gpu::GPUFuncOp::create(
+      builder, loc, kernel.getName(),
+      builder.getFunctionType(inputs, TypeRange()));
+  func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
+                builder.getUnitAttr());
+  int64_t threads = kernel.getNumWarps() * chip.warpSize;
+  func.setKnownBlockSizeAttr(
+      builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  GridOp grid = kernel.getGrid();
+  func->setAttr(TileDialect::kGridAttr,
+                builder.getArrayAttr({gridExpression(grid.getX()),
+                                      gridExpression(grid.getY()),
+                                      gridExpression(grid.getZ())}));
+  func->setAttr(TileDialect::kBlockAttr,
+                builder.getDenseI64ArrayAttr({threads, 1, 1}));
+  auto shared = kernel->getAttrOfType<IntegerAttr>(
+      TileDialect::kSharedBytesAttr);
+  int64_t sharedBytes = shared ? shared.getInt() : 0;
+  func->setAttr(TileDialect::kSharedBytesAttr,
+                builder.getI64IntegerAttr(sharedBytes));
+  func->setAttr(TileDialect::kParamsAttr, builder.getArrayAttr(params));
+  grid->erase();
+
+  // Arguments of the old body in terms of the new ones.
+  Block &entry = func.getBody().front();
+  builder.setInsertionPointToStart(&entry);
+  Value zero;
+  auto next = entry.args_begin();
+  auto globalAlign = [&](StridedAttr strided, unsigned argument) {
+    if (strided.getAlign())
+      func.setArgAttr(argument, "llvm.align",
+                      builder.getI64IntegerAttr(strided.getAlign()));
+  };
+  SmallVector<Value> replacements;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<BufferType>(type);
+    if (!buffer) {
+      replacements.push_back(*next++);
+      continue;
+    }
+    if (!zero)
+      zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    globalAlign(cast<StridedAttr>(buffer.getLayout()),
+                std::distance(entry.args_begin(), next));
+    SmallVector<Value> parts{*next++, zero};
+    while (parts.size() < flattenBuffer(buffer).size())
+      parts.push_back(*next++);
+    replacements.push_back(
+        UnrealizedConversionCastOp::create(builder, loc, buffer, parts)
+            .getResult(0));
+  }
+  Block &body = kernel.getBody().front();
+  for (auto [argument, replacement] :
+       llvm::zip_equal(body.getArguments(), replacements))
+    argument.replaceAllUsesWith(replacement);
+  body.getTerminator()->erase();
+  entry.getOperations().splice(entry.end(), body.getOperations());
+  builder.setInsertionPointToEnd(&entry);
+  mlir::gpu::ReturnOp::create(builder, loc);
+
+  // Shared memory: one block of bytes.
+  if (chip.vendor == Vendor::AMD && sharedBytes > 0)
+    func.addWorkgroupAttribution(
+        MemRefType::get({sharedBytes}, builder.getI8Type(),
+                        MemRefLayoutAttrInterface(),
+                        mlir::gpu::AddressSpaceAttr::get(
+                            builder.getContext(),
+                            mlir::gpu::AddressSpace::Workgroup)),
+        loc);
+  return func;
+}

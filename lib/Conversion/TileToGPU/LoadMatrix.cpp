@@ -1,0 +1,152 @@
+//===- LoadMatrix.cpp - Reading fragments with ldmatrix -------------------===//
+
+#include "LoadMatrix.h"
+#include "ThreadAddress.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// A register and lane of the tile's layout.
+struct Place {
+  int64_t reg, lane;
+};
+} // namespace
+
+/// Who holds element (row, column) of the 8x8 matrix in the registers from
+/// `reg` on (PTX ISA, "ldmatrix").
+static Place holderOf(int64_t reg, int64_t row, int64_t column,
+                      bool transpose) {
+  if (transpose)
+    std::swap(row, column);
+  return {reg + column % 2, 4 * row + column / 2};
+}
+
+/// The digits of the register axis above the lowest `count` registers; nothing
+/// if a digit straddles that boundary unevenly.
+static std::optional<Digits> registersAbove(const Layout &dist,
+                                            int64_t count) {
+  Digits result;
+  for (Digit digit : dist.axis(kRegister)) {
+    int64_t below = std::gcd(count, digit.extent);
+    count /= below;
+    if (digit.extent == below)
+      continue;
+    if (count != 1)
+      return std::nullopt;
+    result.push_back({digit.extent / below, digit.dim, digit.stride * below});
+  }
+  return count == 1 ? std::optional(result) : std::nullopt;
+}
+
+/// The layout of the row addresses, if the coordinates are linear in the bits
+/// of the lane.
+static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
+                                          bool transpose) {
+  std::optional<Digits> groups = registersAbove(dist, 2 * matrices);
+  if (!groups)
+    return std::nullopt;
+  auto origin = dist.element(0, 0, 0);
+  Digits lanes;
+  for (int64_t bit = 1; bit < 32; bit *= 2) {
+    // Lane 8 * i + r addresses row r of matrix i.
+    Place place = bit < 8 ? holderOf(0, bit, 0, transpose)
+                          : Place{2 * (bit / 8), 0};
+    if (bit / 8 >= matrices) {
+      lanes.push_back({2, 0, 0}); // not read
+      continue;
+    }
+    auto coordinates = dist.element(place.reg, place.lane, 0);
+    Digit digit{2, 0, 0};
+    for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+      int64_t distance = coordinate - origin[dim];
+      if (distance == 0)
+        continue;
+      if (distance < 0 || digit.stride != 0)
+        return std::nullopt;
+      digit = {2, unsigned(dim), distance};
+    }
+    lanes.push_back(digit);
+  }
+  return Layout::distributed(*groups, lanes, Digits(dist.axis(kWarp)),
+                             dist.shape());
+}
+
+/// Every row is 8 elements side by side, 16-byte aligned, and begins where the
+/// addresses say.
+static bool holds(const Layout &dist, const Layout &memory,
+                  ArrayRef<int64_t> start, const MatrixAccess &matrices) {
+  auto offset = [&](SmallVector<int64_t, 4> coordinates) {
+    for (auto [coordinate, shift] : llvm::zip_equal(coordinates, start))
+      coordinate += shift;
+    return memory.offset(coordinates);
+  };
+  int64_t groups = matrices.access.axisSize(kRegister);
+  int64_t warps =
+      dist.replication(kWarp) == dist.axisSize(kWarp) ? 1 : dist.axisSize(kWarp);
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t matrix = 0; matrix < matrices.matrices; ++matrix)
+        for (int64_t row = 0; row < 8; ++row) {
+          int64_t begin =
+              offset(matrices.access.element(group, 8 * matrix + row, warp));
+          if (begin % 8 != 0)
+            return false;
+          int64_t reg = 2 * (matrices.matrices * group + matrix);
+          for (int64_t column = 0; column < 8; ++column) {
+            Place place = holderOf(reg, row, column, matrices.transpose);
+            if (offset(dist.element(place.reg, place.lane, warp)) !=
+                begin + column)
+              return false;
+          }
+        }
+  return true;
+}
+
+std::optional<MatrixAccess> tile::matchLoadMatrix(const Layout &dist,
+                                                  const Layout &memory,
+                                                  ArrayRef<int64_t> start,
+                                                  unsigned elementBits) {
+  int64_t registers = dist.axisSize(kRegister);
+  if (elementBits != 16 || dist.axisSize(kLane) != 32 || registers % 2 != 0)
+    return std::nullopt;
+  for (int64_t matrices : {4, 2, 1}) {
+    if (registers % (2 * matrices) != 0)
+      continue;
+    for (bool transpose : {false, true}) {
+      std::optional<Layout> access = rowAddresses(dist, matrices, transpose);
+      if (!access)
+        continue;
+      MatrixAccess candidate{matrices, transpose, *access};
+      if (holds(dist, memory, start, candidate))
+        return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
+                           const MatrixAccess &matrices, VectorType type,
+                           BufferType buffer, ArrayRef<int64_t> start,
+                           Value memory, Value offset) {
+  SharedOffsets offsets(builder, loc, matrices.access,
+                        buffer.getCanonicalLayout(), start);
+  int64_t size = 2 * matrices.matrices;
+  auto part = VectorType::get({size}, type.getElementType());
+  Value result =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  for (int64_t group = 0; group < type.getNumElements() / size; ++group) {
+    Value index =
+        arith::AddIOp::create(builder, loc, offset, offsets.at(group));
+    Value loaded = tile::gpu::LoadMatrixOp::create(builder, loc, part, memory,
+                                                   index, matrices.transpose);
+    result = vector::InsertStridedSliceOp::create(
+        builder, loc, loaded, result, ArrayRef<int64_t>{group * size},
+        ArrayRef<int64_t>{1});
+  }
+  return result;
+}

@@ -1,0 +1,23 @@
+//===- Patterns.h - Patterns of tile-vectorize ------------------*- C++ -*-===//
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H
+
+#include "tile/Target/Chips.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tile {
+
+/// load, store, copy, atomic_rmw, alloc, slice, dim, transposes of buffers and
+/// the asynchronous operations.
+void populateMemoryPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns,
+                            const Chip &chip);
+
+/// Everything that works on tiles in registers.
+void populateComputePatterns(const mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns,
+                             const Chip &chip);
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H

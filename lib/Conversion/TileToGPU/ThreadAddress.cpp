@@ -1,0 +1,135 @@
+//===- ThreadAddress.cpp - Where a thread's elements are ------------------===//
+
+#include "ThreadAddress.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace tile;
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+/// value op constant, with the trivial cases folded.
+template <typename OpT>
+static Value combine(OpBuilder &builder, Location loc, Value value,
+                     int64_t operand, int64_t neutral) {
+  if (operand == neutral)
+    return value;
+  return OpT::create(builder, loc, value, constant(builder, loc, operand));
+}
+
+static Value sum(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+/// (value / divisor) % extent * stride; `last` if nothing remains above.
+static Value emitDigit(OpBuilder &builder, Location loc, Value value,
+                       int64_t divisor, int64_t extent, int64_t stride,
+                       bool last) {
+  value = combine<arith::DivUIOp>(builder, loc, value, divisor, 1);
+  if (!last)
+    value = combine<arith::RemUIOp>(builder, loc, value, extent, 0);
+  return combine<arith::MulIOp>(builder, loc, value, stride, 1);
+}
+
+SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
+                                               const Layout &layout) {
+  Value thread = arith::IndexCastUIOp::create(
+      builder, loc, builder.getI32Type(),
+      mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x));
+  int64_t lanes = layout.axisSize(kLane);
+  SmallVector<Value> coordinates(layout.rank());
+  for (unsigned axis : {kLane, kWarp}) {
+    // Thread = lane + warp * lanes.
+    int64_t divisor = axis == kLane ? 1 : lanes;
+    ArrayRef<Digit> digits = layout.axis(axis);
+    for (auto [i, digit] : llvm::enumerate(digits)) {
+      bool last = axis == kWarp && i + 1 == digits.size();
+      if (digit.stride != 0)
+        coordinates[digit.dim] =
+            sum(builder, loc, coordinates[digit.dim],
+                emitDigit(builder, loc, thread, divisor, digit.extent,
+                          digit.stride, last));
+      divisor *= digit.extent;
+    }
+  }
+  for (Value &coordinate : coordinates)
+    if (!coordinate)
+      coordinate = constant(builder, loc, 0);
+  return coordinates;
+}
+
+SharedOffsets::SharedOffsets(OpBuilder &builder, Location loc, Layout access,
+                             Layout memory, ArrayRef<int64_t> start)
+    : builder(builder), loc(loc), access(std::move(access)),
+      memory(std::move(memory)), start(start),
+      coordinates(emitThreadCoordinates(builder, loc, this->access)) {
+  int64_t threads =
+      this->access.axisSize(kLane) * this->access.axisSize(kWarp);
+  for (int64_t thread = 0; thread < threads; ++thread)
+    first.push_back(offsetOf(0, thread));
+  base = emitOffset(0);
+}
+
+int64_t SharedOffsets::offsetOf(int64_t r, int64_t thread) const {
+  int64_t lanes = access.axisSize(kLane);
+  auto coords = access.element(r, thread % lanes, thread / lanes);
+  for (auto [coordinate, shift] : llvm::zip_equal(coords, start))
+    coordinate += shift;
+  return memory.offset(coords);
+}
+
+/// The whole function: mixed-radix digits of every coordinate, then the
+/// swizzle.
+Value SharedOffsets::emitOffset(int64_t r) {
+  auto distance = access.element(r, 0, 0);
+  Value offset;
+  for (auto [axis, coordinate] : llvm::enumerate(coordinates)) {
+    Value value = combine<arith::AddIOp>(builder, loc, coordinate,
+                                         distance[axis] + start[axis], 0);
+    int64_t divisor = 1;
+    ArrayRef<Digit> digits = memory.axis(axis);
+    for (auto [i, digit] : llvm::enumerate(digits)) {
+      if (digit.stride != 0)
+        offset = sum(builder, loc, offset,
+                     emitDigit(builder, loc, value, divisor, digit.extent,
+                               digit.stride, i + 1 == digits.size()));
+      divisor *= digit.extent;
+    }
+  }
+  if (!offset)
+    offset = constant(builder, loc, 0);
+  Swizzle swizzle = memory.swizzle();
+  if (swizzle.bits == 0)
+    return offset;
+  Value bits = combine<arith::ShRUIOp>(builder, loc, offset,
+                                       swizzle.base + swizzle.shift, 0);
+  bits = combine<arith::AndIOp>(builder, loc, bits, (1 << swizzle.bits) - 1, -1);
+  bits = combine<arith::ShLIOp>(builder, loc, bits, swizzle.base, 0);
+  return arith::XOrIOp::create(builder, loc, offset, bits);
+}
+
+Value SharedOffsets::at(int64_t r) {
+  auto toIndex = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        value);
+  };
+  Swizzle swizzle = memory.swizzle();
+  int64_t field = ((int64_t(1) << swizzle.bits) - 1) << swizzle.base;
+  int64_t flip = (offsetOf(r, 0) ^ first[0]) & field;
+  int64_t shift = offsetOf(r, 0) - (first[0] ^ flip);
+  for (auto [thread, offset] : llvm::enumerate(first))
+    if ((offset ^ flip) + shift != offsetOf(r, thread))
+      return toIndex(emitOffset(r));
+  Value value =
+      toIndex(combine<arith::XOrIOp>(builder, loc, base, flip, 0));
+  if (shift == 0)
+    return value;
+  return arith::AddIOp::create(
+      builder, loc, value,
+      arith::ConstantIndexOp::create(builder, loc, shift));
+}

@@ -1,0 +1,130 @@
+//===- Vectorize.cpp - From blocks of threads to one thread ---------------===//
+
+#include "Kernel.h"
+#include "Patterns.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEVECTORIZE
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Every tile is laid out over the threads that the kernel has.
+static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
+  DenseSet<Type> checked;
+  auto check = [&](Value value) -> LogicalResult {
+    auto tile = dyn_cast<RankedTensorType>(value.getType());
+    if (!tile || !checked.insert(tile).second)
+      return success();
+    if (!getLayoutAttr(tile))
+      return emitError(value.getLoc())
+             << "a tile of type " << tile
+             << " has no layout; run tile-assign-layouts first";
+    if (isSharedTile(tile))
+      return success();
+    Layout layout = getCanonicalLayout(tile);
+    if (layout.axisSize(kLane) != chip.warpSize ||
+        layout.axisSize(kWarp) != kernel.getNumWarps())
+      return emitError(value.getLoc())
+             << "the layout " << tile.getEncoding() << " is for "
+             << layout.axisSize(kWarp) << " warps of "
+             << layout.axisSize(kLane) << " lanes, but the kernel has "
+             << kernel.getNumWarps() << " warps of " << chip.warpSize << " on "
+             << chip.name;
+    return success();
+  };
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (failed(check(value)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          if (failed(check(value)))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
+  using TileVectorizeBase::TileVectorizeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    if (kernels.empty())
+      return;
+    const Chip *chip = getTargetChip(module);
+    if (!chip)
+      return signalPassFailure();
+
+    OpBuilder builder(module.getBodyRegion());
+    builder.setInsertionPointToEnd(module.getBody());
+    auto gpuModule = mlir::gpu::GPUModuleOp::create(builder, module.getLoc(),
+                                                    "tile_kernels");
+    builder.setInsertionPointToStart(gpuModule.getBody());
+    for (KernelOp kernel : kernels) {
+      if (failed(verifyThreads(kernel, *chip)))
+        return signalPassFailure();
+      outlineKernel(kernel, *chip, builder);
+      kernel.erase();
+    }
+
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion([](RankedTensorType type) -> std::optional<Type> {
+      if (!getLayoutAttr(type) || isSharedTile(type))
+        return Type();
+      return VectorType::get({getCanonicalLayout(type).axisSize(kRegister)},
+                             type.getElementType());
+    });
+    converter.addConversion(
+        [](BufferType type, SmallVectorImpl<Type> &types) -> LogicalResult {
+          llvm::append_range(types, flattenBuffer(type));
+          return success();
+        });
+
+    ConversionTarget target(getContext());
+    target.addLegalDialect<mlir::gpu::GPUDialect, memref::MemRefDialect,
+                           tile::gpu::TileGPUDialect, vector::VectorDialect>();
+    target.addLegalOp<UnrealizedConversionCastOp>();
+    target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
+    target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
+        [&](Operation *op) { return converter.isLegal(op); });
+    RewritePatternSet patterns(&getContext());
+    scf::populateSCFStructuralTypeConversionsAndTarget(converter, patterns,
+                                                       target);
+    populateComputePatterns(converter, patterns, *chip);
+    populateMemoryPatterns(converter, patterns, *chip);
+    if (failed(applyFullConversion(gpuModule, target, std::move(patterns))))
+      return signalPassFailure();
+
+    SmallVector<UnrealizedConversionCastOp> casts;
+    gpuModule.walk(
+        [&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+    SmallVector<UnrealizedConversionCastOp> remaining;
+    reconcileUnrealizedCasts(casts, &remaining);
+    for (UnrealizedConversionCastOp cast : remaining) {
+      cast.emitError() << "a buffer of type " << cast.getResultTypes()
+                       << " cannot be taken apart here";
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
