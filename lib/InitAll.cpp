@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -29,4 +30,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
               scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
 }
 
-void tile::registerAllPasses() { registerTileTransformsPasses(); }
+void tile::registerAllPasses() {
+  registerTileToGPUPasses();
+  registerTileTransformsPasses();
+}

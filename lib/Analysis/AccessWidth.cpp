@@ -79,8 +79,8 @@ AccessWidth tile::accessWidth(const Layout &dist, BufferType buffer,
                                Twine(align) + " bytes");
     for (auto [dim, index] : llvm::enumerate(indices)) {
       int64_t stride = strided.getStrides()[dim];
-      int64_t step = powerOfTwo(stride == kDynamic ? strided.getDivisors()[dim]
-                                                   : stride);
+      int64_t step =
+          powerOfTwo(stride == kDynamic ? strided.getDivisors()[dim] : stride);
       limitTo(std::min(step * knownDivisor(index), kMaxDivisor),
               "the start along dimension " + Twine(dim) +
                   " is only known to be a multiple of " +

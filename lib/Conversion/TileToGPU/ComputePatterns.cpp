@@ -7,12 +7,12 @@
 
 #include "Patterns.h"
 #include "ThreadAddress.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "tile/Layout/Queries.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Layout/Queries.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 
@@ -105,12 +105,12 @@ struct IotaPattern : OpConversionPattern<IotaOp> {
     auto type = getTypeConverter()->convertType<VectorType>(op.getType());
     Value start = emitThreadCoordinates(rewriter, loc, layout)[op.getDim()];
     if (type.getElementType().isInteger(64))
-      start = arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(),
-                                     start);
+      start =
+          arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), start);
     SmallVector<Attribute> distances;
     for (const Coordinates &coordinates : registerCoordinates(layout))
-      distances.push_back(IntegerAttr::get(type.getElementType(),
-                                           coordinates[op.getDim()]));
+      distances.push_back(
+          IntegerAttr::get(type.getElementType(), coordinates[op.getDim()]));
     rewriter.replaceOpWithNewOp<arith::AddIOp>(
         op, vector::BroadcastOp::create(rewriter, loc, type, start),
         arith::ConstantOp::create(rewriter, loc,
@@ -166,8 +166,8 @@ struct ConvertLayoutPattern : OpConversionPattern<ConvertLayoutOp> {
         plan.kind != ConversionKind::RegisterPermute)
       return op.emitOpError("moves elements between threads; run "
                             "tile-decompose-conversions first");
-    rewriter.replaceOp(op, shuffle(rewriter, op.getLoc(), adaptor.getSource(),
-                                   plan.source));
+    rewriter.replaceOp(
+        op, shuffle(rewriter, op.getLoc(), adaptor.getSource(), plan.source));
     return success();
   }
 };
@@ -241,13 +241,13 @@ private:
       // 32 bits are exchanged at a time.
       if (bits < 32) {
         if (isa<FloatType>(element))
-          value = arith::BitcastOp::create(
-              builder, loc, builder.getIntegerType(bits), value);
+          value = arith::BitcastOp::create(builder, loc,
+                                           builder.getIntegerType(bits), value);
         value =
             arith::ExtUIOp::create(builder, loc, builder.getI32Type(), value);
       }
       value = mlir::gpu::ShuffleOp::create(builder, loc, value, mask, lanes,
-                                     mlir::gpu::ShuffleMode::XOR)
+                                           mlir::gpu::ShuffleMode::XOR)
                   .getShuffleResult();
       if (bits < 32) {
         value = arith::TruncIOp::create(builder, loc,
@@ -281,8 +281,7 @@ struct DotPattern : OpConversionPattern<DotOp> {
     // Registers repeat as the layouts document: A along K then rows, B along K
     // then columns, the accumulator along columns then rows.
     auto fragment = [&](Value tile, int64_t i, int64_t count) -> Value {
-      int64_t size =
-          cast<VectorType>(tile.getType()).getNumElements() / count;
+      int64_t size = cast<VectorType>(tile.getType()).getNumElements() / count;
       return vector::ExtractStridedSliceOp::create(
           rewriter, loc, tile, ArrayRef<int64_t>{i * size},
           ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
@@ -298,13 +297,13 @@ struct DotPattern : OpConversionPattern<DotOp> {
           if (layout.getTransposed())
             std::swap(a, b);
           Value &acc = accumulators[m * columns + n];
-          acc = tile::gpu::MmaOp::create(rewriter, loc, acc.getType(),
-                                         mma.name, a, b, acc);
+          acc = tile::gpu::MmaOp::create(rewriter, loc, acc.getType(), mma.name,
+                                         a, b, acc);
         }
 
     auto resultType = getTypeConverter()->convertType<VectorType>(type);
-    Value result = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getZeroAttr(resultType));
+    Value result = arith::ConstantOp::create(rewriter, loc,
+                                             rewriter.getZeroAttr(resultType));
     int64_t size = resultType.getNumElements() / accumulators.size();
     for (auto [i, acc] : llvm::enumerate(accumulators))
       result = vector::InsertStridedSliceOp::create(

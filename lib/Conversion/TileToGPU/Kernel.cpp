@@ -1,10 +1,10 @@
 //===- Kernel.cpp - tile.kernel to gpu.func, and its manifest -------------===//
 
 #include "Kernel.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -91,8 +91,7 @@ static Attribute parameter(Type type, StringRef name) {
        llvm::zip_equal(strided.getStrides(), strided.getDivisors()))
     divisors.push_back(stride == kDynamic ? divisor : 1);
   set("stride_divisibility", numbers(divisors));
-  set("alignment",
-      number(strided.getAlign() ? strided.getAlign() : bytes));
+  set("alignment", number(strided.getAlign() ? strided.getAlign() : bytes));
   return builder.getDictionaryAttr(fields);
 }
 
@@ -119,7 +118,7 @@ SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
 }
 
 mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
-                                   OpBuilder &builder) {
+                                         OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = kernel.getLoc();
 
@@ -128,9 +127,8 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   SmallVector<Attribute> params;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
-    params.push_back(
-        parameter(type, name ? name.getValue().str()
-                             : "arg" + std::to_string(i)));
+    params.push_back(parameter(type, name ? name.getValue().str()
+                                          : "arg" + std::to_string(i)));
     auto buffer = dyn_cast<BufferType>(type);
     if (!buffer) {
       inputs.push_back(type);
@@ -155,8 +153,8 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
                                       gridExpression(grid.getZ())}));
   func->setAttr(TileDialect::kBlockAttr,
                 builder.getDenseI64ArrayAttr({threads, 1, 1}));
-  auto shared = kernel->getAttrOfType<IntegerAttr>(
-      TileDialect::kSharedBytesAttr);
+  auto shared =
+      kernel->getAttrOfType<IntegerAttr>(TileDialect::kSharedBytesAttr);
   int64_t sharedBytes = shared ? shared.getInt() : 0;
   func->setAttr(TileDialect::kSharedBytesAttr,
                 builder.getI64IntegerAttr(sharedBytes));
@@ -203,11 +201,10 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   // Shared memory: one block of bytes.
   if (chip.vendor == Vendor::AMD && sharedBytes > 0)
     func.addWorkgroupAttribution(
-        MemRefType::get({sharedBytes}, builder.getI8Type(),
-                        MemRefLayoutAttrInterface(),
-                        mlir::gpu::AddressSpaceAttr::get(
-                            builder.getContext(),
-                            mlir::gpu::AddressSpace::Workgroup)),
+        MemRefType::get(
+            {sharedBytes}, builder.getI8Type(), MemRefLayoutAttrInterface(),
+            mlir::gpu::AddressSpaceAttr::get(
+                builder.getContext(), mlir::gpu::AddressSpace::Workgroup)),
         loc);
   return func;
 }

@@ -2,9 +2,9 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
 #define TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/Chips.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace tile {
 

@@ -2,9 +2,9 @@
 
 #include "LoadMatrix.h"
 #include "ThreadAddress.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
 using namespace mlir;
@@ -28,8 +28,7 @@ static Place holderOf(int64_t reg, int64_t row, int64_t column,
 
 /// The digits of the register axis above the lowest `count` registers; nothing
 /// if a digit straddles that boundary unevenly.
-static std::optional<Digits> registersAbove(const Layout &dist,
-                                            int64_t count) {
+static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
   Digits result;
   for (Digit digit : dist.axis(kRegister)) {
     int64_t below = std::gcd(count, digit.extent);
@@ -54,8 +53,8 @@ static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
   Digits lanes;
   for (int64_t bit = 1; bit < 32; bit *= 2) {
     // Lane 8 * i + r addresses row r of matrix i.
-    Place place = bit < 8 ? holderOf(0, bit, 0, transpose)
-                          : Place{2 * (bit / 8), 0};
+    Place place =
+        bit < 8 ? holderOf(0, bit, 0, transpose) : Place{2 * (bit / 8), 0};
     if (bit / 8 >= matrices) {
       lanes.push_back({2, 0, 0}); // not read
       continue;
@@ -86,8 +85,9 @@ static bool holds(const Layout &dist, const Layout &memory,
     return memory.offset(coordinates);
   };
   int64_t groups = matrices.access.axisSize(kRegister);
-  int64_t warps =
-      dist.replication(kWarp) == dist.axisSize(kWarp) ? 1 : dist.axisSize(kWarp);
+  int64_t warps = dist.replication(kWarp) == dist.axisSize(kWarp)
+                      ? 1
+                      : dist.axisSize(kWarp);
   for (int64_t warp = 0; warp < warps; ++warp)
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t matrix = 0; matrix < matrices.matrices; ++matrix)

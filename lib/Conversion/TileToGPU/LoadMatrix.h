@@ -2,8 +2,8 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_LOADMATRIX_H
 #define TILE_LIB_CONVERSION_TILETOGPU_LOADMATRIX_H
 
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include <optional>
 
 namespace tile {

@@ -4,15 +4,15 @@
 #include "LoadMatrix.h"
 #include "Patterns.h"
 #include "ThreadAddress.h"
-#include "tile/Analysis/AccessWidth.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/AccessWidth.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
 using namespace mlir;
@@ -122,11 +122,11 @@ public:
         position =
             arith::AddIOp::create(builder, loc, position, index(distance));
       // Unsigned: a position below zero is out of bounds as well.
-      Value inside = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, position,
-          buffer.extent(builder, loc, dim));
-      result = result ? arith::AndIOp::create(builder, loc, result, inside)
-                      : inside;
+      Value inside =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                position, buffer.extent(builder, loc, dim));
+      result =
+          result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
     }
     return result;
   }
@@ -169,8 +169,8 @@ Value loadVector(OpBuilder &builder, Location loc, Value memory, Value offset,
                  VectorType type) {
   return vector::LoadOp::create(
       builder, loc, type, memory, ValueRange{offset}, /*nontemporal=*/false,
-      llvm::MaybeAlign(type.getNumElements() *
-                       type.getElementTypeBitWidth() / 8));
+      llvm::MaybeAlign(type.getNumElements() * type.getElementTypeBitWidth() /
+                       8));
 }
 
 void storeVector(OpBuilder &builder, Location loc, Value value, Value memory,
@@ -186,8 +186,8 @@ void storeVector(OpBuilder &builder, Location loc, Value value, Value memory,
 Value fromAccesses(OpBuilder &builder, Location loc, VectorType type,
                    const Layout &dist, const AccessGroups &groups,
                    ArrayRef<Value> parts) {
-  auto ordered = VectorType::get({int64_t(groups.order.size())},
-                                 type.getElementType());
+  auto ordered =
+      VectorType::get({int64_t(groups.order.size())}, type.getElementType());
   Value result =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(ordered));
   for (auto [i, part] : llvm::enumerate(parts))
@@ -223,8 +223,9 @@ void remarkWidth(Operation *op, const AccessWidth &width, BufferType buffer,
                  int64_t maxBytes) {
   int64_t bytes = width.groups.width * buffer.getElementBits() / 8;
   if (bytes < maxBytes && bytes < 4)
-    remark::missed(op->getLoc(), remark::RemarkOpts::name("narrow-access")
-                                     .category("tile-vectorize"))
+    remark::missed(
+        op->getLoc(),
+        remark::RemarkOpts::name("narrow-access").category("tile-vectorize"))
         << remark::reason("accesses of {0} bytes: {1}", bytes, width.limit);
 }
 
@@ -354,9 +355,9 @@ struct LoadPattern : MemoryPattern<LoadOp> {
     if (failed(start))
       return rejectDynamicStart(op);
     if (chip.ldmatrix)
-      if (std::optional<MatrixAccess> matrices = matchLoadMatrix(
-              dist, buffer.type.getCanonicalLayout(), *start,
-              buffer.type.getElementBits())) {
+      if (std::optional<MatrixAccess> matrices =
+              matchLoadMatrix(dist, buffer.type.getCanonicalLayout(), *start,
+                              buffer.type.getElementBits())) {
         rewriter.replaceOp(op, emitLoadMatrix(rewriter, loc, *matrices, type,
                                               buffer.type, *start,
                                               buffer.memory, buffer.offset));
@@ -428,29 +429,30 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
     GlobalAccess access(rewriter, loc, dist, buffer,
                         single(adaptor.getIndices()));
     // Every element once: neither copies in registers nor in other threads.
-    AccessGroups groups = accessWidth(dist, buffer.type,
-                                      single(adaptor.getIndices()),
-                                      buffer.type.getElementBits() / 8)
-                              .groups;
+    AccessGroups groups =
+        accessWidth(dist, buffer.type, single(adaptor.getIndices()),
+                    buffer.type.getElementBits() / 8)
+            .groups;
     Value owner = emitIsOwner(rewriter, loc, dist);
     if (groups.order.size() > 1)
-      remark::missed(loc, remark::RemarkOpts::name("scalar-atomic")
-                              .category("tile-vectorize"))
+      remark::missed(
+          loc,
+          remark::RemarkOpts::name("scalar-atomic").category("tile-vectorize"))
           << remark::reason("{0} atomics of one element each",
                             groups.order.size());
     for (int64_t r : groups.order) {
       OpBuilder::InsertionGuard guard(rewriter);
       Value condition = access.inBounds(r);
       if (owner)
-        condition = condition ? arith::AndIOp::create(rewriter, loc, owner,
-                                                      condition)
-                              : owner;
+        condition = condition
+                        ? arith::AndIOp::create(rewriter, loc, owner, condition)
+                        : owner;
       if (condition)
         rewriter.setInsertionPointToStart(
             scf::IfOp::create(rewriter, loc, condition, /*withElse=*/false)
                 .thenBlock());
-      Value element = vector::ExtractOp::create(
-          rewriter, loc, adaptor.getValue().front(), r);
+      Value element = vector::ExtractOp::create(rewriter, loc,
+                                                adaptor.getValue().front(), r);
       memref::AtomicRMWOp::create(rewriter, loc, op.getKind(), element,
                                   buffer.memory, access.offset(r));
     }
@@ -513,8 +515,7 @@ struct CopyPattern : MemoryPattern<CopyOp> {
         GlobalAccess access(rewriter, loc, dist, source, indices);
         SmallVector<Value> offsets =
             sharedOffsets(rewriter, loc, dist, dest, start, groups);
-        Value all =
-            arith::ConstantIndexOp::create(rewriter, loc, groups.width);
+        Value all = arith::ConstantIndexOp::create(rewriter, loc, groups.width);
         Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
         for (auto [i, offset] : llvm::enumerate(offsets)) {
           int64_t r = groups.order[i * groups.width];
@@ -535,8 +536,8 @@ struct CopyPattern : MemoryPattern<CopyOp> {
                             width.limit);
     }
 
-    auto type = VectorType::get({dist.axisSize(kRegister)},
-                                dest.type.getElementType());
+    auto type =
+        VectorType::get({dist.axisSize(kRegister)}, dest.type.getElementType());
     Value tile = loadGlobal(rewriter, op, type, dist, source, indices, chip);
     storeShared(rewriter, loc, tile, dist, dest, start, chip);
     rewriter.eraseOp(op);
@@ -631,8 +632,7 @@ struct DimPattern : MemoryPattern<DimOp> {
   matchAndRewrite(DimOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
-    rewriter.replaceOp(op,
-                       buffer.extent(rewriter, op.getLoc(), op.getDim()));
+    rewriter.replaceOp(op, buffer.extent(rewriter, op.getLoc(), op.getDim()));
     return success();
   }
 };
@@ -656,8 +656,7 @@ struct WaitGroupPattern : MemoryPattern<WaitGroupOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (chip.asyncCopy)
       tile::gpu::WaitGroupOp::create(
-          rewriter, op.getLoc(),
-          rewriter.getI32IntegerAttr(op.getPending()));
+          rewriter, op.getLoc(), rewriter.getI32IntegerAttr(op.getPending()));
     rewriter.eraseOp(op);
     return success();
   }

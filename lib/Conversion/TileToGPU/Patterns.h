@@ -2,8 +2,8 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H
 
-#include "tile/Target/Chips.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Target/Chips.h"
 
 namespace tile {
 

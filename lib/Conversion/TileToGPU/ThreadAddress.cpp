@@ -68,8 +68,7 @@ SharedOffsets::SharedOffsets(OpBuilder &builder, Location loc, Layout access,
     : builder(builder), loc(loc), access(std::move(access)),
       memory(std::move(memory)), start(start),
       coordinates(emitThreadCoordinates(builder, loc, this->access)) {
-  int64_t threads =
-      this->access.axisSize(kLane) * this->access.axisSize(kWarp);
+  int64_t threads = this->access.axisSize(kLane) * this->access.axisSize(kWarp);
   for (int64_t thread = 0; thread < threads; ++thread)
     first.push_back(offsetOf(0, thread));
   base = emitOffset(0);
@@ -108,7 +107,8 @@ Value SharedOffsets::emitOffset(int64_t r) {
     return offset;
   Value bits = combine<arith::ShRUIOp>(builder, loc, offset,
                                        swizzle.base + swizzle.shift, 0);
-  bits = combine<arith::AndIOp>(builder, loc, bits, (1 << swizzle.bits) - 1, -1);
+  bits =
+      combine<arith::AndIOp>(builder, loc, bits, (1 << swizzle.bits) - 1, -1);
   bits = combine<arith::ShLIOp>(builder, loc, bits, swizzle.base, 0);
   return arith::XOrIOp::create(builder, loc, offset, bits);
 }
@@ -125,11 +125,9 @@ Value SharedOffsets::at(int64_t r) {
   for (auto [thread, offset] : llvm::enumerate(first))
     if ((offset ^ flip) + shift != offsetOf(r, thread))
       return toIndex(emitOffset(r));
-  Value value =
-      toIndex(combine<arith::XOrIOp>(builder, loc, base, flip, 0));
+  Value value = toIndex(combine<arith::XOrIOp>(builder, loc, base, flip, 0));
   if (shift == 0)
     return value;
   return arith::AddIOp::create(
-      builder, loc, value,
-      arith::ConstantIndexOp::create(builder, loc, shift));
+      builder, loc, value, arith::ConstantIndexOp::create(builder, loc, shift));
 }

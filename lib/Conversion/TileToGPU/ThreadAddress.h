@@ -7,8 +7,8 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
 
-#include "tile/Layout/Layout.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Layout/Layout.h"
 
 namespace tile {
 

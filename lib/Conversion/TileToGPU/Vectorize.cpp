@@ -2,10 +2,6 @@
 
 #include "Kernel.h"
 #include "Patterns.h"
-#include "tile/Conversion/TileToGPU/Passes.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,6 +10,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEVECTORIZE
@@ -41,10 +41,9 @@ static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
         layout.axisSize(kWarp) != kernel.getNumWarps())
       return emitError(value.getLoc())
              << "the layout " << tile.getEncoding() << " is for "
-             << layout.axisSize(kWarp) << " warps of "
-             << layout.axisSize(kLane) << " lanes, but the kernel has "
-             << kernel.getNumWarps() << " warps of " << chip.warpSize << " on "
-             << chip.name;
+             << layout.axisSize(kWarp) << " warps of " << layout.axisSize(kLane)
+             << " lanes, but the kernel has " << kernel.getNumWarps()
+             << " warps of " << chip.warpSize << " on " << chip.name;
     return success();
   };
   WalkResult result = kernel.walk([&](Operation *op) {
@@ -108,8 +107,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });
     RewritePatternSet patterns(&getContext());
-    scf::populateSCFStructuralTypeConversionsAndTarget(converter, patterns,
-                                                       target);
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
     populateComputePatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
     if (failed(applyFullConversion(gpuModule, target, std::move(patterns))))

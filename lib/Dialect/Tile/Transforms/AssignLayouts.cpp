@@ -356,8 +356,7 @@ LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
   int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
   thread[rank - 1] = std::gcd(128 / bits, type.getDimSize(rank - 1));
   return BlockedAttr::getCoalesced(type.getContext(), type.getShape(), thread,
-                                   order, chip.warpSize,
-                                   kernel.getNumWarps());
+                                   order, chip.warpSize, kernel.getNumWarps());
 }
 
 LogicalResult LayoutAssigner::seedDefaults() {
