@@ -16,6 +16,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/BufferizableOpInterfaceImpl.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
@@ -28,6 +29,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
               LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
               nvgpu::NVGPUDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
               scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void tile::registerAllPasses() {

@@ -69,6 +69,12 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       layout.getLayout(shape, element.getIntOrFloatBitWidth(), emitError)));
 }
 
+ShapedType BufferType::cloneWith(std::optional<ArrayRef<int64_t>> shape,
+                                 Type elementType) const {
+  return get(getContext(), shape.value_or(getShape()), elementType, getLayout(),
+             getSpace());
+}
+
 Layout BufferType::getCanonicalLayout() const {
   return *getLayout().getLayout(getShape(), getElementBits(), nullptr);
 }

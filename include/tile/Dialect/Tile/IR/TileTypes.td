@@ -8,6 +8,7 @@ include "mlir/Dialect/Bufferization/IR/BufferizationTypeInterfaces.td"
 include "tile/Dialect/Tile/IR/TileAttrs.td"
 
 def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
+    ShapedTypeInterface,
     DeclareTypeInterfaceMethods<Bufferization_BufferLikeTypeInterface>]> {
   let mnemonic = "buffer";
   let summary = "memory with a layout";
@@ -27,12 +28,13 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    int64_t getRank() const { return getShape().size(); }
+    // ShapedType, which bufferization compares tiles and buffers by; the layout
+    // must suit the new shape.
+    bool hasRank() const { return true; }
+    ::mlir::ShapedType cloneWith(::std::optional<::llvm::ArrayRef<int64_t>> shape,
+                                 ::mlir::Type elementType) const;
     unsigned getElementBits() const {
       return getElementType().getIntOrFloatBitWidth();
-    }
-    bool hasStaticShape() const {
-      return !::mlir::ShapedType::isDynamicShape(getShape());
     }
     bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
     /// The canonical layout; valid by construction.

@@ -6,12 +6,13 @@
 #ifndef TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
 #define TILE_DIALECT_TILE_TRANSFORMS_PASSES_H
 
-#include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Chips.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/Chips.h"
 
 namespace tile {
 

@@ -112,4 +112,56 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
       "a loop may take">];
 }
 
+def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::KernelOp"> {
+  let summary = "Takes layout conversions between threads through shared memory";
+  let description = [{
+    A `tile.convert_layout` between two distributed layouts for which some
+    thread needs an element of another thread becomes a write to a padded tile
+    in shared memory and a read from it. Conversions within a thread stay.
+
+    ```mlir
+    %b = tile.convert_layout %a : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
+    // becomes
+    %s = tile.convert_layout %a : tensor<64x64xf16, #mma>
+        -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
+    %b = tile.convert_layout %s : tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
+        -> tensor<64x64xf16, #blocked>
+    ```
+
+    Tiles of i1 are written as i32. Remark `conversion-through-shared-memory`:
+    why, and how many bytes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
+def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
+  let summary = "Turns tiles in shared memory into buffers (S2 to S4)";
+  let description = [{
+    Runs one-shot bufferization on the operations that touch tiles with a memory
+    layout; tiles in registers stay values. The encoding of a tile becomes the
+    layout of its buffer.
+
+    ```mlir
+    %k = tile.load %kh[%n, %c0] : !kh -> tensor<64x128xf16, #tile.swizzle<128>>
+    %kt = tile.transpose %k [1, 0] : tensor<64x128xf16, #tile.swizzle<128>>
+        -> tensor<128x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
+    %b = tile.convert_layout %kt : ... -> tensor<128x64xf16, #dot_b>
+    // becomes
+    %k = tile.alloc : !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+    tile.copy %kh[%n, %c0], %k : !kh, ...
+    %kt = tile.transpose %k [1, 0] : ... -> !tile.buffer<128x64xf16, #tile.permute<...>, shared>
+    %b = tile.load %kt[%zero, %zero] : ... -> tensor<128x64xf16, #dot_b>
+    ```
+
+    A conversion to a memory layout becomes `tile.alloc` and `tile.store`. Only
+    `tile.load`, `tile.transpose` and `tile.convert_layout` may touch tiles in
+    shared memory: any other operation, a loop that carries one in particular,
+    is an error at that operation. Run `tile-decompose-conversions` first.
+    Buffers have no offsets and accesses no barriers yet.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::tile::TileDialect"];
+}
+
 #endif // TILE_DIALECT_TILE_TRANSFORMS_PASSES_TD

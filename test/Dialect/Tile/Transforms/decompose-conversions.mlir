@@ -1,0 +1,58 @@
+// Conversions that cross lanes or warps go through shared memory, with a
+// remark; those within a thread stay.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-conversions))' \
+// RUN:   | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-conversions))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
+#columns = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 4], order = [1, 0]>
+#lines = #tile.blocked<thread = [2], lane = [32], warp = [1], order = [0]>
+#points = #tile.blocked<thread = [1], lane = [32], warp = [1], order = [0]>
+
+// REMARK-NOT: remark
+// CHECK-LABEL: tile.kernel @stays
+tile.kernel @stays() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %p = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
+  // CHECK: tile.convert_layout %{{.+}} : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #dot_a>
+  // CHECK-NOT: tile.convert_layout
+  %a = tile.convert_layout %p : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #dot_a>
+}
+
+// CHECK-LABEL: tile.kernel @lanes
+tile.kernel @lanes() attributes {num_warps = 1 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %p = arith.constant dense<0.0> : tensor<64xf32, #lines>
+  // REMARK: decompose-conversions.mlir:[[@LINE+3]]:{{.*}} remark: [Missed] conversion-through-shared-memory | Category:tile-decompose-conversions | {{.*}}Reason="conversion through shared memory: elements cross lanes", bytes=272
+  // CHECK: %[[S:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #[[LINES:.+]]> -> tensor<64xf32, #tile.padded<4, order = [0]>>
+  // CHECK: tile.convert_layout %[[S]] : tensor<64xf32, #tile.padded<4, order = [0]>> -> tensor<64xf32, #[[POINTS:.+]]>
+  %a = tile.convert_layout %p : tensor<64xf32, #lines> -> tensor<64xf32, #points>
+}
+
+// CHECK-LABEL: tile.kernel @warps
+tile.kernel @warps() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %p = arith.constant dense<0.0> : tensor<16x256xf16, #rows>
+  // REMARK: Reason="conversion through shared memory: elements cross warps", bytes=8448
+  // CHECK: tile.convert_layout %{{.+}} -> tensor<16x256xf16, #tile.padded<8, order = [1, 0]>>
+  %a = tile.convert_layout %p : tensor<16x256xf16, #rows> -> tensor<16x256xf16, #columns>
+}
+
+// CHECK-LABEL: tile.kernel @mask
+tile.kernel @mask() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %p = arith.constant dense<true> : tensor<16x256xi1, #rows>
+  // CHECK: %[[WIDE:.+]] = arith.extui %{{.+}} : tensor<16x256xi1, {{.*}}> to tensor<16x256xi32, {{.*}}>
+  // CHECK: %[[S:.+]] = tile.convert_layout %[[WIDE]] : {{.*}} -> tensor<16x256xi32, #tile.padded<4, order = [1, 0]>>
+  // CHECK: %[[R:.+]] = tile.convert_layout %[[S]]
+  // CHECK: arith.trunci %[[R]] : tensor<16x256xi32, {{.*}}> to tensor<16x256xi1, {{.*}}>
+  %a = tile.convert_layout %p : tensor<16x256xi1, #rows> -> tensor<16x256xi1, #columns>
+}
