@@ -21,25 +21,35 @@ static LogicalResult fail(EmitError emitError, const Twine &message) {
 // Building distributed layouts
 //===----------------------------------------------------------------------===//
 
-/// Replicates what leaves the tile: a pattern larger than the tile wraps.
-/// Extents divide each other, as checkCover has made sure.
-static Digits clip(ArrayRef<Digit> digits, ArrayRef<int64_t> shape) {
-  Digits result;
-  for (Digit digit : digits) {
-    if (digit.stride == 0) {
-      result.push_back(digit);
-      continue;
+/// The layout with these digits; where they leave the tile they are replicated
+/// instead: a pattern larger than the tile wraps. Registers keep such copies
+/// only if `copyRegisters`.
+static FailureOr<Layout>
+clippedLayout(EmitError emitError, Attribute attr, ArrayRef<Digit> registers,
+              ArrayRef<Digit> lanes, ArrayRef<Digit> warps,
+              ArrayRef<int64_t> shape, bool copyRegisters) {
+  ArrayRef<Digit> axes[3] = {registers, lanes, warps};
+  Digits clipped[3];
+  for (unsigned axis : {kRegister, kLane, kWarp})
+    for (const Digit &digit : axes[axis]) {
+      int64_t inside = digit.extent;
+      if (digit.stride != 0)
+        inside = std::clamp<int64_t>(shape[digit.dim] / digit.stride, 1,
+                                     digit.extent);
+      if (digit.extent % inside != 0) {
+        if (emitError)
+          emitError() << attr << " cannot wrap its " << digit.extent
+                      << " values along dimension " << digit.dim << " after "
+                      << inside;
+        return failure();
+      }
+      if (inside > 1)
+        clipped[axis].push_back({inside, digit.dim, digit.stride});
+      if (digit.extent > inside && (axis != kRegister || copyRegisters))
+        clipped[axis].push_back({digit.extent / inside, 0, 0});
     }
-    int64_t inside =
-        digit.stride >= shape[digit.dim]
-            ? 1
-            : std::min(digit.extent, shape[digit.dim] / digit.stride);
-    if (inside > 1)
-      result.push_back({inside, digit.dim, digit.stride});
-    if (digit.extent / inside > 1)
-      result.push_back({digit.extent / inside, 0, 0});
-  }
-  return result;
+  return Layout::distributed(clipped[kRegister], clipped[kLane], clipped[kWarp],
+                             shape);
 }
 
 /// The tile must be a multiple of the pattern, or divide it, in every
@@ -102,8 +112,22 @@ repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
     return failure();
   for (unsigned dim : repeatOrder)
     add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
-  return Layout::distributed(clip(registers, shape), clip(lanes, shape),
-                             clip(warpDigits, shape), shape);
+  return clippedLayout(emitError, attr, registers, lanes, warpDigits, shape,
+                       /*copyRegisters=*/true);
+}
+
+LogicalResult tile::verifyStorage(const Layout &layout, Attribute attr,
+                                  EmitError emitError) {
+  if (llvm::Error error = layout.verify())
+    return emitError() << llvm::toString(std::move(error));
+  if (layout.shape().front() == kDynamic)
+    return emitError() << attr << " has a dynamic stride; shared memory needs "
+                       << "static ones";
+  Layout::Witness witness;
+  if (layout.isInjective(/*countReplication=*/true, &witness))
+    return success();
+  return emitError() << attr << " stores the elements (" << witness.first
+                     << ") and (" << witness.second << ") at one offset";
 }
 
 /// Shared by all layout attributes: the tile's shape must suit the layout.
@@ -113,17 +137,38 @@ static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
   // MLIR's parser asks even if it has just rejected the element type.
   if (!element)
     return failure();
-  if (!element.isIntOrFloat())
-    return emitError() << "a laid-out tile needs integer or float elements";
-  if (ShapedType::isDynamicShape(shape))
-    return emitError() << "a laid-out tile needs a static shape";
-  FailureOr<Layout> layout =
-      attr.getLayout(shape, element.getIntOrFloatBitWidth(), emitError);
+  bool isMemory = attr.getFamily() == LayoutFamily::Memory;
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (!(bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
+        (bits == 1 && !isMemory)))
+    return emitError() << "a tile with the layout " << Attribute(attr)
+                       << " needs integer or float elements of 8, 16, 32 or 64 "
+                       << (isMemory ? "bits" : "bits, or i1") << ", got "
+                       << element;
+  if (failed(verifyTileShape(shape, emitError)))
+    return failure();
+  FailureOr<Layout> layout = attr.getLayout(shape, bits, emitError);
   if (failed(layout))
     return failure();
-  if (layout->family() == LayoutFamily::Distributed && !layout->isSurjective())
+  if (isMemory)
+    return verifyStorage(*layout, attr, emitError);
+  if (llvm::Error error = layout->verify())
+    return emitError() << llvm::toString(std::move(error));
+  if (!layout->isSurjective())
     return emitError() << Attribute(attr) << " leaves elements of the tile "
                        << "without an owner";
+  Layout::Witness witness;
+  if (!layout->isInjective(/*countReplication=*/false, &witness)) {
+    auto place = [](ArrayRef<int64_t> index) {
+      return "register " + std::to_string(index[kRegister]) + " of lane " +
+             std::to_string(index[kLane]) + ", warp " +
+             std::to_string(index[kWarp]);
+    };
+    return emitError() << Attribute(attr) << " gives one element to both "
+                       << place(witness.first) << " and "
+                       << place(witness.second)
+                       << "; copies are written as digits '-> 0'";
+  }
   return success();
 }
 
@@ -151,7 +196,9 @@ TILE_LAYOUT_ATTR(StridedAttr, LayoutFamily::Memory)
 static SmallVector<int64_t> flatten(ArrayRef<Digit> digits) {
   SmallVector<int64_t> result;
   for (const Digit &digit : digits)
-    llvm::append_values(result, digit.extent, int64_t(digit.dim), digit.stride);
+    llvm::append_values(result, digit.extent,
+                        digit.stride == 0 ? 0 : int64_t(digit.dim),
+                        digit.stride);
   return result;
 }
 
@@ -175,13 +222,15 @@ LogicalResult DistributedAttr::verify(EmitError emitError,
   for (ArrayRef<int64_t> axis : {registers, lanes, warps}) {
     if (axis.size() % 3 != 0)
       return emitError() << "digits are triples of extent, dimension, stride";
-    for (const Digit &digit : unflatten(axis))
-      if (digit.extent < 1 || digit.stride < 0 || digit.extent > (1 << 24) ||
-          digit.stride > (1 << 24) || digit.dim > 15)
-        return emitError() << "digit " << digit.extent << " -> d" << digit.dim
-                           << " * " << digit.stride
-                           << " is out of range: extents are at least 1, "
-                              "strides at least 0";
+    for (size_t i = 0; i < axis.size(); i += 3) {
+      int64_t extent = axis[i], dim = axis[i + 1], stride = axis[i + 2];
+      if (extent < 1 || extent > kMostTileElements || dim < 0 || dim > 15 ||
+          stride < 0 || stride > kMostTileElements)
+        return emitError() << "digit " << extent << " -> d" << dim << " * "
+                           << stride
+                           << " is out of range: extents lie in 1 .. 2^20, "
+                              "dimensions in 0 .. 15, strides in 0 .. 2^20";
+    }
   }
   return success();
 }
@@ -226,7 +275,8 @@ static ParseResult parseDigits(AsmParser &parser,
         if (succeeded(parser.parseOptionalStar()) &&
             parser.parseInteger(stride))
           return failure();
-        llvm::append_values(digits, extent, dim, stride);
+        // One way to write a copy, so that equal layouts are one attribute.
+        llvm::append_values(digits, extent, stride == 0 ? 0 : dim, stride);
         return success();
       });
 }
@@ -308,12 +358,8 @@ FailureOr<Layout> BlockedAttr::getLayout(ArrayRef<int64_t> shape,
   }
   for (int64_t dim : getOrder())
     add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
-  Digits clipped;
-  for (const Digit &digit : clip(registers, shape))
-    if (digit.stride != 0) // a thread holds no element twice
-      clipped.push_back(digit);
-  return Layout::distributed(clipped, clip(lanes, shape), clip(warps, shape),
-                             shape);
+  return clippedLayout(emitError, *this, registers, lanes, warps, shape,
+                       /*copyRegisters=*/false);
 }
 
 LayoutAttrInterface BlockedAttr::getCoalesced(MLIRContext *context,
@@ -441,6 +487,28 @@ LogicalResult SliceAttr::verify(EmitError emitError, unsigned dim,
   return success();
 }
 
+/// The extent along `dim` that a generic layout inside `layout` spans; 1 if
+/// there is none, since the other layouts suit any extent.
+static int64_t spannedExtent(LayoutAttrInterface layout, unsigned dim) {
+  if (auto slice = dyn_cast<SliceAttr>(layout))
+    return spannedExtent(slice.getParent(),
+                         dim < slice.getDim() ? dim : dim + 1);
+  if (auto permute = dyn_cast<PermuteAttr>(layout))
+    return dim < permute.getOrder().size()
+               ? spannedExtent(permute.getParent(), permute.getOrder()[dim])
+               : 1;
+  auto generic = dyn_cast<DistributedAttr>(layout);
+  if (!generic)
+    return 1;
+  int64_t extent = 1;
+  for (ArrayRef<int64_t> axis :
+       {generic.getRegisters(), generic.getLanes(), generic.getWarps()})
+    for (const Digit &digit : unflatten(axis))
+      if (digit.stride != 0 && digit.dim == dim)
+        extent += (digit.extent - 1) * digit.stride;
+  return extent;
+}
+
 FailureOr<Layout> SliceAttr::getLayout(ArrayRef<int64_t> shape,
                                        unsigned elementBits,
                                        EmitError emitError) const {
@@ -448,17 +516,9 @@ FailureOr<Layout> SliceAttr::getLayout(ArrayRef<int64_t> shape,
     return fail(emitError, "slice dimension " + Twine(getDim()) +
                                " exceeds the rank of the tile plus one");
   SmallVector<int64_t> full(shape);
-  full.insert(full.begin() + getDim(), 1);
-  FailureOr<Layout> parent;
-  if (auto generic = dyn_cast<DistributedAttr>(getParent())) {
-    // Its digits know no tile: make the sliced dimension as large as they say.
-    for (ArrayRef<int64_t> axis :
-         {generic.getRegisters(), generic.getLanes(), generic.getWarps()})
-      for (const Digit &digit : unflatten(axis))
-        if (digit.stride != 0 && digit.dim == getDim())
-          full[getDim()] += (digit.extent - 1) * digit.stride;
-  }
-  parent = getParent().getLayout(full, elementBits, emitError);
+  full.insert(full.begin() + getDim(), spannedExtent(getParent(), getDim()));
+  FailureOr<Layout> parent =
+      getParent().getLayout(full, elementBits, emitError);
   if (failed(parent))
     return failure();
   return parent->dropDim(getDim());
@@ -597,14 +657,24 @@ FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
                   << " strides for " << shape.size() << " dimensions";
     return failure();
   }
-  // A dynamic stride is represented by a number that has its divisor, no
-  // further factor of two, and is larger than any tile: whatever holds for it
-  // holds for every stride with that divisor.
-  SmallVector<int64_t> strides(getStrides());
-  for (auto [stride, divisor] : llvm::zip_equal(strides, getDivisors()))
-    if (stride == kDynamic)
-      stride = divisor * ((int64_t(1) << 33) + 1);
-  return Layout::strided(shape, strides);
+  SmallVector<Digits> axes;
+  int64_t size = 1;
+  bool isDynamic = false;
+  for (auto [extent, stride, divisor] :
+       llvm::zip_equal(shape, getStrides(), getDivisors())) {
+    // A dynamic stride is represented by a number that has its divisor, no
+    // further factor of two, and is larger than any tile: whatever holds for it
+    // holds for every stride with that divisor.
+    int64_t step =
+        stride == kDynamic ? divisor * ((int64_t(1) << 33) + 1) : stride;
+    axes.push_back({Digit{extent, 0, step}});
+    isDynamic |= stride == kDynamic || extent == kDynamic;
+    int64_t span = 0;
+    if (extent != kDynamic && (llvm::MulOverflow(extent - 1, step, span) ||
+                               llvm::AddOverflow(size, span, size)))
+      return fail(emitError, "the offsets of the elements exceed 64 bits");
+  }
+  return Layout::memory(axes, isDynamic ? kDynamic : size);
 }
 
 Attribute StridedAttr::parse(AsmParser &parser, Type) {

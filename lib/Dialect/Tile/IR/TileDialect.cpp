@@ -59,6 +59,37 @@ void TileDialect::initialize() {
 #define GET_TYPEDEF_CLASSES
 #include "tile/Dialect/Tile/IR/TileTypes.cpp.inc"
 
+LogicalResult
+tile::verifyTileShape(ArrayRef<int64_t> shape,
+                      llvm::function_ref<InFlightDiagnostic()> emitError) {
+  auto fail = [&](const Twine &message) -> LogicalResult {
+    if (emitError)
+      return emitError() << message;
+    return failure();
+  };
+  if (shape.empty())
+    return fail("a tile needs at least one dimension");
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (ShapedType::isDynamic(extent))
+      return fail("a tile needs a static shape");
+    if (extent < 1)
+      return fail("extents must be positive, got " + Twine(extent));
+    // Divided so that nothing overflows.
+    if (extent > kMostTileElements / elements)
+      return fail("a tile has at most " + Twine(kMostTileElements) +
+                  " elements");
+    elements *= extent;
+  }
+  return success();
+}
+
+bool tile::isTile(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && succeeded(verifyTileShape(tensor.getShape(), nullptr)) &&
+         (!tensor.getEncoding() || getLayoutAttr(tensor));
+}
+
 LayoutAttrInterface tile::getLayoutAttr(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor ? dyn_cast_or_null<LayoutAttrInterface>(tensor.getEncoding())

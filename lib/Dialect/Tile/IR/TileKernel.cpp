@@ -137,8 +137,9 @@ LogicalResult GridOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult DimOp::verify() {
-  if (int64_t(getDim()) >= getBuffer().getType().getRank())
-    return emitOpError() << "dimension " << getDim()
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= getBuffer().getType().getRank())
+    return emitOpError() << "dimension " << dim
                          << " does not exist in a buffer of rank "
                          << getBuffer().getType().getRank();
   return success();

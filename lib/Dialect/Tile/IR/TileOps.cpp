@@ -66,10 +66,10 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
     APInt value;
     int64_t start =
         matchPattern(index, m_ConstantInt(&value)) ? value.getSExtValue() : 0;
-    if (start < 0 || start + shape[dim] > buffer.getShape()[dim])
+    if (start < 0 || start > buffer.getShape()[dim] - shape[dim])
       return op->emitOpError()
-             << "accesses elements " << start << " to "
-             << start + shape[dim] - 1 << " of dimension " << dim
+             << "accesses " << shape[dim] << " elements from element " << start
+             << " on along dimension " << dim
              << " of a shared buffer of extent " << buffer.getShape()[dim];
   }
   return success();
@@ -248,6 +248,8 @@ void LoadOp::getEffects(
 
 LogicalResult StoreOp::verify() {
   auto tile = cast<RankedTensorType>(getValue().getType());
+  if (isSharedTile(tile) && getBuffer().getType().isShared())
+    return emitOpError("stores from shared memory into shared memory");
   return verifyAccess(*this, getBuffer().getType(), getIndices(),
                       tile.getShape(), tile.getElementType());
 }
@@ -282,6 +284,8 @@ LogicalResult AtomicRMWOp::verify() {
   }
   if (getBuffer().getType().isShared())
     return emitOpError("combines into global memory only");
+  if (isSharedTile(tile))
+    return emitOpError("combines tiles in registers only");
   return verifyAccess(*this, getBuffer().getType(), getIndices(),
                       tile.getShape(), element);
 }
@@ -345,6 +349,11 @@ LogicalResult DotOp::verify() {
   if (!mma)
     return emitOpError() << "accumulator layout must be #tile.mma, got "
                          << layout;
+  if (std::optional<StringRef> name = getInstruction())
+    if (*name != mma.getInstruction().getValue())
+      return emitOpError() << "pins the instruction \"" << *name
+                           << "\", but the accumulator is one of "
+                           << mma.getInstruction();
   MmaElement operand = mma.getMma().operand;
   if ((operand == MmaElement::F16) != a.getElementType().isF16())
     return emitOpError() << mma.getInstruction() << " does not multiply "
@@ -599,6 +608,13 @@ LogicalResult AttentionOp::verify() {
       return emitOpError() << "lse must be a global f32 buffer of rank 3 "
                               "[batch, heads, length of q], got "
                            << lse;
+    if (failed(
+            agree({"batch of q", dim(q, 0)}, {"batch of lse", dim(lse, 0)})) ||
+        failed(
+            agree({"heads of q", dim(q, 2)}, {"heads of lse", dim(lse, 1)})) ||
+        failed(
+            agree({"length of q", dim(q, 1)}, {"length of lse", dim(lse, 2)})))
+      return failure();
   }
   if (std::optional<ArrayRef<int64_t>> window = getWindow()) {
     if (window->size() != 2)

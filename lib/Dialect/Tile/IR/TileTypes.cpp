@@ -56,17 +56,35 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "buffer elements must be f16, bf16, f32, i32 or i64, "
                           "got "
                        << element;
+  if (shape.empty())
+    return emitError() << "a buffer needs at least one dimension";
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent <= 0)
       return emitError() << "buffer extents must be positive, got " << extent;
   if (layout.getFamily() != LayoutFamily::Memory)
     return emitError() << layout << " is not a memory layout";
-  if (space == MemorySpace::Shared && ShapedType::isDynamicShape(shape))
-    return emitError() << "a shared buffer must have a static shape";
-  if (space == MemorySpace::Global && !isa<StridedAttr>(layout))
+  unsigned bits = element.getIntOrFloatBitWidth();
+  auto strided = dyn_cast<StridedAttr>(layout);
+  if (strided && strided.getAlign() != 0 && strided.getAlign() < bits / 8)
+    return emitError() << "the alignment " << strided.getAlign()
+                       << " is less than the " << bits / 8
+                       << " bytes of an element";
+  if (space == MemorySpace::Shared) {
+    if (ShapedType::isDynamicShape(shape))
+      return emitError() << "a shared buffer must have a static shape";
+    if (failed(verifyTileShape(shape, emitError)))
+      return failure();
+  } else if (!strided) {
     return emitError() << "a global buffer must have a #tile.strided layout";
-  return success(succeeded(
-      layout.getLayout(shape, element.getIntOrFloatBitWidth(), emitError)));
+  }
+  FailureOr<Layout> canonical = layout.getLayout(shape, bits, emitError);
+  if (failed(canonical))
+    return failure();
+  if (space == MemorySpace::Shared)
+    return verifyStorage(*canonical, layout, emitError);
+  if (llvm::Error error = canonical->verify())
+    return emitError() << llvm::toString(std::move(error));
+  return success();
 }
 
 ShapedType BufferType::cloneWith(std::optional<ArrayRef<int64_t>> shape,

@@ -7,8 +7,6 @@
 #ifndef TILE_DIALECT_TILE_IR_TILE_H
 #define TILE_DIALECT_TILE_IR_TILE_H
 
-#include "tile/Layout/Layout.h"
-#include "tile/Target/Mma.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizationTypeInterfaces.h"
@@ -22,6 +20,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Layout/Layout.h"
+#include "tile/Target/Mma.h"
 
 #include "tile/Dialect/Tile/IR/TileDialect.h.inc"
 #include "tile/Dialect/Tile/IR/TileEnums.h.inc"
@@ -43,6 +43,23 @@ struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "tile.shared"; }
 };
 
+/// Most elements of a tile or a shared buffer: more than the registers or the
+/// shared memory of a block hold, few enough to enumerate.
+inline constexpr int64_t kMostTileElements = int64_t(1) << 20;
+
+/// Tiles and shared buffers have at least one dimension, static positive
+/// extents, and kMostTileElements elements at most. `emitError` may be null.
+llvm::LogicalResult
+verifyTileShape(llvm::ArrayRef<int64_t> shape,
+                llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// True for a ranked tensor of such a shape whose encoding, if any, is a
+/// layout.
+bool isTile(mlir::Type type);
+/// Shared memory needs a layout of static size that gives every element an
+/// offset of its own. `attr` is named in errors.
+llvm::LogicalResult
+verifyStorage(const Layout &layout, mlir::Attribute attr,
+              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 /// The layout attribute of a tile, or null.
 LayoutAttrInterface getLayoutAttr(mlir::Type tile);
 /// True for a tile that lives in shared memory (its layout is of the memory

@@ -16,10 +16,18 @@ include "tile/Dialect/Tile/IR/TileTypes.td"
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 
-def Tile_Element : AnyTypeOf<[F16, BF16, F32, I1, I32, I64],
-                             "f16, bf16, f32, i1, i32 or i64">;
-def Tile_Tile : StaticShapeTensorOf<[Tile_Element]>;
-def Tile_FloatTile : StaticShapeTensorOf<[F16, BF16, F32]>;
+class Tile_TileOf<list<Type> elements, string elementNames>
+    : Type<And<[CPred<"::tile::isTile($_self)">,
+                SubstLeaves<"$_self",
+                  "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
+                  AnyTypeOf<elements>.predicate>]>,
+           "tile of " # elementNames # " (a tensor of static positive extents, "
+           "rank 1 or more, at most 2^20 elements, no encoding but a layout)",
+           "::mlir::RankedTensorType">;
+def Tile_Tile : Tile_TileOf<[F16, BF16, F32, I1, I32, I64],
+                            "f16, bf16, f32, i1, i32 or i64">;
+def Tile_FloatTile : Tile_TileOf<[F16, BF16, F32], "f16, bf16 or f32">;
+def Tile_IndexTile : Tile_TileOf<[I32, I64], "i32 or i64">;
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -337,7 +345,8 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "reduces a tile along one dimension";
   let description = [{
     Combines the elements along `dim` with `kind`: addf, mulf, maximumf,
-    minimumf, maxnumf, minnumf, addi, muli, maxs, mins, maxu, minu, andi, ori.
+    minimumf, maxnumf, minnumf, addi, muli, maxs, mins, maxu, minu, andi, ori,
+    xori.
     The order of the combinations is not specified.
 
     ```mlir
@@ -381,7 +390,7 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
-  let results = (outs StaticShapeTensorOf<[I32, I64]>:$result);
+  let results = (outs Tile_IndexTile:$result);
   let assemblyFormat = "`along` $dim attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
