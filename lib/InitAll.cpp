@@ -14,7 +14,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "tile/Conversion/TileToAMDGPU/Passes.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/BufferizableOpInterfaceImpl.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -33,6 +35,8 @@ void tile::registerAllDialects(DialectRegistry &registry) {
 }
 
 void tile::registerAllPasses() {
+  registerTileToAMDGPUPasses();
   registerTileToGPUPasses();
+  registerTileToNVGPUPasses();
   registerTileTransformsPasses();
 }

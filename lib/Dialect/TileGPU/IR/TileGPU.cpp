@@ -3,7 +3,9 @@
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "tile/Target/Mma.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile::gpu;
@@ -109,4 +111,58 @@ LogicalResult AsyncCopyOp::verify() {
     return emitOpError() << "copies 4, 8 or 16 bytes, got " << getElements()
                          << " elements of " << element;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Chips
+//===----------------------------------------------------------------------===//
+
+/// What `op` needs that `chip` lacks, reported on `op`.
+static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
+  auto unavailable = [&]() {
+    return op->emitOpError() << "is not available on " << chip.name;
+  };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](MmaOp mma) -> LogicalResult {
+        if (llvm::is_contained(chip.mma, mma.getInstruction()))
+          return success();
+        InFlightDiagnostic diag = mma.emitOpError()
+                                  << '"' << mma.getInstruction()
+                                  << "\" is not an instruction of " << chip.name
+                                  << "; it has ";
+        llvm::interleaveComma(chip.mma, diag);
+        return diag;
+      })
+      .Case([&](LoadMatrixOp) -> LogicalResult {
+        return chip.ldmatrix ? success() : LogicalResult(unavailable());
+      })
+      .Case<AsyncCopyOp, CommitGroupOp, WaitGroupOp>(
+          [&](Operation *) -> LogicalResult {
+            return chip.asyncCopy ? success() : LogicalResult(unavailable());
+          })
+      .Case([&](mlir::gpu::ShuffleOp shuffle) -> LogicalResult {
+        APInt width;
+        if (!matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) ||
+            width.ule(chip.warpSize))
+          return success();
+        return shuffle.emitOpError()
+               << "exchanges among " << width.getZExtValue()
+               << " lanes; a warp of " << chip.name << " has " << chip.warpSize;
+      })
+      .Default(success());
+}
+
+LogicalResult tile::gpu::verifyChip(Operation *root, const Chip &chip,
+                                    Vendor vendor) {
+  if (chip.vendor != vendor) {
+    auto name = [](Vendor vendor) {
+      return vendor == Vendor::NVIDIA ? "NVIDIA" : "AMD";
+    };
+    return root->emitError()
+           << "is compiled for " << chip.name << ", a chip of "
+           << name(chip.vendor) << ", not of " << name(vendor);
+  }
+  bool ok = true;
+  root->walk([&](Operation *op) { ok &= succeeded(verifyOnChip(op, chip)); });
+  return success(ok);
 }

@@ -1,0 +1,23 @@
+//===- Passes.h - From tile_gpu to NVIDIA's dialects ------------*- C++ -*-===//
+#ifndef TILE_CONVERSION_TILETONVGPU_PASSES_H
+#define TILE_CONVERSION_TILETONVGPU_PASSES_H
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+
+/// Patterns that convert the operations of the tile_gpu dialect, which must
+/// have passed tile::gpu::verifyChip for an NVIDIA chip.
+void populateTileToNVGPUPatterns(mlir::RewritePatternSet &patterns);
+
+#define GEN_PASS_DECL
+#include "tile/Conversion/TileToNVGPU/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "tile/Conversion/TileToNVGPU/Passes.h.inc"
+
+} // namespace tile
+
+#endif // TILE_CONVERSION_TILETONVGPU_PASSES_H

@@ -1,0 +1,164 @@
+//===- ShuffleToAMDGPU.cpp - Lane exchanges outside of the LDS ------------===//
+//
+// gpu.shuffle becomes ds_bpermute, which goes through the LDS. For most masks
+// the vector unit exchanges lanes l and l ^ mask by itself; how differs between
+// families of chips. Sources: AMD's CDNA3, CDNA4, RDNA3 and RDNA4 instruction
+// set architecture guides (DPP controls, v_permlanex16_b32,
+// v_permlane16_swap_b32, v_permlane32_swap_b32, ds_swizzle_b32).
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/AMDGPU/Utils/Chipset.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "tile/Conversion/TileToAMDGPU/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// Controls of DPP moves within rows of 16 lanes, l to l ^ a constant.
+enum Dpp : uint32_t {
+  Same = 0xE4,      // quad_perm:[0,1,2,3], l
+  Quad1 = 0xB1,     // quad_perm:[1,0,3,2], l ^ 1
+  Quad2 = 0x4E,     // quad_perm:[2,3,0,1], l ^ 2
+  Quad3 = 0x1B,     // quad_perm:[3,2,1,0], l ^ 3
+  Half = 0x141,     // row_half_mirror, l ^ 7
+  Rotate = 0x128,   // row_ror:8, l ^ 8
+  Mirror = 0x140,   // row_mirror, l ^ 15
+  RowXMask = 0x160, // row_xmask:0, and so on to 15; since gfx10
+};
+
+/// Without row_xmask: two moves that together exchange l with l ^ mask.
+constexpr Dpp dppMoves[16][2] = {
+    {Same, Same},    {Quad1, Same},   {Quad2, Same},   {Quad3, Same},
+    {Half, Quad3},   {Half, Quad2},   {Half, Quad1},   {Half, Same},
+    {Rotate, Same},  {Rotate, Quad1}, {Rotate, Quad2}, {Rotate, Quad3},
+    {Mirror, Quad3}, {Mirror, Quad2}, {Mirror, Quad1}, {Mirror, Same},
+};
+
+/// One instruction that exchanges l with l ^ mask.
+struct Step {
+  enum Kind {
+    Move,         // DPP; `argument` is the control
+    PermlaneX16,  // `argument` is a mask of 16 to 31; wave32 since gfx10
+    PermlaneSwap, // `argument` is the mask, 16 or 32; gfx950
+    Swizzle,      // `argument` is a mask below 32; through the LDS, but
+                  // without an address
+  } kind;
+  uint32_t argument;
+};
+} // namespace
+
+/// The steps whose composition exchanges l with l ^ mask, or nothing where only
+/// ds_bpermute does.
+static std::optional<SmallVector<Step>> planExchange(uint32_t mask,
+                                                     amdgpu::Chipset chipset) {
+  bool isGfx10 = chipset.majorVersion >= 10;
+  bool hasSwap = chipset.majorVersion == 9 && chipset.minorVersion >= 5;
+  SmallVector<Step> steps;
+  if (mask & 32) {
+    if (!hasSwap)
+      return std::nullopt;
+    steps.push_back({Step::PermlaneSwap, 32});
+  }
+  if (mask & 16) {
+    if (!hasSwap)
+      return SmallVector<Step>{
+          {isGfx10 ? Step::PermlaneX16 : Step::Swizzle, mask}};
+    steps.push_back({Step::PermlaneSwap, 16});
+  }
+  uint32_t row = mask & 15;
+  if (isGfx10 && row != 0)
+    steps.push_back({Step::Move, RowXMask + row});
+  if (!isGfx10)
+    for (Dpp move : dppMoves[row])
+      if (move != Same)
+        steps.push_back({Step::Move, move});
+  return steps;
+}
+
+/// `value`, an i32, after one step.
+static Value emitStep(OpBuilder &builder, Location loc, Value value,
+                      Step step) {
+  Type type = value.getType();
+  switch (step.kind) {
+  case Step::Move: {
+    // With all rows and banks enabled no lane keeps its old value; poison and
+    // bound control let the back end fold the move into its user.
+    Value old = LLVM::PoisonOp::create(builder, loc, type);
+    return ROCDL::DPPUpdateOp::create(builder, loc, type, old, value,
+                                      step.argument, /*rowMask=*/0xf,
+                                      /*bankMask=*/0xf, /*boundCtrl=*/true);
+  }
+  case Step::PermlaneX16: {
+    // Four bits per lane of a row: the lane of the other row that it reads.
+    uint64_t lanes = 0;
+    for (uint64_t lane = 0; lane < 16; ++lane)
+      lanes |= (lane ^ (step.argument & 15)) << (4 * lane);
+    auto select = [&](uint64_t word) -> Value {
+      return LLVM::ConstantOp::create(
+          builder, loc, type,
+          builder.getI32IntegerAttr(static_cast<int32_t>(word)));
+    };
+    Value old = LLVM::PoisonOp::create(builder, loc, type);
+    return ROCDL::PermlaneX16Op::create(
+        builder, loc, type, old, value, select(lanes & 0xffffffff),
+        select(lanes >> 32), /*fi=*/false, /*boundControl=*/true);
+  }
+  case Step::PermlaneSwap:
+    return amdgpu::PermlaneSwapOp::create(builder, loc, value, step.argument);
+  case Step::Swizzle:
+    return amdgpu::SwizzleBitModeOp::create(
+        builder, loc, value, /*and_mask=*/31, /*or_mask=*/0, step.argument);
+  }
+  llvm_unreachable("not a kind of step");
+}
+
+namespace {
+struct ShuffleToAMDGPU : OpConversionPattern<mlir::gpu::ShuffleOp> {
+  ShuffleToAMDGPU(MLIRContext *context, amdgpu::Chipset chipset)
+      : OpConversionPattern(context), chipset(chipset) {}
+
+  LogicalResult
+  matchAndRewrite(mlir::gpu::ShuffleOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    APInt mask, width;
+    if (op.getMode() != mlir::gpu::ShuffleMode::XOR ||
+        !matchPattern(adaptor.getOffset(), m_ConstantInt(&mask)) ||
+        !matchPattern(adaptor.getWidth(), m_ConstantInt(&width)))
+      return rewriter.notifyMatchFailure(op, "no xor by a constant");
+    if (!width.isPowerOf2() || width.ugt(64) || mask.uge(width))
+      return rewriter.notifyMatchFailure(op, "lanes beyond the width");
+    std::optional<SmallVector<Step>> steps =
+        planExchange(mask.getZExtValue(), chipset);
+    if (!steps)
+      return rewriter.notifyMatchFailure(op, "only ds_bpermute does this");
+    Location loc = op.getLoc();
+    SmallVector<Value> words = LLVM::decomposeValue(
+        rewriter, loc, adaptor.getValue(), rewriter.getI32Type());
+    for (Value &word : words)
+      for (Step step : *steps)
+        word = emitStep(rewriter, loc, word, step);
+    Value result = LLVM::composeValue(rewriter, loc, words,
+                                      op.getShuffleResult().getType());
+    // An xor below the width never leaves it.
+    Value valid =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
+    rewriter.replaceOp(op, {result, valid});
+    return success();
+  }
+
+  amdgpu::Chipset chipset;
+};
+} // namespace
+
+void tile::populateShuffleToAMDGPUPatterns(RewritePatternSet &patterns,
+                                           const Chip &chip) {
+  FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(chip.name);
+  if (succeeded(chipset))
+    patterns.add<ShuffleToAMDGPU>(patterns.getContext(), *chipset);
+}

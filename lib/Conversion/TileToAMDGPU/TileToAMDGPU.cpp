@@ -1,0 +1,79 @@
+//===- TileToAMDGPU.cpp - From tile_gpu to AMD's dialects -----------------===//
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "tile/Conversion/TileToAMDGPU/Passes.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Target/Mma.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILETOAMDGPU
+#include "tile/Conversion/TileToAMDGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+struct MmaToAMDGPU : OpConversionPattern<tile::gpu::MmaOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::MmaOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const Mma *row = findMma(op.getInstruction());
+    Type type = op.getD().getType();
+    switch (row->kind) {
+    case MmaKind::MmaSync:
+      return rewriter.notifyMatchFailure(op, "not an instruction of AMD");
+    case MmaKind::Wmma:
+      rewriter.replaceOpWithNewOp<amdgpu::WMMAOp>(
+          op, type, row->m, row->n, row->k, adaptor.getA(), adaptor.getB(),
+          adaptor.getC());
+      return success();
+    case MmaKind::Mfma:
+      rewriter.replaceOpWithNewOp<amdgpu::MFMAOp>(
+          op, type, row->m, row->n, row->k, /*blocks=*/1, adaptor.getA(),
+          adaptor.getB(), adaptor.getC());
+      return success();
+    }
+    llvm_unreachable("not a kind of the table");
+  }
+};
+
+struct BarrierToAMDGPU : OpConversionPattern<mlir::gpu::BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(mlir::gpu::BarrierOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<amdgpu::LDSBarrierOp>(op);
+    return success();
+  }
+};
+
+struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    const Chip *chip = getTargetChip(root);
+    if (!chip || failed(tile::gpu::verifyChip(root, *chip, Vendor::AMD)))
+      return signalPassFailure();
+    ConversionTarget target(getContext());
+    target.addIllegalDialect<tile::gpu::TileGPUDialect>();
+    target.addIllegalOp<mlir::gpu::BarrierOp>();
+    target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,
+                           LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+    RewritePatternSet patterns(&getContext());
+    populateTileToAMDGPUPatterns(patterns);
+    populateShuffleToAMDGPUPatterns(patterns, *chip);
+    if (failed(applyPartialConversion(root, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void tile::populateTileToAMDGPUPatterns(RewritePatternSet &patterns) {
+  patterns.add<MmaToAMDGPU, BarrierToAMDGPU>(patterns.getContext());
+}

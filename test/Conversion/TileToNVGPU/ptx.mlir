@@ -1,0 +1,99 @@
+// The fragments reach the instructions as they are: what ldmatrix loads is what
+// mma.sync takes, without a move in the loop.
+//
+// RUN: tile-opt %s --tile-to-nvgpu --split-input-file \
+// RUN:   | mlir-opt --allow-unregistered-dialect --split-input-file --pass-pipeline="builtin.module(nvvm-attach-target{chip=sm_80 features=+ptx70 O=3},gpu.module(convert-scf-to-cf,convert-nvgpu-to-nvvm,convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true},convert-vector-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts),gpu-module-to-binary{format=isa})" \
+// RUN:   | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+// CHECK-LABEL: .entry f16(
+// CHECK: cp.async.cg.shared.global [%{{.+}}], [%{{.+}}], 16, %{{.+}};
+// CHECK: cp.async.commit_group;
+// CHECK: cp.async.wait_group 0;
+// CHECK: bar.sync 0;
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {[[A:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
+// CHECK: ld.global.v4.b32 {[[C:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
+// CHECK: ld.global.v2.b32 {[[B:%r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
+// CHECK: $L__BB0_2:
+// CHECK-NEXT: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-NEXT: {[[C]]},
+// CHECK-NEXT: {[[A]]},
+// CHECK-NEXT: {[[B]]},
+// CHECK-NEXT: {[[C]]};
+// CHECK-NEXT: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {[[A]]}, [%{{.+}}];
+// CHECK-NOT: mov
+// CHECK: bra
+module attributes {tile.target = "sm_80"} {
+gpu.module @m {
+gpu.func @f16(%A: memref<1024xf16, #global>, %B: memref<1024xf16, #global>,
+              %C: memref<1024xf32, #global>, %n: index)
+    workgroup(%smem: memref<4096xf16, #shared>) kernel {
+  %t = gpu.thread_id x
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %i8 = arith.muli %t, %c8 : index
+  %i4 = arith.muli %t, %c4 : index
+  tile_gpu.async_copy %A[%i8], %smem[%i8], %n {elements = 8}
+      : memref<1024xf16, #global>, memref<4096xf16, #shared>
+  tile_gpu.commit_group
+  tile_gpu.wait_group 0
+  gpu.barrier
+  %a0 = tile_gpu.load_matrix %smem[%i8] : memref<4096xf16, #shared> -> vector<8xf16>
+  %b = vector.load %B[%i4] {alignment = 8} : memref<1024xf16, #global>, vector<4xf16>
+  %c = vector.load %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
+  %d, %last = scf.for %i = %c0 to %n step %c8 iter_args(%acc = %c, %a = %a0)
+      -> (vector<4xf32>, vector<8xf16>) {
+    %sum = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %acc
+        : vector<8xf16>, vector<4xf16>, vector<4xf32>
+    %next = tile_gpu.load_matrix %smem[%i] {transpose}
+        : memref<4096xf16, #shared> -> vector<8xf16>
+    scf.yield %sum, %next : vector<4xf32>, vector<8xf16>
+  }
+  vector.store %d, %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
+  gpu.return
+}
+}
+}
+
+// -----
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+// CHECK-LABEL: .entry bf16(
+// CHECK: $L__BB0_2:
+// CHECK-NEXT: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK-NEXT: {[[C:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]},
+// CHECK-NEXT: {[[A:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]},
+// CHECK-NEXT: {%r{{[0-9]+}}, %r{{[0-9]+}}},
+// CHECK-NEXT: {[[C]]};
+// CHECK-NEXT: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {[[A]]}, [%{{.+}}];
+// CHECK-NOT: mov
+// CHECK: bra
+module attributes {tile.target = "sm_80"} {
+gpu.module @m {
+gpu.func @bf16(%B: memref<1024xbf16, #global>, %C: memref<1024xf32, #global>, %n: index)
+    workgroup(%smem: memref<4096xbf16, #shared>) kernel {
+  %t = gpu.thread_id x
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %i4 = arith.muli %t, %c4 : index
+  %a0 = tile_gpu.load_matrix %smem[%i4] : memref<4096xbf16, #shared> -> vector<8xbf16>
+  %b = vector.load %B[%i4] {alignment = 8} : memref<1024xbf16, #global>, vector<4xbf16>
+  %c = vector.load %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
+  %d, %last = scf.for %i = %c0 to %n step %c8 iter_args(%acc = %c, %a = %a0)
+      -> (vector<4xf32>, vector<8xbf16>) {
+    %sum = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b, %acc
+        : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
+    %next = tile_gpu.load_matrix %smem[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
+    scf.yield %sum, %next : vector<4xf32>, vector<8xbf16>
+  }
+  vector.store %d, %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
+  gpu.return
+}
+}
+}
