@@ -2,8 +2,12 @@
 
 #include "tile/InitAll.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -12,8 +16,10 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Conversion/TileToAMDGPU/Passes.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
@@ -21,22 +27,29 @@
 #include "tile/Dialect/Tile/Transforms/BufferizableOpInterfaceImpl.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Pipelines/Pipelines.h"
+#include "tile/Target/Passes.h"
 
 using namespace mlir;
 
 void tile::registerAllDialects(DialectRegistry &registry) {
   registry
-      .insert<TileDialect, tile::gpu::TileGPUDialect, amdgpu::AMDGPUDialect,
-              arith::ArithDialect, func::FuncDialect, mlir::gpu::GPUDialect,
-              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-              nvgpu::NVGPUDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
-              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+      .insert<TileDialect, tile::gpu::TileGPUDialect, affine::AffineDialect,
+              amdgpu::AMDGPUDialect, arith::ArithDialect,
+              cf::ControlFlowDialect, DLTIDialect, func::FuncDialect,
+              mlir::gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, nvgpu::NVGPUDialect,
+              NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void tile::registerAllPasses() {
+  registerTileGPUToLLVMPasses();
+  registerTileTargetPasses();
   registerTileToAMDGPUPasses();
   registerTileToGPUPasses();
   registerTileToNVGPUPasses();
   registerTileTransformsPasses();
+  registerPipelines();
 }

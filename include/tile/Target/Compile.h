@@ -28,6 +28,9 @@ struct CompileOptions {
   std::string chip;
   /// Optimisation level of LLVM, 0 to 3.
   unsigned optLevel = 3;
+  /// Fail if a kernel does not carry what its manifest needs, as one written
+  /// by hand may not. Otherwise the manifest is then null.
+  bool requireManifest = false;
 };
 
 /// Seconds of wall time spent in one stage.

@@ -1,0 +1,74 @@
+//===- Passes.td - From one thread's program to LLVM (S5 -> S6) -----------===//
+
+#ifndef TILE_CONVERSION_GPUTOLLVM_PASSES
+#define TILE_CONVERSION_GPUTOLLVM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def TileLowerKernelABI : Pass<"tile-lower-kernel-abi", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Give kernels the arguments that a launcher passes";
+  let description = [{
+    Precondition: kernels are `gpu.func`s. Afterwards each memref argument is
+    one pointer; scalars stay as they are (`index` becomes i64 later). The
+    memref is rebuilt in the kernel, with offset 0. An argument attribute such
+    as `llvm.noalias` stays with its argument.
+
+    The pass also settles what a launch fixes: `tile.block` becomes
+    `known_block_size` (and `gpu.block_dim` its constant), dynamic shared
+    memory becomes one global that is aligned for every copy instruction, and
+    static shared memory gets the same alignment.
+
+    ```mlir
+    gpu.func @k(%x: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
+    // becomes
+    gpu.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) kernel
+    ```
+
+    Fails on a memref argument whose strides are not static or whose extents
+    beyond the first are dynamic: they would need arguments of their own.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower transcendental functions to the chip's instructions";
+  let description = [{
+    `math.exp2`, `exp`, `log2`, `log`, `tanh` and `rsqrt` become the chip's
+    approximate instructions (ex2.approx.ftz, v_exp_f32, ...): relative error
+    about 2^-22, denormal results flushed to zero. 16-bit types are computed
+    in f32. `arith.divf` with `fastmath<arcp,afn>` multiplies with the
+    approximate reciprocal. Vectors are taken apart: the instructions are
+    scalar.
+
+    Functions with no instruction, such as `math.erf`, become polynomials. What
+    then still would need a device library is an error: none is linked.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def TileGPUToLLVM : Pass<"tile-gpu-to-llvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Convert a GPU module to the LLVM dialect and its vendor's";
+  let description = [{
+    One full conversion of the arith, cf, gpu, index, math, memref, vector and
+    (on AMD) amdgpu operations. Precondition: structured control flow and nvgpu
+    operations are lowered already, kernels have no memref arguments. Attributes
+    of a kernel that the conversion does not know stay on the `llvm.func`. Fails,
+    naming the operation, on one that has no conversion.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::amdgpu::AMDGPUDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif // TILE_CONVERSION_GPUTOLLVM_PASSES

@@ -1,0 +1,151 @@
+//===- GPUToLLVM.cpp - A GPU module in the LLVM dialect -------------------===//
+
+#include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "tile/Conversion/GPUToLLVM/Passes.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUTOLLVM
+#include "tile/Conversion/GPUToLLVM/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// The LLVM conversion of vectors knows one-dimensional ones and has no
+/// slices, broadcasts of parts and the like.
+void populateVectorPreparationPatterns(RewritePatternSet &patterns) {
+  vector::populateVectorToVectorCanonicalizationPatterns(patterns);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorInterleaveLoweringPatterns(patterns);
+  vector::populateVectorTransposeLoweringPatterns(
+      patterns, vector::VectorTransposeLowering::EltWise);
+  vector::populateVectorMultiReductionLoweringPatterns(
+      patterns, vector::VectorMultiReductionLowering::InnerReduction);
+  vector::populateVectorMaskMaterializationPatterns(
+      patterns, /*force32BitVectorIndices=*/true);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  vector::populateVectorFromElementsUnrollPatterns(patterns);
+  vector::populateVectorToElementsUnrollPatterns(patterns);
+}
+
+/// Above what the vendor's patterns say: those call device libraries.
+constexpr unsigned kMathBenefit = 20, kVendorBenefit = 10;
+
+class GPUToLLVM : public tile::impl::TileGPUToLLVMBase<GPUToLLVM> {
+  void runOnOperation() override;
+};
+
+/// The translation to LLVM IR takes the block size of AMD kernels from the
+/// required size, and requires the flat size to agree.
+void setFlatWorkGroupSize(gpu::GPUModuleOp module) {
+  MLIRContext *context = module.getContext();
+  ROCDL::ROCDLDialect::ReqdWorkGroupSizeAttrHelper required(context);
+  ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper flat(context);
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!required.isAttrPresent(func))
+      continue;
+    int64_t size = 1;
+    for (int32_t extent : required.getAttr(func).asArrayRef())
+      size *= extent;
+    flat.setAttr(func,
+                 StringAttr::get(context, Twine(size) + "," + Twine(size)));
+  }
+}
+
+void GPUToLLVM::runOnOperation() {
+  gpu::GPUModuleOp module = getOperation();
+  MLIRContext *context = &getContext();
+  const Chip *chip = getTargetChip(module);
+  if (!chip)
+    return signalPassFailure();
+  bool amd = chip->vendor == Vendor::AMD;
+  amdgpu::Chipset chipset;
+  if (amd) {
+    FailureOr<amdgpu::Chipset> parsed = amdgpu::Chipset::parse(chip->name);
+    if (failed(parsed)) {
+      module.emitError() << chip->name << " is not a chip that amdgpu knows";
+      return signalPassFailure();
+    }
+    chipset = *parsed;
+  }
+
+  {
+    RewritePatternSet patterns(context);
+    populateGpuRewritePatterns(patterns);
+    if (amd)
+      populateGpuPromoteShuffleToAMDGPUPatterns(patterns, chipset);
+    populateVectorPreparationPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
+      return signalPassFailure();
+  }
+
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  ConversionTarget conversion(*context);
+  conversion.addLegalDialect<LLVM::LLVMDialect>();
+  conversion.addLegalOp<gpu::GPUModuleOp, UnrealizedConversionCastOp>();
+  if (amd) {
+    amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);
+    populateAMDGPUToROCDLConversionPatterns(converter, patterns, chipset);
+    populateGpuToROCDLConversionPatterns(converter, patterns,
+                                         gpu::amd::Runtime::HIP, chipset);
+    conversion.addLegalDialect<ROCDL::ROCDLDialect>();
+  } else {
+    configureGpuToNVVMTypeConverter(converter);
+    populateGpuToNVVMConversionPatterns(converter, patterns, kVendorBenefit);
+    conversion.addLegalDialect<NVVM::NVVMDialect>();
+  }
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/true, kMathBenefit);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns,
+                                         /*reassociateFPReductions=*/true,
+                                         /*force32BitVectorIndices=*/true);
+
+  if (failed(applyFullConversion(module, conversion, std::move(patterns))))
+    return signalPassFailure();
+  if (amd)
+    setFlatWorkGroupSize(module);
+}
+
+} // namespace

@@ -1,0 +1,201 @@
+//===- LowerKernelABI.cpp - The arguments that a launcher passes ----------===//
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "tile/Conversion/GPUToLLVM/Passes.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include <limits>
+
+namespace tile {
+#define GEN_PASS_DEF_TILELOWERKERNELABI
+#include "tile/Conversion/GPUToLLVM/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// LLVM's numbers for the address spaces; both vendors use the same ones for
+/// global and shared memory.
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+
+/// What the swizzled copies of sm_90 need, and a multiple of what every other
+/// access needs.
+constexpr int64_t kDynamicSharedAlignment = 1024;
+constexpr int64_t kStaticSharedAlignment = 16;
+
+constexpr StringLiteral kDynamicSharedName = "tile_dynamic_shared";
+
+/// The LLVM address space of a memref, or nothing if it is not one in which a
+/// kernel argument can point.
+std::optional<unsigned> getArgumentSpace(MemRefType type) {
+  Attribute space = type.getMemorySpace();
+  if (!space)
+    return 0;
+  if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space)) {
+    if (gpuSpace.getValue() != gpu::AddressSpace::Global)
+      return std::nullopt;
+    return kGlobalSpace;
+  }
+  auto number = dyn_cast<IntegerAttr>(space);
+  if (!number || (number.getInt() != 0 && number.getInt() != kGlobalSpace))
+    return std::nullopt;
+  return number.getInt();
+}
+
+class LowerKernelABI
+    : public tile::impl::TileLowerKernelABIBase<LowerKernelABI> {
+  void runOnOperation() override;
+  LogicalResult lowerKernel(gpu::GPUFuncOp kernel,
+                            const LLVMTypeConverter &converter);
+  void lowerBlockSize(gpu::GPUFuncOp kernel);
+  LogicalResult lowerDynamicShared(const LLVMTypeConverter &converter);
+};
+
+/// A memref with these strides and offset 0 that starts at `pointer`. Nothing
+/// is known of a dynamic extent; the largest one makes no access out of bounds.
+Value buildMemRef(OpBuilder &b, Location loc,
+                  const LLVMTypeConverter &converter, MemRefType type,
+                  ArrayRef<int64_t> strides, Value pointer) {
+  auto descriptor =
+      MemRefDescriptor::poison(b, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(b, loc, pointer);
+  descriptor.setAlignedPtr(b, loc, pointer);
+  descriptor.setConstantOffset(b, loc, 0);
+  for (auto [i, extent] : llvm::enumerate(type.getShape())) {
+    descriptor.setConstantSize(b, loc, i,
+                               ShapedType::isDynamic(extent)
+                                   ? std::numeric_limits<int64_t>::max()
+                                   : extent);
+    descriptor.setConstantStride(b, loc, i, strides[i]);
+  }
+  return UnrealizedConversionCastOp::create(b, loc, type, Value(descriptor))
+      .getResult(0);
+}
+
+LogicalResult LowerKernelABI::lowerKernel(gpu::GPUFuncOp kernel,
+                                          const LLVMTypeConverter &converter) {
+  OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  SmallVector<Type> inputs(kernel.getArgumentTypes());
+  for (BlockArgument arg :
+       kernel.getBody().getArguments().take_front(kernel.getNumArguments())) {
+    auto type = dyn_cast<MemRefType>(arg.getType());
+    if (!type) {
+      if (isa<BaseMemRefType>(arg.getType()))
+        return kernel.emitError("kernel argument #")
+               << arg.getArgNumber() << " of type " << arg.getType()
+               << " cannot be passed as one pointer";
+      continue;
+    }
+    auto refuse = [&](StringRef why) {
+      return kernel.emitError("kernel argument #")
+             << arg.getArgNumber() << " of type " << type
+             << " cannot be passed as one pointer: " << why;
+    };
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(type.getStridesAndOffset(strides, offset)))
+      return refuse("its layout is not strided");
+    if (offset != 0)
+      return refuse("its offset is not 0");
+    if (llvm::any_of(strides, ShapedType::isDynamic))
+      return refuse("its strides are not static");
+    std::optional<unsigned> space = getArgumentSpace(type);
+    if (!space)
+      return refuse("it is not in global memory");
+    auto pointerType = LLVM::LLVMPointerType::get(&getContext(), *space);
+    arg.setType(pointerType);
+    inputs[arg.getArgNumber()] = pointerType;
+    if (arg.use_empty())
+      continue;
+    // Made before the uses are replaced, as it is itself a use of the pointer.
+    Value memref =
+        buildMemRef(b, kernel.getLoc(), converter, type, strides, arg);
+    arg.replaceUsesWithIf(memref, [&](OpOperand &use) {
+      return !isa<LLVM::InsertValueOp>(use.getOwner());
+    });
+  }
+  kernel.setFunctionType(b.getFunctionType(inputs, {}));
+
+  for (unsigned i = 0, e = kernel.getNumWorkgroupAttributions(); i != e; ++i) {
+    StringRef name = LLVM::LLVMDialect::getAlignAttrName();
+    if (!kernel.getWorkgroupAttributionAttr(
+            i, StringAttr::get(&getContext(), name)))
+      kernel.setWorkgroupAttributionAttr(
+          i, name, b.getI64IntegerAttr(kStaticSharedAlignment));
+  }
+  return success();
+}
+
+/// A launch has the block size that the program was compiled for, so the back
+/// end may know it, and on AMD reading it would need a device library.
+void LowerKernelABI::lowerBlockSize(gpu::GPUFuncOp kernel) {
+  auto block =
+      kernel->getAttrOfType<DenseI64ArrayAttr>(TileDialect::kBlockAttr);
+  if (block && block.size() == 3 && !kernel.getKnownBlockSize())
+    kernel.setKnownBlockSize(SmallVector<int32_t>(block.asArrayRef()));
+  std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
+  if (!known)
+    return;
+  kernel.walk([&](gpu::BlockDimOp op) {
+    OpBuilder b(op);
+    op.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(
+            b, op.getLoc(), (*known)[static_cast<unsigned>(op.getDimension())])
+            .getResult());
+    op.erase();
+  });
+}
+
+LogicalResult
+LowerKernelABI::lowerDynamicShared(const LLVMTypeConverter &converter) {
+  SmallVector<gpu::DynamicSharedMemoryOp> ops;
+  getOperation().walk(
+      [&](gpu::DynamicSharedMemoryOp op) { ops.push_back(op); });
+  if (ops.empty())
+    return success();
+
+  // Dynamic shared memory is an external array of unknown size.
+  OpBuilder b = OpBuilder::atBlockBegin(getOperation().getBody());
+  auto array = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+  auto global = LLVM::GlobalOp::create(
+      b, ops.front().getLoc(), array, /*isConstant=*/false,
+      LLVM::Linkage::External, kDynamicSharedName, Attribute(),
+      kDynamicSharedAlignment, kSharedSpace);
+  SymbolTable(getOperation()).insert(global);
+  for (gpu::DynamicSharedMemoryOp op : ops) {
+    b.setInsertionPoint(op);
+    Value address = LLVM::AddressOfOp::create(b, op.getLoc(), global);
+    op.replaceAllUsesWith(buildMemRef(b, op.getLoc(), converter, op.getType(),
+                                      /*strides=*/{1}, address));
+    op.erase();
+  }
+  return success();
+}
+
+void LowerKernelABI::runOnOperation() {
+  LowerToLLVMOptions options(&getContext());
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(&getContext(), options);
+  converter.addTypeAttributeConversion(
+      [](BaseMemRefType type, gpu::AddressSpaceAttr space) -> Attribute {
+        bool global = space.getValue() == gpu::AddressSpace::Global;
+        return IntegerAttr::get(IntegerType::get(type.getContext(), 64),
+                                global ? kGlobalSpace : kSharedSpace);
+      });
+  for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
+    if (!kernel.isKernel())
+      continue;
+    if (failed(lowerKernel(kernel, converter)))
+      return signalPassFailure();
+    lowerBlockSize(kernel);
+  }
+  if (failed(lowerDynamicShared(converter)))
+    signalPassFailure();
+}
+
+} // namespace

@@ -1,0 +1,222 @@
+//===- LowerMath.cpp - Transcendental functions as instructions -----------===//
+//
+// Both vendors have exp2, log2 and the reciprocal as one scalar f32
+// instruction. Everything else is made of these.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "tile/Conversion/GPUToLLVM/Passes.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILELOWERMATH
+#include "tile/Conversion/GPUToLLVM/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// Emits scalar f32 operations at one place.
+class Emitter {
+public:
+  Emitter(OpBuilder &b, Location loc, Vendor vendor)
+      : b(b), loc(loc), vendor(vendor) {}
+
+  Value constant(double value) {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+
+  Value exp2(Value x) {
+    if (vendor == Vendor::AMD)
+      return ROCDL::ROCDLExp2::create(b, loc, x.getType(), x);
+    return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", x);
+  }
+  Value log2(Value x) {
+    // v_log_f32 is the logarithm to base 2.
+    if (vendor == Vendor::AMD)
+      return ROCDL::ROCDLLog::create(b, loc, x.getType(), x);
+    return intrinsic("llvm.nvvm.lg2.approx.ftz.f", x);
+  }
+  Value reciprocal(Value x) {
+    if (vendor == Vendor::AMD)
+      return ROCDL::ROCDLRcp::create(b, loc, x.getType(), x);
+    return NVVM::RcpApproxFtzF32Op::create(b, loc, x.getType(), x);
+  }
+  Value reciprocalSqrt(Value x) {
+    return intrinsic(vendor == Vendor::AMD ? "llvm.amdgcn.rsq.f32"
+                                           : "llvm.nvvm.rsqrt.approx.ftz.f",
+                     x);
+  }
+  Value exp(Value x) { return exp2(mul(x, constant(llvm::numbers::log2e))); }
+  Value log(Value x) { return mul(log2(x), constant(llvm::numbers::ln2)); }
+  /// 1 - 2 / (exp(2x) + 1): both infinities come out right, and the absolute
+  /// error is that of a rounding at 1. tanh.approx is off by 2^-11.
+  Value tanh(Value x) {
+    Value e = exp2(mul(x, constant(2 * llvm::numbers::log2e)));
+    Value r = reciprocal(add(e, constant(1)));
+    return sub(constant(1), mul(constant(2), r));
+  }
+
+private:
+  Value intrinsic(StringRef name, Value x) {
+    return LLVM::CallIntrinsicOp::create(b, loc, x.getType(),
+                                         b.getStringAttr(name), ValueRange{x})
+        .getResult(0);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  Vendor vendor;
+};
+
+/// Replaces `op`, an elementwise function of f16, bf16 or f32 scalars or
+/// vectors, by `emit` applied in f32 to each element.
+LogicalResult applyPerElement(PatternRewriter &rewriter, Operation *op,
+                              Vendor vendor,
+                              function_ref<Value(Emitter &, ValueRange)> emit) {
+  Type type = op->getResult(0).getType();
+  auto vector = dyn_cast<VectorType>(type);
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  if (!element || element.getWidth() > 32 || element.getWidth() < 16 ||
+      (vector && vector.isScalable()))
+    return failure();
+
+  Location loc = op->getLoc();
+  Emitter emitter(rewriter, loc, vendor);
+  Type f32 = rewriter.getF32Type();
+  auto scalar = [&](ValueRange operands) {
+    SmallVector<Value> wide(operands);
+    if (element != f32)
+      for (Value &operand : wide)
+        operand = arith::ExtFOp::create(rewriter, loc, f32, operand);
+    Value result = emit(emitter, wide);
+    if (element != f32)
+      result = arith::TruncFOp::create(rewriter, loc, element, result);
+    return result;
+  };
+  if (!vector) {
+    rewriter.replaceOp(op, scalar(op->getOperands()));
+    return success();
+  }
+
+  SmallVector<vector::ToElementsOp> sources;
+  for (Value operand : op->getOperands())
+    sources.push_back(vector::ToElementsOp::create(rewriter, loc, operand));
+  SmallVector<Value> results;
+  for (int64_t i = 0, e = vector.getNumElements(); i != e; ++i) {
+    SmallVector<Value> operands;
+    for (vector::ToElementsOp source : sources)
+      operands.push_back(source.getResult(i));
+    results.push_back(scalar(operands));
+  }
+  rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, results);
+  return success();
+}
+
+/// A function of one argument.
+template <typename OpT, Value (Emitter::*Emit)(Value)>
+struct LowerUnary : OpRewritePattern<OpT> {
+  LowerUnary(MLIRContext *context, Vendor vendor)
+      : OpRewritePattern<OpT>(context), vendor(vendor) {}
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    return applyPerElement(rewriter, op, vendor, [](Emitter &e, ValueRange x) {
+      return (e.*Emit)(x[0]);
+    });
+  }
+  Vendor vendor;
+};
+
+/// Only where the author allows it: x / y rounds, x * (1 / y) rounds twice.
+struct LowerApproximateDivision : OpRewritePattern<arith::DivFOp> {
+  LowerApproximateDivision(MLIRContext *context, Vendor vendor)
+      : OpRewritePattern(context), vendor(vendor) {}
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    using arith::FastMathFlags;
+    if (!bitEnumContainsAll(op.getFastmath(),
+                            FastMathFlags::arcp | FastMathFlags::afn))
+      return failure();
+    bool isReciprocal = matchPattern(op.getLhs(), m_OneFloat());
+    return applyPerElement(rewriter, op, vendor, [&](Emitter &e, ValueRange x) {
+      Value r = e.reciprocal(x[1]);
+      return isReciprocal ? r : e.mul(x[0], r);
+    });
+  }
+  Vendor vendor;
+};
+
+/// Math operations that both back ends select by themselves, in every float
+/// type.
+bool isSelectable(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+             math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
+             math::SqrtOp, math::TruncOp>(op);
+}
+
+class LowerMath : public tile::impl::TileLowerMathBase<LowerMath> {
+  void runOnOperation() override;
+};
+
+void LowerMath::runOnOperation() {
+  const Chip *chip = getTargetChip(getOperation());
+  if (!chip)
+    return signalPassFailure();
+  Vendor vendor = chip->vendor;
+
+  RewritePatternSet patterns(&getContext());
+  patterns.add<LowerUnary<math::Exp2Op, &Emitter::exp2>,
+               LowerUnary<math::ExpOp, &Emitter::exp>,
+               LowerUnary<math::Log2Op, &Emitter::log2>,
+               LowerUnary<math::LogOp, &Emitter::log>,
+               LowerUnary<math::TanhOp, &Emitter::tanh>,
+               LowerUnary<math::RsqrtOp, &Emitter::reciprocalSqrt>,
+               LowerApproximateDivision>(&getContext(), vendor);
+  auto hasPolynomial = [](StringRef name) {
+    return llvm::is_contained(
+        {math::SinOp::getOperationName(), math::CosOp::getOperationName(),
+         math::ErfOp::getOperationName(), math::Log1pOp::getOperationName(),
+         math::ExpM1Op::getOperationName(), math::AtanOp::getOperationName(),
+         math::Atan2Op::getOperationName()},
+        name);
+  };
+  populateMathF32ExpansionPatterns(patterns, hasPolynomial);
+  populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
+  math::populateExpansionPatterns(patterns, {"powf", "fpowi", "round"});
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  if (failed(
+          applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    return signalPassFailure();
+
+  WalkResult result = getOperation().walk([&](Operation *op) {
+    if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
+        isSelectable(op))
+      return WalkResult::advance();
+    op->emitOpError("on ") << op->getOperand(0).getType()
+                           << " has no instruction on " << chip->name
+                           << ", and no device library is linked";
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
+}
+
+} // namespace

@@ -1,0 +1,242 @@
+//===- Backend.cpp - LLVM IR, optimisation, code generation ---------------===//
+
+#include "Backend.h"
+#include "Recovery.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace tile {
+
+namespace {
+
+/// Turns the diagnostics of an LLVM context into MLIR's.
+class DiagnosticForwarder : public llvm::DiagnosticHandler {
+public:
+  DiagnosticForwarder(gpu::GPUModuleOp module, bool &failed)
+      : module(module), failed(failed) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    switch (info.getSeverity()) {
+    case llvm::DS_Error:
+      failed = true;
+      emitError(locate(info)) << "LLVM: " << text;
+      break;
+    case llvm::DS_Warning:
+      emitWarning(locate(info)) << "LLVM: " << text;
+      break;
+    case llvm::DS_Remark:
+    case llvm::DS_Note:
+      break;
+    }
+    return true;
+  }
+
+private:
+  Location locate(const llvm::DiagnosticInfo &info) {
+    const llvm::Function *function = nullptr;
+    if (info.getKind() == llvm::DK_ResourceLimit ||
+        info.getKind() == llvm::DK_StackSize ||
+        info.getKind() == llvm::DK_Unsupported ||
+        info.getKind() == llvm::DK_Lowering)
+      function =
+          &static_cast<const llvm::DiagnosticInfoWithLocationBase &>(info)
+               .getFunction();
+    auto symbol = function ? module.lookupSymbol(function->getName()) : nullptr;
+    return symbol ? symbol->getLoc() : module.getLoc();
+  }
+
+  gpu::GPUModuleOp module;
+  bool &failed;
+};
+
+/// The LLVM objects of one compilation. On the heap, so that they can be
+/// abandoned after a fatal error.
+struct Session {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::SmallString<0> output;
+  /// An error was emitted as a diagnostic.
+  bool failed = false;
+};
+
+} // namespace
+
+static void initializeTarget(Vendor vendor) {
+  static std::once_flag nvidia, amd;
+  if (vendor == Vendor::NVIDIA)
+    std::call_once(nvidia, [] {
+      LLVMInitializeNVPTXTargetInfo();
+      LLVMInitializeNVPTXTarget();
+      LLVMInitializeNVPTXTargetMC();
+      LLVMInitializeNVPTXAsmPrinter();
+    });
+  else
+    // The parser is for inline assembly.
+    std::call_once(amd, [] {
+      LLVMInitializeAMDGPUTargetInfo();
+      LLVMInitializeAMDGPUTarget();
+      LLVMInitializeAMDGPUTargetMC();
+      LLVMInitializeAMDGPUAsmPrinter();
+      LLVMInitializeAMDGPUAsmParser();
+    });
+}
+
+static std::string getFeatures(const Chip &chip) {
+  if (chip.vendor == Vendor::NVIDIA)
+    return ("+ptx" + llvm::Twine(chip.ptxVersion)).str();
+  // A block then runs on one compute unit of the two that share a cache, and a
+  // barrier need not invalidate that cache.
+  if (!chip.name.starts_with("gfx9"))
+    return "+cumode";
+  return "";
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const Chip &chip, unsigned optLevel, std::string &error) {
+  initializeTarget(chip.vendor);
+  llvm::Triple triple(chip.vendor == Vendor::NVIDIA ? "nvptx64-nvidia-cuda"
+                                                    : "amdgcn-amd-amdhsa");
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // As nvcc and hipcc do by default: a * b + c is one instruction.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, chip.name, getFeatures(chip), options,
+                                  llvm::Reloc::PIC_, std::nullopt,
+                                  llvm::CodeGenOpt::getLevel(optLevel).value_or(
+                                      llvm::CodeGenOptLevel::Aggressive)));
+  if (!machine)
+    error = "LLVM has no back end for this chip";
+  return machine;
+}
+
+static void setTargetOf(llvm::Module &module,
+                        const llvm::TargetMachine &machine, const Chip &chip) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+  }
+  // Code object 5 loads on ROCm 5.5 and later; LLVM's default needs 6.4.
+  if (chip.vendor == Vendor::AMD)
+    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                         500);
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     const Chip &chip, unsigned optLevel) {
+  llvm::PipelineTuningOptions tuning;
+  // A kernel is vectorised by its layouts.
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+
+  // Tiles arrive as vectors of all of a thread's registers. PTX has none of
+  // them; taken apart late, every phi of a loop would copy them element by
+  // element through selects. Two 16-bit floats stay one register.
+  if (chip.vendor == Vendor::NVIDIA)
+    builder.registerPipelineStartEPCallback(
+        [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+          llvm::ScalarizerPassOptions options;
+          options.ScalarizeMinBits = 32;
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+              llvm::ScalarizerPass(options)));
+        });
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  const llvm::OptimizationLevel &level = levels[std::min(optLevel, 3u)];
+  llvm::ModulePassManager passes =
+      level == llvm::OptimizationLevel::O0
+          ? builder.buildO0DefaultPipeline(level)
+          : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
+                         OutputKind kind, unsigned optLevel,
+                         Stopwatch &stopwatch, std::string &output) {
+  auto session = std::make_unique<Session>();
+  session->context.setDiagnosticHandler(
+      std::make_unique<DiagnosticForwarder>(module, session->failed));
+  session->module = translateModuleToLLVMIR(
+      module, session->context, module.getName(), /*disableVerification=*/true);
+  if (!session->module)
+    return module.emitError("the module could not be translated to LLVM IR");
+  stopwatch.lap("LLVM IR");
+
+  std::string error;
+  session->machine = createMachine(chip, optLevel, error);
+  if (!session->machine)
+    return module.emitError() << chip.name << ": " << error;
+  setTargetOf(*session->module, *session->machine, chip);
+
+  std::optional<std::string> fatal = catchFatalErrors([&] {
+    optimize(*session->module, *session->machine, chip, optLevel);
+    stopwatch.lap("optimise");
+    if (session->failed)
+      return;
+    llvm::raw_svector_ostream os(session->output);
+    if (kind == OutputKind::LLVMIR) {
+      session->module->print(os, nullptr);
+      return;
+    }
+    llvm::legacy::PassManager passes;
+    auto type = kind == OutputKind::PTX ? llvm::CodeGenFileType::AssemblyFile
+                                        : llvm::CodeGenFileType::ObjectFile;
+    if (session->machine->addPassesToEmitFile(passes, os, nullptr, type)) {
+      session->failed = true;
+      module.emitError() << chip.name << ": LLVM cannot emit this file type";
+      return;
+    }
+    passes.run(*session->module);
+    stopwatch.lap("code generation");
+  });
+  if (fatal) {
+    // Its parts may be in any state.
+    (void)session.release();
+    return module.emitError("LLVM: ") << *fatal;
+  }
+  if (session->failed)
+    return failure();
+  output.assign(session->output.begin(), session->output.end());
+  return success();
+}
+
+} // namespace tile

@@ -1,0 +1,202 @@
+//===- TranslateMain.cpp - The tile-translate tool ------------------------===//
+
+#include "tile/Tools/TranslateMain.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/InitAll.h"
+#include "tile/Target/Chips.h"
+#include "tile/Target/Compile.h"
+#include "tile/Target/ResourceUsage.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include <chrono>
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+namespace {
+
+/// What the command line asks for. A plain struct: the linker, which is a
+/// library here, resets the command line options of the whole process.
+struct Arguments {
+  std::string input, output, manifest;
+  tile::OutputKind kind;
+  tile::CompileOptions compile;
+  bool timing, resources;
+};
+
+} // namespace
+
+static Arguments parseArguments(int argc, char **argv) {
+  static cl::OptionCategory category("tile-translate options");
+  static cl::opt<std::string> input(cl::Positional, cl::desc("<input file>"),
+                                    cl::init("-"), cl::cat(category));
+  static cl::opt<std::string> output("o", cl::desc("Where to write"),
+                                     cl::value_desc("file"), cl::init("-"),
+                                     cl::cat(category));
+  static cl::opt<tile::OutputKind> kind(
+      cl::desc("What to write:"),
+      cl::values(
+          clEnumValN(tile::OutputKind::PTX, "tile-to-ptx", "PTX (NVIDIA)"),
+          clEnumValN(tile::OutputKind::HSACO, "tile-to-hsaco",
+                     "a code object (AMD)"),
+          clEnumValN(tile::OutputKind::LLVMIR, "tile-to-llvmir",
+                     "LLVM IR, optimised as for the chip")),
+      cl::cat(category));
+  static cl::opt<std::string> chip(
+      "chip", cl::desc("The chip to compile for; 'help' lists them"),
+      cl::value_desc("name"), cl::cat(category));
+  static cl::opt<char> level("O", cl::desc("Optimisation level, 0 to 3"),
+                             cl::Prefix, cl::init('3'), cl::cat(category));
+  static cl::opt<std::string> manifest(
+      "manifest", cl::desc("Also write what a launcher needs, as JSON"),
+      cl::value_desc("file"), cl::cat(category));
+  static cl::opt<bool> timing(
+      "timing", cl::desc("Print the time of each stage to stderr"),
+      cl::cat(category));
+  static cl::opt<bool> resources(
+      "resources",
+      cl::desc("Print the registers and memory of each kernel to stdout, one "
+               "JSON object a line"),
+      cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "compiler of tile programs\n");
+
+  auto fail = [&](const llvm::Twine &message) {
+    llvm::WithColor::error(llvm::errs(), "tile-translate") << message << "\n";
+    std::exit(1);
+  };
+  if (chip == "help") {
+    for (const tile::Chip &row : tile::chips())
+      llvm::outs() << row.name << "\n";
+    std::exit(0);
+  }
+  if (kind.getNumOccurrences() != 1)
+    fail("say one of --tile-to-ptx, --tile-to-hsaco and --tile-to-llvmir");
+  if (level < '0' || level > '3')
+    fail("the optimisation level is one of -O0, -O1, -O2 and -O3");
+  if (resources && output == "-")
+    fail("--resources needs -o: both would write to stdout");
+  if (!manifest.empty() && manifest == output)
+    fail("--manifest and -o name the same file");
+
+  Arguments arguments;
+  arguments.input = input;
+  arguments.output = output;
+  arguments.manifest = manifest;
+  arguments.kind = kind;
+  arguments.compile.chip = chip;
+  arguments.compile.optLevel = level - '0';
+  arguments.compile.requireManifest = !manifest.empty();
+  arguments.timing = timing;
+  arguments.resources = resources;
+  return arguments;
+}
+
+/// Writes a whole file, or leaves none.
+static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
+  if (!file)
+    return emitError(loc) << message;
+  file->os() << data;
+  file->os().close();
+  if (std::error_code code = file->os().error()) {
+    file->os().clear_error();
+    return emitError(loc) << "cannot write " << path << ": " << code.message();
+  }
+  file->keep();
+  return success();
+}
+
+static LogicalResult printResources(const tile::Artifact &artifact,
+                                    StringRef chip, Location loc) {
+  if (artifact.kind == tile::OutputKind::LLVMIR)
+    return emitError(loc, "LLVM IR has no registers; --resources is for PTX "
+                          "and HSACO");
+  llvm::Expected<std::vector<tile::KernelResources>> kernels =
+      std::vector<tile::KernelResources>();
+  if (artifact.kind == tile::OutputKind::HSACO) {
+    kernels = tile::readCodeObjectResources(artifact.data);
+  } else if (std::optional<std::string> ptxas = tile::findPtxas()) {
+    kernels = tile::readPtxResources(artifact.data, chip, *ptxas);
+  } else {
+    llvm::outs() << "unknown (no ptxas)\n";
+    return success();
+  }
+  if (!kernels)
+    return emitError(loc, llvm::toString(kernels.takeError()));
+  for (const tile::KernelResources &kernel : *kernels)
+    llvm::outs() << tile::toJSON(kernel) << "\n";
+  return success();
+}
+
+static void printTimes(const std::vector<tile::StageTime> &times) {
+  double total = 0;
+  for (const tile::StageTime &time : times) {
+    llvm::errs() << llvm::formatv("{0,8:f1} ms  {1}\n", time.seconds * 1e3,
+                                  time.stage);
+    total += time.seconds;
+  }
+  llvm::errs() << llvm::formatv("{0,8:f1} ms  total\n", total * 1e3);
+}
+
+int tile::translateMain(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Arguments arguments = parseArguments(argc, argv);
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(arguments.input, &message);
+  if (!input) {
+    llvm::WithColor::error(llvm::errs(), "tile-translate") << message << "\n";
+    return 1;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(input), SMLoc());
+
+  auto start = std::chrono::steady_clock::now();
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  // One module of a few functions: starting threads costs more than it gives.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  if (!module)
+    return 1;
+  double parseTime =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+
+  FailureOr<Artifact> artifact =
+      compile(*module, arguments.kind, arguments.compile);
+  if (failed(artifact))
+    return 1;
+  artifact->times.insert(artifact->times.begin(), {"parse", parseTime});
+
+  Location loc = module->getLoc();
+  if (!arguments.manifest.empty()) {
+    std::string text = llvm::formatv("{0:2}\n", artifact->manifest);
+    if (failed(writeFile(arguments.manifest, text, loc)))
+      return 1;
+  }
+  if (failed(writeFile(arguments.output, artifact->data, loc)))
+    return 1;
+  if (arguments.resources) {
+    StringRef chip =
+        (*module)->getAttrOfType<StringAttr>(TileDialect::kTargetAttr);
+    if (failed(printResources(*artifact, chip, loc)))
+      return 1;
+  }
+  if (arguments.timing)
+    printTimes(artifact->times);
+  return 0;
+}

@@ -1,0 +1,113 @@
+// RUN: split-file %s %t
+// RUN: tile-opt --allow-unregistered-dialect %t/input.mlir --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},gpu.module(tile-lower-math))' | FileCheck %s --check-prefixes=CHECK,NV
+// RUN: tile-opt --allow-unregistered-dialect %t/input.mlir --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},gpu.module(tile-lower-math))' | FileCheck %s --check-prefixes=CHECK,AMD
+
+// The values themselves are tested by running kernels; here: which instructions.
+
+// CHECK-LABEL: gpu.func @scalars
+// NV: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// AMD: rocdl.exp2
+// NV: llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"
+// AMD: rocdl.log
+// NV: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.ftz.f"
+// AMD: llvm.call_intrinsic "llvm.amdgcn.rsq.f32"
+
+// exp(x) = exp2(x * log2(e)), log(x) = log2(x) * ln(2).
+// CHECK-LABEL: gpu.func @natural(
+// CHECK-SAME: %[[X:.+]]: f32
+// CHECK-DAG: %[[LOG2E:.+]] = arith.constant 1.44269502 : f32
+// CHECK-DAG: %[[LN2:.+]] = arith.constant 0.693147182 : f32
+// CHECK: %[[Y:.+]] = arith.mulf %[[X]], %[[LOG2E]]
+// NV: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[Y]])
+// AMD: rocdl.exp2 %[[Y]]
+// NV: %[[L:.+]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[X]])
+// AMD: %[[L:.+]] = rocdl.log %[[X]]
+// CHECK: arith.mulf %[[L]], %[[LN2]]
+
+// CHECK-LABEL: gpu.func @tanh
+// NV: ex2.approx
+// AMD: rocdl.exp2
+// CHECK: arith.addf
+// NV: nvvm.rcp.approx.ftz.f
+// AMD: rocdl.rcp
+// CHECK: arith.mulf
+// CHECK: arith.subf
+
+// Element by element, in f32.
+// CHECK-LABEL: gpu.func @vector
+// CHECK: %[[E:.+]]:2 = vector.to_elements
+// CHECK: %[[W0:.+]] = arith.extf %[[E]]#0 : bf16 to f32
+// NV: %[[R0:.+]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[W0]])
+// AMD: %[[R0:.+]] = rocdl.exp2 %[[W0]]
+// CHECK: %[[N0:.+]] = arith.truncf %[[R0]] : f32 to bf16
+// CHECK: %[[W1:.+]] = arith.extf %[[E]]#1 : bf16 to f32
+// CHECK: %[[N1:.+]] = arith.truncf
+// CHECK: vector.from_elements %[[N0]], %[[N1]] : vector<1x2xbf16>
+
+// Only what the author allows is approximated.
+// CHECK-LABEL: gpu.func @division(
+// CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32
+// CHECK: arith.divf %[[X]], %[[Y]] : f32
+// CHECK: arith.divf %[[X]], %[[Y]] fastmath<arcp>
+// NV: %[[R:.+]] = nvvm.rcp.approx.ftz.f %[[Y]]
+// AMD: %[[R:.+]] = rocdl.rcp %[[Y]]
+// CHECK: arith.mulf %[[X]], %[[R]]
+// NV: %[[R:.+]] = nvvm.rcp.approx.ftz.f %[[Y]]
+// AMD: %[[R:.+]] = rocdl.rcp %[[Y]]
+// CHECK-NEXT: "test.use"(%{{.+}}, %{{.+}}, %{{.+}}, %[[R]])
+
+// No instruction, but a polynomial.
+// CHECK-LABEL: gpu.func @polynomial
+// CHECK-NOT: math.erf
+// CHECK: math.fma
+
+// CHECK-LABEL: gpu.func @selectable
+// CHECK: math.floor
+// CHECK: math.sqrt
+
+//--- input.mlir
+gpu.module @m {
+  gpu.func @scalars(%x: f32) {
+    %0 = math.exp2 %x : f32
+    %1 = math.log2 %x : f32
+    %2 = math.rsqrt %x : f32
+    "test.use"(%0, %1, %2) : (f32, f32, f32) -> ()
+    gpu.return
+  }
+  gpu.func @natural(%x: f32) {
+    %0 = math.exp %x : f32
+    %1 = math.log %x : f32
+    "test.use"(%0, %1) : (f32, f32) -> ()
+    gpu.return
+  }
+  gpu.func @tanh(%x: f32) {
+    %0 = math.tanh %x : f32
+    "test.use"(%0) : (f32) -> ()
+    gpu.return
+  }
+  gpu.func @vector(%x: vector<1x2xbf16>) {
+    %0 = math.exp2 %x : vector<1x2xbf16>
+    "test.use"(%0) : (vector<1x2xbf16>) -> ()
+    gpu.return
+  }
+  gpu.func @division(%x: f32, %y: f32) {
+    %one = arith.constant 1.0 : f32
+    %0 = arith.divf %x, %y : f32
+    %1 = arith.divf %x, %y fastmath<arcp> : f32
+    %2 = arith.divf %x, %y fastmath<arcp,afn> : f32
+    %3 = arith.divf %one, %y fastmath<arcp,afn> : f32
+    "test.use"(%0, %1, %2, %3) : (f32, f32, f32, f32) -> ()
+    gpu.return
+  }
+  gpu.func @polynomial(%x: vector<4xf32>) {
+    %0 = math.erf %x : vector<4xf32>
+    "test.use"(%0) : (vector<4xf32>) -> ()
+    gpu.return
+  }
+  gpu.func @selectable(%x: vector<4xf64>) {
+    %0 = math.floor %x : vector<4xf64>
+    %1 = math.sqrt %0 : vector<4xf64>
+    "test.use"(%1) : (vector<4xf64>) -> ()
+    gpu.return
+  }
+}

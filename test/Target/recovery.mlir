@@ -1,0 +1,17 @@
+// What the target verifier does not know ends in LLVM's "Cannot select". That
+// is an error of this compilation, not the end of the process: the tool still
+// reports it at the module and exits with 1.
+
+// RUN: not tile-translate --tile-to-ptx --chip=sm_90a %s -o %t.ptx 2>&1 | FileCheck %s
+// RUN: not ls %t.ptx
+
+// CHECK: recovery.mlir:12:1: error: LLVM: Cannot select
+// CHECK-NOT: {{Stack dump|PLEASE submit}}
+
+// The instruction needs PTX 8.3.
+gpu.module @m {
+  llvm.func @k(%p: !llvm.ptr, %size: i32) attributes {gpu.kernel, nvvm.kernel} {
+    nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %p, %size
+    llvm.return
+  }
+}

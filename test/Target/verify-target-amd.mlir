@@ -1,0 +1,113 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(gpu.module(tile-verify-target))'
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    llvm.func @other_vendor() {
+      // expected-error @+1 {{'nvvm.barrier0' op is for the other vendor's chips; the target is gfx1100}}
+      nvvm.barrier0
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1201"} {
+  gpu.module @m {
+    gpu.func @fragments(%a: vector<16xf16>, %c: vector<8xf32>) {
+      // expected-error @+1 {{'amdgpu.wmma' op has fragments of 16, 16 and 8 elements a thread; wmma.gfx12.16x16x16.f16 on gfx1201 has 8, 8 and 8}}
+      %d = amdgpu.wmma 16x16x16 %a * %a + %c : vector<16xf16>, vector<16xf16>, vector<8xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1201"} {
+  gpu.module @m {
+    llvm.func @rocdl_fragments(%a: vector<16xf16>, %c: vector<8xf32>) {
+      // expected-error @+1 {{'rocdl.wmma.f32.16x16x16.f16' op has fragments of 16, 16 and 8 elements a thread; wmma.gfx12.16x16x16.f16 on gfx1201 has 8, 8 and 8}}
+      %d = rocdl.wmma.f32.16x16x16.f16 %a, %a, %c : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @later_chip(%a: vector<8xf16>, %c: vector<4xf32>) {
+      // expected-error @+1 {{'amdgpu.mfma' op of shape 16x16x32 with these element types is not an instruction of gfx942; it has mfma.16x16x16.f16}}
+      %d = amdgpu.mfma 16x16x32 %a * %a + %c blgp = none : vector<8xf16>, vector<8xf16>, vector<4xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @family(%a: vector<16xf16>, %c: vector<8xf32>) {
+      // expected-error @+1 {{'amdgpu.wmma' op is not available on gfx942, only on gfx11*, gfx12*}}
+      %d = amdgpu.wmma 16x16x16 %a * %a + %c : vector<16xf16>, vector<16xf16>, vector<8xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @device_library() {
+      // expected-error @+1 {{'gpu.grid_dim' op needs a device library, and none is linked}}
+      %0 = gpu.grid_dim x
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    llvm.func @scope(%p: !llvm.ptr<1>, %v: f32) {
+      %0 = llvm.atomicrmw fadd %p, %v syncscope("agent") monotonic : !llvm.ptr<1>, f32
+      // expected-error @+1 {{'llvm.atomicrmw' op has the scope "device", which gfx942 does not have}}
+      %1 = llvm.atomicrmw fadd %p, %v syncscope("device") monotonic : !llvm.ptr<1>, f32
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+// On AMD chips tile.shared_bytes restates the static size.
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    gpu.func @fits() workgroup(%lds: memref<65536xi8, #gpu.address_space<workgroup>>) kernel
+        attributes {tile.shared_bytes = 65536 : i64} {
+      gpu.return
+    }
+    // expected-error @+1 {{'gpu.func' op needs 65540 bytes of shared memory; a block on gfx1100 has at most 65536}}
+    gpu.func @shared() workgroup(%lds: memref<16385xf32, #gpu.address_space<workgroup>>) kernel {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    llvm.mlir.global internal @lds() {addr_space = 3 : i32} : !llvm.array<16385 x f32>
+    // expected-error @+1 {{'llvm.func' op needs 65540 bytes of shared memory; a block on gfx1100 has at most 65536}}
+    llvm.func @shared_global() attributes {gpu.kernel, rocdl.kernel} {
+      %0 = llvm.mlir.addressof @lds : !llvm.ptr<3>
+      llvm.return
+    }
+  }
+}
