@@ -9,7 +9,11 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
+#include "tile/Conversion/TileToAMDGPU/Passes.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Target/Passes.h"
 
@@ -17,14 +21,28 @@ using namespace mlir;
 
 namespace tile {
 
-static void attachTarget(OpPassManager &pm, const TileToLLVMOptions &options) {
+/// S0 to S5, but for what the vendors do differently.
+static void buildTileToDevicePipeline(OpPassManager &pm,
+                                      const TileToLLVMOptions &options) {
   TileAttachTargetOptions target;
   target.chip = options.chip;
   pm.addPass(createTileAttachTarget(target));
+  pm.addPass(createTileExpandAttention());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  OpPassManager &kernel = pm.nest<KernelOp>();
+  kernel.addPass(createTileAssignLayouts());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createTileDecomposeConversions());
+  kernel.addPass(createTileBufferize());
+  pm.addPass(createTileVectorize());
+  OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
 }
 
 void buildDeviceToLLVMPipeline(OpPassManager &pm) {
-  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createTileVerifyTarget());
   device.addPass(createTileLowerKernelABI());
   device.addPass(createTileLowerMath());
@@ -41,13 +59,15 @@ void buildDeviceToLLVMPipeline(OpPassManager &pm) {
 
 void buildTileToNVVMPipeline(OpPassManager &pm,
                              const TileToNVVMOptions &options) {
-  attachTarget(pm, options);
+  buildTileToDevicePipeline(pm, options);
+  pm.addNestedPass<mlir::gpu::GPUModuleOp>(createTileToNVGPU());
   buildDeviceToLLVMPipeline(pm);
 }
 
 void buildTileToROCDLPipeline(OpPassManager &pm,
                               const TileToROCDLOptions &options) {
-  attachTarget(pm, options);
+  buildTileToDevicePipeline(pm, options);
+  pm.addNestedPass<mlir::gpu::GPUModuleOp>(createTileToAMDGPU());
   buildDeviceToLLVMPipeline(pm);
 }
 

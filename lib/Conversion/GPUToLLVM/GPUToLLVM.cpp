@@ -1,6 +1,7 @@
 //===- GPUToLLVM.cpp - A GPU module in the LLVM dialect -------------------===//
 
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
+#include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -9,6 +10,7 @@
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/LLVMCommon/VectorPattern.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
@@ -128,6 +130,12 @@ void GPUToLLVM::runOnOperation() {
   } else {
     configureGpuToNVVMTypeConverter(converter);
     populateGpuToNVVMConversionPatterns(converter, patterns, kVendorBenefit);
+    // Upstream calls libdevice for these two; the instruction does the same.
+    patterns.add<VectorConvertToLLVMPattern<arith::MaxNumFOp, LLVM::MaxNumOp,
+                                            arith::AttrConvertFastMathToLLVM>,
+                 VectorConvertToLLVMPattern<arith::MinNumFOp, LLVM::MinNumOp,
+                                            arith::AttrConvertFastMathToLLVM>>(
+        converter, kVendorBenefit + 1);
     conversion.addLegalDialect<NVVM::NVVMDialect>();
   }
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
