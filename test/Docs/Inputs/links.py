@@ -12,7 +12,7 @@ documents = glob.glob(os.path.join(root, "*.md")) + glob.glob(
 broken = []
 for document in documents:
     with open(document, encoding="utf-8") as file:
-        text = file.read()
+        text = re.sub(r"^```.*?^```$", "", file.read(), flags=re.S | re.M)
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         if not re.match(r"\w+:", target):
             path = os.path.join(os.path.dirname(document), target)

@@ -2,7 +2,6 @@
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -23,14 +22,8 @@ static bool touchesSharedTiles(Operation *op) {
 /// each has one buffer, and none is left as a value afterwards.
 static LogicalResult checkSharedTiles(KernelOp kernel) {
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([](Operation *op) {
-    if (isa<LoadOp, TransposeOp, ConvertLayoutOp>(op)) {
-      Type type = op->getResult(0).getType();
-      if (!isSharedTile(type) || !getElementTypeOrSelf(type).isInteger(1))
-        return WalkResult::advance();
-      op->emitOpError(
-          "puts a tile of i1 into shared memory; convert it to i32");
-      return WalkResult::interrupt();
-    }
+    if (isa<LoadOp, TransposeOp, ConvertLayoutOp>(op))
+      return WalkResult::advance();
     auto complain = [&](StringRef what, unsigned number, Type type) {
       op->emitOpError() << "cannot "
                         << (isa<LoopLikeOpInterface>(op) ? "carry"

@@ -47,6 +47,6 @@ tile.kernel @mask(%x: i32) {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %m = arith.constant dense<true> : tensor<64x64xi1, #blocked>
-  // expected-error@+1 {{'tile.convert_layout' op puts a tile of i1 into shared memory; convert it to i32}}
+  // expected-error@+1 {{a tile with the layout #tile.padded<8, order = [1, 0]> needs integer or float elements of 8, 16, 32 or 64 bits, got 'i1'}}
   %r = tile.convert_layout %m : tensor<64x64xi1, #blocked> -> tensor<64x64xi1, #tile.padded<8, order = [1, 0]>>
 }
