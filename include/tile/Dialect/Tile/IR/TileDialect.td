@@ -33,6 +33,8 @@ def Tile_Dialect : Dialect {
     /// Module attribute: the chip (a row of Target/Chips.h) that the module is
     /// compiled for.
     static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+    /// Attribute of an scf.for: the number of stages that it is pipelined with.
+    static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
     /// Kernel attributes from S5 on; see docs/Manifest.md for their content.
     static constexpr llvm::StringLiteral kGridAttr = "tile.grid";
     static constexpr llvm::StringLiteral kBlockAttr = "tile.block";

@@ -164,4 +164,121 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
                            "::tile::TileDialect"];
 }
 
+def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
+  let summary = "Runs copies to shared memory ahead of their use (S4)";
+  let description = [{
+    Where the chip has asynchronous copies, the copies of an `scf.for` from
+    global memory to buffers of the loop go to rings of `stages` buffers, ahead
+    of the iteration that reads them. Copies are grouped by when they are read:
+    each group has its own `tile.commit_group`, and its readers wait for it
+    alone. As soon as the readers of one group start, those of the group before
+    are done, and its buffer is filled for `stages` iterations later. With two
+    groups even a single stage overlaps one group's copy with the other's use
+    (the order of FlashAttention-2).
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c64 {
+      %k = tile.alloc : !b
+      tile.copy %kh[%i, %c0], %k : !g, !b
+      "read"(%k)
+    }
+    // becomes, with stages = 2
+    %ring = tile.alloc : !ring                        // 2 x !b
+    scf.if ... {                                      // if there is an iteration
+      %k0 = tile.slice %ring[%c0, *, *] : !ring to !b
+      tile.copy async %kh[%c0, %c0], %k0 : !g, !b
+    }
+    tile.commit_group
+    scf.for %i = %c0 to %n step %c64 iter_args(%slot = %c0) {
+      %k = tile.slice %ring[%slot, *, *] : !ring to !b
+      %other = arith.subi %c1, %slot : index
+      tile.wait_group 0
+      scf.if ... {                                    // if there is a next one
+        %next = tile.slice %ring[%other, *, *] : !ring to !b
+        tile.copy async %kh[%i + 64, %c0], %next : !g, !b
+      }
+      tile.commit_group
+      "read"(%k)
+      scf.yield %other
+    }
+    ```
+
+    Copies elsewhere become asynchronous too and are waited for where they are
+    first read; loads from their buffer move down to their first use. Barriers
+    are the concern of `tile-insert-barriers`.
+
+    The attribute `tile.stages` on a loop pins its number of stages. A pinned
+    loop that cannot be pipelined is an error; otherwise a copy that stays in
+    its iteration gets the remark `copy-not-pipelined` with the reason, and a
+    loop that was pipelined the remark `loop-pipelined`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+  let options = [
+    Option<"stages", "stages", "int64_t", "0",
+           "buffers of each ring; 0: two where the shared memory allows, else one">,
+    Option<"oneGroup", "one-group", "bool", "false",
+           "wait for all copies of an iteration at once: fewer barriers, less "
+           "overlap">];
+}
+
+def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
+  let summary = "Gives every shared buffer its offset (S4)";
+  let description = [{
+    Buffers that are never live at once may share memory. A buffer is live from
+    its first to its last use; one that outlives an iteration of a loop, in all
+    of the loop. Buffers made in one loop are kept apart while they fit: sharing
+    takes more barriers in every iteration. Offsets are multiples of 16 bytes,
+    1024 for swizzled buffers.
+
+    ```mlir
+    tile.kernel @k(...) {
+      %a = tile.alloc : !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+      %b = tile.alloc : !tile.buffer<64x64xf32, #tile.padded<4, order = [1, 0]>, shared>
+      ...
+    }
+    // becomes
+    tile.kernel @k(...) attributes {tile.shared_bytes = 33792 : i64} {
+      %a = tile.alloc {offset = 17408 : i64} : ...
+      %b = tile.alloc {offset = 0 : i64} : ...
+      ...
+    }
+    ```
+
+    Offsets that the author wrote are kept; one that is misaligned or overlaps
+    another pinned buffer that is live at the same time is an error. So is a
+    kernel that needs more than the chip has, with a table of its buffers.
+    Remark `buffers-share-in-loop`: those of a loop had to share.
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+}
+
+def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
+  let summary = "Synchronises the threads that share memory (S4)";
+  let description = [{
+    Inserts `tile.barrier` wherever shared memory that some thread has read or
+    written since the last barrier is about to be overwritten, or read after a
+    write, by others: in straight-line code, in and after branches, and around
+    the back edges of loops. Buffers at overlapping offsets are one memory.
+
+    An asynchronous copy overwrites its buffer when it is issued and has written
+    it at the `tile.wait_group` that follows; that the wait covers it is the
+    concern of whoever issued it.
+
+    ```mlir
+    tile.store %t, %s[%c0, %c0] : ...
+    %u = tile.load %s[%c0, %c0] : ...
+    // becomes
+    tile.store %t, %s[%c0, %c0] : ...
+    tile.barrier
+    %u = tile.load %s[%c0, %c0] : ...
+    ```
+
+    A barrier that only what precedes a branch or loop makes necessary goes
+    before it. Needs the offsets of `tile-plan-shared-memory`. Barriers that are
+    there already are kept and counted on.
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+}
+
 #endif // TILE_DIALECT_TILE_TRANSFORMS_PASSES_TD

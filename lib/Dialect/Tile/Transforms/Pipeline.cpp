@@ -1,0 +1,501 @@
+//===- Pipeline.cpp - Copies that run ahead of their use ------------------===//
+//
+// The phases of a loop are its groups of copies in the order of their first
+// reads; phase p is group p % m of iteration p / m, for m groups. The prologue
+// issues phases 0 to S*m - 2, for S stages. Phase p of the loop
+//
+//   waits for its own copies: S*m - 2 groups are newer;
+//   issues phase p - 1 + S*m: the readers of phase p - 1, whose slot of the
+//   ring that is, have come before;
+//   reads.
+//
+// A group is committed in every phase, empty after the last iteration, so that
+// the counts hold throughout.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEPIPELINE
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// What can run ahead
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A copy of a loop that can be issued iterations ahead.
+struct LoopCopy {
+  CopyOp copy;
+  AllocOp buffer;
+  /// Operations of the loop body that the source and the indices depend on.
+  llvm::SetVector<Operation *> slice;
+  /// The first and the last operation of the loop body that read the buffer.
+  Operation *first = nullptr, *last = nullptr;
+};
+
+/// Copies that are committed and waited for together.
+struct Group {
+  SmallVector<LoopCopy> copies;
+  Operation *first, *last;
+};
+} // namespace
+
+/// The operations of `block` in which `buffer` is read, the first and the last.
+/// Says why not where something else than reads after `copy` happens to it.
+static std::string findReaders(CopyOp copy, AllocOp buffer, Operation *&first,
+                               Operation *&last) {
+  Block *block = copy->getBlock();
+  first = last = nullptr;
+  for (Operation *user : getBufferUsers(buffer)) {
+    if (user == copy)
+      continue;
+    for (const SharedAccess &access : getSharedAccesses(user))
+      if (access.isWrite)
+        return "its buffer is written elsewhere too";
+    Operation *reader = block->findAncestorOpInBlock(*user);
+    if (!reader || !copy->isBeforeInBlock(reader))
+      return "its buffer is read elsewhere than after it";
+    if (!first || reader->isBeforeInBlock(first))
+      first = reader;
+    if (!last || last->isBeforeInBlock(reader))
+      last = reader;
+  }
+  return first ? "" : "nobody reads its buffer";
+}
+
+/// `stages` buffers of one type, or null if the layout does not stack.
+static BufferType ringType(BufferType buffer, int64_t stages) {
+  SmallVector<int64_t> shape{stages};
+  shape.append(buffer.getShape().begin(), buffer.getShape().end());
+  auto quiet = [&] {
+    InFlightDiagnostic diag = emitError(UnknownLoc::get(buffer.getContext()));
+    diag.abandon();
+    return diag;
+  };
+  auto ring = BufferType::getChecked(
+      quiet, buffer.getContext(), ArrayRef<int64_t>(shape),
+      buffer.getElementType(), buffer.getLayout(), buffer.getSpace());
+  SmallVector<bool> kept(shape.size(), true);
+  kept[0] = false;
+  if (!ring)
+    return {};
+  FailureOr<BufferType> slot = SliceOp::inferType(ring, kept, quiet);
+  return succeeded(slot) && *slot == buffer ? ring : BufferType();
+}
+
+/// Fills `result`, or says why the copy cannot be issued in another iteration.
+static std::string analyseCopy(scf::ForOp loop, CopyOp copy, int64_t stages,
+                               LoopCopy &result) {
+  result.copy = copy;
+  result.buffer = copy.getDest().getDefiningOp<AllocOp>();
+  if (!result.buffer || result.buffer->getBlock() != loop.getBody())
+    return "its buffer is not allocated in the loop";
+  if (result.buffer.getOffset())
+    return "the offset of its buffer is pinned";
+  if (stages > 1 && !ringType(result.buffer.getType(), stages))
+    return "the layout of its buffer cannot be stacked";
+  std::string reason =
+      findReaders(copy, result.buffer, result.first, result.last);
+  if (!reason.empty())
+    return reason;
+  SmallVector<Value> values{copy.getSource()};
+  llvm::append_range(values, copy.getIndices());
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return "its source depends on a value that the loop carries";
+    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return "its source depends on '" + op->getName().getStringRef().str() +
+             "', which cannot run ahead";
+    if (result.slice.insert(op))
+      llvm::append_range(values, op->getOperands());
+  }
+  return "";
+}
+
+/// Copies in the order of their first reads; those whose reads interleave
+/// together.
+static SmallVector<Group> formGroups(SmallVector<LoopCopy> copies,
+                                     bool oneGroup) {
+  llvm::sort(copies, [](const LoopCopy &a, const LoopCopy &b) {
+    if (a.first == b.first)
+      return a.buffer->isBeforeInBlock(b.buffer);
+    return a.first->isBeforeInBlock(b.first);
+  });
+  SmallVector<Group> groups;
+  for (LoopCopy &copy : copies) {
+    if (groups.empty() ||
+        (!oneGroup && groups.back().last->isBeforeInBlock(copy.first)))
+      groups.push_back({{}, copy.first, copy.last});
+    Group &group = groups.back();
+    if (group.last->isBeforeInBlock(copy.last))
+      group.last = copy.last;
+    group.copies.push_back(std::move(copy));
+  }
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// One loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+class LoopPipeliner {
+public:
+  LoopPipeliner(scf::ForOp loop, SmallVector<Group> groups, int64_t stages)
+      : rewriter(loop.getContext()), loc(loop.getLoc()), loop(loop),
+        groups(std::move(groups)), stages(stages) {}
+
+  void run();
+
+private:
+  Value slotConstant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// (slot + by) mod stages, for by = 1 or -1.
+  Value rotate(Value slot, int64_t by);
+  /// `iv` plus some iterations.
+  Value ahead(Value iv, int64_t iterations);
+  void makeRings();
+  /// Counts iterations modulo the stages.
+  void addSlot();
+  /// The buffer of a copy in one slot of its ring.
+  Value slotOf(const LoopCopy &copy, Value slot);
+  /// Issues the copies of a group at the insertion point, for the iteration
+  /// `iv` (within the bounds of the loop if not `guarded`).
+  void issue(const Group &group, Value iv, Value slot, bool guarded);
+
+  IRRewriter rewriter;
+  Location loc;
+  scf::ForOp loop;
+  SmallVector<Group> groups;
+  int64_t stages;
+  DenseMap<Operation *, Value> rings;
+};
+} // namespace
+
+Value LoopPipeliner::rotate(Value slot, int64_t by) {
+  if (stages == 1)
+    return slot;
+  if (stages == 2)
+    return arith::SubIOp::create(rewriter, loc, slotConstant(1), slot);
+  Value end = slotConstant(by > 0 ? stages - 1 : 0);
+  Value start = slotConstant(by > 0 ? 0 : stages - 1);
+  Value wraps =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, slot, end);
+  Value next = arith::AddIOp::create(rewriter, loc, slot, slotConstant(by));
+  return arith::SelectOp::create(rewriter, loc, wraps, start, next);
+}
+
+Value LoopPipeliner::ahead(Value iv, int64_t iterations) {
+  if (iterations == 0)
+    return iv;
+  Value count = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getIntegerAttr(iv.getType(), iterations));
+  Value distance =
+      rewriter.createOrFold<arith::MulIOp>(loc, loop.getStep(), count);
+  return rewriter.createOrFold<arith::AddIOp>(loc, iv, distance);
+}
+
+void LoopPipeliner::makeRings() {
+  rewriter.setInsertionPoint(loop);
+  for (Group &group : groups)
+    for (LoopCopy &copy : group.copies) {
+      BufferType type = copy.buffer.getType();
+      if (stages > 1)
+        type = ringType(type, stages);
+      rings[copy.buffer] =
+          AllocOp::create(rewriter, copy.buffer.getLoc(), type, IntegerAttr());
+    }
+}
+
+void LoopPipeliner::issue(const Group &group, Value iv, Value slot,
+                          bool guarded) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (guarded) {
+    Value inRange =
+        arith::CmpIOp::create(rewriter, loc,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                              iv, loop.getUpperBound());
+    auto branch =
+        scf::IfOp::create(rewriter, loc, inRange, /*withElseRegion=*/false);
+    CommitGroupOp::create(rewriter, loc);
+    rewriter.setInsertionPoint(branch.thenYield());
+  } else {
+    rewriter.setInsertionPoint(CommitGroupOp::create(rewriter, loc));
+  }
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iv);
+  for (const LoopCopy &planned : group.copies) {
+    CopyOp copy = planned.copy;
+    for (Operation &op : *loop.getBody())
+      if (planned.slice.contains(&op) && !mapping.contains(&op))
+        rewriter.clone(op, mapping);
+    SmallVector<Value> indices;
+    for (Value index : copy.getIndices())
+      indices.push_back(mapping.lookupOrDefault(index));
+    CopyOp::create(rewriter, copy.getLoc(),
+                   mapping.lookupOrDefault(copy.getSource()), indices,
+                   slotOf(planned, slot), /*async=*/true);
+  }
+}
+
+void LoopPipeliner::addSlot() {
+  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+  rewriter.setInsertionPoint(loop);
+  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+      rewriter, slotConstant(0), /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument> slot) {
+        return SmallVector<Value>{rotate(slot.front(), 1)};
+      });
+  loop = cast<scf::ForOp>(counted->getOperation());
+  loop->setDiscardableAttrs(attributes);
+}
+
+Value LoopPipeliner::slotOf(const LoopCopy &copy, Value slot) {
+  Value ring = rings.lookup(copy.buffer);
+  if (stages == 1)
+    return ring;
+  SmallVector<Value> indices(cast<BufferType>(ring.getType()).getRank());
+  indices[0] = slot;
+  return SliceOp::create(rewriter, loc, ring, indices);
+}
+
+void LoopPipeliner::run() {
+  makeRings();
+  Value slot, previous;
+  if (stages > 1) {
+    addSlot();
+    slot = loop.getRegionIterArgs().back();
+  }
+  int64_t numGroups = groups.size();
+  rewriter.setInsertionPoint(loop);
+  for (int64_t phase = 0; phase < stages * numGroups - 1; ++phase) {
+    int64_t iteration = phase / numGroups;
+    issue(groups[phase % numGroups], ahead(loop.getLowerBound(), iteration),
+          stages > 1 ? slotConstant(iteration) : Value(), /*guarded=*/true);
+  }
+  if (stages > 1) {
+    rewriter.setInsertionPointToStart(loop.getBody());
+    previous = rotate(slot, -1);
+  }
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    rewriter.setInsertionPoint(group.first);
+    WaitGroupOp::create(rewriter, loc, stages * numGroups - 2);
+    int64_t distance = i == 0 ? stages - 1 : stages;
+    issue(groups[i == 0 ? numGroups - 1 : i - 1],
+          ahead(loop.getInductionVar(), distance), i == 0 ? previous : slot,
+          /*guarded=*/distance != 0);
+  }
+  for (Group &group : groups)
+    for (LoopCopy &copy : group.copies) {
+      rewriter.setInsertionPoint(copy.buffer);
+      rewriter.eraseOp(copy.copy);
+      rewriter.replaceOp(copy.buffer, slotOf(copy, slot));
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// All loops
+//===----------------------------------------------------------------------===//
+
+static remark::RemarkOpts remarkName(StringRef name) {
+  return remark::RemarkOpts::name(name).category("tile-pipeline");
+}
+
+/// The number of stages that the author of a loop asks for, 0 if none; fails
+/// for anything but a positive number, with an error if it is to `report`.
+static FailureOr<int64_t> pinnedStages(scf::ForOp loop, bool report) {
+  Attribute attribute = loop->getAttr(TileDialect::kStagesAttr);
+  if (!attribute)
+    return 0;
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  if (number && number.getInt() >= 1)
+    return number.getInt();
+  if (report)
+    loop.emitOpError() << TileDialect::kStagesAttr
+                       << " must be a positive number, got " << attribute;
+  return failure();
+}
+
+/// Pipelines the innermost loops that copy. `report` turns on remarks and
+/// errors about what cannot be.
+static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
+                                   bool oneGroup, bool report) {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  // Operations around a loop that is pipelined already.
+  DenseSet<Operation *> occupied;
+  for (scf::ForOp loop : loops) {
+    FailureOr<int64_t> pinned = pinnedStages(loop, report);
+    if (failed(pinned))
+      return failure();
+    int64_t stages = *pinned ? *pinned : defaultStages;
+    std::string blocker = "it copies nothing from global to shared memory";
+    SmallVector<LoopCopy> copies;
+    for (CopyOp copy : loop.getBody()->getOps<CopyOp>()) {
+      if (copy.getAsync())
+        continue;
+      LoopCopy planned;
+      std::string reason =
+          stages == 0
+              ? "even one stage takes more shared memory than the chip has"
+          : occupied.contains(loop) ? "a loop inside its loop is pipelined"
+                                    : analyseCopy(loop, copy, stages, planned);
+      if (reason.empty()) {
+        copies.push_back(std::move(planned));
+        continue;
+      }
+      blocker = reason;
+      if (report)
+        remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
+            << remark::reason("{0}", reason);
+    }
+    SmallVector<Group> groups = formGroups(std::move(copies), oneGroup);
+    if (!groups.empty() && stages * groups.size() < 2) {
+      blocker = "with one stage there is no copy to run ahead of another's use";
+      if (report)
+        remark::missed(loop.getLoc(), remarkName("copy-not-pipelined"))
+            << remark::reason("{0}", blocker);
+      groups.clear();
+    }
+    if (groups.empty()) {
+      if (!*pinned)
+        continue;
+      if (report)
+        loop.emitOpError() << "cannot be pipelined as "
+                           << TileDialect::kStagesAttr << " asks: " << blocker;
+      return failure();
+    }
+    for (Operation *parent = loop->getParentOp(); parent != kernel;
+         parent = parent->getParentOp())
+      occupied.insert(parent);
+    if (report)
+      remark::passed(loop.getLoc(), remarkName("loop-pipelined"))
+          << remark::metric("stages", stages)
+          << remark::metric("groups", int64_t(groups.size()));
+    loop->removeAttr(TileDialect::kStagesAttr);
+    LoopPipeliner(loop, std::move(groups), stages).run();
+  }
+  return success();
+}
+
+/// The most stages, up to two, that fit the shared memory of the chip; 0 if
+/// even one does not.
+static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup) {
+  for (int64_t stages : {2, 1}) {
+    OwningOpRef<KernelOp> trial = kernel.clone();
+    if (succeeded(pipelineLoops(*trial, stages, oneGroup, /*report=*/false)) &&
+        planSharedMemoryWithin(*trial, chip.sharedBytes).bytes <=
+            chip.sharedBytes)
+      return stages;
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies that no loop runs ahead
+//===----------------------------------------------------------------------===//
+
+/// Moves a load down to its first use in its block.
+static void sinkToFirstUse(LoadOp load) {
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers()) {
+    Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+    if (here && (!first || here->isBeforeInBlock(first)))
+      first = here;
+  }
+  if (first)
+    load->moveBefore(first);
+}
+
+/// Makes copies asynchronous that are still waited for at once, and waits for
+/// each right before its buffer is read.
+static void overlapCopies(KernelOp kernel) {
+  SmallVector<CopyOp> copies;
+  kernel.walk([&](CopyOp copy) {
+    AllocOp buffer = getRootAlloc(copy.getDest());
+    Operation *first, *last;
+    if (!copy.getAsync() && buffer &&
+        findReaders(copy, buffer, first, last).empty())
+      copies.push_back(copy);
+  });
+  SmallVector<std::pair<CommitGroupOp, AllocOp>> commits;
+  OpBuilder builder(kernel.getContext());
+  for (CopyOp copy : copies) {
+    AllocOp buffer = getRootAlloc(copy.getDest());
+    copy.setAsync(true);
+    builder.setInsertionPointAfter(copy);
+    commits.push_back({CommitGroupOp::create(builder, copy.getLoc()), buffer});
+    // Reads may cross whatever is between: nothing else writes the buffer.
+    for (Operation *user : getBufferUsers(buffer))
+      if (auto load = dyn_cast<LoadOp>(user);
+          load && load->getBlock() == copy->getBlock())
+        sinkToFirstUse(load);
+  }
+  // The groups that are certainly newer than the one to wait for; those that
+  // operations in between commit in their regions make the wait stricter.
+  llvm::MapVector<Operation *, int64_t> waits;
+  for (auto [i, copy] : llvm::enumerate(copies)) {
+    auto [commit, buffer] = commits[i];
+    Operation *first, *last;
+    (void)findReaders(copy, buffer, first, last);
+    int64_t newer = 0;
+    for (Operation *op = commit->getNextNode(); op != first;
+         op = op->getNextNode())
+      newer += isa<CommitGroupOp>(op);
+    auto [it, isNew] = waits.try_emplace(first, newer);
+    it->second = std::min(it->second, newer);
+  }
+  for (auto [reader, pending] : waits) {
+    builder.setInsertionPoint(reader);
+    WaitGroupOp::create(builder, reader->getLoc(), pending);
+  }
+}
+
+namespace {
+struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
+  using TilePipelineBase::TilePipelineBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    const Chip *chip = getTargetChip(kernel);
+    if (!chip || failed(verifySharedBuffers(kernel)))
+      return signalPassFailure();
+    if (stages < 0) {
+      kernel.emitError() << "tile-pipeline: stages must not be negative, got "
+                         << stages;
+      return signalPassFailure();
+    }
+    if (!chip->asyncCopy) {
+      kernel.walk([&](CopyOp copy) {
+        if (copy->getParentOfType<scf::ForOp>())
+          remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
+              << remark::reason("{0} has no asynchronous copies",
+                                chip->name.str());
+      });
+      return;
+    }
+    int64_t chosen =
+        stages > 0 ? int64_t(stages) : chooseStages(kernel, *chip, oneGroup);
+    if (failed(pipelineLoops(kernel, chosen, oneGroup, /*report=*/true)))
+      return signalPassFailure();
+    overlapCopies(kernel);
+  }
+};
+} // namespace

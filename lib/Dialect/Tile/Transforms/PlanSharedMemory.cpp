@@ -1,0 +1,90 @@
+//===- PlanSharedMemory.cpp - Offsets of shared buffers -------------------===//
+
+#include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEPLANSHAREDMEMORY
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Offsets that the author wrote must be possible.
+static LogicalResult checkPinned(const SharedPlan &plan) {
+  ArrayRef<PlannedBuffer> buffers = plan.buffers;
+  for (auto [i, buffer] : llvm::enumerate(buffers)) {
+    AllocOp alloc = buffer.alloc;
+    if (!alloc.getOffset())
+      continue;
+    if (buffer.offset % buffer.alignment != 0)
+      return alloc.emitOpError()
+             << "offset " << buffer.offset << " is no multiple of "
+             << buffer.alignment << ", the alignment of " << alloc.getType();
+    for (const PlannedBuffer &other : buffers.take_front(i)) {
+      AllocOp otherAlloc = other.alloc;
+      if (!otherAlloc.getOffset() || !buffer.overlaps(other) ||
+          !buffer.liveWith(other))
+        continue;
+      InFlightDiagnostic diag =
+          alloc.emitOpError()
+          << "at bytes " << buffer.offset << " to "
+          << buffer.offset + buffer.bytes - 1
+          << " overlaps a buffer that is live at the same time";
+      diag.attachNote(otherAlloc.getLoc())
+          << "at bytes " << other.offset << " to "
+          << other.offset + other.bytes - 1;
+      return diag;
+    }
+  }
+  return success();
+}
+
+namespace {
+struct PlanSharedMemory
+    : tile::impl::TilePlanSharedMemoryBase<PlanSharedMemory> {
+  using TilePlanSharedMemoryBase::TilePlanSharedMemoryBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    const Chip *chip = getTargetChip(kernel);
+    if (!chip || failed(verifySharedBuffers(kernel)))
+      return signalPassFailure();
+    bool shareInLoops = false;
+    SharedPlan plan =
+        planSharedMemoryWithin(kernel, chip->sharedBytes, &shareInLoops);
+    // Only lifetimes proper forbid sharing.
+    if (failed(checkPinned(planSharedMemory(kernel, /*loopsApart=*/false))))
+      return signalPassFailure();
+    if (plan.bytes > chip->sharedBytes) {
+      InFlightDiagnostic diag = kernel.emitOpError()
+                                << "needs " << plan.bytes
+                                << " bytes of shared memory; " << chip->name
+                                << " has " << chip->sharedBytes;
+      for (const PlannedBuffer &buffer : plan.buffers) {
+        AllocOp alloc = buffer.alloc;
+        diag.attachNote(alloc.getLoc())
+            << buffer.bytes << " bytes at offset " << buffer.offset << ": "
+            << alloc.getType();
+      }
+      return signalPassFailure();
+    }
+    if (shareInLoops)
+      remark::missed(kernel.getLoc(),
+                     remark::RemarkOpts::name("buffers-share-in-loop")
+                         .category("tile-plan-shared-memory"))
+          << remark::reason(
+                 "buffers of one loop share memory, which takes more barriers: "
+                 "apart they need {0} bytes, and {1} has {2}",
+                 planSharedMemory(kernel, /*loopsApart=*/true).bytes,
+                 chip->name.str(), chip->sharedBytes);
+    Builder builder(&getContext());
+    for (PlannedBuffer &buffer : plan.buffers)
+      buffer.alloc.setOffset(buffer.offset);
+    kernel->setAttr(TileDialect::kSharedBytesAttr,
+                    builder.getI64IntegerAttr(plan.bytes));
+  }
+};
+} // namespace

@@ -1,0 +1,196 @@
+//===- SharedMemory.cpp - Which shared memory is used when ----------------===//
+
+#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+static bool isView(Operation *op) { return isa<SliceOp, TransposeOp>(op); }
+
+static bool isSharedBuffer(Type type) {
+  auto buffer = dyn_cast<BufferType>(type);
+  return buffer && buffer.isShared();
+}
+
+AllocOp tile::getRootAlloc(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  while (op && isView(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<AllocOp>(op);
+}
+
+LogicalResult tile::verifySharedBuffers(KernelOp kernel) {
+  WalkResult result = kernel.walk<WalkOrder::PreOrder>([](Operation *op) {
+    bool bad = !isa<AllocOp>(op) && !isView(op) &&
+               llvm::any_of(op->getResultTypes(), isSharedBuffer);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        bad |= llvm::any_of(block.getArgumentTypes(), isSharedBuffer);
+    if (!bad)
+      return WalkResult::advance();
+    op->emitOpError("chooses a shared buffer at run time; only tile.alloc, "
+                    "tile.slice and tile.transpose may make one");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+SmallVector<SharedAccess, 2> tile::getSharedAccesses(Operation *op) {
+  SmallVector<SharedAccess, 2> accesses;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || op->getNumRegions() != 0)
+    return accesses;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffectsOnResource(SharedMemory::get(), effects);
+  auto copy = dyn_cast<CopyOp>(op);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    if (!effect.getValue() ||
+        !isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
+      continue;
+    accesses.push_back({getRootAlloc(effect.getValue()),
+                        isa<MemoryEffects::Write>(effect.getEffect()),
+                        copy && copy.getAsync()});
+  }
+  return accesses;
+}
+
+SmallVector<Operation *> tile::getBufferUsers(AllocOp root) {
+  SmallVector<Operation *> users;
+  SmallVector<Value> views{root.getResult()};
+  while (!views.empty())
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (isView(user))
+        views.push_back(user->getResult(0));
+      else
+        users.push_back(user);
+    }
+  return users;
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Numbers operations in program order; an operation spans its body.
+class ProgramOrder {
+public:
+  explicit ProgramOrder(Operation *root) { number(root); }
+
+  std::pair<int64_t, int64_t> span(Operation *op) const {
+    return spans.lookup(op);
+  }
+
+private:
+  void number(Operation *op) {
+    int64_t first = next++;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          number(&inner);
+    spans[op] = {first, next - 1};
+  }
+
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+  int64_t next = 0;
+};
+} // namespace
+
+/// The outermost loop around `op` that does not contain `scope`, else `op`.
+static Operation *liftOutOfLoops(Operation *op, Operation *scope) {
+  Operation *lifted = op;
+  for (Operation *parent = op->getParentOp();
+       parent && !parent->isProperAncestor(scope);
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      lifted = parent;
+  return lifted;
+}
+
+/// When the contents of a buffer matter.
+static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
+                                             const ProgramOrder &order,
+                                             bool loopsApart) {
+  auto [first, last] = order.span(alloc);
+  int64_t lastRead = -1, lastAsync = -1;
+  bool used = false;
+  for (Operation *user : getBufferUsers(alloc)) {
+    auto [begin, end] = order.span(liftOutOfLoops(user, alloc));
+    first = used ? std::min(first, begin) : begin;
+    last = used ? std::max(last, end) : end;
+    used = true;
+    for (const SharedAccess &access : getSharedAccesses(user)) {
+      if (access.isAsync)
+        lastAsync = std::max(lastAsync, begin);
+      else if (!access.isWrite)
+        lastRead = std::max(lastRead, end);
+    }
+  }
+  // Nobody waits for a copy that nobody reads.
+  if (lastAsync > lastRead)
+    last = order.span(kernel).second;
+  if (loopsApart)
+    if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
+      first = std::min(first, order.span(loop).first);
+      last = std::max(last, order.span(loop).second);
+    }
+  return {first, last};
+}
+
+SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
+  ProgramOrder order(kernel);
+  SharedPlan plan;
+  kernel.walk<WalkOrder::PreOrder>([&](AllocOp alloc) {
+    PlannedBuffer buffer;
+    buffer.alloc = alloc;
+    buffer.bytes = alloc.getType().getStorageBytes();
+    // 16 bytes for the widest access; swizzles permute within 1024 bytes.
+    buffer.alignment =
+        alloc.getType().getCanonicalLayout().swizzle().bits != 0 ? 1024 : 16;
+    std::tie(buffer.first, buffer.last) =
+        liveRange(alloc, kernel, order, loopsApart);
+    plan.buffers.push_back(buffer);
+  });
+
+  // Pinned buffers, then the largest first, each at the lowest free offset.
+  SmallVector<PlannedBuffer *> placed, pending;
+  for (PlannedBuffer &buffer : plan.buffers) {
+    if (std::optional<uint64_t> offset = buffer.alloc.getOffset()) {
+      buffer.offset = *offset;
+      placed.push_back(&buffer);
+    } else {
+      pending.push_back(&buffer);
+    }
+  }
+  // Both point into plan.buffers: equals stay in program order.
+  llvm::sort(pending, [](PlannedBuffer *a, PlannedBuffer *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  for (PlannedBuffer *buffer : pending) {
+    llvm::sort(placed, [](PlannedBuffer *a, PlannedBuffer *b) {
+      return a->offset < b->offset;
+    });
+    buffer->offset = 0;
+    for (PlannedBuffer *other : placed)
+      if (buffer->liveWith(*other) && buffer->overlaps(*other))
+        buffer->offset =
+            llvm::alignTo(other->offset + other->bytes, buffer->alignment);
+    placed.push_back(buffer);
+  }
+  for (PlannedBuffer &buffer : plan.buffers)
+    plan.bytes = std::max(plan.bytes, buffer.offset + buffer.bytes);
+  return plan;
+}
+
+SharedPlan tile::planSharedMemoryWithin(KernelOp kernel, int64_t limit,
+                                        bool *shareInLoops) {
+  SharedPlan plan = planSharedMemory(kernel, /*loopsApart=*/true);
+  bool share = plan.bytes > limit;
+  if (share)
+    plan = planSharedMemory(kernel, /*loopsApart=*/false);
+  if (shareInLoops)
+    *shareInLoops = share;
+  return plan;
+}

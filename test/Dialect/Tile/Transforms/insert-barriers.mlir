@@ -1,0 +1,278 @@
+// Barriers separate what threads do to one memory; each is needed.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers))' \
+// RUN:   | FileCheck %s
+// Barriers that are there count: a second run adds none.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers,tile-insert-barriers))' \
+// RUN:   | FileCheck %s
+
+#row = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
+!t = tensor<64x64xf16, #row>
+!p = !tile.buffer<64x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+!ring = !tile.buffer<2x64x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+!g = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @straight
+tile.kernel @straight(%g: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<0.0> : !t
+  %a = tile.alloc {offset = 0 : i64} : !p
+  %b = tile.alloc {offset = 9216 : i64} : !p
+  // Read after write: one barrier for both buffers.
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.copy
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.load
+  tile.copy %g[%c0, %c0], %a : !g, !p
+  tile.store %t, %b[%c0, %c0] : !t, !p
+  %x = tile.load %a[%c0, %c0] : !p -> !t
+  %y = tile.load %b[%c0, %c0] : !p -> !t
+  // Write after read.
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  tile.store %x, %a[%c0, %c0] : !t, !p
+  // %b has been read and is free since the barrier.
+  // CHECK-NEXT: tile.store
+  tile.store %y, %b[%c0, %c0] : !t, !p
+  // Write after write.
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.return
+  tile.store %x, %b[%c0, %c0] : !t, !p
+}
+
+// Other buffers are in the way only where they share bytes.
+// CHECK-LABEL: tile.kernel @overlapping
+tile.kernel @overlapping() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<0.0> : !t
+  %a = tile.alloc {offset = 0 : i64} : !p
+  %b = tile.alloc {offset = 4096 : i64} : !p
+  %c = tile.alloc {offset = 9216 : i64} : !p
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.return
+  tile.store %t, %a[%c0, %c0] : !t, !p
+  %x = tile.load %a[%c0, %c0] : !p -> !t
+  tile.store %x, %c[%c0, %c0] : !t, !p
+  tile.store %x, %b[%c0, %c0] : !t, !p
+}
+
+// Views are the memory of their allocation.
+// CHECK-LABEL: tile.kernel @views
+tile.kernel @views() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<0.0> : !t
+  %ring = tile.alloc {offset = 0 : i64} : !ring
+  %a = tile.slice %ring[%c0, *, *] : !ring to !p
+  %at = tile.transpose %a [1, 0] : !p -> !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.padded<8, order = [1, 0]>>, shared>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  tile.store %t, %a[%c0, %c0] : !t, !p
+  %x = tile.load %at[%c0, %c0] : !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.padded<8, order = [1, 0]>>, shared> -> !t
+}
+
+// Two copies in a loop: the barrier for one separates the iterations of the
+// other.
+// CHECK-LABEL: tile.kernel @loop
+tile.kernel @loop(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: scf.for
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tile.return
+  scf.for %i = %c0 to %n step %c1 {
+    %a = tile.alloc {offset = 0 : i64} : !p
+    tile.copy %g[%i, %c0], %a : !g, !p
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+    %b = tile.alloc {offset = 9216 : i64} : !p
+    tile.copy %g[%i, %c0], %b : !g, !p
+    %y = tile.load %b[%c0, %c0] : !p -> !t
+  }
+}
+
+// One buffer: around the back edge its overwriting needs a barrier of its own.
+// CHECK-LABEL: tile.kernel @back_edge
+tile.kernel @back_edge(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc {offset = 0 : i64} : !p
+  // CHECK: scf.for
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: }
+  scf.for %i = %c0 to %n step %c1 {
+    tile.copy %g[%i, %c0], %a : !g, !p
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+  }
+}
+
+// What only precedes a loop needs one barrier before it, none inside.
+// CHECK-LABEL: tile.kernel @before_loop
+tile.kernel @before_loop(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc {offset = 0 : i64} : !p
+  // CHECK: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: }
+  tile.copy %g[%c0, %c0], %a : !g, !p
+  scf.for %i = %c0 to %n step %c1 {
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+  }
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.copy
+  tile.copy %g[%c0, %c0], %a : !g, !p
+}
+
+// CHECK-LABEL: tile.kernel @branch
+tile.kernel @branch(%g: !g, %cond: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc {offset = 0 : i64} : !p
+  %b = tile.alloc {offset = 9216 : i64} : !p
+  %t = arith.constant dense<0.0> : !t
+  %is = arith.cmpi eq, %cond, %zero : i32
+  // Both sides of the branch and what follows it have one barrier, in front.
+  // CHECK: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tile.load
+  tile.copy %g[%c0, %c0], %a : !g, !p
+  scf.if %is {
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+  } else {
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+  }
+  %y = tile.load %a[%c0, %c0] : !p -> !t
+  // What a branch needs for itself stays inside.
+  // CHECK: scf.if
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: }
+  scf.if %is {
+    tile.store %t, %b[%c0, %c0] : !t, !p
+    %x = tile.load %b[%c0, %c0] : !p -> !t
+  }
+  // It may have been skipped, but it may have read.
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  tile.store %t, %b[%c0, %c0] : !t, !p
+}
+
+// CHECK-LABEL: tile.kernel @while
+tile.kernel @while(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc {offset = 0 : i64} : !p
+  // CHECK: scf.while
+  // CHECK: do {
+  // CHECK: tile.barrier
+  // CHECK-NEXT: tile.copy
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  %r = scf.while (%i = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %i, %n : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    tile.copy %g[%i, %c0], %a : !g, !p
+    %x = tile.load %a[%c0, %c0] : !p -> !t
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+}
+
+// An asynchronous copy overwrites when it is issued and has written when it is
+// waited for: with two slots, one barrier in an iteration is enough.
+// CHECK-LABEL: tile.kernel @ring
+tile.kernel @ring(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ring = tile.alloc {offset = 0 : i64} : !ring
+  %first = tile.slice %ring[%c0, *, *] : !ring to !p
+  // CHECK: tile.copy async
+  // CHECK-NEXT: tile.commit_group
+  // CHECK-NEXT: scf.for
+  tile.copy async %g[%c0, %c0], %first : !g, !p
+  tile.commit_group
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%slot = %c0) -> index {
+    %other = arith.subi %c1, %slot : index
+    %read = tile.slice %ring[%slot, *, *] : !ring to !p
+    %fill = tile.slice %ring[%other, *, *] : !ring to !p
+    %more = arith.cmpi slt, %i, %n : index
+    // CHECK: tile.wait_group 0
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: scf.if
+    // CHECK-NEXT: tile.copy async
+    // CHECK-NEXT: }
+    // CHECK-NEXT: tile.commit_group
+    // CHECK-NEXT: tile.load
+    // CHECK-NEXT: scf.yield
+    tile.wait_group 0
+    scf.if %more {
+      tile.copy async %g[%i, %c0], %fill : !g, !p
+    }
+    tile.commit_group
+    %x = tile.load %read[%c0, %c0] : !p -> !t
+    scf.yield %other : index
+  }
+}
+
+// The next loop fills the memory that slow threads still read.
+// CHECK-LABEL: tile.kernel @next_ring
+tile.kernel @next_ring(%g: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc {offset = 0 : i64} : !p
+  %b = tile.alloc {offset = 0 : i64} : !p
+  // CHECK: tile.copy async
+  // CHECK-NEXT: tile.commit_group
+  // CHECK-NEXT: tile.wait_group 0
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.copy async
+  // CHECK-NEXT: tile.return
+  tile.copy async %g[%c0, %c0], %a : !g, !p
+  tile.commit_group
+  tile.wait_group 0
+  %x = tile.load %a[%c0, %c0] : !p -> !t
+  tile.copy async %g[%c0, %c0], %b : !g, !p
+}

@@ -1,0 +1,36 @@
+// What the chip allows: asynchronous copies at all, and how many stages.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-pipeline))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=SM80
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_89},tile.kernel(tile-pipeline))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=SM89
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile.kernel(tile-pipeline))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefix=GFX
+// RUN: FileCheck %s --check-prefix=GFX-REMARK < %t.remarks
+
+#row = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
+!t = tensor<128x128xf16, #row>
+!s = !tile.buffer<128x128xf16, #tile.swizzle<128>, shared>
+!g = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
+
+// Four buffers of 32 KiB fit sm_80; sm_89 has 99 KiB.
+// SM80: remark: [Passed] loop-pipelined {{.*}}groups=2, stages=2
+// SM89: remark: [Passed] loop-pipelined {{.*}}groups=2, stages=1
+// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
+// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
+// GFX-LABEL: tile.kernel @two
+// GFX-NOT: async
+tile.kernel @two(%k: !g, %v: !g, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c1 {
+    %ks = tile.alloc : !s
+    tile.copy %k[%i, %c0], %ks : !g, !s
+    %kr = tile.load %ks[%c0, %c0] : !s -> !t
+    %vs = tile.alloc : !s
+    tile.copy %v[%i, %c0], %vs : !g, !s
+    %vr = tile.load %vs[%c0, %c0] : !s -> !t
+    %y = arith.addf %kr, %vr : !t
+    tile.store %y, %out[%i, %c0] : !t, !g
+  }
+}
