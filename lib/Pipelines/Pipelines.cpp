@@ -39,6 +39,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
+  device.addPass(createTileSinkFragmentLoads());
 }
 
 void buildDeviceToLLVMPipeline(OpPassManager &pm) {

@@ -39,4 +39,27 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
                            "::tile::gpu::TileGPUDialect"];
 }
 
+def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
+  let summary = "Moves fragment loads down to their first use";
+  let description = [{
+    `tile-vectorize` reads all fragments of a tile before the product that uses
+    them; the back ends keep that order, and with it every fragment in
+    registers. This pass moves each `tile_gpu.load_matrix` (and the slices of
+    its result) to its first use, but never across an operation with side
+    effects.
+
+    ```mlir
+    %a = tile_gpu.load_matrix %smem[%i] : ...
+    %b = tile_gpu.load_matrix %smem[%j] : ...
+    %0 = tile_gpu.mma "mma.m16n8k16.f16" %a, ...
+    %1 = tile_gpu.mma "mma.m16n8k16.f16" %b, ...
+    // becomes
+    %a = tile_gpu.load_matrix %smem[%i] : ...
+    %0 = tile_gpu.mma "mma.m16n8k16.f16" %a, ...
+    %b = tile_gpu.load_matrix %smem[%j] : ...
+    %1 = tile_gpu.mma "mma.m16n8k16.f16" %b, ...
+    ```
+  }];
+}
+
 #endif // TILE_CONVERSION_TILETOGPU_PASSES_TD
