@@ -41,6 +41,8 @@ class Corpus:
 
     def __init__(self, paths):
         self.pieces = []
+        # Numbers of the pieces of whole programs, of valid tests, of others.
+        self.groups = [[], [], []]
         words = set()
         for path in sorted(paths):
             with open(path, encoding="utf-8") as file:
@@ -50,12 +52,22 @@ class Corpus:
                 lines = [line for line in piece.splitlines()
                          if line.strip() and not line.lstrip().startswith("//")]
                 if lines:
+                    group = (0 if "examples" in path.split(os.sep) else
+                             1 if "invalid" not in path else 2)
+                    self.groups[group].append(len(self.pieces))
                     self.pieces.append("\n".join(lines) + "\n")
                     words.update(TOKEN.findall(self.pieces[-1]))
         self.words = sorted(words)
         self.kinds = {}
         for word in self.words + EXTREMES:
             self.kinds.setdefault(kind_of(word), []).append(word)
+
+    def piece(self, rng):
+        """Mostly from inputs that are valid, so that passes are reached."""
+        group = rng.choices(self.groups,
+                            [weight if group else 0 for weight, group in
+                             zip([2, 2, 1], self.groups)])[0]
+        return self.pieces[rng.choice(group)]
 
     def like(self, rng, word):
         """Another word that often fits where `word` stands."""
@@ -164,7 +176,7 @@ MUTATIONS = [replace_token] * 7 + [replace_everywhere] * 6 + [delete_attribute] 
 
 
 def mutate(rng, corpus):
-    text = rng.choice(corpus.pieces)
+    text = corpus.piece(rng)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         if text.strip():
             text = rng.choice(MUTATIONS)(rng, text, corpus)
