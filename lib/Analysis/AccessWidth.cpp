@@ -22,7 +22,8 @@ static int64_t knownDivisor(Value index, unsigned depth) {
   if (depth == 0)
     return 1;
   if (auto argument = dyn_cast<BlockArgument>(index)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto loop =
+        dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument != loop.getInductionVar())
       return 1;
     return std::min(knownDivisor(loop.getLowerBound(), depth - 1),

@@ -35,6 +35,9 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createTileBufferize());
+  kernel.addPass(createTilePipeline());
+  kernel.addPass(createTilePlanSharedMemory());
+  kernel.addPass(createTileInsertBarriers());
   pm.addPass(createTileVectorize());
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createCanonicalizerPass());

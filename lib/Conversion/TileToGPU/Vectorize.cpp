@@ -111,7 +111,12 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
                                                          target);
     populateComputePatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
-    if (failed(applyFullConversion(gpuModule, target, std::move(patterns))))
+    // Patterns look at the values that index a buffer: they must not meet
+    // block arguments that have been replaced.
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyFullConversion(gpuModule, target, std::move(patterns),
+                                   config)))
       return signalPassFailure();
 
     SmallVector<UnrealizedConversionCastOp> casts;
