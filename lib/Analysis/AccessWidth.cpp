@@ -1,6 +1,7 @@
 //===- AccessWidth.cpp - How wide may an access be ------------------------===//
 
 #include "tile/Analysis/AccessWidth.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -47,6 +48,40 @@ static int64_t knownDivisor(Value index, unsigned depth) {
 
 int64_t tile::knownDivisor(Value index) {
   return ::knownDivisor(index, /*depth=*/8);
+}
+
+static bool isKnownNonNegative(Value index, unsigned depth) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return constant.isNonNegative();
+  if (depth == 0)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    auto loop =
+        dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() &&
+           isKnownNonNegative(loop.getLowerBound(), depth - 1);
+  }
+  Operation *op = index.getDefiningOp();
+  auto operand = [&](unsigned i) {
+    return isKnownNonNegative(op->getOperand(i), depth - 1);
+  };
+  // Extents and block ids are below 2^31 times a tile, so sums and products of
+  // a few do not wrap.
+  if (isa<ProgramIdOp, DimOp, mlir::gpu::BlockIdOp>(op))
+    return true;
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp,
+          arith::MinSIOp>(op))
+    return operand(0) && operand(1);
+  if (isa<arith::MaxSIOp>(op))
+    return operand(0) || operand(1);
+  if (isa<arith::SelectOp>(op))
+    return operand(1) && operand(2);
+  return false;
+}
+
+bool tile::isKnownNonNegative(Value index) {
+  return ::isKnownNonNegative(index, /*depth=*/8);
 }
 
 bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,

@@ -17,6 +17,9 @@ namespace tile {
 /// The largest power of two (at most 2^20) that is known to divide an index.
 int64_t knownDivisor(mlir::Value index);
 
+/// True if an index is known to be at least zero.
+bool isKnownNonNegative(mlir::Value index);
+
 /// True if dimension `dim` of a tile of `extent` elements that starts at
 /// `index` is known to lie within the extents of `buffer`.
 bool isInBounds(BufferType buffer, mlir::Value index, unsigned dim,

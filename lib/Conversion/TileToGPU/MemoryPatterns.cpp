@@ -76,37 +76,44 @@ class GlobalAccess {
 public:
   GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
                const BufferParts &buffer, ValueRange indices)
-      : builder(builder), loc(loc), dist(dist), buffer(buffer) {
-    base = buffer.offset;
+      : builder(builder), loc(loc), dist(dist), buffer(buffer),
+        lastOffset(buffer.offset) {
     SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
     for (auto [dim, index] : llvm::enumerate(indices)) {
       Value position = arith::AddIOp::create(
           builder, loc, index,
           arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
                                        thread[dim]));
-      positions.push_back(position);
-      base = arith::AddIOp::create(builder, loc, base,
-                                   buffer.scale(builder, loc, position, dim));
-      checked.push_back(
-          !isInBounds(buffer.type, index, dim, dist.shape()[dim]));
+      lastOffset = arith::AddIOp::create(
+          builder, loc, lastOffset, buffer.scale(builder, loc, position, dim));
+      bounds.push_back(
+          isInBounds(buffer.type, index, dim, dist.shape()[dim])
+              ? Bounds()
+              : emitBounds(position, dim, isKnownNonNegative(index)));
     }
+    last = dist.element(0, 0, 0);
   }
 
+  /// The offset of register r. Each is reached from the one before, so that
+  /// one distance, not one per register, stays alive in a loop.
   Value offset(int64_t r) {
-    Value result = base;
-    for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
-      if (distance != 0)
-        result = arith::AddIOp::create(
-            builder, loc, result,
-            buffer.scale(builder, loc, index(distance), dim));
-    return result;
+    SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
+    for (auto [dim, from, to] : llvm::enumerate(last, next))
+      if (from != to)
+        lastOffset = arith::AddIOp::create(
+            builder, loc, lastOffset,
+            buffer.scale(
+                builder, loc,
+                arith::ConstantIndexOp::create(builder, loc, to - from), dim));
+    last = next;
+    return lastOffset;
   }
 
   /// The distances that decide whether register r is in bounds.
   SmallVector<int64_t> boundsKey(int64_t r) {
     SmallVector<int64_t> key;
     for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
-      if (checked[dim])
+      if (bounds[dim].count)
         key.push_back(distance);
     return key;
   }
@@ -115,16 +122,14 @@ public:
   Value inBounds(int64_t r) {
     Value result;
     for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
-      if (!checked[dim])
+      auto [first, count] = bounds[dim];
+      if (!count)
         continue;
-      Value position = positions[dim];
-      if (distance != 0)
-        position =
-            arith::AddIOp::create(builder, loc, position, index(distance));
-      // Unsigned: a position below zero is out of bounds as well.
-      Value inside =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                position, buffer.extent(builder, loc, dim));
+      Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
+      if (first)
+        place = arith::SubIOp::create(builder, loc, place, first);
+      Value inside = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, place, count);
       result =
           result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
     }
@@ -132,17 +137,38 @@ public:
   }
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
+  /// Distances first .. first + count - 1 from this thread's position are in
+  /// bounds (i32; `first` is null for 0, `count` if all are).
+  struct Bounds {
+    Value first, count;
+  };
+
+  /// Clamped to the tile, so that 32 bits are enough for each register.
+  Bounds emitBounds(Value position, unsigned dim, bool nonNegative) {
+    Value extent = buffer.extent(builder, loc, dim);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value tile =
+        arith::ConstantIndexOp::create(builder, loc, dist.shape()[dim]);
+    auto clamp = [&](Value value) -> Value {
+      value = arith::MaxSIOp::create(builder, loc, value, zero);
+      value = arith::MinSIOp::create(builder, loc, value, tile);
+      return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                        value);
+    };
+    Value end = clamp(arith::SubIOp::create(builder, loc, extent, position));
+    if (nonNegative)
+      return {Value(), end};
+    Value first = clamp(arith::SubIOp::create(builder, loc, zero, position));
+    return {first, arith::SubIOp::create(builder, loc, end, first)};
   }
 
   OpBuilder &builder;
   Location loc;
   const Layout &dist;
   const BufferParts &buffer;
-  Value base;
-  SmallVector<Value> positions;
-  SmallVector<bool> checked;
+  SmallVector<Bounds> bounds;
+  Value lastOffset;
+  SmallVector<int64_t, 4> last;
 };
 
 /// Accesses to the same side of the bounds, in order.
@@ -242,17 +268,17 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
   GlobalAccess access(builder, loc, dist, buffer, indices);
   SmallVector<Value> parts;
   for (Run run : runsOfEqualBounds(access, groups)) {
-    auto loads = [&](OpBuilder &inner) {
-      SmallVector<Value> values;
-      for (int64_t i = run.begin; i < run.end; ++i)
-        values.push_back(
-            loadVector(builder, loc, buffer.memory,
-                       access.offset(groups.order[i * groups.width]), part));
-      return values;
+    SmallVector<Value> offsets;
+    for (int64_t i = run.begin; i < run.end; ++i)
+      offsets.push_back(access.offset(groups.order[i * groups.width]));
+    auto loads = [&] {
+      return llvm::map_to_vector(offsets, [&](Value offset) {
+        return loadVector(builder, loc, buffer.memory, offset, part);
+      });
     };
     Value inside = access.inBounds(groups.order[run.begin * groups.width]);
     if (!inside) {
-      llvm::append_range(parts, loads(builder));
+      llvm::append_range(parts, loads());
       continue;
     }
     auto branch = scf::IfOp::create(
@@ -260,7 +286,7 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
         /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, loads(builder));
+    scf::YieldOp::create(builder, loc, loads());
     builder.setInsertionPointToStart(branch.elseBlock());
     Value zero =
         arith::ConstantOp::create(builder, loc, builder.getZeroAttr(part));
@@ -404,13 +430,16 @@ struct StorePattern : MemoryPattern<StoreOp> {
       auto at = [&](int64_t i) {
         return width.groups.order[i * width.groups.width];
       };
+      SmallVector<Value> offsets;
+      for (int64_t i = run.begin; i < run.end; ++i)
+        offsets.push_back(access.offset(at(i)));
       if (Value inside = access.inBounds(at(run.begin)))
         rewriter.setInsertionPointToStart(
             scf::IfOp::create(rewriter, loc, inside, /*withElse=*/false)
                 .thenBlock());
       for (int64_t i = run.begin; i < run.end; ++i)
         storeVector(rewriter, loc, parts[i], buffer.memory,
-                    access.offset(at(i)));
+                    offsets[i - run.begin]);
     }
     rewriter.eraseOp(op);
     return success();
@@ -442,6 +471,7 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
                             groups.order.size());
     for (int64_t r : groups.order) {
       OpBuilder::InsertionGuard guard(rewriter);
+      Value offset = access.offset(r);
       Value condition = access.inBounds(r);
       if (owner)
         condition = condition
@@ -454,7 +484,7 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
       Value element = vector::ExtractOp::create(rewriter, loc,
                                                 adaptor.getValue().front(), r);
       memref::AtomicRMWOp::create(rewriter, loc, op.getKind(), element,
-                                  buffer.memory, access.offset(r));
+                                  buffer.memory, offset);
     }
     rewriter.eraseOp(op);
     return success();
