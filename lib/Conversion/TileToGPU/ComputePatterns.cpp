@@ -278,8 +278,7 @@ struct DotPattern : OpConversionPattern<DotOp> {
     int64_t columns = type.getDimSize(1) / (shape[1] * layout.getWarps()[1]);
     int64_t steps = tileType(op.getA()).getDimSize(1) / mma.k;
 
-    // Registers repeat as the layouts document: A along K then rows, B along K
-    // then columns, the accumulator along columns then rows.
+    // Registers repeat along dimension 1, then along dimension 0.
     auto fragment = [&](Value tile, int64_t i, int64_t count) -> Value {
       int64_t size = cast<VectorType>(tile.getType()).getNumElements() / count;
       return vector::ExtractStridedSliceOp::create(
@@ -293,7 +292,7 @@ struct DotPattern : OpConversionPattern<DotOp> {
       for (int64_t n = 0; n < columns; ++n)
         for (int64_t m = 0; m < rows; ++m) {
           Value a = fragment(adaptor.getA(), m * steps + k, rows * steps);
-          Value b = fragment(adaptor.getB(), n * steps + k, columns * steps);
+          Value b = fragment(adaptor.getB(), k * columns + n, columns * steps);
           if (layout.getTransposed())
             std::swap(a, b);
           Value &acc = accumulators[m * columns + n];

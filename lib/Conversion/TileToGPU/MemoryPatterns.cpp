@@ -118,18 +118,22 @@ public:
     return key;
   }
 
-  /// Whether register r is in bounds; null if it always is.
+  /// Whether register r is in bounds; null if it always is. In 32 bits: the
+  /// manifest bounds extents by 2^31.
   Value inBounds(int64_t r) {
     Value result;
     for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
-      auto [first, count] = bounds[dim];
+      auto [position, count] = bounds[dim];
       if (!count)
         continue;
       Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
-      if (first)
-        place = arith::SubIOp::create(builder, loc, place, first);
-      Value inside = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, place, count);
+      // Unsigned, so that what lies before the buffer is out of bounds too.
+      if (position)
+        place = arith::AddIOp::create(builder, loc, position, place);
+      Value inside = arith::CmpIOp::create(builder, loc,
+                                           position ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                                           place, count);
       result =
           result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
     }
@@ -137,29 +141,22 @@ public:
   }
 
 private:
-  /// Distances first .. first + count - 1 from this thread's position are in
-  /// bounds (i32; `first` is null for 0, `count` if all are).
+  /// In bounds is (i32) position + distance < count, unsigned; or, with no
+  /// position, distance < count, signed. No count: always in bounds.
   struct Bounds {
-    Value first, count;
+    Value position, count;
   };
 
-  /// Clamped to the tile, so that 32 bits are enough for each register.
   Bounds emitBounds(Value position, unsigned dim, bool nonNegative) {
-    Value extent = buffer.extent(builder, loc, dim);
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value tile =
-        arith::ConstantIndexOp::create(builder, loc, dist.shape()[dim]);
-    auto clamp = [&](Value value) -> Value {
-      value = arith::MaxSIOp::create(builder, loc, value, zero);
-      value = arith::MinSIOp::create(builder, loc, value, tile);
+    auto narrow = [&](Value value) -> Value {
       return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
                                         value);
     };
-    Value end = clamp(arith::SubIOp::create(builder, loc, extent, position));
-    if (nonNegative)
-      return {Value(), end};
-    Value first = clamp(arith::SubIOp::create(builder, loc, zero, position));
-    return {first, arith::SubIOp::create(builder, loc, end, first)};
+    position = narrow(position);
+    Value extent = narrow(buffer.extent(builder, loc, dim));
+    if (!nonNegative)
+      return {position, extent};
+    return {Value(), arith::SubIOp::create(builder, loc, extent, position)};
   }
 
   OpBuilder &builder;

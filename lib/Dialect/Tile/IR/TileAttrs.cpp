@@ -90,10 +90,11 @@ static Digits swapDims(ArrayRef<Digit> digits, bool swap) {
 
 /// A matrix fragment repeated over a tile. `outer` says how the warps are
 /// spread: digits of the warp axis in units of fragments, dim as given.
-static FailureOr<Layout>
-repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
-               const Layout &fragment, bool transposed, ArrayRef<int64_t> warps,
-               ArrayRef<bool> spread, ArrayRef<unsigned> repeatOrder) {
+static FailureOr<Layout> repeatFragment(EmitError emitError, Attribute attr,
+                                        ArrayRef<int64_t> shape,
+                                        const Layout &fragment, bool transposed,
+                                        ArrayRef<int64_t> warps,
+                                        ArrayRef<bool> spread) {
   int64_t size[2] = {fragment.shape()[transposed ? 1 : 0],
                      fragment.shape()[transposed ? 0 : 1]};
   Digits registers = swapDims(fragment.axis(kRegister), transposed);
@@ -110,7 +111,7 @@ repeatFragment(EmitError emitError, Attribute attr, ArrayRef<int64_t> shape,
   }
   if (failed(checkCover(emitError, shape, pattern, attr)))
     return failure();
-  for (unsigned dim : repeatOrder)
+  for (unsigned dim : {1u, 0u})
     add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
   return clippedLayout(emitError, attr, registers, lanes, warpDigits, shape,
                        /*copyRegisters=*/true);
@@ -423,7 +424,7 @@ FailureOr<Layout> MmaAttr::getLayout(ArrayRef<int64_t> shape,
                                      unsigned elementBits,
                                      EmitError emitError) const {
   return repeatFragment(emitError, *this, shape, getMma().acc, getTransposed(),
-                        getWarps(), {true, true}, {1, 0});
+                        getWarps(), {true, true});
 }
 
 Attribute MmaAttr::parse(AsmParser &parser, Type) {
@@ -471,9 +472,8 @@ FailureOr<Layout> DotOperandAttr::getLayout(ArrayRef<int64_t> shape,
   // A transposed instruction takes our A as its B, mirrored.
   const Layout &fragment = (getIndex() == 0) != transposed ? mma.a : mma.b;
   bool isA = getIndex() == 0;
-  return repeatFragment(
-      emitError, *this, shape, fragment, transposed, getParent().getWarps(),
-      {isA, !isA}, isA ? ArrayRef<unsigned>{1, 0} : ArrayRef<unsigned>{0, 1});
+  return repeatFragment(emitError, *this, shape, fragment, transposed,
+                        getParent().getWarps(), {isA, !isA});
 }
 
 //===----------------------------------------------------------------------===//

@@ -131,9 +131,9 @@ def Tile_DotOperandAttr : Tile_LayoutAttr<"DotOperand", "dot_operand"> {
   let summary = "A or B operand of a matrix instruction";
   let description = [{
     The fragments of operand `index` (0: A, M x K; 1: B, K x N) of the product
-    whose accumulator has the layout `parent`. Registers repeat first along K,
-    then along the other dimension. Warps that need the same elements hold
-    copies.
+    whose accumulator has the layout `parent`. Registers repeat first along
+    dimension 1, then along dimension 0, as the accumulator's do. Warps that
+    need the same elements hold copies.
 
     ```mlir
     #tile.dot_operand<0, <"mma.m16n8k16.f16", warps = [4, 1]>>
