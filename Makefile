@@ -17,15 +17,16 @@ export CC CXX
 
 CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
 
-.PHONY: demo check build configure setup format docs clean help
+.PHONY: demo check build configure setup format docs update-docs clean help
 
 help:
-	@echo "make demo    compile examples/forward.mlir for three chips and report registers and memory"
-	@echo "make check   build everything and run all tests; the last line counts them"
-	@echo "make build   the tools, in $(BUILD)/bin"
-	@echo "make docs    the reference of the dialect and the passes, in $(BUILD)/docs"
-	@echo "make format  run clang-format on the C++ sources"
-	@echo "make clean   remove $(BUILD)"
+	@echo "make demo         compile examples/forward.mlir for three chips and report registers and memory"
+	@echo "make check        build everything and run all tests; the last line counts them"
+	@echo "make build        the tools, in $(BUILD)/bin"
+	@echo "make docs         the reference of the dialect and the passes, in $(BUILD)/docs"
+	@echo "make update-docs  rewrite what the documents quote from tools and sources"
+	@echo "make format       run clang-format on the C++ sources"
+	@echo "make clean        remove $(BUILD)"
 
 demo: build
 	@python3 scripts/demo.py --build=$(BUILD)
@@ -38,6 +39,9 @@ build: configure
 
 docs: configure
 	@ninja -C $(BUILD) tile-docs
+
+update-docs: build
+	@scripts/update-docs.py --tools=$(BUILD)/bin *.md docs/*.md
 
 # A second make is needed for the compiler that setup has just installed to be
 # found; recursion does that without one.

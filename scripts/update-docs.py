@@ -10,7 +10,7 @@ from:
     ```
 
 The command runs in bash, in the root of the repository, with the built tools
-first on PATH; the block is its output, without common indentation. `sed -n`
+first on PATH and LLVM's last; the block is its output, without common indentation. `sed -n`
 cuts excerpts out. It may fail only where the comment says `fails:` instead of
 `run:`; then what it writes to stderr is part of the output.
 """
@@ -31,7 +31,8 @@ BLOCK = re.compile(r"(?P<comment><!-- (?P<kind>run|fails): (?P<command>.*?) -->\
 
 def output_of(kind, command, tools, where):
     environment = dict(os.environ)
-    environment["PATH"] = os.pathsep.join([tools, environment["PATH"]])
+    environment["PATH"] = os.pathsep.join(
+        [tools, environment["PATH"], "/usr/lib/llvm-22/bin"])
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
