@@ -42,6 +42,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
+  device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createTileSinkFragmentLoads());
 }
 

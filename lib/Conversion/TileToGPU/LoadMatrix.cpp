@@ -134,16 +134,14 @@ Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
                            BufferType buffer, ArrayRef<int64_t> start,
                            Value memory, Value offset) {
   SharedOffsets offsets(builder, loc, matrices.access,
-                        buffer.getCanonicalLayout(), start);
+                        buffer.getCanonicalLayout(), start, offset);
   int64_t size = 2 * matrices.matrices;
   auto part = VectorType::get({size}, type.getElementType());
   Value result =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   for (int64_t group = 0; group < type.getNumElements() / size; ++group) {
-    Value index =
-        arith::AddIOp::create(builder, loc, offset, offsets.at(group));
-    Value loaded = tile::gpu::LoadMatrixOp::create(builder, loc, part, memory,
-                                                   index, matrices.transpose);
+    Value loaded = tile::gpu::LoadMatrixOp::create(
+        builder, loc, part, memory, offsets.at(group), matrices.transpose);
     result = vector::InsertStridedSliceOp::create(
         builder, loc, loaded, result, ArrayRef<int64_t>{group * size},
         ArrayRef<int64_t>{1});

@@ -312,11 +312,10 @@ SmallVector<Value> sharedOffsets(OpBuilder &builder, Location loc,
                                  ArrayRef<int64_t> start,
                                  const AccessGroups &groups) {
   SharedOffsets offsets(builder, loc, dist, buffer.type.getCanonicalLayout(),
-                        start);
+                        start, buffer.offset);
   SmallVector<Value> result;
   for (size_t i = 0; i < groups.order.size(); i += groups.width)
-    result.push_back(arith::AddIOp::create(builder, loc, buffer.offset,
-                                           offsets.at(groups.order[i])));
+    result.push_back(offsets.at(groups.order[i]));
   return result;
 }
 

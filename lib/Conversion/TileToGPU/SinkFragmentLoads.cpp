@@ -1,7 +1,9 @@
 //===- SinkFragmentLoads.cpp - Read fragments where they are used ---------===//
 
-#include "tile/Conversion/TileToGPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESINKFRAGMENTLOADS
@@ -33,6 +35,17 @@ struct SinkFragmentLoads
   }
 
 private:
+  /// base + constant is free beside the access, as the immediate of its
+  /// address, but takes a register when it is hoisted out of a loop.
+  static void sinkConstantOffset(OpOperand &index) {
+    auto add = index.get().getDefiningOp<arith::AddIOp>();
+    if (!add || !matchPattern(add.getRhs(), m_Constant()) ||
+        add->getBlock() == index.getOwner()->getBlock())
+      return;
+    OpBuilder builder(index.getOwner());
+    index.set(builder.clone(*add)->getResult(0));
+  }
+
   static void sinkIn(Block &block) {
     // From the back, so that users have moved before what they use. `fence` is
     // the first operation below that loads must stay above.
@@ -50,6 +63,8 @@ private:
       if (isLoad && fence && fence->isBeforeInBlock(target))
         target = fence;
       op.moveBefore(target);
+      if (isLoad)
+        sinkConstantOffset(op.getOpOperand(1));
     }
   }
 };

@@ -64,10 +64,12 @@ SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
 }
 
 SharedOffsets::SharedOffsets(OpBuilder &builder, Location loc, Layout access,
-                             Layout memory, ArrayRef<int64_t> start)
+                             Layout memory, ArrayRef<int64_t> start,
+                             Value origin)
     : builder(builder), loc(loc), access(std::move(access)),
       memory(std::move(memory)), start(start),
-      coordinates(emitThreadCoordinates(builder, loc, this->access)) {
+      coordinates(emitThreadCoordinates(builder, loc, this->access)),
+      origin(origin) {
   int64_t threads = this->access.axisSize(kLane) * this->access.axisSize(kWarp);
   for (int64_t thread = 0; thread < threads; ++thread)
     first.push_back(offsetOf(0, thread));
@@ -114,9 +116,11 @@ Value SharedOffsets::emitOffset(int64_t r) {
 }
 
 Value SharedOffsets::at(int64_t r) {
-  auto toIndex = [&](Value value) -> Value {
-    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                        value);
+  auto behindOrigin = [&](Value value) -> Value {
+    return arith::AddIOp::create(
+        builder, loc, origin,
+        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                     value));
   };
   Swizzle swizzle = memory.swizzle();
   int64_t field = ((int64_t(1) << swizzle.bits) - 1) << swizzle.base;
@@ -124,8 +128,9 @@ Value SharedOffsets::at(int64_t r) {
   int64_t shift = offsetOf(r, 0) - (first[0] ^ flip);
   for (auto [thread, offset] : llvm::enumerate(first))
     if ((offset ^ flip) + shift != offsetOf(r, thread))
-      return toIndex(emitOffset(r));
-  Value value = toIndex(combine<arith::XOrIOp>(builder, loc, base, flip, 0));
+      return behindOrigin(emitOffset(r));
+  Value value =
+      behindOrigin(combine<arith::XOrIOp>(builder, loc, base, flip, 0));
   if (shift == 0)
     return value;
   return arith::AddIOp::create(

@@ -25,10 +25,14 @@ llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
 /// is checked here by enumeration.
 class SharedOffsets {
 public:
+  /// `origin` is the offset of the buffer, an index; it is part of what at()
+  /// returns.
   SharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, Layout access,
-                Layout memory, llvm::ArrayRef<int64_t> start);
+                Layout memory, llvm::ArrayRef<int64_t> start,
+                mlir::Value origin);
 
-  /// The offset of access r, an index.
+  /// The offset of access r, an index. A constant part is added last, so that
+  /// it can become the immediate of an address.
   mlir::Value at(int64_t r);
 
 private:
@@ -42,6 +46,7 @@ private:
   llvm::SmallVector<mlir::Value> coordinates;
   llvm::SmallVector<int64_t> first; // offsets of access 0, by thread
   mlir::Value base;                 // the same, i32
+  mlir::Value origin;
 };
 
 } // namespace tile

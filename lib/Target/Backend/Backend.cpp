@@ -153,12 +153,14 @@ static void setTargetOf(llvm::Module &module,
 /// Tiles arrive as vectors of all of a thread's registers. PTX has none of
 /// them; taken apart late, every phi of a loop would copy them element by
 /// element through selects. Two 16-bit floats stay one register. The rest is
-/// what straight-line kernel code gains from: the default pipelines take four
-/// times as long and leave ptxas with no better code.
+/// what straight-line kernel code gains from (invariants have left their loops
+/// in MLIR, except for address immediates, which LICM would turn into
+/// registers): the default pipelines take four times as long and leave ptxas
+/// with no better code.
 static constexpr llvm::StringLiteral kNVIDIAPipeline =
     "function(scalarizer<min-bits=32>,early-cse,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(loop-rotate,licm),early-cse,adce)";
+    "loop(loop-rotate),early-cse,adce)";
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      const Chip &chip, unsigned optLevel) {
