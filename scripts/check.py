@@ -112,6 +112,24 @@ def check_python(build):
     return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
 
 
+def check_gpu(build):
+    """Numerics on the GPU of this machine; all skipped where there is none."""
+    environment = dict(os.environ)
+    environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
+    done = subprocess.run(
+        [sys.executable, os.path.join("test", "Integration", "attention.py")],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    print(done.stdout, end="")
+    counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
+                       done.stdout, re.M)
+    if not counts:
+        return Result(failed=1)
+    passed, failed, skipped = map(int, counts.groups())
+    if done.returncode != 0 and failed == 0:
+        failed = 1
+    return Result(passed, failed, skipped)
+
+
 def check_package(build):
     failed = run([sys.executable, os.path.join("test", "Package", "check.py"),
                   "--build=" + build]) != 0
@@ -135,6 +153,7 @@ SUITES = [
     ("unit", "layout algebra and tables (GoogleTest)", check_unit),
     ("lit", "dialect, passes, tools, documents", check_lit),
     ("python", "Python package", check_python),
+    ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
 ]
