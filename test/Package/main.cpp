@@ -1,18 +1,27 @@
 //===- main.cpp - A program that uses the installed library ---------------===//
-//
-// Exits with 0 if the headers and the libraries of the package are enough to
-// compute with a layout.
-//
-//===----------------------------------------------------------------------===//
-#include "tile/Layout/Layout.h"
-#include "llvm/Support/raw_ostream.h"
 
-int main() {
-  tile::Layout layout = tile::Layout::strided({16, 64}, {64, 1});
-  if (llvm::Error error = layout.verify()) {
-    llvm::errs() << llvm::toString(std::move(error)) << '\n';
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tile/InitAll.h"
+#include "tile/Target/Compile.h"
+
+// Writes its first argument, a file of tile IR, as PTX to stdout.
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  tile::registerAllDialects(registry);
+  mlir::MLIRContext context(registry);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceFile<mlir::ModuleOp>(argc > 1 ? argv[1] : "-", &context);
+  if (!module)
     return 1;
-  }
-  llvm::outs() << layout.offset({2, 3}) << '\n';
-  return layout.offset({2, 3}) == 2 * 64 + 3 ? 0 : 1;
+
+  tile::CompileOptions options;
+  options.chip = "sm_80";
+  llvm::FailureOr<tile::Artifact> artifact =
+      tile::compile(*module, tile::OutputKind::PTX, options);
+  if (failed(artifact))
+    return 1;
+  llvm::outs() << artifact->data;
+  llvm::errs() << artifact->manifest << '\n'; // how to launch it
+  return 0;
 }
