@@ -10,7 +10,7 @@ from:
     ```
 
 The command runs in bash, in the root of the repository, with the built tools
-first on PATH and LLVM's last; the block is its output, without common indentation. `sed -n`
+and LLVM's first on PATH; the block is its output, without common indentation. `sed -n`
 cuts excerpts out. It may fail only where the comment says `fails:` instead of
 `run:`; then what it writes to stderr is part of the output.
 """
@@ -32,7 +32,7 @@ BLOCK = re.compile(r"(?P<comment><!-- (?P<kind>run|fails): (?P<command>.*?) -->\
 def output_of(kind, command, tools, where):
     environment = dict(os.environ)
     environment["PATH"] = os.pathsep.join(
-        [tools, environment["PATH"], "/usr/lib/llvm-22/bin"])
+        tools + [environment["PATH"]])
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -67,14 +67,17 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", default=os.path.join(ROOT, "build", "bin"),
                         help="folder of the built tools")
+    parser.add_argument("--llvm-tools", default="/usr/lib/llvm-22/bin",
+                        help="folder of llvm-objdump")
     parser.add_argument("--check", action="store_true",
                         help="change nothing, fail if a block is stale")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
 
+    tools = [os.path.abspath(options.tools), options.llvm_tools]
     stale = 0
     for path in options.files:
-        old, new = updated(path, os.path.abspath(options.tools))
+        old, new = updated(path, tools)
         if old == new:
             continue
         stale += 1

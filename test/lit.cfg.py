@@ -28,6 +28,7 @@ tools += ["split-file", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
 llvm_config.add_tool_substitutions(tools, tool_dirs)
 
 config.substitutions.append(("%python", config.python_executable))
+config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%tile_src_root", config.tile_src_root))
 config.substitutions.append(("%tile_obj_root", config.tile_obj_root))
 
