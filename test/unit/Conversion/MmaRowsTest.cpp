@@ -1,0 +1,133 @@
+//===- MmaRowsTest.cpp - Every matrix instruction of every chip -----------===//
+//
+// tile_gpu.mma of each row of the instruction table, down to the assembly of
+// each chip that has it.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "tile/InitAll.h"
+#include "tile/Target/Chips.h"
+#include "tile/Target/Mma.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using tile::Chip;
+using tile::Mma;
+
+namespace {
+
+StringRef spell(tile::MmaElement element) {
+  switch (element) {
+  case tile::MmaElement::F16:
+    return "f16";
+  case tile::MmaElement::BF16:
+    return "bf16";
+  case tile::MmaElement::F32:
+    return "f32";
+  }
+  llvm_unreachable("not an element of the table");
+}
+
+/// A kernel that loads its fragments, multiplies and stores the product.
+std::string makeKernel(const Chip &chip, const Mma &row) {
+  return llvm::formatv(R"(
+#global = #gpu.address_space<global>
+module attributes {{tile.target = "{0}"} {{
+gpu.module @kernels {{
+gpu.func @k(%A: memref<4096x{1}, #global>, %B: memref<4096x{1}, #global>,
+            %C: memref<4096xf32, #global>) kernel {{
+  %i = gpu.thread_id x
+  %a = vector.load %A[%i] : memref<4096x{1}, #global>, vector<{2}x{1}>
+  %b = vector.load %B[%i] : memref<4096x{1}, #global>, vector<{3}x{1}>
+  %c = vector.load %C[%i] : memref<4096xf32, #global>, vector<{4}xf32>
+  %d = tile_gpu.mma "{5}" %a, %b, %c : vector<{2}x{1}>, vector<{3}x{1}>, vector<{4}xf32>
+  vector.store %d, %C[%i] : memref<4096xf32, #global>, vector<{4}xf32>
+  gpu.return
+}
+}
+})",
+                       chip.name, spell(row.operand),
+                       row.a.axisSize(tile::kRegister),
+                       row.b.axisSize(tile::kRegister),
+                       row.acc.axisSize(tile::kRegister), row.name);
+}
+
+std::string makePipeline(const Chip &chip) {
+  if (chip.vendor == tile::Vendor::NVIDIA)
+    return llvm::formatv(
+        "tile-to-nvgpu,"
+        "nvvm-attach-target{{chip={0} features=+ptx{1}},"
+        "gpu.module(convert-nvgpu-to-nvvm,"
+        "convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true},"
+        "convert-vector-to-llvm,convert-ub-to-llvm,"
+        "reconcile-unrealized-casts),gpu-module-to-binary{{format=isa}",
+        chip.name, chip.ptxVersion);
+  return llvm::formatv(
+      "tile-to-amdgpu,rocdl-attach-target{{chip={0}},"
+      "gpu.module(convert-amdgpu-to-rocdl{{chipset={0}},"
+      "convert-gpu-to-rocdl{{chipset={0} use-bare-ptr-memref-call-conv=true},"
+      "reconcile-unrealized-casts),gpu-module-to-binary{{format=isa}",
+      chip.name);
+}
+
+/// The instruction of the assembly language that performs the row.
+std::string makeMnemonic(const Mma &row) {
+  StringRef type = spell(row.operand);
+  switch (row.kind) {
+  case tile::MmaKind::MmaSync:
+    return llvm::formatv(
+        "mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32", row.m, row.n,
+        row.k, type);
+  case tile::MmaKind::Wmma:
+  case tile::MmaKind::Mfma:
+    return llvm::formatv("v_{0}_f32_{1}x{2}x{3}_{4} ",
+                         row.kind == tile::MmaKind::Wmma ? "wmma" : "mfma",
+                         row.m, row.n, row.k, type);
+  }
+  llvm_unreachable("not a kind of the table");
+}
+
+TEST(MmaRows, ReachAssembly) {
+  DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registerAllGPUToLLVMIRTranslations(registry);
+  tile::registerAllDialects(registry);
+  mlir::registerAllPasses();
+  tile::registerAllPasses();
+  llvm::StringSet<> seen;
+  for (const Chip &chip : tile::chips())
+    for (StringRef name : chip.mma) {
+      SCOPED_TRACE((chip.name + ", " + name).str());
+      const Mma *row = tile::findMma(name);
+      ASSERT_TRUE(row);
+      seen.insert(name);
+      MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+      OwningOpRef<ModuleOp> module =
+          parseSourceString<ModuleOp>(makeKernel(chip, *row), &context);
+      ASSERT_TRUE(module);
+      PassManager passes(&context);
+      ASSERT_TRUE(succeeded(parsePassPipeline(makePipeline(chip), passes)));
+      ASSERT_TRUE(succeeded(passes.run(*module)));
+      std::string assembly;
+      module->walk([&](gpu::BinaryOp binary) {
+        auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+        assembly = object.getObject().getValue().str();
+      });
+      EXPECT_TRUE(StringRef(assembly).contains(makeMnemonic(*row))) << assembly;
+    }
+  for (const Mma &row : tile::mmas())
+    EXPECT_TRUE(seen.contains(row.name)) << "no chip has " << row.name.str();
+}
+
+} // namespace
