@@ -133,6 +133,13 @@ struct ShuffleToAMDGPU : OpConversionPattern<mlir::gpu::ShuffleOp> {
       return rewriter.notifyMatchFailure(op, "no xor by a constant");
     if (!width.isPowerOf2() || width.ugt(64) || mask.uge(width))
       return rewriter.notifyMatchFailure(op, "lanes beyond the width");
+    // The steps move registers of 32 bits.
+    Type type = op.getValue().getType();
+    int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    if (auto vector = dyn_cast<VectorType>(type))
+      bits *= vector.getNumElements();
+    if (!LLVM::isCompatibleType(type) || (bits > 32 && bits % 32 != 0))
+      return rewriter.notifyMatchFailure(op, "no whole registers");
     std::optional<SmallVector<Step>> steps =
         planExchange(mask.getZExtValue(), chipset);
     if (!steps)
@@ -143,8 +150,7 @@ struct ShuffleToAMDGPU : OpConversionPattern<mlir::gpu::ShuffleOp> {
     for (Value &word : words)
       for (Step step : *steps)
         word = emitStep(rewriter, loc, word, step);
-    Value result = LLVM::composeValue(rewriter, loc, words,
-                                      op.getShuffleResult().getType());
+    Value result = LLVM::composeValue(rewriter, loc, words, type);
     // An xor below the width never leaves it.
     Value valid =
         arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));

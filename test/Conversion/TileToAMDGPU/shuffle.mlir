@@ -91,3 +91,15 @@ func.func @kept(%x: i32, %mask: i32) -> (i32, i32, i32) {
   %c, %vc = gpu.shuffle xor %x, %c16, %width : i32
   return %a, %b, %c : i32, i32, i32
 }
+
+// -----
+
+// Not a whole number of registers.
+// ALL-LABEL: func @odd
+func.func @odd(%x: vector<3xf16>) -> vector<3xf16> {
+  %width = arith.constant 16 : i32
+  %c2 = arith.constant 2 : i32
+  // ALL: gpu.shuffle xor
+  %a, %va = gpu.shuffle xor %x, %c2, %width : vector<3xf16>
+  return %a : vector<3xf16>
+}
