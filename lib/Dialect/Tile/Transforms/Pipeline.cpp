@@ -10,10 +10,12 @@
 //   reads.
 //
 // A group is committed in every phase, empty after the last iteration, so that
-// the counts hold throughout.
+// the counts hold throughout. Where a loop goes on copying what the one before
+// it did, as the masked part of attention does, the phases run through both.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -150,15 +152,85 @@ static SmallVector<Group> formGroups(SmallVector<LoopCopy> copies,
 }
 
 //===----------------------------------------------------------------------===//
-// One loop
+// Streams
 //===----------------------------------------------------------------------===//
 
 namespace {
-class LoopPipeliner {
+/// A loop whose copies run ahead.
+struct PlannedLoop {
+  scf::ForOp loop;
+  SmallVector<Group> groups;
+  int64_t stages;
+};
+} // namespace
+
+/// Whether two values of two loops are one function of the induction variable.
+static bool isSameFunction(scf::ForOp loop, Value value, scf::ForOp otherLoop,
+                           Value other) {
+  if (value == other)
+    return true;
+  if (value == loop.getInductionVar())
+    return other == otherLoop.getInductionVar();
+  auto result = dyn_cast<OpResult>(value),
+       otherResult = dyn_cast<OpResult>(other);
+  if (!result || !otherResult)
+    return false;
+  Operation *op = result.getOwner(), *otherOp = otherResult.getOwner();
+  // Constants may be in or out of the loops; the rest is computed inside.
+  bool inLoops = op->getBlock() == loop.getBody() &&
+                 otherOp->getBlock() == otherLoop.getBody();
+  return (inLoops || op->hasTrait<OpTrait::ConstantLike>()) &&
+         op->getName() == otherOp->getName() &&
+         result.getResultNumber() == otherResult.getResultNumber() &&
+         value.getType() == other.getType() &&
+         op->getAttrDictionary() == otherOp->getAttrDictionary() &&
+         llvm::equal(op->getOperands(), otherOp->getOperands(),
+                     [&](Value operand, Value otherOperand) {
+                       return isSameFunction(loop, operand, otherLoop,
+                                             otherOperand);
+                     });
+}
+
+/// Whether `next` goes on copying where `loop` ends: the same tiles as a
+/// function of the induction variable, into buffers of the same types. Its
+/// bounds must be known before `start`, where the stream starts.
+static bool continues(const PlannedLoop &planned, const PlannedLoop &next,
+                      scf::ForOp start, const DominanceInfo &dominance) {
+  scf::ForOp loop = planned.loop, nextLoop = next.loop;
+  if (loop->getBlock() != nextLoop->getBlock() ||
+      planned.stages != next.stages || loop.getUnsignedCmp() ||
+      nextLoop.getUnsignedCmp() ||
+      !isSameFunction(loop, loop.getStep(), nextLoop, nextLoop.getStep()) ||
+      !dominance.properlyDominates(nextLoop.getLowerBound(), start) ||
+      !dominance.properlyDominates(nextLoop.getUpperBound(), start))
+    return false;
+  auto sameCopy = [&](const LoopCopy &a, const LoopCopy &b) {
+    CopyOp copy = a.copy, other = b.copy;
+    AllocOp buffer = a.buffer, otherBuffer = b.buffer;
+    return buffer.getType() == otherBuffer.getType() &&
+           isSameFunction(loop, copy.getSource(), nextLoop,
+                          other.getSource()) &&
+           llvm::equal(copy.getIndices(), other.getIndices(),
+                       [&](Value index, Value otherIndex) {
+                         return isSameFunction(loop, index, nextLoop,
+                                               otherIndex);
+                       });
+  };
+  return llvm::equal(planned.groups, next.groups,
+                     [&](const Group &a, const Group &b) {
+                       return llvm::equal(a.copies, b.copies, sameCopy);
+                     });
+}
+
+namespace {
+/// Pipelines loops that go on copying where the one before ends: their
+/// iterations are one sequence of phases, in one set of rings.
+class StreamPipeliner {
 public:
-  LoopPipeliner(scf::ForOp loop, SmallVector<Group> groups, int64_t stages)
-      : rewriter(loop.getContext()), loc(loop.getLoc()), loop(loop),
-        groups(std::move(groups)), stages(stages) {}
+  explicit StreamPipeliner(MutableArrayRef<PlannedLoop> loops)
+      : rewriter(loops.front().loop.getContext()),
+        loc(loops.front().loop.getLoc()), loops(loops),
+        stages(loops.front().stages), numGroups(loops.front().groups.size()) {}
 
   void run();
 
@@ -170,27 +242,40 @@ private:
   Value rotate(Value slot, int64_t by);
   /// `iv` plus some iterations.
   Value ahead(Value iv, int64_t iterations);
+  Value less(Value a, Value b) {
+    return arith::CmpIOp::create(rewriter, loc,
+                                 loops.front().loop.getUnsignedCmp()
+                                     ? arith::CmpIPredicate::ult
+                                     : arith::CmpIPredicate::slt,
+                                 a, b);
+  }
   void makeRings();
-  /// Counts iterations modulo the stages.
-  void addSlot();
+  /// The value of the induction variable after the last iteration.
+  Value endOf(scf::ForOp loop);
+  /// Counts iterations modulo the stages, from `start` on.
+  void addSlot(scf::ForOp &loop, Value start);
   /// The buffer of a copy in one slot of its ring.
   Value slotOf(const LoopCopy &copy, Value slot);
+  /// Where the iteration `iv`, maybe beyond the end of loop `number`, is in the
+  /// stream, and whether it exists.
+  std::pair<Value, Value> locate(unsigned number, Value iv);
   /// Issues the copies of a group at the insertion point, for the iteration
-  /// `iv` (within the bounds of the loop if not `guarded`).
-  void issue(const Group &group, Value iv, Value slot, bool guarded);
+  /// `iv` of loop `number` (which is known to exist if not `guarded`).
+  void issue(unsigned number, unsigned group, Value iv, Value slot,
+             bool guarded);
+  void pipelineBody(unsigned number);
 
   IRRewriter rewriter;
   Location loc;
-  scf::ForOp loop;
-  SmallVector<Group> groups;
-  int64_t stages;
+  MutableArrayRef<PlannedLoop> loops;
+  int64_t stages, numGroups;
   DenseMap<Operation *, Value> rings;
+  /// endOf each loop but the last.
+  SmallVector<Value> ends;
 };
 } // namespace
 
-Value LoopPipeliner::rotate(Value slot, int64_t by) {
-  if (stages == 1)
-    return slot;
+Value StreamPipeliner::rotate(Value slot, int64_t by) {
   if (stages == 2)
     return arith::SubIOp::create(rewriter, loc, slotConstant(1), slot);
   Value end = slotConstant(by > 0 ? stages - 1 : 0);
@@ -201,47 +286,95 @@ Value LoopPipeliner::rotate(Value slot, int64_t by) {
   return arith::SelectOp::create(rewriter, loc, wraps, start, next);
 }
 
-Value LoopPipeliner::ahead(Value iv, int64_t iterations) {
+Value StreamPipeliner::ahead(Value iv, int64_t iterations) {
   if (iterations == 0)
     return iv;
   Value count = arith::ConstantOp::create(
       rewriter, loc, rewriter.getIntegerAttr(iv.getType(), iterations));
-  Value distance =
-      rewriter.createOrFold<arith::MulIOp>(loc, loop.getStep(), count);
+  Value distance = rewriter.createOrFold<arith::MulIOp>(
+      loc, loops.front().loop.getStep(), count);
   return rewriter.createOrFold<arith::AddIOp>(loc, iv, distance);
 }
 
-void LoopPipeliner::makeRings() {
-  rewriter.setInsertionPoint(loop);
-  for (Group &group : groups)
-    for (LoopCopy &copy : group.copies) {
+void StreamPipeliner::makeRings() {
+  for (auto [g, group] : llvm::enumerate(loops.front().groups))
+    for (auto [c, copy] : llvm::enumerate(group.copies)) {
       BufferType type = copy.buffer.getType();
       if (stages > 1)
         type = ringType(type, stages);
-      rings[copy.buffer] =
+      Value ring =
           AllocOp::create(rewriter, copy.buffer.getLoc(), type, IntegerAttr());
+      for (PlannedLoop &planned : loops)
+        rings[planned.groups[g].copies[c].buffer] = ring;
     }
 }
 
-void LoopPipeliner::issue(const Group &group, Value iv, Value slot,
-                          bool guarded) {
+Value StreamPipeliner::endOf(scf::ForOp loop) {
+  Value lower = loop.getLowerBound(), step = loop.getStep();
+  Type type = lower.getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getIntegerAttr(type, value));
+  };
+  Value span =
+      arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), lower);
+  span = arith::MaxSIOp::create(rewriter, loc, span, constant(0));
+  Value rounding = arith::SubIOp::create(rewriter, loc, step, constant(1));
+  span = arith::AddIOp::create(rewriter, loc, span, rounding);
+  Value trips = arith::DivUIOp::create(rewriter, loc, span, step);
+  return arith::AddIOp::create(
+      rewriter, loc, lower, arith::MulIOp::create(rewriter, loc, trips, step));
+}
+
+void StreamPipeliner::addSlot(scf::ForOp &loop, Value start) {
+  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+      rewriter, start, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument> slot) {
+        return SmallVector<Value>{rotate(slot.front(), 1)};
+      });
+  loop = cast<scf::ForOp>(counted->getOperation());
+  loop->setDiscardableAttrs(attributes);
+}
+
+Value StreamPipeliner::slotOf(const LoopCopy &copy, Value slot) {
+  Value ring = rings.lookup(copy.buffer);
+  if (stages == 1)
+    return ring;
+  SmallVector<Value> indices(cast<BufferType>(ring.getType()).getRank());
+  indices[0] = slot;
+  return SliceOp::create(rewriter, loc, ring, indices);
+}
+
+std::pair<Value, Value> StreamPipeliner::locate(unsigned number, Value iv) {
+  Value here = less(iv, loops[number].loop.getUpperBound());
+  if (number + 1 == loops.size())
+    return {iv, here};
+  Value beyond = arith::SubIOp::create(rewriter, loc, iv, ends[number]);
+  Value there = arith::AddIOp::create(
+      rewriter, loc, loops[number + 1].loop.getLowerBound(), beyond);
+  auto [later, exists] = locate(number + 1, there);
+  return {arith::SelectOp::create(rewriter, loc, here, iv, later),
+          arith::OrIOp::create(rewriter, loc, here, exists)};
+}
+
+void StreamPipeliner::issue(unsigned number, unsigned group, Value iv,
+                            Value slot, bool guarded) {
   OpBuilder::InsertionGuard guard(rewriter);
   if (guarded) {
-    Value inRange =
-        arith::CmpIOp::create(rewriter, loc,
-                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
-                                                    : arith::CmpIPredicate::slt,
-                              iv, loop.getUpperBound());
+    auto [located, exists] = locate(number, iv);
+    iv = located;
     auto branch =
-        scf::IfOp::create(rewriter, loc, inRange, /*withElseRegion=*/false);
+        scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
     CommitGroupOp::create(rewriter, loc);
     rewriter.setInsertionPoint(branch.thenYield());
   } else {
     rewriter.setInsertionPoint(CommitGroupOp::create(rewriter, loc));
   }
+  scf::ForOp loop = loops[number].loop;
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
-  for (const LoopCopy &planned : group.copies) {
+  for (const LoopCopy &planned : loops[number].groups[group].copies) {
     CopyOp copy = planned.copy;
     for (Operation &op : *loop.getBody())
       if (planned.slice.contains(&op) && !mapping.contains(&op))
@@ -255,42 +388,11 @@ void LoopPipeliner::issue(const Group &group, Value iv, Value slot,
   }
 }
 
-void LoopPipeliner::addSlot() {
-  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
-  rewriter.setInsertionPoint(loop);
-  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
-      rewriter, slotConstant(0), /*replaceInitOperandUsesInLoop=*/false,
-      [&](OpBuilder &, Location, ArrayRef<BlockArgument> slot) {
-        return SmallVector<Value>{rotate(slot.front(), 1)};
-      });
-  loop = cast<scf::ForOp>(counted->getOperation());
-  loop->setDiscardableAttrs(attributes);
-}
-
-Value LoopPipeliner::slotOf(const LoopCopy &copy, Value slot) {
-  Value ring = rings.lookup(copy.buffer);
-  if (stages == 1)
-    return ring;
-  SmallVector<Value> indices(cast<BufferType>(ring.getType()).getRank());
-  indices[0] = slot;
-  return SliceOp::create(rewriter, loc, ring, indices);
-}
-
-void LoopPipeliner::run() {
-  makeRings();
+void StreamPipeliner::pipelineBody(unsigned number) {
+  auto &[loop, groups, _] = loops[number];
   Value slot, previous;
   if (stages > 1) {
-    addSlot();
     slot = loop.getRegionIterArgs().back();
-  }
-  int64_t numGroups = groups.size();
-  rewriter.setInsertionPoint(loop);
-  for (int64_t phase = 0; phase < stages * numGroups - 1; ++phase) {
-    int64_t iteration = phase / numGroups;
-    issue(groups[phase % numGroups], ahead(loop.getLowerBound(), iteration),
-          stages > 1 ? slotConstant(iteration) : Value(), /*guarded=*/true);
-  }
-  if (stages > 1) {
     rewriter.setInsertionPointToStart(loop.getBody());
     previous = rotate(slot, -1);
   }
@@ -298,7 +400,7 @@ void LoopPipeliner::run() {
     rewriter.setInsertionPoint(group.first);
     WaitGroupOp::create(rewriter, loc, stages * numGroups - 2);
     int64_t distance = i == 0 ? stages - 1 : stages;
-    issue(groups[i == 0 ? numGroups - 1 : i - 1],
+    issue(number, i == 0 ? numGroups - 1 : i - 1,
           ahead(loop.getInductionVar(), distance), i == 0 ? previous : slot,
           /*guarded=*/distance != 0);
   }
@@ -308,6 +410,27 @@ void LoopPipeliner::run() {
       rewriter.eraseOp(copy.copy);
       rewriter.replaceOp(copy.buffer, slotOf(copy, slot));
     }
+}
+
+void StreamPipeliner::run() {
+  rewriter.setInsertionPoint(loops.front().loop);
+  makeRings();
+  for (PlannedLoop &planned : loops.drop_back())
+    ends.push_back(endOf(planned.loop));
+  for (int64_t phase = 0; phase < stages * numGroups - 1; ++phase) {
+    int64_t iteration = phase / numGroups;
+    issue(/*number=*/0, phase % numGroups,
+          ahead(loops.front().loop.getLowerBound(), iteration),
+          stages > 1 ? slotConstant(iteration) : Value(), /*guarded=*/true);
+  }
+  Value slot = stages > 1 ? slotConstant(0) : Value();
+  for (unsigned number = 0; number < loops.size(); ++number) {
+    if (stages > 1) {
+      addSlot(loops[number].loop, slot);
+      slot = loops[number].loop.getResults().back();
+    }
+    pipelineBody(number);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -339,7 +462,8 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
                                    bool oneGroup, bool report) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  // Operations around a loop that is pipelined already.
+  SmallVector<PlannedLoop> plan;
+  // Operations around a loop that is pipelined.
   DenseSet<Operation *> occupied;
   for (scf::ForOp loop : loops) {
     FailureOr<int64_t> pinned = pinnedStages(loop, report);
@@ -390,8 +514,18 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
           << remark::metric("stages", stages)
           << remark::metric("groups", int64_t(groups.size()));
     loop->removeAttr(TileDialect::kStagesAttr);
-    LoopPipeliner(loop, std::move(groups), stages).run();
+    plan.push_back({loop, std::move(groups), stages});
   }
+  SmallVector<size_t> starts;
+  DominanceInfo dominance(kernel);
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (i == 0 ||
+        !continues(plan[i - 1], plan[i], plan[starts.back()].loop, dominance))
+      starts.push_back(i);
+  starts.push_back(plan.size());
+  MutableArrayRef<PlannedLoop> all = plan;
+  for (size_t i = 0; i + 1 < starts.size(); ++i)
+    StreamPipeliner(all.slice(starts[i], starts[i + 1] - starts[i])).run();
   return success();
 }
 

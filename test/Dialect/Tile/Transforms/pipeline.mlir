@@ -192,6 +192,92 @@ tile.kernel @interleaved(%k: !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1
   }
 }
 
+// A loop that goes on with the same copies is fed by the one before: one
+// prologue, one set of rings, and what lies beyond the end of the first loop is
+// fetched from the second.
+// REMARK: groups=1, stages=2
+// REMARK: groups=1, stages=2
+// CHECK-LABEL: tile.kernel @stream(
+// CHECK-SAME: %[[G:[^:]+]]: {{[^%]+}}%[[MID:[^:]+]]: index, %[[N:[^:]+]]: index
+tile.kernel @stream(%g: !g, %mid: index, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[RING:.+]] = tile.alloc
+  // CHECK-NOT: tile.alloc
+  // CHECK: %[[TRIPS:.+]] = arith.divui
+  // CHECK: %[[SPAN:.+]] = arith.muli %[[TRIPS]], %[[C64:.+]] :
+  // CHECK: %[[END:.+]] = arith.addi %[[C0:.+]], %[[SPAN]]
+  // CHECK: scf.if
+  // CHECK: tile.commit_group
+  // CHECK: %[[FIRST:.+]] = scf.for %[[I:.+]] = %[[C0]] to %[[MID]] step %[[C64]] iter_args(%{{.+}} = %[[C0]])
+  // CHECK: %[[NEXT:.+]] = arith.addi %[[I]], %[[C64]]
+  // CHECK: %[[HERE:.+]] = arith.cmpi slt, %[[NEXT]], %[[MID]]
+  // CHECK: %[[BEYOND:.+]] = arith.subi %[[NEXT]], %[[END]]
+  // CHECK: %[[THERE:.+]] = arith.addi %[[MID]], %[[BEYOND]]
+  // CHECK: %[[IN:.+]] = arith.cmpi slt, %[[THERE]], %[[N]]
+  // CHECK: %[[ROW:.+]] = arith.select %[[HERE]], %[[NEXT]], %[[THERE]]
+  // CHECK: %[[EXISTS:.+]] = arith.ori %[[HERE]], %[[IN]]
+  // CHECK: scf.if %[[EXISTS]] {
+  // CHECK: tile.copy async %[[G]][%[[ROW]], %[[C0]]]
+  // CHECK: scf.yield
+  // CHECK: }
+  // CHECK-NEXT: scf.for %{{.+}} = %[[MID]] to %[[N]] step %[[C64]] iter_args(%{{.+}} = %[[FIRST]])
+  // CHECK: tile.wait_group 0
+  // CHECK: tile.return
+  scf.for %i = %c0 to %mid step %c64 {
+    %k = tile.alloc : !s
+    tile.copy %g[%i, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+  }
+  scf.for %i = %mid to %n step %c64 {
+    %k = tile.alloc : !s
+    %zero = arith.constant 0 : index
+    tile.copy %g[%i, %zero], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    %y = arith.addf %x, %x : !t
+    tile.store %y, %out[%i, %c0] : !t, !g
+  }
+}
+
+// Another step, or other tiles: two pipelines.
+// REMARK: groups=1, stages=2
+// REMARK: groups=1, stages=2
+// REMARK: groups=1, stages=2
+// CHECK-LABEL: tile.kernel @separate(
+// CHECK: tile.alloc
+// CHECK: scf.for
+// CHECK: tile.alloc
+// CHECK: scf.for
+// CHECK: tile.alloc
+// CHECK: scf.for
+tile.kernel @separate(%g: !g, %mid: index, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %mid step %c64 {
+    %k = tile.alloc : !s
+    tile.copy %g[%i, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+  }
+  scf.for %i = %mid to %n step %c1 {
+    %k = tile.alloc : !s
+    tile.copy %g[%i, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+  }
+  scf.for %i = %mid to %n step %c1 {
+    %k = tile.alloc : !s
+    tile.copy %out[%i, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %g[%i, %c0] : !t, !g
+  }
+}
+
 // A source that is only known in its iteration is copied there.
 // REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its source depends on a value that the loop carries"
 // CHECK-LABEL: tile.kernel @carried(

@@ -203,6 +203,9 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     }
     ```
 
+    A loop right after, with the same step and copies, goes on in the same
+    rings: the last iterations of one loop fetch for the first of the next.
+
     Copies elsewhere become asynchronous too and are waited for where they are
     first read; loads from their buffer move down to their first use. Barriers
     are the concern of `tile-insert-barriers`.
