@@ -101,6 +101,7 @@ private:
   void require(OpOperand &operand, LayoutAttrInterface layout);
   LogicalResult lowerDotOperands(DotOp dot, MmaAttr mma);
   int64_t fragmentRegisters(RankedTensorType type, int64_t replication);
+  int64_t operandRegisters(RankedTensorType type, unsigned index, MmaAttr mma);
 
   KernelOp kernel;
   const Chip &chip;
@@ -406,6 +407,16 @@ int64_t LayoutAssigner::fragmentRegisters(RankedTensorType type,
          32 / (chip.warpSize * kernel.getNumWarps());
 }
 
+/// The same of operand `index` of a dot; some instructions hold each element in
+/// several lanes.
+int64_t LayoutAssigner::operandRegisters(RankedTensorType type, unsigned index,
+                                         MmaAttr mma) {
+  const Mma &row = mma.getMma();
+  int64_t held = row.a.axisSize(kRegister) * row.warpSize;
+  return fragmentRegisters(type,
+                           mma.getWarps()[1 - index] * held / (row.m * row.k));
+}
+
 LogicalResult LayoutAssigner::lowerDotOperands(DotOp dot, MmaAttr mma) {
   for (unsigned index : {0u, 1u}) {
     OpOperand &operand = dot->getOpOperand(index);
@@ -419,8 +430,12 @@ LogicalResult LayoutAssigner::lowerDotOperands(DotOp dot, MmaAttr mma) {
         registers +=
             fragmentRegisters(cast<RankedTensorType>(other.getType()), 1);
       });
-      registers +=
-          fragmentRegisters(tileType(operand.get()), mma.getWarps()[1 - index]);
+      registers += operandRegisters(tileType(operand.get()), index, mma);
+      // Only ldmatrix is scheduled fragment by fragment; other reads put all of
+      // the other operand into registers.
+      if (!chip.ldmatrix)
+        registers += operandRegisters(tileType(dot->getOperand(1 - index)),
+                                      1 - index, mma);
       if (registers <= operandBudget * chip.maxRegisters / 100)
         builder.setInsertionPoint(loop);
       else if (isSharedTile(operand.get().getType()))

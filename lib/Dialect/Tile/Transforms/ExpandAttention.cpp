@@ -62,8 +62,7 @@ static constexpr TileSizesRow kTileSizes[] = {
     {Vendor::AMD,     64,        0,  128, {64,  64, 4}},
     {Vendor::AMD,     64,        0,  192, {64,  32, 4}},
     {Vendor::AMD,     64,        0,  256, {64,  16, 4}},
-    {Vendor::AMD,     32,        0,   96, {64,  64, 4}},
-    {Vendor::AMD,     32,        0,  192, {64,  32, 4}},
+    {Vendor::AMD,     32,        0,  128, {64,  32, 4}},
     {Vendor::AMD,     32,        0,  256, {64,  16, 4}},
 };
 // clang-format on
