@@ -1,5 +1,5 @@
-// RUN: tile-opt %s -split-input-file -tile-attach-target=chip=sm_90a \
-// RUN:   -tile-expand-attention | FileCheck %s
+// RUN: tile-opt %s -split-input-file \
+// RUN:   -tile-expand-attention="block-m=128 block-n=64 num-warps=4" | FileCheck %s
 
 // Without a mask: a loop over the whole blocks of keys, and one for the rest.
 
@@ -256,7 +256,7 @@ func.func @other(%x: f32) -> f32 {
 // CHECK-LABEL: tile.kernel @two_head_dims
 // CHECK: tile.load {{.*}} -> tensor<64x192xf16>
 // CHECK: scf.for
-// CHECK-SAME: -> (tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
+// CHECK-SAME: -> (tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>)
 // CHECK: tile.load {{.*}} -> tensor<64x192xf16>
 // CHECK: tile.load {{.*}} -> tensor<64x128xf16>
 // CHECK: tile.store {{.*}} : tensor<64x128xf16>
