@@ -254,12 +254,12 @@ func.func @other(%x: f32) -> f32 {
 !o = !tile.buffer<2x?x32x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @two_head_dims
-// CHECK: tile.load {{.*}} -> tensor<64x192xf16>
+// CHECK: tile.load {{.*}} -> tensor<128x192xf16>
 // CHECK: scf.for
 // CHECK-SAME: -> (tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>)
 // CHECK: tile.load {{.*}} -> tensor<64x192xf16>
 // CHECK: tile.load {{.*}} -> tensor<64x128xf16>
-// CHECK: tile.store {{.*}} : tensor<64x128xf16>
+// CHECK: tile.store {{.*}} : tensor<128x128xf16>
 func.func @two_head_dims(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale : !q, !k, !v, !o
   return
