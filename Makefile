@@ -9,11 +9,10 @@ WERROR ?= ON
 # The compiler of the LLVM that is linked, unless CC and CXX say otherwise.
 ifeq ($(origin CXX),default)
   ifneq ($(wildcard /usr/bin/clang++-22),)
-    CC := clang-22
-    CXX := clang++-22
+    export CC := clang-22
+    export CXX := clang++-22
   endif
 endif
-export CC CXX
 
 CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
 

@@ -38,10 +38,20 @@ if(TILE_WERROR)
   list(APPEND TILE_WARNINGS -Werror)
 endif()
 
-# tile_add_library(<name> sources... [DEPENDS targets...] [LINK_LIBS libs...])
-# Libraries of the project only; MLIR and LLVM are always linked.
+# Most of the time of a build goes into parsing MLIR's headers: parse them once.
+# Sources still include what they use; -DTILE_PCH=OFF shows what is missing.
+option(TILE_PCH "Precompile the headers of MLIR" ${PROJECT_IS_TOP_LEVEL})
+if(TILE_PCH)
+  add_library(TilePrecompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/Precompiled.cpp)
+  target_precompile_headers(TilePrecompiled PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/Precompiled.h)
+endif()
+
+# tile_add_library(<name> sources... [NO_IR] [DEPENDS targets...] [LINK_LIBS libs...])
+# Libraries of the project only; MLIR and LLVM are always linked. NO_IR: plain
+# C++ that includes nothing of MLIR's.
 function(tile_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_IR" "" "DEPENDS;LINK_LIBS" ${ARGN})
   foreach(lib ${ARG_LINK_LIBS})
     if(lib MATCHES "^(MLIR|LLVM).+")
       message(FATAL_ERROR "${name} links ${lib}: the shared MLIR and LLVM are linked already")
@@ -50,6 +60,9 @@ function(tile_add_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_library(tile::${name} ALIAS ${name})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
+  if(TILE_PCH AND NOT ARG_NO_IR)
+    target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+  endif()
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
