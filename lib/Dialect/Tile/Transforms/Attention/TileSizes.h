@@ -1,0 +1,22 @@
+//===- TileSizes.h - How kernels of attention divide the work ---*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_TILESIZES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_TILESIZES_H
+
+#include "tile/Target/Chips.h"
+#include <optional>
+
+namespace tile {
+
+/// Rows of scores, keys per step and warps of one block of threads.
+struct TileSizes {
+  int64_t blockM, blockN, warps;
+};
+
+/// What to use for tile.attention on `chip`, where `headDim` is the larger of
+/// the two head dimensions; none if no size is known to fit.
+std::optional<TileSizes> findForwardTileSizes(const Chip &chip,
+                                              int64_t headDim);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_TILESIZES_H
