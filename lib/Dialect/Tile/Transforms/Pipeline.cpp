@@ -434,6 +434,40 @@ void StreamPipeliner::run() {
 }
 
 //===----------------------------------------------------------------------===//
+// Reads that can wait
+//===----------------------------------------------------------------------===//
+
+/// Moves a load down to its first use in its block.
+static void sinkToFirstUse(LoadOp load) {
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers()) {
+    Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+    if (here && (!first || here->isBeforeInBlock(first)))
+      first = here;
+  }
+  if (first)
+    load->moveBefore(first);
+}
+
+/// Moves reads of buffers that nobody writes meanwhile to their first use. Above
+/// the wait of a pipelined loop, where nothing can be read but them, they would
+/// hold registers for nothing.
+static void sinkReads(KernelOp kernel) {
+  kernel.walk([](LoadOp load) {
+    AllocOp root = getRootAlloc(load.getBuffer());
+    Block *block = load->getBlock();
+    auto writes = [&](Operation *user) {
+      return block->findAncestorOpInBlock(*user) &&
+             llvm::any_of(getSharedAccesses(user), [&](SharedAccess access) {
+               return access.isWrite && access.root == root;
+             });
+    };
+    if (root && llvm::none_of(getBufferUsers(root), writes))
+      sinkToFirstUse(load);
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // All loops
 //===----------------------------------------------------------------------===//
 
@@ -546,18 +580,6 @@ static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup) {
 // Copies that no loop runs ahead
 //===----------------------------------------------------------------------===//
 
-/// Moves a load down to its first use in its block.
-static void sinkToFirstUse(LoadOp load) {
-  Operation *first = nullptr;
-  for (Operation *user : load->getUsers()) {
-    Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
-    if (here && (!first || here->isBeforeInBlock(first)))
-      first = here;
-  }
-  if (first)
-    load->moveBefore(first);
-}
-
 /// Makes copies asynchronous that are still waited for at once, and waits for
 /// each right before its buffer is read.
 static void overlapCopies(KernelOp kernel) {
@@ -616,6 +638,7 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
                          << stages;
       return signalPassFailure();
     }
+    sinkReads(kernel);
     if (!chip->asyncCopy) {
       kernel.walk([&](CopyOp copy) {
         if (copy->getParentOfType<scf::ForOp>())

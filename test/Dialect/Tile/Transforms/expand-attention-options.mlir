@@ -19,16 +19,16 @@
 
 // SM80-LABEL: tile.kernel @d128
 // SM80-SAME: num_warps = 4
-// SM80: tensor<64x96xf32>
+// SM80: tensor<128x64xf32>
 // SM89-LABEL: tile.kernel @d128
-// SM89: tensor<64x64xf32>
+// SM89: tensor<128x64xf32>
 // GFX1100-LABEL: tile.kernel @d128
 // GFX1100: tensor<64x32xf32>
 // GFX950-LABEL: tile.kernel @d128
 // GFX950: tensor<64x64xf32>
 // SOME-LABEL: tile.kernel @d128
 // SOME-SAME: num_warps = 2
-// SOME: tensor<64x32xf32>
+// SOME: tensor<128x32xf32>
 // GIVEN-LABEL: tile.kernel @d128
 // GIVEN-SAME: num_warps = 2
 // GIVEN: tensor<96x80xf32>

@@ -301,6 +301,37 @@ tile.kernel @carried(%g: !g, %n: index, %out: !g) {
   }
 }
 
+// A read of what nobody writes in the loop moves past the wait to its use:
+// above the wait its registers would be held for nothing.
+// REMARK: remark: [Passed] loop-pipelined | Category:tile-pipeline | {{.*}}groups=1, stages=2
+// CHECK-LABEL: tile.kernel @reread(
+// CHECK: scf.for
+// CHECK-NOT: tile.load
+// CHECK: tile.wait_group
+// CHECK: tile.commit_group
+// CHECK-NEXT: %[[K:.+]] = tile.load
+// CHECK-NEXT: %[[Q:.+]] = tile.load
+// CHECK-NEXT: arith.addf %[[Q]], %[[K]]
+// THREE-LABEL: tile.kernel @reread(
+// ONE-LABEL: tile.kernel @reread(
+// GROUP-LABEL: tile.kernel @reread(
+tile.kernel @reread(%g: !g, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %once = tile.alloc : !s
+  tile.copy %g[%c0, %c0], %once : !g, !s
+  scf.for %i = %c0 to %n step %c64 {
+    %q = tile.load %once[%c0, %c0] : !s -> !t
+    %each = tile.alloc : !s
+    tile.copy %g[%i, %c0], %each : !g, !s
+    %k = tile.load %each[%c0, %c0] : !s -> !t
+    %x = arith.addf %q, %k : !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+  }
+}
+
 // The author's number of stages counts, and the outer loop is left alone.
 // REMARK: [Passed] loop-pipelined {{.*}}groups=1, stages=4
 // REMARK: [Missed] copy-not-pipelined {{.*}}Reason="a loop inside its loop is pipelined"

@@ -207,8 +207,9 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     rings: the last iterations of one loop fetch for the first of the next.
 
     Copies elsewhere become asynchronous too and are waited for where they are
-    first read; loads from their buffer move down to their first use. Barriers
-    are the concern of `tile-insert-barriers`.
+    first read; loads from their buffer, and in loops loads that repeat what
+    nobody overwrites, move down to their first use. Barriers are the concern of
+    `tile-insert-barriers`.
 
     The attribute `tile.stages` on a loop pins its number of stages. A pinned
     loop that cannot be pipelined is an error; otherwise a copy that stays in

@@ -23,8 +23,7 @@ static constexpr TileSizesRow kForward[] = {
     // vendor         warp  shared   head  M    N   warps
     {Vendor::NVIDIA,  32,        0,   64, {128, 128, 4}},
     {Vendor::NVIDIA,  32,        0,   96, {128, 64, 4}},
-    {Vendor::NVIDIA,  32,   163840,  128, {64,  96, 4}},
-    {Vendor::NVIDIA,  32,        0,  128, {64,  64, 4}},
+    {Vendor::NVIDIA,  32,        0,  128, {128, 64, 4}},
     {Vendor::NVIDIA,  32,   163840,  256, {64,  64, 4}},
     {Vendor::NVIDIA,  32,        0,  256, {64,  32, 4}},
     {Vendor::AMD,     64,   131072,  256, {64,  64, 4}},
