@@ -52,6 +52,11 @@ void TileDialect::initialize() {
   addInterfaces<TileAsmInterface>();
 }
 
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 // The generated parsers and printers need the definitions of all attributes
 // and types; they live beside the dialect.
 #define GET_ATTRDEF_CLASSES

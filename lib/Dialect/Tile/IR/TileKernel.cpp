@@ -68,12 +68,7 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult KernelOp::verifyRegions() {
-  Block &block = getBody().front();
-  if (block.getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
-    return emitOpError("entry block arguments differ from the signature");
-  unsigned grids = 0;
-  for (Operation &op : block)
-    grids += isa<GridOp>(op);
+  int64_t grids = llvm::range_size(getBody().front().getOps<GridOp>());
   if (grids != 1)
     return emitOpError() << "needs exactly one tile.grid at the top level of "
                             "its body, found "
@@ -90,28 +85,19 @@ GridOp KernelOp::getGrid() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GridOp::verify() {
-  // Follow the operands back to arguments; a cycle is impossible in one block.
+  // Follow the operands back to arguments. Integers come from integer arguments
+  // only, and no block but the kernel's is around.
   SmallVector<Value> worklist(getOperands());
   llvm::SmallPtrSet<Value, 8> seen;
-  auto kernel = cast<KernelOp>((*this)->getParentOp());
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     if (!seen.insert(value).second)
       continue;
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (argument.getOwner()->getParentOp() != kernel ||
-          !argument.getType().isIntOrIndex())
-        return emitOpError()
-               << "depends on argument " << argument.getArgNumber()
-               << " of type " << argument.getType()
-               << "; only integer arguments of the kernel and "
-                  "extents of its buffers are allowed";
+    if (isa<BlockArgument>(value))
       continue;
-    }
     Operation *op = value.getDefiningOp();
     if (auto dim = dyn_cast<DimOp>(op)) {
-      auto argument = dyn_cast<BlockArgument>(dim.getBuffer());
-      if (argument && argument.getOwner()->getParentOp() == kernel)
+      if (isa<BlockArgument>(dim.getBuffer()))
         continue;
       return emitOpError() << "depends on the extent of a buffer that is no "
                               "argument of the kernel";

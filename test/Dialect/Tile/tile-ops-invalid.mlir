@@ -1,0 +1,493 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+// tile.dot
+
+func.func @dot_rank(%a: tensor<16x16xf16>, %v: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.dot' op operands must have rank 2}}
+  %d = tile.dot %a, %a, %v : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_contraction(%a: tensor<16x32xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.dot' op contracts 32 columns of a with 16 rows of b}}
+  %d = tile.dot %a, %b, %c : tensor<16x32xf16>, tensor<16x8xf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<8x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op expected an accumulator of 16x8, got 8x16}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_mixed(%a: tensor<16x16xf16>, %b: tensor<16x8xbf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f16', 'bf16' and 'f32'}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xbf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_f32(%a: tensor<16x16xf32>, %b: tensor<16x8xf32>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f32', 'f32' and 'f32'}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf32>, tensor<16x8xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_low_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f16', 'f16' and 'f16'}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @dot_integer(%a: tensor<16x16xi32>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<16x16xi32>'}}
+  %d = tile.dot %a, %a, %c : tensor<16x16xi32>, tensor<16x16xi32> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_result(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.dot' op failed to verify that all of {acc, result} have same type}}
+  %d = "tile.dot"(%a, %b, %c)
+      : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_instruction(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.dot' op unknown matrix instruction "mma"}}
+  %d = tile.dot %a, %b, %c {instruction = "mma"} : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @dot_half_laid_out(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op mixes a laid-out tile with one that is not}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+
+func.func @dot_b_not_laid_out(%a: tensor<16x16xf16, #dot_a>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op mixes a laid-out tile with one that is not}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16, #dot_a>, tensor<16x8xf16> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#rows = #tile.blocked<thread = [1, 2], lane = [8, 4], warp = [1, 1], order = [1, 0]>
+
+func.func @dot_layout(%a: tensor<16x16xf16, #rows>, %b: tensor<16x8xf16, #rows>, %c: tensor<16x8xf32, #rows>) {
+  // expected-error@+1 {{'tile.dot' op accumulator layout must be #tile.mma, got #tile.blocked<thread = [1, 2], lane = [8, 4], warp = [1, 1], order = [1, 0]>}}
+  %d = tile.dot %a, %b, %c : tensor<16x16xf16, #rows>, tensor<16x8xf16, #rows> -> tensor<16x8xf32, #rows>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+
+func.func @dot_pinned(%a: tensor<16x16xbf16, #dot_a>, %b: tensor<16x8xbf16, #dot_b>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op pins the instruction "mma.m16n8k16.bf16", but the accumulator is one of "mma.m16n8k16.f16"}}
+  %d = tile.dot %a, %b, %c {instruction = "mma.m16n8k16.bf16"}
+      : tensor<16x16xbf16, #dot_a>, tensor<16x8xbf16, #dot_b> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+
+func.func @dot_operand_type(%a: tensor<16x16xbf16, #dot_a>, %b: tensor<16x8xbf16, #dot_b>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op "mma.m16n8k16.f16" does not multiply 'bf16'}}
+  %d = tile.dot %a, %b, %c
+      : tensor<16x16xbf16, #dot_a>, tensor<16x8xbf16, #dot_b> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+
+func.func @dot_few_rows(%a: tensor<16x16xf16, #dot_a>, %b: tensor<16x8xf16, #dot_b>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op accumulator extent 16 of dimension 0 is no multiple of 64 (4 warps of "mma.m16n8k16.f16")}}
+  %d = tile.dot %a, %b, %c
+      : tensor<16x16xf16, #dot_a>, tensor<16x8xf16, #dot_b> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+
+func.func @dot_short(%a: tensor<16x8xf16, #dot_a>, %b: tensor<8x8xf16, #dot_b>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op contraction extent 8 is no multiple of 16}}
+  %d = tile.dot %a, %b, %c
+      : tensor<16x8xf16, #dot_a>, tensor<8x8xf16, #dot_b> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+
+func.func @dot_operand_layout(%a: tensor<16x16xf16, #dot_a>, %b: tensor<16x16xf16, #dot_a>, %c: tensor<16x16xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op operand b must have the layout #tile.dot_operand<1, <"mma.m16n8k16.f16", warps = [1, 1]>>, got #tile.dot_operand<0, <"mma.m16n8k16.f16", warps = [1, 1]>>}}
+  %d = tile.dot %a, %b, %c
+      : tensor<16x16xf16, #dot_a>, tensor<16x16xf16, #dot_a> -> tensor<16x16xf32, #mma>
+  return
+}
+
+// -----
+
+// tile.reduce
+
+func.func @reduce_dimension(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reduce' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.reduce addf %s along 2 : tensor<16x8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_negative(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reduce' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %r = tile.reduce addf %s along -1 : tensor<16x8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_shape(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reduce' op expected a tile of shape [16] beside [16, 8] without dimension 1, got [8]}}
+  %r = tile.reduce addf %s along 1 : tensor<16x8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_to_scalar(%s: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<f32>'}}
+  %r = tile.reduce addf %s along 0 : tensor<16xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @reduce_element(%s: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.reduce' op element types differ: 'f16' and 'f32'}}
+  %r = tile.reduce addf %s along 1 : tensor<16x8xf16> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_assign(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reduce' op kind assign is not a reduction}}
+  %r = tile.reduce assign %s along 1 : tensor<16x8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_float(%s: tensor<16x8xi32>) {
+  // expected-error@+1 {{'tile.reduce' op kind maximumf does not apply to 'i32'}}
+  %r = tile.reduce maximumf %s along 1 : tensor<16x8xi32> -> tensor<16xi32>
+  return
+}
+
+// -----
+
+func.func @reduce_integer(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reduce' op kind maxs does not apply to 'f32'}}
+  %r = tile.reduce maxs %s along 1 : tensor<16x8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @reduce_half_laid_out(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce' op mixes a laid-out tile with one that is not}}
+  %r = tile.reduce addf %s along 1 : tensor<16x8xf32, #mma> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_shared(%s: tensor<64x32xf32, #tile.swizzle<128>>) {
+  // expected-error@+1 {{'tile.reduce' op works on tiles in registers}}
+  %r = tile.reduce addf %s along 1
+      : tensor<64x32xf32, #tile.swizzle<128>> -> tensor<64xf32, #tile.strided<[1]>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @reduce_registers(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce' op the smaller tile must have the slice of the larger one's layout: expected 2 registers, got 8}}
+  %r = tile.reduce addf %s along 1 : tensor<16x8xf32, #mma> -> tensor<16xf32, #tile.slice<1, #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [1, 1]>>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @reduce_warps(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce' op the smaller tile must have the slice of the larger one's layout: expected 1 warps, got 2}}
+  %r = tile.reduce addf %s along 1 : tensor<16x8xf32, #mma> -> tensor<16xf32, #tile.slice<1, #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @reduce_places(%s: tensor<16x16xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce' op the smaller tile must have the slice of the larger one's layout: register 2 of lane 0, warp 0 holds element (2), expected (8)}}
+  %r = tile.reduce addf %s along 0 : tensor<16x16xf32, #mma> -> tensor<16xf32, #tile.layout<register = [2 -> d0, 2 -> d0 * 2], lane = [4 -> d0 * 4, 8 -> 0], warp = []>>
+  return
+}
+
+// -----
+
+// tile.broadcast
+
+func.func @broadcast_dimension(%s: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.broadcast' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.broadcast %s along 2 : tensor<16xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_shape(%s: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.broadcast' op expected a tile of shape [8] beside [16, 8] without dimension 0, got [16]}}
+  %r = tile.broadcast %s along 0 : tensor<16xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @broadcast_layout(%s: tensor<16xf32, #tile.slice<0, #mma>>) {
+  // expected-error@+1 {{'tile.broadcast' op the smaller tile must have the slice of the larger one's layout: expected 2 registers, got 4}}
+  %r = tile.broadcast %s along 1 : tensor<16xf32, #tile.slice<0, #mma>> -> tensor<16x16xf32, #mma>
+  return
+}
+
+// -----
+
+// tile.iota
+
+func.func @iota_dimension() {
+  // expected-error@+1 {{'tile.iota' op dimension 1 does not exist in a tile of rank 1}}
+  %r = tile.iota along 1 : tensor<16xi32>
+  return
+}
+
+// -----
+
+func.func @iota_element() {
+  // expected-error@+1 {{'tile.iota' op result #0 must be tile of i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<16xf32>'}}
+  %r = tile.iota along 0 : tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @iota_shared() {
+  // expected-error@+1 {{'tile.iota' op works on tiles in registers}}
+  %r = tile.iota along 0 : tensor<16xi32, #tile.strided<[1]>>
+  return
+}
+
+// -----
+
+// tile.transpose
+
+func.func @transpose_order(%s: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.transpose' op order [1, 1] is not a permutation}}
+  %r = tile.transpose %s [1, 1] : tensor<16x8xf16> -> tensor<8x16xf16>
+  return
+}
+
+// -----
+
+func.func @transpose_rank(%s: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.transpose' op order [0, 2, 1] needs tiles of rank 3}}
+  %r = tile.transpose %s [0, 2, 1] : tensor<16x8xf16> -> tensor<8x16xf16>
+  return
+}
+
+// -----
+
+func.func @transpose_shape(%s: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.transpose' op dimension 0 of the result must have the extent 8, got 16}}
+  %r = tile.transpose %s [1, 0] : tensor<16x8xf16> -> tensor<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @transpose_element(%s: tensor<16x8xf16>) {
+  // expected-error@+1 {{'tile.transpose' op changes the element type}}
+  %r = tile.transpose %s [1, 0] : tensor<16x8xf16> -> tensor<8x16xbf16>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @transpose_half_laid_out(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.transpose' op mixes a laid-out tile with one that is not}}
+  %r = tile.transpose %s [1, 0] : tensor<16x8xf32, #mma> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @transpose_layout(%s: tensor<16x16xf32, #mma>) {
+  // expected-error@+1 {{'tile.transpose' op result must have the layout #tile.permute<[1, 0], #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>>, got #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>}}
+  %r = tile.transpose %s [1, 0] : tensor<16x16xf32, #mma> -> tensor<16x16xf32, #mma>
+  return
+}
+
+// -----
+
+!s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+func.func @transpose_buffer_to_tile(%s: !s) {
+  // expected-error@+1 {{'tile.transpose' op turns a buffer into a tile}}
+  %r = tile.transpose %s [1, 0] : !s -> tensor<64x64xf16>
+  return
+}
+
+// -----
+
+func.func @transpose_tile_to_buffer(%s: tensor<64x64xf16, #tile.swizzle<128>>) {
+  // expected-error@+1 {{'tile.transpose' op turns a tile into a buffer}}
+  %r = tile.transpose %s [1, 0] : tensor<64x64xf16, #tile.swizzle<128>>
+      -> !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+  return
+}
+
+// -----
+
+!b = !tile.buffer<64x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @transpose_global(%s: !b) {
+  // expected-error@+1 {{'tile.transpose' op works on shared buffers}}
+  %r = tile.transpose %s [1, 0] : !b -> !tile.buffer<64x64xf16, #tile.strided<[1, 64]>, global>
+  return
+}
+
+// -----
+
+!s = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+
+func.func @transpose_buffer_shape(%s: !s) {
+  // expected-error@+1 {{'tile.transpose' op dimension 0 of the result must have the extent 128, got 64}}
+  %r = tile.transpose %s [1, 0] : !s -> !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+  return
+}
+
+// -----
+
+!s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+func.func @transpose_buffer_layout(%s: !s) {
+  // expected-error@+1 {{'tile.transpose' op result must have the layout #tile.permute<[1, 0], #tile.swizzle<128>>}}
+  %r = tile.transpose %s [1, 0] : !s -> !s
+  return
+}
+
+// -----
+
+// tile.convert_layout
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @convert_shape(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.convert_layout' op changes the shape or the element type: 'tensor<16x8xf32, #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>>' to 'tensor<32x8xf32, #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>>'}}
+  %r = tile.convert_layout %s : tensor<16x8xf32, #mma> -> tensor<32x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @convert_element(%s: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.convert_layout' op changes the shape or the element type: 'tensor<16x8xf32, #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>>' to 'tensor<16x8xf16, #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>>'}}
+  %r = tile.convert_layout %s : tensor<16x8xf32, #mma> -> tensor<16x8xf16, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+
+func.func @convert_from_none(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.convert_layout' op needs a layout on both sides}}
+  %r = tile.convert_layout %s : tensor<16x8xf32> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+func.func @convert_in_memory(%s: tensor<64x64xf16, #tile.swizzle<128>>) {
+  // expected-error@+1 {{'tile.convert_layout' op moves between two tiles in shared memory}}
+  %r = tile.convert_layout %s
+      : tensor<64x64xf16, #tile.swizzle<128>> -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
+  return
+}
+
+// -----
+
+#one = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#four = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1]>
+
+func.func @convert_warps(%s: tensor<64x16xf32, #one>) {
+  // expected-error@+1 {{'tile.convert_layout' op converts between 1 warps of 32 lanes and 4 warps of 64 lanes}}
+  %r = tile.convert_layout %s : tensor<64x16xf32, #one> -> tensor<64x16xf32, #four>
+  return
+}
