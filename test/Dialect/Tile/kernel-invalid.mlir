@@ -26,6 +26,7 @@ tile.kernel @empty_body() {
   tile.return
 }) : () -> ()
 // -----
+
 // expected-error@+1 {{'tile.kernel' op must not return values}}
 tile.kernel @results() -> i32 {
   %c1 = arith.constant 1 : index
@@ -33,6 +34,7 @@ tile.kernel @results() -> i32 {
 }
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op argument 0 is a shared buffer; arguments are global}}
 tile.kernel @shared_argument(%s: !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>) {
   %c1 = arith.constant 1 : index
@@ -40,6 +42,7 @@ tile.kernel @shared_argument(%s: !tile.buffer<64x64xf16, #tile.swizzle<128>, sha
 }
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op argument 1 has type 'tensor<64xf32>'; expected a global buffer, f32, i32, i64 or index}}
 tile.kernel @argument(%x: f32, %t: tensor<64xf32>) {
   %c1 = arith.constant 1 : index
@@ -47,6 +50,7 @@ tile.kernel @argument(%x: f32, %t: tensor<64xf32>) {
 }
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op has 33 warps; a block has at most 32}}
 tile.kernel @many_warps() attributes {num_warps = 33 : i32} {
   %c1 = arith.constant 1 : index
@@ -54,13 +58,40 @@ tile.kernel @many_warps() attributes {num_warps = 33 : i32} {
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op attribute 'num_warps' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+
+// expected-error@+1 {{custom op 'tile.kernel' 'tile.kernel' op attribute 'num_warps' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
 tile.kernel @no_warps() attributes {num_warps = 0 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
+
+// expected-error@+1 {{custom op 'tile.kernel' 'tile.kernel' op attribute 'num_warps' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+tile.kernel @type_of_warps() attributes {num_warps = i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{custom op 'tile.kernel' 'tile.kernel' op attribute 'num_warps' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+tile.kernel @width_of_warps() attributes {num_warps = 4 : i64} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{invalid properties {function_type = () -> (), num_warps = i32, sym_name = "type_of_property"} for op tile.kernel: Invalid attribute `num_warps` in property conversion: i32}}
+"tile.kernel"() <{sym_name = "type_of_property", function_type = () -> (), num_warps = i32}> ({
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.return
+}) : () -> ()
+
+// -----
+
 // expected-error@+1 {{'tile.kernel' op type of entry block argument #0('i64') must match the type of the corresponding argument in function signature('i32')}}
 "tile.kernel"() <{sym_name = "signature", function_type = (i32) -> (), num_warps = 4 : i32}> ({
 ^bb0(%x: i64):
@@ -70,12 +101,14 @@ tile.kernel @no_warps() attributes {num_warps = 0 : i32} {
 }) : () -> ()
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op needs exactly one tile.grid at the top level of its body, found 0}}
 tile.kernel @no_grid() {
   tile.return
 }
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op needs exactly one tile.grid at the top level of its body, found 2}}
 tile.kernel @two_grids() {
   %c1 = arith.constant 1 : index
@@ -84,6 +117,7 @@ tile.kernel @two_grids() {
 }
 
 // -----
+
 // expected-error@+1 {{'tile.kernel' op expects region #0 to have 0 or 1 blocks}}
 tile.kernel @two_blocks() {
   %c1 = arith.constant 1 : index

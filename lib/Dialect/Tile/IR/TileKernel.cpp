@@ -17,10 +17,16 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
                       function_interface_impl::VariadicFlag, std::string &) {
     return builder.getFunctionType(arguments, results);
   };
+  SMLoc loc = parser.getCurrentLocation();
   if (function_interface_impl::parseFunctionOp(
           parser, result, /*allowVariadic=*/false,
           getFunctionTypeAttrName(result.name), buildType,
           getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
+    return failure();
+  // Attributes of another type would be dropped without a word.
+  if (failed(verifyInherentAttrs(result.name, result.attributes, [&] {
+        return parser.emitError(loc) << "'" << result.name << "' op ";
+      })))
     return failure();
   Region *body = result.regions.front().get();
   if (body->empty())

@@ -62,8 +62,7 @@ public:
       assign(dot.getAcc(), mma);
     }
     spread();
-    if (failed(seedDefaults()))
-      return failure();
+    seedDefaults();
     return rewrite();
   }
 
@@ -73,7 +72,7 @@ private:
   LogicalResult chooseInstructions();
   void placeSharedTiles();
   void seedPinned();
-  LogicalResult seedDefaults();
+  void seedDefaults();
   void spread();
   LogicalResult rewrite();
 
@@ -113,12 +112,34 @@ private:
 };
 } // namespace
 
+/// Operations of other dialects take tensors that are no tiles.
+static LogicalResult verifyTile(Operation *op, RankedTensorType type) {
+  auto emitError = [&] {
+    InFlightDiagnostic diag = op->emitOpError();
+    diag << "has a tile of type " << type << ": ";
+    return diag;
+  };
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() ||
+      !llvm::is_contained({1u, 8u, 16u, 32u, 64u},
+                          element.getIntOrFloatBitWidth()))
+    return emitError() << "elements must be integers or floats of 1, 8, 16, 32 "
+                          "or 64 bits";
+  if (type.getEncoding() && !getLayoutAttr(type))
+    return emitError() << "its encoding is no layout";
+  return verifyTileShape(type.getShape(), emitError);
+}
+
 LogicalResult LayoutAssigner::checkOperations() {
   WalkResult result = kernel.walk([&](Operation *op) {
     auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
     if (llvm::none_of(op->getOperandTypes(), isTile) &&
         llvm::none_of(op->getResultTypes(), isTile))
       return WalkResult::advance();
+    for (Value result : op->getResults())
+      if (RankedTensorType type = tileType(result);
+          type && failed(verifyTile(op, type)))
+        return WalkResult::interrupt();
     if (op->getDialect() == kernel->getDialect() || isElementwise(op) ||
         isRematerializable(op) || isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op))
       return WalkResult::advance();
@@ -138,6 +159,8 @@ void LayoutAssigner::rematerialize() {
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : op->getResult(0).getUses())
       uses.push_back(&use);
+    if (uses.empty())
+      continue;
     for (OpOperand *use : llvm::drop_begin(uses)) {
       // Beside the original, so that what is invariant in a loop stays out.
       builder.setInsertionPointAfter(op);
@@ -360,7 +383,7 @@ LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
                                    order, chip.warpSize, kernel.getNumWarps());
 }
 
-LogicalResult LayoutAssigner::seedDefaults() {
+void LayoutAssigner::seedDefaults() {
   SmallVector<Value> values;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Value result : op->getResults())
@@ -370,19 +393,9 @@ LogicalResult LayoutAssigner::seedDefaults() {
   for (Value value : values) {
     if (layoutOf(value))
       continue;
-    RankedTensorType type = tileType(value);
-    if (type.getRank() == 0)
-      return emitError(value.getLoc())
-             << "a tile needs at least one dimension, got " << type;
-    LayoutAttrInterface layout = defaultLayout(type);
-    if (failed(layout.getLayout(type.getShape(),
-                                type.getElementType().getIntOrFloatBitWidth(),
-                                [&] { return emitError(value.getLoc()); })))
-      return failure();
-    assign(value, layout);
+    assign(value, defaultLayout(tileType(value)));
     spread();
   }
-  return success();
 }
 
 Value LayoutAssigner::convert(Value value, LayoutAttrInterface layout) {

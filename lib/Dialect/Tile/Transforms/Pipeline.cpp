@@ -635,7 +635,7 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
       return signalPassFailure();
     if (stages < 0) {
       kernel.emitError() << "tile-pipeline: stages must not be negative, got "
-                         << stages;
+                         << int64_t(stages);
       return signalPassFailure();
     }
     sinkReads(kernel);

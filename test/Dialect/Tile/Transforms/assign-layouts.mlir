@@ -1,0 +1,175 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,GFX1100
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,GFX942
+
+// SM80-DAG: #[[MMA:.+]] = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+// GFX1100-DAG: #[[MMA:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1]>
+// GFX942-DAG: #[[MMA:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
+// CHECK-DAG: #[[A:.+]] = #tile.dot_operand<0, #[[MMA]]>
+// CHECK-DAG: #[[B:.+]] = #tile.dot_operand<1, #[[MMA]]>
+// Two warps along the columns where the rows are too few for four.
+// SM80-DAG: #[[WIDE:.+]] = #tile.mma<"mma.m16n8k16.bf16", warps = [2, 2]>
+// 16 bytes a thread, the fastest dimension first.
+// SM80-DAG: #[[ROWS:.+]] = #tile.layout<register = [4 -> d1], lane = [16 -> d1 * 4, 2 -> d0], warp = [4 -> d0 * 2, 2 -> 0]>
+
+!b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!c = !tile.buffer<?x64xbf16, #tile.strided<[64, 1], align = 16>, global>
+!f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+
+// Tiles that are loaded to be multiplied go through shared memory, with the
+// dimension fast that their reader contracts unless ldmatrix transposes; what
+// is computed follows the accumulators; P goes on as an operand.
+// CHECK-LABEL: tile.kernel @products
+tile.kernel @products(%q: !b, %k: !b, %v: !b, %o: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // SM80: %[[Q:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
+  // SM80: %[[K:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
+  // SM80: %[[V:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
+  // GFX1100: %[[Q:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
+  // GFX1100: %[[K:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
+  // GFX1100: %[[V:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [0, 1]>>
+  %qt = tile.load %q[%c0, %c0] : !b -> tensor<64x64xf16>
+  %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
+  %vt = tile.load %v[%c0, %c0] : !b -> tensor<64x64xf16>
+  // One constant per use, so that none is converted.
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // SM80: %[[KT:.+]] = tile.transpose %[[K]] [1, 0] : {{.*}} -> tensor<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
+  %kk = tile.transpose %kt [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+  // SM80: %[[QA:.+]] = tile.convert_layout %[[Q]] : {{.*}} -> tensor<64x64xf16, #[[A]]>
+  // SM80: %[[KB:.+]] = tile.convert_layout %[[KT]] : {{.*}} -> tensor<64x64xf16, #[[B]]>
+  // SM80: tile.dot %[[QA]], %[[KB]], %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
+  // GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
+  // GFX942: tile.dot %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
+  %s = tile.dot %qt, %kk, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // CHECK: tile.reduce addf %{{.+}} along 1 : tensor<64x64xf32, #[[MMA]]> -> tensor<64xf32, #tile.slice<1, #[[MMA]]>>
+  %sum = tile.reduce addf %s along 1 : tensor<64x64xf32> -> tensor<64xf32>
+  // CHECK: tile.broadcast %{{.+}} along 1 : tensor<64xf32, #tile.slice<1, #[[MMA]]>> -> tensor<64x64xf32, #[[MMA]]>
+  %all = tile.broadcast %sum along 1 : tensor<64xf32> -> tensor<64x64xf32>
+  // CHECK: arith.divf %{{.+}} : tensor<64x64xf32, #[[MMA]]>
+  %w = arith.divf %s, %all : tensor<64x64xf32>
+  // CHECK: %[[P:.+]] = arith.truncf %{{.+}} to tensor<64x64xf16, #[[MMA]]>
+  %p = arith.truncf %w : tensor<64x64xf32> to tensor<64x64xf16>
+  // CHECK: %[[PA:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
+  // CHECK: tile.dot %[[PA]],
+  %r = tile.dot %p, %vt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %out = arith.truncf %r : tensor<64x64xf32> to tensor<64x64xf16>
+  // CHECK: tile.store %{{.+}} : tensor<64x64xf16, #[[MMA]]>,
+  tile.store %out, %o[%c0, %c0] : tensor<64x64xf16>, !b
+}
+
+// CHECK-LABEL: tile.kernel @few_rows
+tile.kernel @few_rows(%a: !c, %b: !c, %o: !f) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %at = tile.load %a[%c0, %c0] : !c -> tensor<32x64xbf16>
+  %bt = tile.load %b[%c0, %c0] : !c -> tensor<64x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  // SM80: tile.dot %{{.+}} -> tensor<32x64xf32, #[[WIDE]]>
+  %r = tile.dot %at, %bt, %zero : tensor<32x64xbf16>, tensor<64x64xbf16> -> tensor<32x64xf32>
+  tile.store %r, %o[%c0, %c0] : tensor<32x64xf32>, !f
+}
+
+// Nothing forces a layout: coalesced accesses, warps that are left over hold
+// copies, and the same layout for all that is computed from each other.
+// CHECK-LABEL: tile.kernel @elementwise
+tile.kernel @elementwise(%a: !f, %o: !f, %x: f32) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  // SM80: tile.load {{.*}} -> tensor<8x64xf32, #[[ROWS]]>
+  // SM80: tensor.splat %{{.+}} : tensor<8x64xf32, #[[ROWS]]>
+  // SM80: arith.mulf %{{.+}} : tensor<8x64xf32, #[[ROWS]]>
+  // SM80: tile.iota along 1 : tensor<8x64xi32, #[[ROWS]]>
+  // SM80: arith.sitofp %{{.+}} : tensor<8x64xi32, #[[ROWS]]> to tensor<8x64xf32, #[[ROWS]]>
+  // CHECK-NOT: tile.convert_layout
+  %t = tile.load %a[%c0, %c0] : !f -> tensor<8x64xf32>
+  %f = tensor.splat %x : tensor<8x64xf32>
+  %u = arith.mulf %t, %f : tensor<8x64xf32>
+  %i = tile.iota along 1 : tensor<8x64xi32>
+  %g = arith.sitofp %i : tensor<8x64xi32> to tensor<8x64xf32>
+  %w = arith.addf %u, %g : tensor<8x64xf32>
+  tile.store %w, %o[%c0, %c0] : tensor<8x64xf32>, !f
+}
+
+// What a loop carries has one layout; here that of its accumulator, which the
+// initial value is made in.
+// CHECK-LABEL: tile.kernel @loop
+tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  tile.grid %c0, %c0, %c0
+  // CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
+  // CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO]]) -> (tensor<64x64xf32, #[[MMA]]>)
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %i = %c0 to %n step %c16 iter_args(%acc = %zero) -> tensor<64x64xf32> {
+    %at = tile.load %a[%i, %c0] : !b -> tensor<64x64xf16>
+    %bt = tile.load %b[%i, %c0] : !b -> tensor<64x64xf16>
+    %next = tile.dot %at, %bt, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  // CHECK: tile.store %{{.+}} : tensor<64x64xf32, #[[MMA]]>,
+  tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// Both sides of a branch give one layout.
+// CHECK-LABEL: tile.kernel @branch
+tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %some = arith.cmpi slt, %c0, %n : index
+  // CHECK: scf.if %{{.+}} -> (tensor<64x64xf32, #[[MMA]]>)
+  %r = scf.if %some -> tensor<64x64xf32> {
+    %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+    %bt = tile.load %b[%c0, %c0] : !b -> tensor<64x64xf16>
+    %next = tile.dot %at, %bt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  } else {
+    // CHECK: } else {
+    // CHECK-NEXT: %[[OTHER:.+]] = tile.load {{.*}} -> tensor<64x64xf32, #[[MMA]]>
+    // CHECK-NEXT: scf.yield %[[OTHER]]
+    %other = tile.load %o[%c0, %c0] : !f -> tensor<64x64xf32>
+    scf.yield %other : tensor<64x64xf32>
+  }
+  tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// A vector that is repeated over the columns of a product is loaded as its
+// slice; one that is reduced from it and used beside another is converted.
+// CHECK-LABEL: tile.kernel @vectors
+tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  // CHECK: tile.load %{{.+}}[%{{.+}}] : !tile.buffer<?xf32, {{.*}}> -> tensor<64xf32, #tile.slice<0, #[[MMA]]>>
+  %bt = tile.load %bias[%c0] : !v -> tensor<64xf32>
+  %bs = tile.broadcast %bt along 0 : tensor<64xf32> -> tensor<64x64xf32>
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %r = tile.dot %at, %at, %bs : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %rows = tile.reduce addf %r along 1 : tensor<64x64xf32> -> tensor<64xf32>
+  %columns = tile.reduce addf %r along 0 : tensor<64x64xf32> -> tensor<64xf32>
+  // CHECK: %[[C:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #tile.slice<1, #[[MMA]]>> -> tensor<64xf32, #tile.slice<0, #[[MMA]]>>
+  // CHECK: arith.addf %[[C]], %{{.+}} : tensor<64xf32, #tile.slice<0, #[[MMA]]>>
+  %both = arith.addf %rows, %columns : tensor<64xf32>
+  tile.store %both, %sums[%c0] : tensor<64xf32>, !v
+}
+
+// A transposed accumulator keeps its elements where they are.
+// CHECK-LABEL: tile.kernel @transposed
+tile.kernel @transposed(%a: !b, %o: !f) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %at, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // CHECK: %[[T:.+]] = tile.transpose %{{.+}} [1, 0] : tensor<64x64xf32, #[[MMA]]> -> tensor<64x64xf32, #tile.permute<[1, 0], #[[MMA]]>>
+  // CHECK: tile.store %[[T]],
+  %t = tile.transpose %r [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %t, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
