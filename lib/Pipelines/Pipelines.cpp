@@ -2,7 +2,6 @@
 
 #include "tile/Pipelines/Pipelines.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -54,7 +53,6 @@ void buildDeviceToLLVMPipeline(OpPassManager &pm) {
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
   device.addPass(createSCFToControlFlowPass());
-  device.addPass(createConvertNVGPUToNVVMPass());
   device.addPass(createTileGPUToLLVM());
   device.addPass(createReconcileUnrealizedCastsPass());
   TileVerifyTargetOptions verify;

@@ -1,5 +1,6 @@
 //===- GPUToLLVM.cpp - A GPU module in the LLVM dialect -------------------===//
 
+#include "LowerMmaSync.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -13,6 +14,7 @@
 #include "mlir/Conversion/LLVMCommon/VectorPattern.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -23,6 +25,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -102,6 +105,8 @@ void GPUToLLVM::runOnOperation() {
     chipset = *parsed;
   }
 
+  if (!amd)
+    lowerMmaSync(module);
   {
     RewritePatternSet patterns(context);
     populateGpuRewritePatterns(patterns);
@@ -130,6 +135,13 @@ void GPUToLLVM::runOnOperation() {
   } else {
     configureGpuToNVVMTypeConverter(converter);
     populateGpuToNVVMConversionPatterns(converter, patterns, kVendorBenefit);
+    // What orders asynchronous copies is kept by side effects; a token has no
+    // other content.
+    nvgpu::populateCommonGPUTypeAndAttributeConversions(converter);
+    converter.addConversion([&](nvgpu::DeviceAsyncTokenType) -> Type {
+      return IntegerType::get(context, 32);
+    });
+    populateNVGPUToNVVMConversionPatterns(converter, patterns);
     // Upstream calls libdevice for these two; the instruction does the same.
     patterns.add<VectorConvertToLLVMPattern<arith::MaxNumFOp, LLVM::MaxNumOp,
                                             arith::AttrConvertFastMathToLLVM>,

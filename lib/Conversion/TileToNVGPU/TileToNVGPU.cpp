@@ -20,28 +20,33 @@ using namespace tile;
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// The 32-bit registers of a fragment of 16-bit elements, two to a register,
-/// as nvvm.mma.sync types them.
-static SmallVector<Value> splitRegisters(OpBuilder &builder, Location loc,
-                                         Value fragment) {
-  auto type = cast<VectorType>(fragment.getType());
-  int64_t count = type.getNumElements() / 2;
-  Type i32 = builder.getI32Type();
-  Value words = vector::BitCastOp::create(
-      builder, loc, VectorType::get(count, i32), fragment);
-  SmallVector<Value> registers;
-  for (int64_t i = 0; i < count; ++i) {
-    Value word = vector::ExtractOp::create(builder, loc, words, i);
-    if (type.getElementType().isF16())
-      word = LLVM::BitcastOp::create(
-          builder, loc, VectorType::get(2, type.getElementType()), word);
-    registers.push_back(word);
+/// `value` as rows of two elements, one row to a register, as nvgpu types
+/// fragments. Slices of what ldmatrix loaded stay slices of it.
+static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
+                    Value value) {
+  auto type = cast<VectorType>(value.getType());
+  auto rows =
+      VectorType::get({type.getNumElements() / 2, 2}, type.getElementType());
+  if (auto cast = value.getDefiningOp<vector::ShapeCastOp>();
+      cast && cast.getSource().getType() == rows)
+    return cast.getSource();
+  auto slice = value.getDefiningOp<vector::ExtractStridedSliceOp>();
+  // The slice itself stays as it is: its source may be of before.
+  Value source = slice ? rewriter.getRemappedValue(slice.getSource()) : Value();
+  auto cast = source ? source.getDefiningOp<vector::ShapeCastOp>() : nullptr;
+  if (cast && cast.getSourceVectorType().getRank() == 2 &&
+      cast.getSourceVectorType().getDimSize(1) == 2) {
+    auto offset = llvm::cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
+    if (offset % 2 == 0)
+      return vector::ExtractStridedSliceOp::create(
+          rewriter, loc, cast.getSource(), {offset / 2, 0},
+          {rows.getDimSize(0), 2}, {1, 1});
   }
-  return registers;
+  return vector::ShapeCastOp::create(rewriter, loc, rows, value);
 }
 
 namespace {
-struct MmaToNVVM : OpConversionPattern<tile::gpu::MmaOp> {
+struct MmaToNVGPU : OpConversionPattern<tile::gpu::MmaOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
@@ -51,28 +56,14 @@ struct MmaToNVVM : OpConversionPattern<tile::gpu::MmaOp> {
     if (row->kind != MmaKind::MmaSync)
       return rewriter.notifyMatchFailure(op, "not an instruction of NVIDIA");
     Location loc = op.getLoc();
-    VectorType type = op.getD().getType();
-    SmallVector<Value> acc;
-    for (int64_t i = 0; i < type.getNumElements(); ++i)
-      acc.push_back(
-          vector::ExtractOp::create(rewriter, loc, adaptor.getC(), i));
-    Type result = LLVM::LLVMStructType::getLiteral(
-        getContext(),
-        SmallVector<Type>(type.getNumElements(), type.getElementType()));
-    NVVM::MMATypes operand = row->operand == MmaElement::F16
-                                 ? NVVM::MMATypes::f16
-                                 : NVVM::MMATypes::bf16;
-    Value product = NVVM::MmaOp::create(
-        rewriter, loc, result, splitRegisters(rewriter, loc, adaptor.getA()),
-        splitRegisters(rewriter, loc, adaptor.getB()), acc,
-        {row->m, row->n, row->k}, /*b1Op=*/std::nullopt,
-        /*intOverflow=*/std::nullopt, std::array{operand, operand},
-        std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < type.getNumElements(); ++i)
-      elements.push_back(
-          LLVM::ExtractValueOp::create(rewriter, loc, product, i));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
+    Value a = toRows(rewriter, loc, adaptor.getA());
+    Value b = toRows(rewriter, loc, adaptor.getB());
+    Value c = toRows(rewriter, loc, adaptor.getC());
+    Value product = nvgpu::MmaSyncOp::create(
+        rewriter, loc, a, b, c,
+        rewriter.getI64ArrayAttr({row->m, row->n, row->k}));
+    rewriter.replaceOpWithNewOp<vector::ShapeCastOp>(op, op.getD().getType(),
+                                                     product);
     return success();
   }
 };
@@ -168,6 +159,6 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 } // namespace
 
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
-  patterns.add<MmaToNVVM, LoadMatrixToNVGPU, AsyncCopyToNVGPU,
+  patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, AsyncCopyToNVGPU,
                CommitGroupToNVGPU, WaitGroupToNVVM>(patterns.getContext());
 }

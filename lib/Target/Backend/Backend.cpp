@@ -198,6 +198,8 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
                          OutputKind kind, unsigned optLevel,
                          Stopwatch &stopwatch, std::string &output) {
   auto session = std::make_unique<Session>();
+  // Names are for readers.
+  session->context.setDiscardValueNames(kind != OutputKind::LLVMIR);
   session->context.setDiagnosticHandler(
       std::make_unique<DiagnosticForwarder>(module, session->failed));
   session->module = translateModuleToLLVMIR(

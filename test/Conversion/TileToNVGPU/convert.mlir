@@ -8,45 +8,37 @@ module attributes {tile.target = "sm_80"} {
 // CHECK-LABEL: func @mma_f16
 // CHECK-SAME: (%[[A:.+]]: vector<8xf16>, %[[B:.+]]: vector<4xf16>, %[[C:.+]]: vector<4xf32>)
 func.func @mma_f16(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
-  // CHECK-DAG: %[[C0:.+]] = vector.extract %[[C]][0] : f32
-  // CHECK-DAG: %[[C1:.+]] = vector.extract %[[C]][1] : f32
-  // CHECK-DAG: %[[C2:.+]] = vector.extract %[[C]][2] : f32
-  // CHECK-DAG: %[[C3:.+]] = vector.extract %[[C]][3] : f32
-  // CHECK: %[[AW:.+]] = vector.bitcast %[[A]] : vector<8xf16> to vector<4xi32>
-  // CHECK: %[[A0:.+]] = vector.extract %[[AW]][0]
-  // CHECK: %[[A0F:.+]] = llvm.bitcast %[[A0]] : i32 to vector<2xf16>
-  // CHECK: %[[A1:.+]] = vector.extract %[[AW]][1]
-  // CHECK: %[[A1F:.+]] = llvm.bitcast %[[A1]] : i32 to vector<2xf16>
-  // CHECK: %[[A2:.+]] = vector.extract %[[AW]][2]
-  // CHECK: %[[A2F:.+]] = llvm.bitcast %[[A2]] : i32 to vector<2xf16>
-  // CHECK: %[[A3:.+]] = vector.extract %[[AW]][3]
-  // CHECK: %[[A3F:.+]] = llvm.bitcast %[[A3]] : i32 to vector<2xf16>
-  // CHECK: %[[BW:.+]] = vector.bitcast %[[B]] : vector<4xf16> to vector<2xi32>
-  // CHECK: %[[B0:.+]] = vector.extract %[[BW]][0]
-  // CHECK: %[[B0F:.+]] = llvm.bitcast %[[B0]] : i32 to vector<2xf16>
-  // CHECK: %[[B1:.+]] = vector.extract %[[BW]][1]
-  // CHECK: %[[B1F:.+]] = llvm.bitcast %[[B1]] : i32 to vector<2xf16>
-  // CHECK: %[[D:.+]] = nvvm.mma.sync A[%[[A0F]], %[[A1F]], %[[A2F]], %[[A3F]]] B[%[[B0F]], %[[B1F]]] C[%[[C0]], %[[C1]], %[[C2]], %[[C3]]]
-  // CHECK-SAME: layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>
-  // CHECK-SAME: shape = #nvvm.shape<m = 16, n = 8, k = 16>
-  // CHECK-DAG: %[[D0:.+]] = llvm.extractvalue %[[D]][0]
-  // CHECK-DAG: %[[D1:.+]] = llvm.extractvalue %[[D]][1]
-  // CHECK-DAG: %[[D2:.+]] = llvm.extractvalue %[[D]][2]
-  // CHECK-DAG: %[[D3:.+]] = llvm.extractvalue %[[D]][3]
-  // CHECK: %[[R:.+]] = vector.from_elements %[[D0]], %[[D1]], %[[D2]], %[[D3]] : vector<4xf32>
+  // CHECK-DAG: %[[AR:.+]] = vector.shape_cast %[[A]] : vector<8xf16> to vector<4x2xf16>
+  // CHECK-DAG: %[[BR:.+]] = vector.shape_cast %[[B]] : vector<4xf16> to vector<2x2xf16>
+  // CHECK-DAG: %[[CR:.+]] = vector.shape_cast %[[C]] : vector<4xf32> to vector<2x2xf32>
+  // CHECK: %[[D:.+]] = nvgpu.mma.sync(%[[AR]], %[[BR]], %[[CR]]) {mmaShape = [16, 8, 16]}
+  // CHECK: %[[R:.+]] = vector.shape_cast %[[D]] : vector<2x2xf32> to vector<4xf32>
   // CHECK: return %[[R]]
   %d = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
   return %d : vector<4xf32>
 }
 
-// CHECK-LABEL: func @mma_bf16
-func.func @mma_bf16(%a: vector<8xbf16>, %b: vector<4xbf16>, %c: vector<4xf32>) -> vector<4xf32> {
-  // CHECK-NOT: llvm.bitcast
-  // CHECK: nvvm.mma.sync
-  // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>
-  // CHECK-SAME: (i32, i32, f32)
-  %d = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b, %c : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
-  return %d : vector<4xf32>
+// What ldmatrix loaded, and slices of it, are fragments as they are; so are
+// accumulators from one product to the next.
+// CHECK-LABEL: func @mma_chain
+// CHECK-SAME: (%[[M:.+]]: memref<4096xbf16, #gpu.address_space<workgroup>>, %{{.+}}: index, %[[C:.+]]: vector<4xf32>)
+func.func @mma_chain(%m: memref<4096xbf16, #shared>, %i: index, %c: vector<4xf32>) -> vector<4xf32> {
+  // CHECK: %[[A:.+]] = nvgpu.ldmatrix {{.+}} -> vector<4x2xbf16>
+  // CHECK: %[[B:.+]] = nvgpu.ldmatrix {{.+}} -> vector<4x2xbf16>
+  // CHECK-DAG: %[[CR:.+]] = vector.shape_cast %[[C]]
+  // CHECK-DAG: %[[B0:.+]] = vector.extract_strided_slice %[[B]] {offsets = [0, 0], sizes = [2, 2], strides = [1, 1]}
+  // CHECK: %[[D:.+]] = nvgpu.mma.sync(%[[A]], %[[B0]], %[[CR]]) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>)
+  // CHECK: %[[B1:.+]] = vector.extract_strided_slice %[[B]] {offsets = [2, 0], sizes = [2, 2], strides = [1, 1]}
+  // CHECK: %[[E:.+]] = nvgpu.mma.sync(%[[A]], %[[B1]], %[[D]])
+  // CHECK: %[[R:.+]] = vector.shape_cast %[[E]] : vector<2x2xf32> to vector<4xf32>
+  // CHECK: return %[[R]]
+  %a = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
+  %b = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
+  %b0 = vector.extract_strided_slice %b {offsets = [0], sizes = [4], strides = [1]} : vector<8xbf16> to vector<4xbf16>
+  %b1 = vector.extract_strided_slice %b {offsets = [4], sizes = [4], strides = [1]} : vector<8xbf16> to vector<4xbf16>
+  %d = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b0, %c : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
+  %e = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b1, %d : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
+  return %e : vector<4xf32>
 }
 
 // CHECK-LABEL: func @load_matrix

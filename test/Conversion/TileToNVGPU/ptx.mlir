@@ -1,9 +1,7 @@
 // The fragments reach the instructions as they are: what ldmatrix loads is what
 // mma.sync takes, without a move in the loop.
 //
-// RUN: tile-opt %s --tile-to-nvgpu --split-input-file \
-// RUN:   | mlir-opt --allow-unregistered-dialect --split-input-file --pass-pipeline="builtin.module(nvvm-attach-target{chip=sm_80 features=+ptx70 O=3},gpu.module(convert-scf-to-cf,convert-nvgpu-to-nvvm,convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true},convert-vector-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts),gpu-module-to-binary{format=isa})" \
-// RUN:   | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s
+// RUN: tile-translate --tile-to-ptx --chip=sm_80 %s | FileCheck %s
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>
@@ -16,7 +14,7 @@
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {[[A:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
 // CHECK: ld.global.v4.b32 {[[C:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
 // CHECK: ld.global.v2.b32 {[[B:%r[0-9]+, %r[0-9]+]]}, [%{{.+}}];
-// CHECK: $L__BB0_2:
+// CHECK: $L__BB{{[0-9]}}_2:
 // CHECK-NEXT: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-NEXT: {[[C]]},
 // CHECK-NEXT: {[[A]]},
@@ -55,16 +53,9 @@ gpu.func @f16(%A: memref<1024xf16, #global>, %B: memref<1024xf16, #global>,
   vector.store %d, %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
   gpu.return
 }
-}
-}
-
-// -----
-
-#global = #gpu.address_space<global>
-#shared = #gpu.address_space<workgroup>
 
 // CHECK-LABEL: .entry bf16(
-// CHECK: $L__BB0_2:
+// CHECK: $L__BB{{[0-9]}}_2:
 // CHECK-NEXT: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // CHECK-NEXT: {[[C:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]},
 // CHECK-NEXT: {[[A:%r[0-9]+, %r[0-9]+, %r[0-9]+, %r[0-9]+]]},
@@ -73,8 +64,6 @@ gpu.func @f16(%A: memref<1024xf16, #global>, %B: memref<1024xf16, #global>,
 // CHECK-NEXT: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {[[A]]}, [%{{.+}}];
 // CHECK-NOT: mov
 // CHECK: bra
-module attributes {tile.target = "sm_80"} {
-gpu.module @m {
 gpu.func @bf16(%B: memref<1024xbf16, #global>, %C: memref<1024xf32, #global>, %n: index)
     workgroup(%smem: memref<4096xbf16, #shared>) kernel {
   %t = gpu.thread_id x

@@ -67,9 +67,7 @@ std::string makePipeline(const Chip &chip) {
     return llvm::formatv(
         "tile-to-nvgpu,"
         "nvvm-attach-target{{chip={0} features=+ptx{1}},"
-        "gpu.module(convert-nvgpu-to-nvvm,"
-        "convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true},"
-        "convert-vector-to-llvm,convert-ub-to-llvm,"
+        "gpu.module(tile-lower-kernel-abi,tile-gpu-to-llvm,"
         "reconcile-unrealized-casts),gpu-module-to-binary{{format=isa}",
         chip.name, chip.ptxVersion);
   return llvm::formatv(

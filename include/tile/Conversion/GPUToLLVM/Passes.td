@@ -56,8 +56,9 @@ def TileGPUToLLVM : Pass<"tile-gpu-to-llvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Convert a GPU module to the LLVM dialect and its vendor's";
   let description = [{
     One full conversion of the arith, cf, gpu, index, math, memref, vector and
-    (on AMD) amdgpu operations. Precondition: structured control flow and nvgpu
-    operations are lowered already, kernels have no memref arguments. Attributes
+    nvgpu or amdgpu operations. Precondition: structured control flow is lowered
+    already, kernels have no memref arguments. A fragment is split into the
+    registers of its `nvgpu.mma.sync` once, where it is defined. Attributes
     of a kernel that the conversion does not know stay on the `llvm.func`. Fails,
     naming the operation, on one that has no conversion.
   }];

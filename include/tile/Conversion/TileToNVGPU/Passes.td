@@ -8,9 +8,9 @@ def TileToNVGPU : Pass<"tile-to-nvgpu"> {
   let summary = "Converts tile_gpu operations to nvgpu and nvvm";
   let description = [{
     Works on the program of one thread (stage S5) in a module for an NVIDIA
-    chip. Matrix products become `nvvm.mma.sync`, since `nvgpu.mma.sync` knows
-    no bf16; loads of fragments become `nvgpu.ldmatrix`; asynchronous copies
-    and their groups become `nvgpu.device_async_copy` and its companions.
+    chip. Matrix products become `nvgpu.mma.sync`, loads of fragments
+    `nvgpu.ldmatrix`, asynchronous copies and their groups
+    `nvgpu.device_async_copy` and its companions.
 
     ```mlir
     %v = tile_gpu.load_matrix %smem[%i]

@@ -1,0 +1,159 @@
+//===- LowerMmaSync.cpp - nvgpu.mma.sync to registers ---------------------===//
+
+#include "LowerMmaSync.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+using Registers = SmallVector<Value, 4>;
+
+/// Lowers products in program order, remembering which registers hold which
+/// fragment.
+class FragmentSplitter {
+public:
+  explicit FragmentSplitter(MLIRContext *context) : builder(context) {}
+
+  void lower(nvgpu::MmaSyncOp op);
+  /// Gives the users of products that are not products a vector again.
+  void finish();
+
+private:
+  /// One value per row of two 16-bit elements: vector<2xf16>, or i32 for bf16.
+  Registers splitOperand(Value fragment);
+  /// The f32 elements of an accumulator.
+  Registers splitAccumulator(Value fragment);
+  Value toRegister(Value word, Type element);
+
+  OpBuilder builder;
+  DenseMap<Value, Registers> known;
+  SmallVector<nvgpu::MmaSyncOp> lowered;
+};
+} // namespace
+
+/// What `value` is a reshaped form of, `value` if it is none.
+static Value skipShapeCast(Value value) {
+  auto cast = value.getDefiningOp<vector::ShapeCastOp>();
+  return cast ? cast.getSource() : value;
+}
+
+Value FragmentSplitter::toRegister(Value word, Type element) {
+  Type type = element.isF16() ? Type(VectorType::get(2, element))
+                              : Type(builder.getI32Type());
+  return word.getType() == type
+             ? word
+             : LLVM::BitcastOp::create(builder, word.getLoc(), type, word);
+}
+
+Registers FragmentSplitter::splitOperand(Value fragment) {
+  Value source = skipShapeCast(fragment);
+  if (auto it = known.find(source); it != known.end())
+    return it->second;
+  auto type = cast<VectorType>(source.getType());
+  Registers result;
+  if (auto slice = source.getDefiningOp<vector::ExtractStridedSliceOp>();
+      slice && type.getRank() == 2 && type.getDimSize(1) == 2 &&
+      !slice.hasNonUnitStrides()) {
+    auto offset = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
+    Registers all = splitOperand(slice.getSource());
+    result.assign(all.begin() + offset,
+                  all.begin() + offset + type.getDimSize(0));
+    return known[source] = result;
+  }
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(source);
+  Location loc = source.getLoc();
+  Type element = type.getElementType();
+  Value words = source;
+  int64_t count = type.getNumElements() / 2;
+  if (type.getRank() == 1)
+    words = vector::BitCastOp::create(
+        builder, loc, VectorType::get(count, builder.getI32Type()), source);
+  for (int64_t i = 0; i < count; ++i) {
+    Value word = vector::ExtractOp::create(builder, loc, words, i);
+    result.push_back(toRegister(word, element));
+  }
+  return known[source] = result;
+}
+
+Registers FragmentSplitter::splitAccumulator(Value fragment) {
+  Value source = skipShapeCast(fragment);
+  if (auto it = known.find(source); it != known.end())
+    return it->second;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(source);
+  auto type = cast<VectorType>(source.getType());
+  SmallVector<int64_t> strides = computeStrides(type.getShape());
+  Registers result;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    result.push_back(builder.createOrFold<vector::ExtractOp>(
+        source.getLoc(), source, delinearize(i, strides)));
+  return known[source] = result;
+}
+
+void FragmentSplitter::lower(nvgpu::MmaSyncOp op) {
+  Type element = op.getMatrixA().getType().getElementType();
+  NVVM::MMATypes operand =
+      element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  Registers a = splitOperand(op.getMatrixA());
+  Registers b = splitOperand(op.getMatrixB());
+  Registers acc = splitAccumulator(op.getMatrixC());
+  builder.setInsertionPoint(op);
+  Type f32 = builder.getF32Type();
+  Type result = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(acc.size(), f32));
+  std::array<int64_t, 3> shape = op.getMmaShapeAsArray();
+  Value product = NVVM::MmaOp::create(
+      builder, op.getLoc(), result, a, b, acc, shape, /*b1Op=*/std::nullopt,
+      /*intOverflow=*/std::nullopt, std::array{operand, operand},
+      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  Registers elements;
+  for (int64_t i = 0, e = acc.size(); i < e; ++i)
+    elements.push_back(
+        LLVM::ExtractValueOp::create(builder, op.getLoc(), product, i));
+  known[op.getRes()] = std::move(elements);
+  lowered.push_back(op);
+}
+
+void FragmentSplitter::finish() {
+  for (nvgpu::MmaSyncOp op : llvm::reverse(lowered)) {
+    auto type = cast<VectorType>(op.getRes().getType());
+    auto flat = VectorType::get(type.getNumElements(), type.getElementType());
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      if (isa<vector::ShapeCastOp>(user) && user->use_empty())
+        user->erase();
+    if (!op->use_empty()) {
+      builder.setInsertionPoint(op);
+      Value whole = vector::FromElementsOp::create(builder, op.getLoc(), flat,
+                                                   known[op.getRes()]);
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+        if (auto cast = dyn_cast<vector::ShapeCastOp>(user);
+            cast && cast.getType() == flat) {
+          cast.replaceAllUsesWith(whole);
+          cast.erase();
+        }
+      if (!op->use_empty())
+        op.replaceAllUsesWith(
+            vector::ShapeCastOp::create(builder, op.getLoc(), type, whole)
+                .getResult());
+    }
+    op.erase();
+  }
+}
+
+void tile::lowerMmaSync(mlir::gpu::GPUModuleOp module) {
+  FragmentSplitter splitter(module.getContext());
+  module.walk([&](nvgpu::MmaSyncOp op) {
+    Type element = op.getMatrixA().getType().getElementType();
+    if ((element.isF16() || element.isBF16()) &&
+        op.getMatrixC().getType().getElementType().isF32())
+      splitter.lower(op);
+  });
+  splitter.finish();
+}

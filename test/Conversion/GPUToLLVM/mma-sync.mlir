@@ -1,0 +1,42 @@
+// Fragments are split into registers once, where they are defined; accumulators
+// go from product to product as scalars. bf16 takes i32 registers.
+//
+// RUN: tile-opt %s --pass-pipeline="builtin.module(gpu.module(tile-gpu-to-llvm,canonicalize))" | FileCheck %s
+
+module attributes {tile.target = "sm_80"} {
+gpu.module @m {
+
+// CHECK-LABEL: llvm.func @f16
+// CHECK-COUNT-4: llvm.bitcast %{{.+}} : i32 to vector<2xf16>
+// CHECK: %[[D:.+]] = nvvm.mma.sync A[%[[A0:.+]], %[[A1:.+]], %[[A2:.+]], %[[A3:.+]]] B[%[[B0:[^ ,]+]], %[[B1:[^ ,]+]]] C[
+// CHECK-SAME: layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>
+// CHECK-SAME: shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK-DAG: %[[D0:.+]] = llvm.extractvalue %[[D]][0]
+// CHECK-DAG: %[[D1:.+]] = llvm.extractvalue %[[D]][1]
+// CHECK-DAG: %[[D2:.+]] = llvm.extractvalue %[[D]][2]
+// CHECK-DAG: %[[D3:.+]] = llvm.extractvalue %[[D]][3]
+// CHECK-NOT: llvm.bitcast
+// CHECK: nvvm.mma.sync A[%[[A0]], %[[A1]], %[[A2]], %[[A3]]] B[%[[B0]], %[[B1]]] C[%[[D0]], %[[D1]], %[[D2]], %[[D3]]]
+func.func @f16(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
+  %ar = vector.shape_cast %a : vector<8xf16> to vector<4x2xf16>
+  %br = vector.shape_cast %b : vector<4xf16> to vector<2x2xf16>
+  %cr = vector.shape_cast %c : vector<4xf32> to vector<2x2xf32>
+  %d = nvgpu.mma.sync(%ar, %br, %cr) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+  %e = nvgpu.mma.sync(%ar, %br, %d) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+  %er = vector.shape_cast %e : vector<2x2xf32> to vector<4xf32>
+  return %er : vector<4xf32>
+}
+
+// A loaded fragment, a slice of it, and a result that is used as a matrix.
+// CHECK-LABEL: llvm.func @bf16
+// CHECK: nvvm.mma.sync
+// CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>
+// CHECK-SAME: (i32, i32, f32)
+// CHECK-NOT: unrealized_conversion_cast
+func.func @bf16(%a: vector<4x2xbf16>, %b: vector<4x2xbf16>, %c: vector<2x2xf32>) -> vector<2x2xf32> {
+  %b1 = vector.extract_strided_slice %b {offsets = [2, 0], sizes = [2, 2], strides = [1, 1]} : vector<4x2xbf16> to vector<2x2xbf16>
+  %d = nvgpu.mma.sync(%a, %b1, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+  return %d : vector<2x2xf32>
+}
+}
+}
