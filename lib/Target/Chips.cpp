@@ -27,16 +27,34 @@ static constexpr StringLiteral mfmaGfx950[] = {
     "mfma.32x32x16.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
     "mfma.32x32x8.f16",   "mfma.32x32x8.bf16"};
 
+static constexpr StringLiteral atomicsSm80[] = {
+    "nvidia.f32",       "nvidia.f64", "nvidia.f16", "nvidia.f16x2",
+    "nvidia.bf16.loop", "nvidia.i32", "nvidia.i64"};
+static constexpr StringLiteral atomicsSm90[] = {
+    "nvidia.f32",  "nvidia.f32x2",  "nvidia.f32x4",  "nvidia.f64",
+    "nvidia.f16",  "nvidia.f16x2",  "nvidia.f16x4",  "nvidia.f16x8",
+    "nvidia.bf16", "nvidia.bf16x2", "nvidia.bf16x4", "nvidia.bf16x8",
+    "nvidia.i32",  "nvidia.i64"};
+static constexpr StringLiteral atomicsGfx94[] = {
+    "amd.f32",       "amd.f64",    "amd.f16.loop", "amd.f16x2",
+    "amd.bf16.loop", "amd.bf16x2", "amd.i32",      "amd.i64"};
+static constexpr StringLiteral atomicsGfx11[] = {
+    "amd.f32",       "amd.f64.loop",    "amd.f16.loop", "amd.f16x2.loop",
+    "amd.bf16.loop", "amd.bf16x2.loop", "amd.i32",      "amd.i64"};
+static constexpr StringLiteral atomicsGfx12[] = {
+    "amd.f32",       "amd.f64.loop", "amd.f16.loop", "amd.f16x2",
+    "amd.bf16.loop", "amd.bf16x2",   "amd.i32",      "amd.i64"};
+
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  shared  banks regs global shared async  ldmatrix ptx instructions
-    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    70, mmaSync},
-    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    78, mmaSync},
-    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, mmaSync},
-    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,    0, mfmaGfx942},
-    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,    0, mfmaGfx950},
-    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx11},
-    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx12},
+    // name      vendor         warp  shared  banks regs global shared async  ldmatrix ptx instructions  atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    70, mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    78, mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, mmaSync,    atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,    0, mfmaGfx942, atomicsGfx94},
+    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,    0, mfmaGfx950, atomicsGfx94},
+    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

@@ -37,6 +37,8 @@ struct Chip {
   unsigned ptxVersion;
   /// Matrix instructions, names of rows of Mma.h, the preferred one first.
   llvm::ArrayRef<llvm::StringLiteral> mma;
+  /// Atomic instructions, names of rows of Atomics.h.
+  llvm::ArrayRef<llvm::StringLiteral> atomics;
 };
 
 /// All chips, in the order in which --chip=help lists them.

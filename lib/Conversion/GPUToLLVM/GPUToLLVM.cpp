@@ -1,5 +1,6 @@
 //===- GPUToLLVM.cpp - A GPU module in the LLVM dialect -------------------===//
 
+#include "LowerAtomics.h"
 #include "LowerMmaSync.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
@@ -150,6 +151,7 @@ void GPUToLLVM::runOnOperation() {
         converter, kVendorBenefit + 1);
     conversion.addLegalDialect<NVVM::NVVMDialect>();
   }
+  populateAtomicToLLVMPatterns(converter, patterns, *chip);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);

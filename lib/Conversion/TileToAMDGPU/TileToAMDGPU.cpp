@@ -62,6 +62,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
       return signalPassFailure();
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
+    target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,
                            LLVM::LLVMDialect, ROCDL::ROCDLDialect>();

@@ -1,17 +1,13 @@
-//===- MemoryPatterns.cpp - Buffers to memrefs, accesses to vectors -------===//
+//===- MemoryPatterns.cpp - Loads, stores and copies ----------------------===//
 
-#include "Kernel.h"
+#include "GlobalAccess.h"
 #include "LoadMatrix.h"
 #include "Patterns.h"
-#include "ThreadAddress.h"
+#include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
@@ -19,228 +15,6 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-
-/// The parts of a buffer (see flattenBuffer), by name.
-struct BufferParts {
-  BufferParts(BufferType type, ValueRange parts)
-      : type(type), memory(parts[0]), offset(parts[1]) {
-    parts = parts.drop_front(2);
-    auto take = [&](ArrayRef<int64_t> numbers, SmallVectorImpl<Value> &values) {
-      for (int64_t number : numbers) {
-        bool dynamic = number == kDynamic;
-        values.push_back(dynamic ? parts.front() : Value());
-        if (dynamic)
-          parts = parts.drop_front();
-      }
-    };
-    take(type.getShape(), extents);
-    if (auto strided = dyn_cast<StridedAttr>(type.getLayout()))
-      take(strided.getStrides(), strides);
-  }
-
-  /// The parts again, with another offset, keeping the dimensions in `kept`.
-  SmallVector<Value> slice(Value newOffset, ArrayRef<bool> kept) const {
-    SmallVector<Value> parts{memory, newOffset};
-    for (const SmallVector<Value> *values : {&extents, &strides})
-      for (auto [dim, value] : llvm::enumerate(*values))
-        if (kept[dim] && value)
-          parts.push_back(value);
-    return parts;
-  }
-
-  Value extent(OpBuilder &builder, Location loc, unsigned dim) const {
-    return extents[dim] ? extents[dim]
-                        : arith::ConstantIndexOp::create(builder, loc,
-                                                         type.getShape()[dim]);
-  }
-  /// index * stride of dimension `dim`.
-  Value scale(OpBuilder &builder, Location loc, Value index,
-              unsigned dim) const {
-    Value stride = strides.empty() ? Value() : strides[dim];
-    if (!stride) {
-      int64_t number = type.getCanonicalLayout().axis(dim)[0].stride;
-      if (number == 1)
-        return index;
-      stride = arith::ConstantIndexOp::create(builder, loc, number);
-    }
-    return arith::MulIOp::create(builder, loc, index, stride);
-  }
-
-  BufferType type;
-  Value memory, offset;
-  SmallVector<Value> extents, strides;
-};
-
-/// Offsets into, and bounds of, a global buffer for each register of a tile.
-class GlobalAccess {
-public:
-  GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
-               const BufferParts &buffer, ValueRange indices)
-      : builder(builder), loc(loc), dist(dist), buffer(buffer),
-        lastOffset(buffer.offset) {
-    SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
-    for (auto [dim, index] : llvm::enumerate(indices)) {
-      Value position = arith::AddIOp::create(
-          builder, loc, index,
-          arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                       thread[dim]));
-      lastOffset = arith::AddIOp::create(
-          builder, loc, lastOffset, buffer.scale(builder, loc, position, dim));
-      bounds.push_back(
-          isInBounds(buffer.type, index, dim, dist.shape()[dim])
-              ? Bounds()
-              : emitBounds(position, dim, isKnownNonNegative(index)));
-    }
-    last = dist.element(0, 0, 0);
-  }
-
-  /// The offset of register r. Each is reached from the one before, so that
-  /// one distance, not one per register, stays alive in a loop.
-  Value offset(int64_t r) {
-    SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
-    for (auto [dim, from, to] : llvm::enumerate(last, next))
-      if (from != to)
-        lastOffset = arith::AddIOp::create(
-            builder, loc, lastOffset,
-            buffer.scale(
-                builder, loc,
-                arith::ConstantIndexOp::create(builder, loc, to - from), dim));
-    last = next;
-    return lastOffset;
-  }
-
-  /// The distances that decide whether register r is in bounds.
-  SmallVector<int64_t> boundsKey(int64_t r) {
-    SmallVector<int64_t> key;
-    for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
-      if (bounds[dim].count)
-        key.push_back(distance);
-    return key;
-  }
-
-  /// Whether register r is in bounds; null if it always is. In 32 bits: the
-  /// manifest bounds extents by 2^31.
-  Value inBounds(int64_t r) {
-    Value result;
-    for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
-      auto [position, count] = bounds[dim];
-      if (!count)
-        continue;
-      Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
-      // Unsigned, so that what lies before the buffer is out of bounds too.
-      if (position)
-        place = arith::AddIOp::create(builder, loc, position, place);
-      Value inside = arith::CmpIOp::create(builder, loc,
-                                           position ? arith::CmpIPredicate::ult
-                                                    : arith::CmpIPredicate::slt,
-                                           place, count);
-      result =
-          result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
-    }
-    return result;
-  }
-
-private:
-  /// In bounds is (i32) position + distance < count, unsigned; or, with no
-  /// position, distance < count, signed. No count: always in bounds.
-  struct Bounds {
-    Value position, count;
-  };
-
-  Bounds emitBounds(Value position, unsigned dim, bool nonNegative) {
-    auto narrow = [&](Value value) -> Value {
-      return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                        value);
-    };
-    position = narrow(position);
-    Value extent = narrow(buffer.extent(builder, loc, dim));
-    if (!nonNegative)
-      return {position, extent};
-    return {Value(), arith::SubIOp::create(builder, loc, extent, position)};
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  const Layout &dist;
-  const BufferParts &buffer;
-  SmallVector<Bounds> bounds;
-  Value lastOffset;
-  SmallVector<int64_t, 4> last;
-};
-
-/// Accesses to the same side of the bounds, in order.
-struct Run {
-  int64_t begin, end; // of AccessGroups, in accesses
-};
-
-SmallVector<Run> runsOfEqualBounds(GlobalAccess &access,
-                                   const AccessGroups &groups) {
-  SmallVector<Run> runs;
-  int64_t count = groups.order.size() / groups.width;
-  for (int64_t i = 0; i < count; ++i) {
-    auto key = [&](int64_t j) {
-      return access.boundsKey(groups.order[j * groups.width]);
-    };
-    if (runs.empty() || key(runs.back().begin) != key(i))
-      runs.push_back({i, i});
-    runs.back().end = i + 1;
-  }
-  return runs;
-}
-
-Value loadVector(OpBuilder &builder, Location loc, Value memory, Value offset,
-                 VectorType type) {
-  return vector::LoadOp::create(
-      builder, loc, type, memory, ValueRange{offset}, /*nontemporal=*/false,
-      llvm::MaybeAlign(type.getNumElements() * type.getElementTypeBitWidth() /
-                       8));
-}
-
-void storeVector(OpBuilder &builder, Location loc, Value value, Value memory,
-                 Value offset) {
-  auto type = cast<VectorType>(value.getType());
-  vector::StoreOp::create(builder, loc, value, memory, ValueRange{offset},
-                          /*nontemporal=*/false,
-                          llvm::MaybeAlign(type.getNumElements() *
-                                           type.getElementTypeBitWidth() / 8));
-}
-
-/// The vector of a tile from its accesses, and back.
-Value fromAccesses(OpBuilder &builder, Location loc, VectorType type,
-                   const Layout &dist, const AccessGroups &groups,
-                   ArrayRef<Value> parts) {
-  auto ordered =
-      VectorType::get({int64_t(groups.order.size())}, type.getElementType());
-  Value result =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(ordered));
-  for (auto [i, part] : llvm::enumerate(parts))
-    result = vector::InsertStridedSliceOp::create(
-        builder, loc, part, result,
-        ArrayRef<int64_t>{int64_t(i) * groups.width}, ArrayRef<int64_t>{1});
-  // Access order to register order; copies share their element's place.
-  std::map<SmallVector<int64_t, 4>, int64_t> places;
-  for (auto [place, r] : llvm::enumerate(groups.order))
-    places[dist.element(r, 0, 0)] = place;
-  SmallVector<int64_t> indices;
-  bool identity = type == ordered;
-  for (int64_t r = 0; r < type.getNumElements(); ++r) {
-    indices.push_back(places.at(dist.element(r, 0, 0)));
-    identity &= indices.back() == r;
-  }
-  return identity ? result
-                  : Value(vector::ShuffleOp::create(builder, loc, result,
-                                                    result, indices));
-}
-
-SmallVector<Value> toAccesses(OpBuilder &builder, Location loc, Value vector,
-                              const AccessGroups &groups) {
-  SmallVector<Value> parts;
-  for (size_t i = 0; i < groups.order.size(); i += groups.width)
-    parts.push_back(vector::ShuffleOp::create(
-        builder, loc, vector, vector,
-        ArrayRef(groups.order).slice(i, groups.width)));
-  return parts;
-}
 
 void remarkWidth(Operation *op, const AccessWidth &width, BufferType buffer,
                  int64_t maxBytes) {
@@ -294,31 +68,6 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
   return fromAccesses(builder, loc, type, dist, groups, parts);
 }
 
-/// Constant indices of a shared buffer; failure if one is not.
-FailureOr<SmallVector<int64_t>> constantIndices(ValueRange indices) {
-  SmallVector<int64_t> result;
-  for (Value index : indices) {
-    APInt value;
-    if (!matchPattern(index, m_ConstantInt(&value)))
-      return failure();
-    result.push_back(value.getSExtValue());
-  }
-  return result;
-}
-
-/// Shared accesses: offset of each, behind the buffer's own offset.
-SmallVector<Value> sharedOffsets(OpBuilder &builder, Location loc,
-                                 const Layout &dist, const BufferParts &buffer,
-                                 ArrayRef<int64_t> start,
-                                 const AccessGroups &groups) {
-  SharedOffsets offsets(builder, loc, dist, buffer.type.getCanonicalLayout(),
-                        start, buffer.offset);
-  SmallVector<Value> result;
-  for (size_t i = 0; i < groups.order.size(); i += groups.width)
-    result.push_back(offsets.at(groups.order[i]));
-  return result;
-}
-
 /// The width of accesses to a shared buffer at constant indices.
 AccessGroups sharedGroups(const Layout &dist, BufferType buffer,
                           ArrayRef<int64_t> start, const Chip &chip) {
@@ -337,23 +86,6 @@ void storeShared(OpBuilder &builder, Location loc, Value vector,
            sharedOffsets(builder, loc, dist, buffer, start, groups)))
     storeVector(builder, loc, part, buffer.memory, offset);
 }
-
-template <typename OpT> struct MemoryPattern : OpConversionPattern<OpT> {
-  MemoryPattern(const TypeConverter &converter, MLIRContext *context,
-                const Chip &chip)
-      : OpConversionPattern<OpT>(converter, context), chip(chip) {}
-
-  static SmallVector<Value> single(ArrayRef<ValueRange> values) {
-    return llvm::map_to_vector(values,
-                               [](ValueRange range) { return range.front(); });
-  }
-  static LogicalResult rejectDynamicStart(Operation *op) {
-    return op->emitOpError("accesses a shared buffer at indices that are not "
-                           "constant; slice the buffer instead");
-  }
-
-  const Chip &chip;
-};
 
 struct LoadPattern : MemoryPattern<LoadOp> {
   using MemoryPattern::MemoryPattern;
@@ -439,75 +171,6 @@ struct StorePattern : MemoryPattern<StoreOp> {
     }
     rewriter.eraseOp(op);
     return success();
-  }
-};
-
-struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(AtomicRMWOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Layout dist =
-        getCanonicalLayout(cast<RankedTensorType>(op.getValue().getType()));
-    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
-    GlobalAccess access(rewriter, loc, dist, buffer,
-                        single(adaptor.getIndices()));
-    // Every element once: neither copies in registers nor in other threads.
-    AccessGroups groups =
-        accessWidth(dist, buffer.type, single(adaptor.getIndices()),
-                    buffer.type.getElementBits() / 8)
-            .groups;
-    Value owner = emitIsOwner(rewriter, loc, dist);
-    if (groups.order.size() > 1)
-      remark::missed(
-          loc,
-          remark::RemarkOpts::name("scalar-atomic").category("tile-vectorize"))
-          << remark::reason("{0} atomics of one element each",
-                            groups.order.size());
-    for (int64_t r : groups.order) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      Value offset = access.offset(r);
-      Value condition = access.inBounds(r);
-      if (owner)
-        condition = condition
-                        ? arith::AndIOp::create(rewriter, loc, owner, condition)
-                        : owner;
-      if (condition)
-        rewriter.setInsertionPointToStart(
-            scf::IfOp::create(rewriter, loc, condition, /*withElse=*/false)
-                .thenBlock());
-      Value element = vector::ExtractOp::create(rewriter, loc,
-                                                adaptor.getValue().front(), r);
-      memref::AtomicRMWOp::create(rewriter, loc, op.getKind(), element,
-                                  buffer.memory, offset);
-    }
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-private:
-  /// True in the one thread of those that hold copies of an element that acts;
-  /// null if there are no copies.
-  static Value emitIsOwner(OpBuilder &builder, Location loc,
-                           const Layout &dist) {
-    // Copies are distinguished by the replicating digits: keep only those, as
-    // digits of coordinate 0 that must all be 0.
-    auto replicas = [](ArrayRef<Digit> digits) {
-      Digits result;
-      for (const Digit &digit : digits)
-        result.push_back({digit.extent, 0, digit.stride == 0 ? 1 : 0});
-      return result;
-    };
-    if (dist.replication(kLane) == 1 && dist.replication(kWarp) == 1)
-      return {};
-    int64_t shape[] = {dist.axisSize(kLane) + dist.axisSize(kWarp)};
-    Layout copies = Layout::distributed({}, replicas(dist.axis(kLane)),
-                                        replicas(dist.axis(kWarp)), shape);
-    Value index = emitThreadCoordinates(builder, loc, copies)[0];
-    return arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, index,
-        arith::ConstantIntOp::create(builder, loc, 0, 32));
   }
 };
 
@@ -599,112 +262,11 @@ private:
   }
 };
 
-struct AllocPattern : MemoryPattern<AllocOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(AllocOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    if (!op.getOffset())
-      return op.emitOpError("has no offset; run tile-plan-shared-memory first");
-    auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
-    Value bytes;
-    if (chip.vendor == Vendor::AMD) {
-      bytes = func.getWorkgroupAttributions().front();
-    } else {
-      auto type = MemRefType::get(
-          {ShapedType::kDynamic}, rewriter.getI8Type(),
-          MemRefLayoutAttrInterface(),
-          mlir::gpu::AddressSpaceAttr::get(rewriter.getContext(),
-                                           mlir::gpu::AddressSpace::Workgroup));
-      bytes = mlir::gpu::DynamicSharedMemoryOp::create(rewriter, loc, type);
-    }
-    Value offset =
-        arith::ConstantIndexOp::create(rewriter, loc, *op.getOffset());
-    auto type = cast<MemRefType>(flattenBuffer(op.getType()).front());
-    Value size = arith::ConstantIndexOp::create(rewriter, loc,
-                                                op.getType().getStorageSize());
-    Value view =
-        memref::ViewOp::create(rewriter, loc, type, bytes, offset, size);
-    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>{view, zero}});
-    return success();
-  }
-};
-
-struct SlicePattern : MemoryPattern<SliceOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(SliceOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    BufferParts buffer(op.getSource().getType(), adaptor.getSource());
-    Value offset = buffer.offset;
-    SmallVector<Value> indices = single(adaptor.getIndices());
-    size_t next = 0;
-    for (auto [dim, kept] : llvm::enumerate(op.getKept()))
-      if (!kept)
-        offset = arith::AddIOp::create(
-            rewriter, loc, offset,
-            buffer.scale(rewriter, loc, indices[next++], dim));
-    rewriter.replaceOpWithMultiple(op, {buffer.slice(offset, op.getKept())});
-    return success();
-  }
-};
-
-struct DimPattern : MemoryPattern<DimOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(DimOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
-    rewriter.replaceOp(op, buffer.extent(rewriter, op.getLoc(), op.getDim()));
-    return success();
-  }
-};
-
-struct CommitGroupPattern : MemoryPattern<CommitGroupOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(CommitGroupOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    if (chip.asyncCopy)
-      tile::gpu::CommitGroupOp::create(rewriter, op.getLoc());
-    rewriter.eraseOp(op); // without them every copy is complete at once
-    return success();
-  }
-};
-
-struct WaitGroupPattern : MemoryPattern<WaitGroupOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(WaitGroupOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    if (chip.asyncCopy)
-      tile::gpu::WaitGroupOp::create(
-          rewriter, op.getLoc(), rewriter.getI32IntegerAttr(op.getPending()));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct BarrierPattern : MemoryPattern<BarrierOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<mlir::gpu::BarrierOp>(op);
-    return success();
-  }
-};
-
 } // namespace
 
 void tile::populateMemoryPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns,
                                   const Chip &chip) {
-  patterns.add<AllocPattern, AtomicRMWPattern, BarrierPattern,
-               CommitGroupPattern, CopyPattern, DimPattern, LoadPattern,
-               SlicePattern, StorePattern, WaitGroupPattern>(
+  patterns.add<CopyPattern, LoadPattern, StorePattern>(
       converter, patterns.getContext(), chip);
 }

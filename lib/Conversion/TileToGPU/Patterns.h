@@ -7,9 +7,18 @@
 
 namespace tile {
 
-/// load, store, copy, atomic_rmw, alloc, slice, dim, transposes of buffers and
-/// the asynchronous operations.
+/// load, store and copy.
 void populateMemoryPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns,
+                            const Chip &chip);
+
+/// atomic_rmw.
+void populateAtomicPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns,
+                            const Chip &chip);
+
+/// alloc, slice, dim, barriers and groups of asynchronous copies.
+void populateBufferPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 

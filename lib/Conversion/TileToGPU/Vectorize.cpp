@@ -110,6 +110,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     populateComputePatterns(converter, patterns, *chip);
+    populateAtomicPatterns(converter, patterns, *chip);
+    populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
     // Patterns look at the values that index a buffer: they must not meet
     // block arguments that have been replaced.

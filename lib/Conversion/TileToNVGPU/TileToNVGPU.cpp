@@ -148,6 +148,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
       return signalPassFailure();
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
+    target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect,
                            nvgpu::NVGPUDialect, vector::VectorDialect>();
     RewritePatternSet patterns(&getContext());

@@ -29,3 +29,28 @@ func.func @wide_warp(%x: f32) {
   return
 }
 }
+
+// -----
+
+// Vectors of atomics are global only, whatever the chip.
+module attributes {tile.target = "sm_90a"} {
+  gpu.module @m {
+    gpu.func @vector_in_shared(%m: memref<64xf32, #gpu.address_space<workgroup>>, %v: vector<4xf32>, %i: index) {
+      // expected-error @+1 {{'tile_gpu.atomic_rmw' op combines 'vector<4xf32>' at once into workgroup memory; sm_90a has no such instruction}}
+      tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<4xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
+  gpu.module @m {
+    gpu.func @later_chip(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<2xf32>, %i: index) {
+      // expected-error @+1 {{'tile_gpu.atomic_rmw' op combines 'vector<2xf32>' at once into global memory; sm_80 has no such instruction}}
+      tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<2xf32>, memref<64xf32, #gpu.address_space<global>>
+      gpu.return
+    }
+  }
+}

@@ -122,7 +122,7 @@ func.func @load_element(%b: !b, %i: index) {
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
 
 func.func @load_dynamic(%b: !b, %i: index) {
-  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<?x64xf16>'}}
+  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<?x64xf16>'}}
   %t = tile.load %b[%i, %i] : !b -> tensor<?x64xf16>
   return
 }
@@ -132,7 +132,7 @@ func.func @load_dynamic(%b: !b, %i: index) {
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
 
 func.func @load_encoding(%b: !b, %i: index) {
-  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<64x64xf16, "row major">'}}
+  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<64x64xf16, "row major">'}}
   %t = tile.load %b[%i, %i] : !b -> tensor<64x64xf16, "row major">
   return
 }
@@ -225,7 +225,7 @@ func.func @atomic_float(%b: !b, %t: tensor<64xi32>, %i: index) {
 !b = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
 func.func @atomic_integer(%b: !b, %t: tensor<64xf32>, %i: index) {
-  // expected-error@+1 {{'tile.atomic_rmw' op maxu needs i32 elements, got 'f32'}}
+  // expected-error@+1 {{'tile.atomic_rmw' op maxu needs i32 or i64 elements, got 'f32'}}
   tile.atomic_rmw maxu %t, %b[%i] : tensor<64xf32>, !b
   return
 }
@@ -234,10 +234,10 @@ func.func @atomic_integer(%b: !b, %t: tensor<64xf32>, %i: index) {
 
 !b = !tile.buffer<?xi64, #tile.strided<[1]>, global>
 
-func.func @atomic_i64(%b: !b, %t: tensor<64xi64>, %i: index) {
-  // expected-error@+1 {{'tile.atomic_rmw' op addi needs i32 elements, got 'i64'}}
-  tile.atomic_rmw addi %t, %b[%i] : tensor<64xi64>, !b
-  return
+func.func @atomic_result(%b: !b, %t: tensor<64xi64>, %i: index) -> tensor<64xi32> {
+  // expected-error@+1 {{'tile.atomic_rmw' op returns 'tensor<64xi32>', expected the type of its value, 'tensor<64xi64>'}}
+  %old = tile.atomic_rmw addi %t, %b[%i] : tensor<64xi64>, !b -> tensor<64xi32>
+  return %old : tensor<64xi32>
 }
 
 // -----
@@ -252,21 +252,22 @@ func.func @atomic_kind(%b: !b, %t: tensor<64xf32>, %i: index) {
 
 // -----
 
-!b = !tile.buffer<64xf32, #tile.strided<[1]>, shared>
+!b = !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
 
-func.func @atomic_shared(%b: !b, %t: tensor<64xf32>, %i: index) {
-  // expected-error@+1 {{'tile.atomic_rmw' op combines into global memory only}}
-  tile.atomic_rmw addf %t, %b[%i] : tensor<64xf32>, !b
+func.func @atomic_shared(%b: !b, %t: tensor<64x64xf32, #tile.swizzle<128>>, %i: index) {
+  // expected-error@+1 {{'tile.atomic_rmw' op combines shared memory into shared memory}}
+  tile.atomic_rmw addf %t, %b[%i, %i] : tensor<64x64xf32, #tile.swizzle<128>>, !b
   return
 }
 
 // -----
 
 !b = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
+!t = tensor<64x64xf32, #tile.swizzle<128>>
 
-func.func @atomic_shared_tile(%b: !b, %t: tensor<64x64xf32, #tile.swizzle<128>>, %i: index) {
-  // expected-error@+1 {{'tile.atomic_rmw' op combines tiles in registers only}}
-  tile.atomic_rmw addf %t, %b[%i, %i] : tensor<64x64xf32, #tile.swizzle<128>>, !b
+func.func @atomic_shared_tile(%b: !b, %t: !t, %i: index) {
+  // expected-error@+1 {{'tile.atomic_rmw' op returns tiles in registers only}}
+  %old = tile.atomic_rmw addf %t, %b[%i, %i] : !t, !b -> !t
   return
 }
 

@@ -85,6 +85,8 @@ tile.kernel @memory(%q: !heads, %counts: !counts) {
   %ones = arith.constant dense<1> : tensor<64xi32>
   // CHECK: tile.atomic_rmw addi %{{.+}}, %{{.+}}[%{{.+}}] : tensor<64xi32>, !tile.buffer<?xi32, #strided{{[0-9]*}}, global>
   tile.atomic_rmw addi %ones, %counts[%c0] : tensor<64xi32>, !counts
+  // CHECK: tile.atomic_rmw addi %{{.+}}, %{{.+}}[%{{.+}}] order(acq_rel) scope(system) : tensor<64xi32>, !tile.buffer<?xi32, #strided{{[0-9]*}}, global> -> tensor<64xi32>
+  %old = tile.atomic_rmw addi %ones, %counts[%c0] order(acq_rel) scope(system) : tensor<64xi32>, !counts -> tensor<64xi32>
   // CHECK: tile.atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}] : tensor<64x64xf16>
   tile.atomic_rmw addf %t, %qh[%c0, %c0] : tensor<64x64xf16>, !head
 }

@@ -197,7 +197,7 @@ func.func @reduce_shape(%s: tensor<16x8xf32>) {
 // -----
 
 func.func @reduce_to_scalar(%s: tensor<16xf32>) {
-  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<f32>'}}
+  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<f32>'}}
   %r = tile.reduce addf %s along 0 : tensor<16xf32> -> tensor<f32>
   return
 }

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{buffer elements must be f16, bf16, f32, i32 or i64, got 'i8'}}
+// expected-error@+1 {{buffer elements must be f16, bf16, f32, f64, i32 or i64, got 'i8'}}
 func.func private @element(!tile.buffer<8xi8, #tile.strided<[1]>, global>)
 
 // -----

@@ -109,3 +109,44 @@ func.func @wait_negative() {
   tile_gpu.wait_group -1
   return
 }
+
+// -----
+
+func.func @atomic_kind(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.atomic_rmw' op has no kind addi for elements of type 'f32'}}
+  tile_gpu.atomic_rmw addi %v, %m[%i] order(relaxed) scope(device) : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @atomic_float_kind(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.atomic_rmw' op has no kind mulf for elements of type 'f32'}}
+  tile_gpu.atomic_rmw mulf %v, %m[%i] order(relaxed) scope(device) : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+// Integers are never combined as floats.
+func.func @atomic_element(%m: memref<64xi32, #gpu.address_space<global>>, %v: vector<2xf32>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.atomic_rmw' op combines elements of type 'f32' into 'memref<64xi32, #gpu.address_space<global>>'}}
+  tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<2xf32>, memref<64xi32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @atomic_space(%m: memref<64xf32>, %v: vector<1xf32>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.atomic_rmw' op needs global or workgroup memory, got 'memref<64xf32>'}}
+  tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<1xf32>, memref<64xf32>
+  return
+}
+
+// -----
+
+func.func @atomic_result(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<2xf32>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.atomic_rmw' op returns 'vector<1xf32>' for 'vector<2xf32>'}}
+  %old = tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<2xf32>, memref<64xf32, #gpu.address_space<global>> -> vector<1xf32>
+  return
+}

@@ -259,6 +259,12 @@ void StoreOp::getEffects(
   addEffect<MemoryEffects::Write>(effects, getBufferMutable());
 }
 
+void AtomicRMWOp::build(OpBuilder &builder, OperationState &state,
+                        arith::AtomicRMWKind kind, Value value, Value buffer,
+                        ValueRange indices) {
+  build(builder, state, /*result=*/Type(), kind, value, buffer, indices);
+}
+
 LogicalResult AtomicRMWOp::verify() {
   auto tile = cast<RankedTensorType>(getValue().getType());
   Type element = tile.getElementType();
@@ -274,18 +280,21 @@ LogicalResult AtomicRMWOp::verify() {
   case arith::AtomicRMWKind::minu:
   case arith::AtomicRMWKind::ori:
   case arith::AtomicRMWKind::andi:
-    if (!element.isInteger(32))
+    if (!element.isInteger(32) && !element.isInteger(64))
       return emitOpError() << stringifyEnum(getKind())
-                           << " needs i32 elements, got " << element;
+                           << " needs i32 or i64 elements, got " << element;
     break;
   default:
     return emitOpError() << "kind " << stringifyEnum(getKind())
                          << " is not an atomic operation of tiles";
   }
-  if (getBuffer().getType().isShared())
-    return emitOpError("combines into global memory only");
-  if (isSharedTile(tile))
-    return emitOpError("combines tiles in registers only");
+  if (isSharedTile(tile) && getBuffer().getType().isShared())
+    return emitOpError("combines shared memory into shared memory");
+  if (getResult() && getResult().getType() != tile)
+    return emitOpError() << "returns " << getResult().getType()
+                         << ", expected the type of its value, " << tile;
+  if (getResult() && isSharedTile(tile))
+    return emitOpError("returns tiles in registers only");
   return verifyAccess(*this, getBuffer().getType(), getIndices(),
                       tile.getShape(), element);
 }

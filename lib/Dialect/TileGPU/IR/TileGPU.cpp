@@ -114,6 +114,73 @@ LogicalResult AsyncCopyOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// AtomicRMWOp
+//===----------------------------------------------------------------------===//
+
+std::optional<tile::AtomicKind>
+tile::gpu::getAtomicKind(arith::AtomicRMWKind kind) {
+  switch (kind) {
+  case arith::AtomicRMWKind::addf:
+    return AtomicKind::AddF;
+  case arith::AtomicRMWKind::addi:
+    return AtomicKind::AddI;
+  case arith::AtomicRMWKind::maxs:
+    return AtomicKind::MaxS;
+  case arith::AtomicRMWKind::mins:
+    return AtomicKind::MinS;
+  case arith::AtomicRMWKind::maxu:
+    return AtomicKind::MaxU;
+  case arith::AtomicRMWKind::minu:
+    return AtomicKind::MinU;
+  case arith::AtomicRMWKind::ori:
+    return AtomicKind::Or;
+  case arith::AtomicRMWKind::andi:
+    return AtomicKind::And;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<tile::AtomicElement> tile::gpu::getAtomicElement(Type type) {
+  if (type.isF16())
+    return AtomicElement::F16;
+  if (type.isBF16())
+    return AtomicElement::BF16;
+  if (type.isF32())
+    return AtomicElement::F32;
+  if (type.isF64())
+    return AtomicElement::F64;
+  if (type.isInteger(32))
+    return AtomicElement::I32;
+  if (type.isInteger(64))
+    return AtomicElement::I64;
+  return std::nullopt;
+}
+
+LogicalResult AtomicRMWOp::verify() {
+  MemRefType memory = getMemory().getType();
+  auto type = cast<VectorType>(getValue().getType());
+  Type element = type.getElementType();
+  std::optional<tile::AtomicKind> kind = getAtomicKind(getKind());
+  if (!kind || isa<FloatType>(element) != (kind == tile::AtomicKind::AddF))
+    return emitOpError() << "has no kind " << stringifyEnum(getKind())
+                         << " for elements of type " << element;
+  auto space =
+      dyn_cast_or_null<mlir::gpu::AddressSpaceAttr>(memory.getMemorySpace());
+  if (!space || space.getValue() == mlir::gpu::AddressSpace::Private)
+    return emitOpError() << "needs global or workgroup memory, got " << memory;
+  if (!memory.getLayout().isIdentity())
+    return emitOpError() << "needs memory without a layout map, got " << memory;
+  if (memory.getElementType() != element)
+    return emitOpError() << "combines elements of type " << element << " into "
+                         << memory;
+  if (getResult() && getResult().getType() != type)
+    return emitOpError() << "returns " << getResult().getType() << " for "
+                         << type;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Chips
 //===----------------------------------------------------------------------===//
 
@@ -140,6 +207,20 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
           [&](Operation *) -> LogicalResult {
             return chip.asyncCopy ? success() : LogicalResult(unavailable());
           })
+      .Case([&](AtomicRMWOp atomic) -> LogicalResult {
+        auto type = cast<VectorType>(atomic.getValue().getType());
+        auto space = cast<mlir::gpu::AddressSpaceAttr>(
+            atomic.getMemory().getType().getMemorySpace());
+        bool shared = space.getValue() == mlir::gpu::AddressSpace::Workgroup;
+        if (tile::findAtomic(chip, *getAtomicKind(atomic.getKind()),
+                             *getAtomicElement(type.getElementType()),
+                             type.getNumElements(), shared))
+          return success();
+        return atomic.emitOpError()
+               << "combines " << type << " at once into "
+               << (shared ? "workgroup" : "global") << " memory; " << chip.name
+               << " has no such instruction";
+      })
       .Case([&](mlir::gpu::ShuffleOp shuffle) -> LogicalResult {
         APInt width;
         if (!matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) ||

@@ -18,6 +18,22 @@ def Tile_MemorySpace : I32EnumAttr<"MemorySpace", "memory of a buffer", [
   let cppNamespace = "::tile";
 }
 
+// In the order of AtomicOrder and AtomicScope (Target/Atomics.h).
+def Tile_MemoryOrder : I32EnumAttr<"MemoryOrder", "memory order of an atomic operation", [
+    I32EnumAttrCase<"Relaxed", 0, "relaxed">,
+    I32EnumAttrCase<"Acquire", 1, "acquire">,
+    I32EnumAttrCase<"Release", 2, "release">,
+    I32EnumAttrCase<"AcqRel", 3, "acq_rel">]> {
+  let cppNamespace = "::tile";
+}
+
+def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "who takes part in an atomic operation", [
+    I32EnumAttrCase<"Block", 0, "block">,
+    I32EnumAttrCase<"Device", 1, "device">,
+    I32EnumAttrCase<"System", 2, "system">]> {
+  let cppNamespace = "::tile";
+}
+
 def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
     I32EnumAttrCase<"x", 0>, I32EnumAttrCase<"y", 1>, I32EnumAttrCase<"z", 2>]> {
   let cppNamespace = "::tile";

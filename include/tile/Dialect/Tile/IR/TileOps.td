@@ -24,8 +24,8 @@ class Tile_TileOf<list<Type> elements, string elementNames>
            "tile of " # elementNames # " (a tensor of static positive extents, "
            "rank 1 or more, at most 2^20 elements, no encoding but a layout)",
            "::mlir::RankedTensorType">;
-def Tile_Tile : Tile_TileOf<[F16, BF16, F32, I1, I32, I64],
-                            "f16, bf16, f32, i1, i32 or i64">;
+def Tile_Tile : Tile_TileOf<[F16, BF16, F32, F64, I1, I32, I64],
+                            "f16, bf16, f32, f64, i1, i32 or i64">;
 def Tile_FloatTile : Tile_TileOf<[F16, BF16, F32], "f16, bf16 or f32">;
 def Tile_IndexTile : Tile_TileOf<[I32, I64], "i32 or i64">;
 
@@ -240,19 +240,39 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "combines a tile into memory, atomically per element";
   let description = [{
-    buffer[i] = kind(buffer[i], value[i]), atomic per element, relaxed, at the
-    scope of the device. Kinds: addf (f32, f16, bf16), addi, maxs, mins, maxu,
-    minu, ori, andi (i32). Elements outside the extents are skipped.
+    buffer[i] = kind(buffer[i], value[i]), atomic per element. Kinds: addf
+    (f16, bf16, f32, f64); addi, maxs, mins, maxu, minu, ori, andi (i32, i64).
+    Elements outside the extents of the buffer are skipped. Elements of the
+    tile that share one place in the buffer (a stride of 0) are combined one by
+    one. Copies of an element in several registers or threads count once.
 
     ```mlir
     tile.atomic_rmw addf %dq, %dqh[%row, %c0] : tensor<64x64xf32>, !dqh
+    %old = tile.atomic_rmw addi %n, %counters[%c0] order(acq_rel) scope(system)
+        : tensor<128xi32>, !counters -> tensor<128xi32>
     ```
+
+    The result, if asked for, is what the buffer held before, zero outside its
+    extents; it has the layout of the value, which must then be without copies
+    in other warps. `order` is relaxed and `scope` device unless given; `scope`
+    says for which other threads the operation is one step, and `order` what
+    else they see.
+
+    How many elements one instruction combines is decided by tile-vectorize
+    (see Analysis/AccessWidth.h); each element stays atomic on its own.
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$value,
-                       Tile_BufferType:$buffer, Variadic<Index>:$indices);
+    Tile_BufferType:$buffer, Variadic<Index>:$indices,
+    DefaultValuedAttr<Tile_MemoryOrder, "::tile::MemoryOrder::Relaxed">:$order,
+    DefaultValuedAttr<Tile_MemoryScope, "::tile::MemoryScope::Device">:$scope);
+  let results = (outs Optional<Tile_Tile>:$result);
   let assemblyFormat = [{
-    $kind $value `,` $buffer `[` $indices `]` attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))
+    $kind $value `,` $buffer `[` $indices `]` (`order` `(` $order^ `)`)?
+    (`scope` `(` $scope^ `)`)? attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))
+    (`->` qualified(type($result))^)?
   }];
+  let builders = [OpBuilder<(ins "::mlir::arith::AtomicRMWKind":$kind,
+    "::mlir::Value":$value, "::mlir::Value":$buffer, "::mlir::ValueRange":$indices)>];
   let hasVerifier = 1;
 }
 

@@ -12,7 +12,8 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "tile/Target/Chips.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/Atomics.h"
 
 #include "tile/Dialect/TileGPU/IR/TileGPUDialect.h.inc"
 
@@ -20,6 +21,18 @@
 #include "tile/Dialect/TileGPU/IR/TileGPUOps.h.inc"
 
 namespace tile::gpu {
+
+/// The kind of an atomic operation and the type of one element, as the table of
+/// atomics names them; nothing if no chip has such an operation.
+std::optional<AtomicKind> getAtomicKind(mlir::arith::AtomicRMWKind kind);
+std::optional<AtomicElement> getAtomicElement(mlir::Type type);
+/// How the back end sees an access to memory by an atomic operation.
+inline AtomicOrder getOrder(MemoryOrder order) {
+  return static_cast<AtomicOrder>(order);
+}
+inline AtomicScope getScope(MemoryScope scope) {
+  return static_cast<AtomicScope>(scope);
+}
 
 /// Success if `chip` is one of `vendor` and has all that the operations in
 /// `root` need: matrix instructions, ldmatrix, asynchronous copies, and warps

@@ -2,9 +2,11 @@
 #ifndef TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD
 #define TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD
 
+include "mlir/Dialect/Arith/IR/ArithBase.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "tile/Dialect/Tile/IR/TileAttrs.td"
 include "tile/Dialect/TileGPU/IR/TileGPUDialect.td"
 
 class TileGPU_Op<string mnemonic, list<Trait> traits = []>
@@ -12,7 +14,7 @@ class TileGPU_Op<string mnemonic, list<Trait> traits = []>
 
 def TileGPU_Operand : FixedVectorOfRankAndType<[1], [F16, BF16]>;
 def TileGPU_Accumulator : FixedVectorOfRankAndType<[1], [F32]>;
-def TileGPU_Memory : MemRefRankOf<[I8, I16, I32, I64, F16, BF16, F32], [1]>;
+def TileGPU_Memory : MemRefRankOf<[I8, I16, I32, I64, F16, BF16, F32, F64], [1]>;
 
 def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "d"]>]> {
   let summary = "a matrix instruction of one warp";
@@ -55,6 +57,33 @@ def TileGPU_LoadMatrixOp : TileGPU_Op<"load_matrix"> {
   let results = (outs TileGPU_Operand:$result);
   let assemblyFormat = [{
     $memory `[` $index `]` attr-dict `:` type($memory) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_Atomic : FixedVectorOfRankAndType<[1], [F16, BF16, F32, F64, I32, I64]>;
+
+def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
+  let summary = "combines neighbouring elements into memory, atomically each";
+  let description = [{
+    memory[index + i] = kind(memory[index + i], value[i]) for every element i
+    of the vector, each in one step of its own. The chip must have a row of
+    that width in the table of atomics (Target/Atomics.h); `index` is a
+    multiple of the width, and so is the address. The result, if asked for, is
+    what the memory held before.
+
+    ```mlir
+    tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device)
+        : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, TileGPU_Atomic:$value,
+    Arg<TileGPU_Memory, "in global or workgroup memory", [MemRead, MemWrite]>:$memory,
+    Index:$index, Tile_MemoryOrder:$order, Tile_MemoryScope:$scope);
+  let results = (outs Optional<TileGPU_Atomic>:$result);
+  let assemblyFormat = [{
+    $kind $value `,` $memory `[` $index `]` `order` `(` $order `)` `scope` `(` $scope `)`
+    attr-dict `:` type($value) `,` type($memory) (`->` type($result)^)?
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,220 @@
+//===- LowerAtomics.cpp - Atomics as instructions of the chip -------------===//
+//
+// The table of atomics says what there is. On AMD everything is LLVM's
+// atomicrmw. On NVIDIA that is used for what it renders faithfully: scalars,
+// relaxed, among the threads of the device. LLVM 22 drops the order and the
+// scope of any other and takes pairs of 16-bit floats apart into loops, so the
+// rest is written as the PTX instruction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LowerAtomics.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+
+using namespace mlir;
+using namespace tile;
+
+static LLVM::AtomicBinOp getBinOp(AtomicKind kind) {
+  switch (kind) {
+  case AtomicKind::AddF:
+    return LLVM::AtomicBinOp::fadd;
+  case AtomicKind::AddI:
+    return LLVM::AtomicBinOp::add;
+  case AtomicKind::MaxS:
+    return LLVM::AtomicBinOp::max;
+  case AtomicKind::MinS:
+    return LLVM::AtomicBinOp::min;
+  case AtomicKind::MaxU:
+    return LLVM::AtomicBinOp::umax;
+  case AtomicKind::MinU:
+    return LLVM::AtomicBinOp::umin;
+  case AtomicKind::Or:
+    return LLVM::AtomicBinOp::_or;
+  case AtomicKind::And:
+    return LLVM::AtomicBinOp::_and;
+  }
+  llvm_unreachable("not an atomic kind");
+}
+
+static LLVM::AtomicOrdering getOrdering(AtomicOrder order) {
+  switch (order) {
+  case AtomicOrder::Relaxed:
+    return LLVM::AtomicOrdering::monotonic;
+  case AtomicOrder::Acquire:
+    return LLVM::AtomicOrdering::acquire;
+  case AtomicOrder::Release:
+    return LLVM::AtomicOrdering::release;
+  case AtomicOrder::AcqRel:
+    return LLVM::AtomicOrdering::acq_rel;
+  }
+  llvm_unreachable("not an atomic order");
+}
+
+/// LLVM's name of a scope; the whole system has none.
+static StringRef getSyncScope(Vendor vendor, AtomicScope scope) {
+  switch (scope) {
+  case AtomicScope::Block:
+    return vendor == Vendor::NVIDIA ? "block" : "workgroup";
+  case AtomicScope::Device:
+    return vendor == Vendor::NVIDIA ? "device" : "agent";
+  case AtomicScope::System:
+    return "";
+  }
+  llvm_unreachable("not an atomic scope");
+}
+
+namespace {
+struct AtomicToLLVM : ConvertOpToLLVMPattern<tile::gpu::AtomicRMWOp> {
+  AtomicToLLVM(const LLVMTypeConverter &converter, const Chip &chip)
+      : ConvertOpToLLVMPattern(converter), chip(chip) {}
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::AtomicRMWOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(op.getValue().getType());
+    auto space = cast<mlir::gpu::AddressSpaceAttr>(
+        op.getMemory().getType().getMemorySpace());
+    bool shared = space.getValue() == mlir::gpu::AddressSpace::Workgroup;
+    AtomicKind kind = *tile::gpu::getAtomicKind(op.getKind());
+    AtomicOrder order = tile::gpu::getOrder(op.getOrder());
+    AtomicScope scope = tile::gpu::getScope(op.getScope());
+    const Atomic *row = findAtomic(
+        chip, kind, *tile::gpu::getAtomicElement(type.getElementType()),
+        type.getNumElements(), shared);
+    if (!row)
+      return op.emitOpError() << "is not available on " << chip.name;
+    Value pointer =
+        getStridedElementPtr(rewriter, loc, op.getMemory().getType(),
+                             adaptor.getMemory(), adaptor.getIndex());
+    bool isPlain = row->width == 1 && order == AtomicOrder::Relaxed &&
+                   scope == AtomicScope::Device;
+    bool usesLLVM = row->ptx.empty() || isPlain;
+    Value old = usesLLVM ? emitRMW(rewriter, op, adaptor.getValue(), pointer,
+                                   kind, order, scope)
+                         : emitPtx(rewriter, op, adaptor.getValue(), pointer,
+                                   getPtxAtomic(*row, kind, order, scope,
+                                                shared, bool(op.getResult())),
+                                   shared);
+    if (op.getResult())
+      rewriter.replaceOp(op, old);
+    else
+      rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  Value emitRMW(OpBuilder &b, tile::gpu::AtomicRMWOp op, Value value,
+                Value pointer, AtomicKind kind, AtomicOrder order,
+                AtomicScope scope) const {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(value.getType());
+    bool scalar = type.getNumElements() == 1;
+    Value zero = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+    if (scalar)
+      value = LLVM::ExtractElementOp::create(b, loc, value, zero);
+    auto rmw = LLVM::AtomicRMWOp::create(b, loc, getBinOp(kind), pointer, value,
+                                         getOrdering(order),
+                                         getSyncScope(chip.vendor, scope));
+    if (chip.vendor == Vendor::AMD) {
+      // Memory that a launcher passes is allocated on the device: without this
+      // promise LLVM makes loops that work on fine-grained host memory, too.
+      ROCDL::ROCDLDialect::NoFineGrainedMemoryAttrHelper fine(b.getContext());
+      ROCDL::ROCDLDialect::NoRemoteMemoryAttrHelper remote(b.getContext());
+      fine.setAttr(rmw, b.getUnitAttr());
+      remote.setAttr(rmw, b.getUnitAttr());
+    }
+    if (!op.getResult() || !scalar)
+      return rmw;
+    Value poison = LLVM::PoisonOp::create(b, loc, type);
+    return LLVM::InsertElementOp::create(b, loc, poison, rmw, zero);
+  }
+
+  Value emitPtx(OpBuilder &b, tile::gpu::AtomicRMWOp op, Value value,
+                Value pointer, StringRef instruction, bool shared) const {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(value.getType());
+    Type element = type.getElementType();
+    int64_t bits = type.getElementTypeBitWidth();
+    // What one PTX register holds: an element, or two 16-bit floats.
+    bool packed = bits == 16 && type.getNumElements() > 1;
+    int64_t count = packed ? type.getNumElements() / 2 : type.getNumElements();
+    Type part = packed       ? Type(b.getI32Type())
+                : bits == 16 ? Type(b.getI16Type())
+                             : element;
+    auto parts = VectorType::get({count}, part);
+    if (part != element)
+      value = LLVM::BitcastOp::create(b, loc, parts, value);
+    StringRef letter = bits == 16 && !packed ? "h"
+                       : element.isF32()     ? "f"
+                       : element.isF64()     ? "d"
+                       : bits == 64          ? "l"
+                                             : "r";
+    // `atom` returns the old values, wanted or not; `red` does not.
+    bool returns = instruction.starts_with("atom");
+    auto list = [&](int64_t first) {
+      std::string text;
+      for (int64_t i = 0; i < count; ++i)
+        text += (i ? ", $" : "$") + std::to_string(first + i);
+      return count > 1 ? "{" + text + "}" : text;
+    };
+    int64_t address = returns ? count : 0;
+    std::string assembly = instruction.str() + " ", constraints;
+    if (returns)
+      assembly += list(0) + ", ";
+    assembly +=
+        "[$" + std::to_string(address) + "], " + list(address + 1) + ";";
+    if (returns)
+      for (int64_t i = 0; i < count; ++i)
+        constraints += ("=" + letter + ",").str();
+    constraints += shared ? "r" : "l";
+    for (int64_t i = 0; i < count; ++i)
+      constraints += ("," + letter).str();
+    constraints += ",~{memory}";
+
+    SmallVector<Value> operands;
+    // A shared address of 32 bits is what a register of the instruction holds.
+    operands.push_back(
+        shared ? LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), pointer)
+                     .getResult()
+               : pointer);
+    for (int64_t i = 0; i < count; ++i)
+      operands.push_back(LLVM::ExtractElementOp::create(
+          b, loc, value,
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i))));
+    Type result = LLVM::LLVMVoidType::get(b.getContext());
+    if (returns)
+      result = count == 1 ? part
+                          : LLVM::LLVMStructType::getLiteral(
+                                b.getContext(), SmallVector<Type>(count, part));
+    auto call = LLVM::InlineAsmOp::create(
+        b, loc, returns ? TypeRange(result) : TypeRange(), operands, assembly,
+        constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+    if (!op.getResult())
+      return {};
+    Value old = LLVM::PoisonOp::create(b, loc, parts);
+    for (int64_t i = 0; i < count; ++i) {
+      Value piece = call.getRes();
+      if (count > 1)
+        piece = LLVM::ExtractValueOp::create(b, loc, piece, i);
+      old = LLVM::InsertElementOp::create(
+          b, loc, old, piece,
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i)));
+    }
+    return part == element ? old : LLVM::BitcastOp::create(b, loc, type, old);
+  }
+
+  const Chip &chip;
+};
+} // namespace
+
+void tile::populateAtomicToLLVMPatterns(const LLVMTypeConverter &converter,
+                                        RewritePatternSet &patterns,
+                                        const Chip &chip) {
+  patterns.add<AtomicToLLVM>(converter, chip);
+}

@@ -1,0 +1,18 @@
+//===- LowerAtomics.h - Atomics as instructions of the chip -----*- C++ -*-===//
+#ifndef TILE_LIB_CONVERSION_GPUTOLLVM_LOWERATOMICS_H
+#define TILE_LIB_CONVERSION_GPUTOLLVM_LOWERATOMICS_H
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/IR/PatternMatch.h"
+#include "tile/Target/Chips.h"
+
+namespace tile {
+
+/// tile_gpu.atomic_rmw, by the rows of Target/Atomics.h.
+void populateAtomicToLLVMPatterns(const mlir::LLVMTypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns,
+                                  const Chip &chip);
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_GPUTOLLVM_LOWERATOMICS_H

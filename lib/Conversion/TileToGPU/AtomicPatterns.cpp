@@ -1,0 +1,211 @@
+//===- AtomicPatterns.cpp - Atomics of tiles as atomics of threads --------===//
+//
+// Every element of the tile is combined once: of the copies of an element, the
+// first register of the first thread acts. Neighbouring elements go together
+// where both layouts, the bounds and the chip allow it (AccessWidth.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "GlobalAccess.h"
+#include "Patterns.h"
+#include "ThreadAddress.h"
+#include "VectorAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Analysis/AccessWidth.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// The number of the copy that the calling thread holds of its elements, times
+/// `weight` of each replicating digit; null if threads hold no copies. With
+/// the digits' places in the lane as weights it is the distance to the lane
+/// that holds the first copy.
+static Value emitCopy(OpBuilder &builder, Location loc, const Layout &dist,
+                      bool byPlace) {
+  if (dist.replication(kLane) == 1 && dist.replication(kWarp) == 1)
+    return {};
+  int64_t size = 1;
+  auto replicas = [&](unsigned axis) {
+    Digits result;
+    int64_t place = 1;
+    for (const Digit &digit : dist.axis(axis)) {
+      int64_t weight = byPlace ? place : 1;
+      result.push_back({digit.extent, 0, digit.stride == 0 ? weight : 0});
+      size += (digit.extent - 1) * result.back().stride;
+      place *= digit.extent;
+    }
+    return result;
+  };
+  Digits lanes = replicas(kLane), warps = replicas(kWarp);
+  return emitThreadCoordinates(
+      builder, loc, Layout::distributed({}, lanes, warps, ArrayRef(size)))[0];
+}
+
+/// `vector` as the lane with the first copy holds it.
+static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
+                           const Layout &dist) {
+  if (dist.replication(kLane) == 1)
+    return vector;
+  int64_t lanes = dist.axisSize(kLane);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  Value lane = arith::RemUIOp::create(
+      builder, loc,
+      arith::IndexCastUIOp::create(
+          builder, loc, builder.getI32Type(),
+          mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x)),
+      constant(lanes));
+  Value source = arith::SubIOp::create(
+      builder, loc, lane, emitCopy(builder, loc, dist, /*byPlace=*/true));
+  // Lanes exchange words of 32 bits.
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bits = type.getElementTypeBitWidth(), count = type.getNumElements();
+  int64_t padded = llvm::alignTo(count * bits, 32) / bits;
+  auto paddedType = VectorType::get({padded}, type.getElementType());
+  if (padded != count)
+    vector = vector::InsertStridedSliceOp::create(
+        builder, loc, vector,
+        arith::ConstantOp::create(builder, loc,
+                                  builder.getZeroAttr(paddedType)),
+        ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
+  auto wordsType = VectorType::get({padded * bits / 32}, builder.getI32Type());
+  Value words = vector::BitCastOp::create(builder, loc, wordsType, vector);
+  for (int64_t i = 0; i < wordsType.getNumElements(); ++i) {
+    Value word = vector::ExtractOp::create(builder, loc, words, i);
+    word = mlir::gpu::ShuffleOp::create(builder, loc, word, source,
+                                        constant(lanes),
+                                        mlir::gpu::ShuffleMode::IDX)
+               .getShuffleResult();
+    words = vector::InsertOp::create(builder, loc, word, words, i);
+  }
+  vector = vector::BitCastOp::create(builder, loc, paddedType, words);
+  if (padded != count)
+    vector = vector::ExtractStridedSliceOp::create(
+        builder, loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{count},
+        ArrayRef<int64_t>{1});
+  return vector;
+}
+
+//===----------------------------------------------------------------------===//
+// The pattern
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(AtomicRMWOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto tile = cast<RankedTensorType>(op.getValue().getType());
+    if (isSharedTile(tile))
+      return op.emitOpError("combines a tile in shared memory; run "
+                            "tile-bufferize first");
+    Location loc = op.getLoc();
+    Layout dist = getCanonicalLayout(tile);
+    if (op.getResult() && dist.replication(kWarp) != 1)
+      return op.emitOpError()
+             << "returns a tile with the layout " << tile.getEncoding()
+             << ", of which " << dist.replication(kWarp)
+             << " warps hold copies; old values are returned "
+                "to one warp only";
+    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
+    SmallVector<Value> indices = single(adaptor.getIndices());
+    Value value = adaptor.getValue().front();
+    auto type = cast<VectorType>(value.getType());
+
+    AccessGroups groups = accessWidth(dist, buffer.type, indices,
+                                      buffer.type.getElementBits() / 8)
+                              .groups;
+    SmallVector<Value> sharedPlaces;
+    std::optional<GlobalAccess> access;
+    SmallVector<Run> runs;
+    int64_t count = groups.order.size() / groups.width;
+    if (buffer.type.isShared()) {
+      auto start = constantIndices(indices);
+      if (failed(start))
+        return rejectDynamicStart(op);
+      sharedPlaces = sharedOffsets(rewriter, loc, dist, buffer, *start, groups);
+      runs.push_back({0, count});
+    } else {
+      access.emplace(rewriter, loc, dist, buffer, indices);
+      runs = runsOfEqualBounds(*access, groups);
+    }
+
+    Value owner;
+    if (Value copy = emitCopy(rewriter, loc, dist, /*byPlace=*/false))
+      owner = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::eq, copy,
+          arith::ConstantIntOp::create(rewriter, loc, 0, 32));
+    SmallVector<Value> parts = toAccesses(rewriter, loc, value, groups), old;
+    for (Run run : runs) {
+      SmallVector<Value> places;
+      for (int64_t i = run.begin; i < run.end; ++i)
+        places.push_back(access ? access->offset(groups.order[i * groups.width])
+                                : sharedPlaces[i]);
+      Value condition = owner;
+      if (access)
+        if (Value inside =
+                access->inBounds(groups.order[run.begin * groups.width]))
+          condition = owner
+                          ? arith::AndIOp::create(rewriter, loc, owner, inside)
+                          : inside;
+      auto combine = [&] {
+        SmallVector<Value> results;
+        for (auto [i, place] : llvm::enumerate(places)) {
+          Value part = parts[run.begin + i];
+          auto atomic = tile::gpu::AtomicRMWOp::create(
+              rewriter, loc, op.getResult() ? part.getType() : Type(),
+              op.getKind(), part, buffer.memory, place, op.getOrder(),
+              op.getScope());
+          if (op.getResult())
+            results.push_back(atomic.getResult());
+        }
+        return results;
+      };
+      if (!condition) {
+        llvm::append_range(old, combine());
+        continue;
+      }
+      Type part = VectorType::get({groups.width}, type.getElementType());
+      SmallVector<Type> types(op.getResult() ? places.size() : 0, part);
+      auto branch = scf::IfOp::create(rewriter, loc, types, condition,
+                                      /*withElseRegion=*/!types.empty());
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      SmallVector<Value> results = combine();
+      if (types.empty())
+        continue;
+      scf::YieldOp::create(rewriter, loc, results);
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+      Value zero =
+          arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(part));
+      scf::YieldOp::create(rewriter, loc,
+                           SmallVector<Value>(types.size(), zero));
+      llvm::append_range(old, branch.getResults());
+    }
+    if (!op.getResult()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    rewriter.replaceOp(
+        op, emitFromOwner(rewriter, loc,
+                          fromAccesses(rewriter, loc, type, dist, groups, old),
+                          dist));
+    return success();
+  }
+};
+} // namespace
+
+void tile::populateAtomicPatterns(const TypeConverter &converter,
+                                  RewritePatternSet &patterns,
+                                  const Chip &chip) {
+  patterns.add<AtomicRMWPattern>(converter, patterns.getContext(), chip);
+}

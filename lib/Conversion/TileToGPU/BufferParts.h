@@ -1,0 +1,32 @@
+//===- BufferParts.h - A buffer as values ------------------------*- C++
+//-*-===//
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
+
+#include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// The parts of a buffer (see flattenBuffer), by name.
+struct BufferParts {
+  BufferParts(BufferType type, mlir::ValueRange parts);
+
+  /// The parts again, with another offset, keeping the dimensions in `kept`.
+  llvm::SmallVector<mlir::Value> slice(mlir::Value newOffset,
+                                       llvm::ArrayRef<bool> kept) const;
+  mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
+                     unsigned dim) const;
+  /// index * stride of dimension `dim`.
+  mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value index, unsigned dim) const;
+
+  BufferType type;
+  mlir::Value memory, offset;
+  /// Per dimension; null where static.
+  llvm::SmallVector<mlir::Value> extents, strides;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H

@@ -1,0 +1,122 @@
+//===- BufferPatterns.cpp - Buffers, their parts, and waiting for them ----===//
+
+#include "Kernel.h"
+#include "Patterns.h"
+#include "VectorAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+struct AllocPattern : MemoryPattern<AllocOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(AllocOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    if (!op.getOffset())
+      return op.emitOpError("has no offset; run tile-plan-shared-memory first");
+    auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
+    Value bytes;
+    if (chip.vendor == Vendor::AMD) {
+      bytes = func.getWorkgroupAttributions().front();
+    } else {
+      auto type = MemRefType::get(
+          {ShapedType::kDynamic}, rewriter.getI8Type(),
+          MemRefLayoutAttrInterface(),
+          mlir::gpu::AddressSpaceAttr::get(rewriter.getContext(),
+                                           mlir::gpu::AddressSpace::Workgroup));
+      bytes = mlir::gpu::DynamicSharedMemoryOp::create(rewriter, loc, type);
+    }
+    Value offset =
+        arith::ConstantIndexOp::create(rewriter, loc, *op.getOffset());
+    auto type = cast<MemRefType>(flattenBuffer(op.getType()).front());
+    Value size = arith::ConstantIndexOp::create(rewriter, loc,
+                                                op.getType().getStorageSize());
+    Value view =
+        memref::ViewOp::create(rewriter, loc, type, bytes, offset, size);
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>{view, zero}});
+    return success();
+  }
+};
+
+struct SlicePattern : MemoryPattern<SliceOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(SliceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts buffer(op.getSource().getType(), adaptor.getSource());
+    Value offset = buffer.offset;
+    SmallVector<Value> indices = single(adaptor.getIndices());
+    size_t next = 0;
+    for (auto [dim, kept] : llvm::enumerate(op.getKept()))
+      if (!kept)
+        offset = arith::AddIOp::create(
+            rewriter, loc, offset,
+            buffer.scale(rewriter, loc, indices[next++], dim));
+    rewriter.replaceOpWithMultiple(op, {buffer.slice(offset, op.getKept())});
+    return success();
+  }
+};
+
+struct DimPattern : MemoryPattern<DimOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(DimOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
+    rewriter.replaceOp(op, buffer.extent(rewriter, op.getLoc(), op.getDim()));
+    return success();
+  }
+};
+
+struct CommitGroupPattern : MemoryPattern<CommitGroupOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(CommitGroupOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (chip.asyncCopy)
+      tile::gpu::CommitGroupOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op); // without them every copy is complete at once
+    return success();
+  }
+};
+
+struct WaitGroupPattern : MemoryPattern<WaitGroupOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(WaitGroupOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (chip.asyncCopy)
+      tile::gpu::WaitGroupOp::create(
+          rewriter, op.getLoc(), rewriter.getI32IntegerAttr(op.getPending()));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct BarrierPattern : MemoryPattern<BarrierOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<mlir::gpu::BarrierOp>(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateBufferPatterns(const TypeConverter &converter,
+                                  RewritePatternSet &patterns,
+                                  const Chip &chip) {
+  patterns.add<AllocPattern, BarrierPattern, CommitGroupPattern, DimPattern,
+               SlicePattern, WaitGroupPattern>(converter, patterns.getContext(),
+                                               chip);
+}

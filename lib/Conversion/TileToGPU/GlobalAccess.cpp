@@ -1,0 +1,98 @@
+//===- GlobalAccess.cpp - Accesses of a tile to global memory -------------===//
+
+#include "GlobalAccess.h"
+#include "ThreadAddress.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "tile/Analysis/AccessWidth.h"
+
+using namespace mlir;
+using namespace tile;
+
+GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
+                           const BufferParts &buffer, ValueRange indices)
+    : builder(builder), loc(loc), dist(dist), buffer(buffer),
+      lastOffset(buffer.offset) {
+  SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value position = arith::AddIOp::create(
+        builder, loc, index,
+        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                     thread[dim]));
+    lastOffset = arith::AddIOp::create(
+        builder, loc, lastOffset, buffer.scale(builder, loc, position, dim));
+    bounds.push_back(
+        isInBounds(buffer.type, index, dim, dist.shape()[dim])
+            ? Bounds()
+            : emitBounds(position, dim, isKnownNonNegative(index)));
+  }
+  last = dist.element(0, 0, 0);
+}
+
+Value GlobalAccess::offset(int64_t r) {
+  SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
+  for (auto [dim, from, to] : llvm::enumerate(last, next))
+    if (from != to)
+      lastOffset = arith::AddIOp::create(
+          builder, loc, lastOffset,
+          buffer.scale(builder, loc,
+                       arith::ConstantIndexOp::create(builder, loc, to - from),
+                       dim));
+  last = next;
+  return lastOffset;
+}
+
+SmallVector<int64_t> GlobalAccess::boundsKey(int64_t r) {
+  SmallVector<int64_t> key;
+  for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
+    if (bounds[dim].count)
+      key.push_back(distance);
+  return key;
+}
+
+Value GlobalAccess::inBounds(int64_t r) {
+  Value result;
+  for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
+    auto [position, count] = bounds[dim];
+    if (!count)
+      continue;
+    Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
+    // Unsigned, so that what lies before the buffer is out of bounds too.
+    if (position)
+      place = arith::AddIOp::create(builder, loc, position, place);
+    Value inside = arith::CmpIOp::create(builder, loc,
+                                         position ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                                         place, count);
+    result =
+        result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
+  }
+  return result;
+}
+
+GlobalAccess::Bounds GlobalAccess::emitBounds(Value position, unsigned dim,
+                                              bool nonNegative) {
+  auto narrow = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      value);
+  };
+  position = narrow(position);
+  Value extent = narrow(buffer.extent(builder, loc, dim));
+  if (!nonNegative)
+    return {position, extent};
+  return {Value(), arith::SubIOp::create(builder, loc, extent, position)};
+}
+
+SmallVector<Run> tile::runsOfEqualBounds(GlobalAccess &access,
+                                         const AccessGroups &groups) {
+  SmallVector<Run> runs;
+  int64_t count = groups.order.size() / groups.width;
+  for (int64_t i = 0; i < count; ++i) {
+    auto key = [&](int64_t j) {
+      return access.boundsKey(groups.order[j * groups.width]);
+    };
+    if (runs.empty() || key(runs.back().begin) != key(i))
+      runs.push_back({i, i});
+    runs.back().end = i + 1;
+  }
+  return runs;
+}

@@ -1,0 +1,87 @@
+//===- VectorAccess.cpp - A tile's vector and its accesses ----------------===//
+
+#include "VectorAccess.h"
+#include "ThreadAddress.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+
+Value tile::loadVector(OpBuilder &builder, Location loc, Value memory,
+                       Value offset, VectorType type) {
+  return vector::LoadOp::create(
+      builder, loc, type, memory, ValueRange{offset}, /*nontemporal=*/false,
+      llvm::MaybeAlign(type.getNumElements() * type.getElementTypeBitWidth() /
+                       8));
+}
+
+void tile::storeVector(OpBuilder &builder, Location loc, Value value,
+                       Value memory, Value offset) {
+  auto type = cast<VectorType>(value.getType());
+  vector::StoreOp::create(builder, loc, value, memory, ValueRange{offset},
+                          /*nontemporal=*/false,
+                          llvm::MaybeAlign(type.getNumElements() *
+                                           type.getElementTypeBitWidth() / 8));
+}
+
+Value tile::fromAccesses(OpBuilder &builder, Location loc, VectorType type,
+                         const Layout &dist, const AccessGroups &groups,
+                         ArrayRef<Value> parts) {
+  auto ordered =
+      VectorType::get({int64_t(groups.order.size())}, type.getElementType());
+  Value result =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(ordered));
+  for (auto [i, part] : llvm::enumerate(parts))
+    result = vector::InsertStridedSliceOp::create(
+        builder, loc, part, result,
+        ArrayRef<int64_t>{int64_t(i) * groups.width}, ArrayRef<int64_t>{1});
+  // Access order to register order; copies share their element's place.
+  std::map<SmallVector<int64_t, 4>, int64_t> places;
+  for (auto [place, r] : llvm::enumerate(groups.order))
+    places[dist.element(r, 0, 0)] = place;
+  SmallVector<int64_t> indices;
+  bool identity = type == ordered;
+  for (int64_t r = 0; r < type.getNumElements(); ++r) {
+    indices.push_back(places.at(dist.element(r, 0, 0)));
+    identity &= indices.back() == r;
+  }
+  return identity ? result
+                  : Value(vector::ShuffleOp::create(builder, loc, result,
+                                                    result, indices));
+}
+
+SmallVector<Value> tile::toAccesses(OpBuilder &builder, Location loc,
+                                    Value vector, const AccessGroups &groups) {
+  SmallVector<Value> parts;
+  for (size_t i = 0; i < groups.order.size(); i += groups.width)
+    parts.push_back(vector::ShuffleOp::create(
+        builder, loc, vector, vector,
+        ArrayRef(groups.order).slice(i, groups.width)));
+  return parts;
+}
+
+FailureOr<SmallVector<int64_t>> tile::constantIndices(ValueRange indices) {
+  SmallVector<int64_t> result;
+  for (Value index : indices) {
+    APInt value;
+    if (!matchPattern(index, m_ConstantInt(&value)))
+      return failure();
+    result.push_back(value.getSExtValue());
+  }
+  return result;
+}
+
+SmallVector<Value> tile::sharedOffsets(OpBuilder &builder, Location loc,
+                                       const Layout &dist,
+                                       const BufferParts &buffer,
+                                       ArrayRef<int64_t> start,
+                                       const AccessGroups &groups) {
+  SharedOffsets offsets(builder, loc, dist, buffer.type.getCanonicalLayout(),
+                        start, buffer.offset);
+  SmallVector<Value> result;
+  for (size_t i = 0; i < groups.order.size(); i += groups.width)
+    result.push_back(offsets.at(groups.order[i]));
+  return result;
+}
