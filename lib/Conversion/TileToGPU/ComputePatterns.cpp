@@ -13,8 +13,8 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Layout/Queries.h"
-#include "llvm/Support/MathExtras.h"
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace tile;
@@ -187,9 +187,13 @@ struct ReducePattern : OpConversionPattern<ReduceOp> {
         return op.emitOpError("reduces along a dimension that is spread over "
                               "warps; lay its source out otherwise");
 
-    // Registers of the source by the result register that they end in.
+    // Registers of the source by the result register that they end in. A tile
+    // smaller than its layout's pattern has copies in registers; one counts.
     std::map<Coordinates, SmallVector<int64_t>> members;
+    std::set<Coordinates> counted;
     for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(from))) {
+      if (!counted.insert(coordinates).second)
+        continue;
       Coordinates rest = coordinates;
       rest.erase(rest.begin() + dim);
       members[rest].push_back(r);
@@ -209,14 +213,10 @@ struct ReducePattern : OpConversionPattern<ReduceOp> {
                       : part;
     }
 
+    // The lanes are a power of two, so every digit of theirs is.
     int64_t position = 1, lanes = from.axisSize(kLane);
     for (const Digit &digit : from.axis(kLane)) {
       if (digit.stride != 0 && digit.dim == dim) {
-        if (!llvm::isPowerOf2_64(digit.extent) ||
-            !llvm::isPowerOf2_64(position))
-          return op.emitOpError()
-                 << "reduces over " << digit.extent
-                 << " lanes; only powers of two can be exchanged";
         for (int64_t mask = position; mask < position * digit.extent; mask *= 2)
           result = arith::getReductionOp(
               kind, rewriter, loc, result,

@@ -1,0 +1,70 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,GFX1100
+
+!g = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!s = !tile.buffer<16x64xf16, #tile.swizzle<128>, shared>
+
+// With a copy engine: 16 bytes a thread from global to shared memory; outside
+// the extent nothing is read, and zeros are written. Without: through
+// registers, and there is nothing to wait for.
+// CHECK-LABEL: gpu.func @asynchronous(
+// CHECK-SAME: %[[G:[^:]+]]: memref<?xf16,
+// CHECK: memref.view
+// SM80: %[[IN:.+]] = arith.cmpi sgt
+// SM80: %[[VALID:.+]] = arith.select %[[IN]], %c8, %c0 : index
+// SM80: tile_gpu.async_copy %[[G]][%{{.+}}], %{{.+}}[%{{.+}}], %[[VALID]] {elements = 8 : i64}
+// SM80: tile_gpu.async_copy
+// SM80-NOT: vector.store
+// SM80: tile_gpu.commit_group
+// SM80: tile_gpu.wait_group 1
+// GFX1100: vector.load
+// GFX1100: vector.store %{{.+}}, %{{.+}}[
+// GFX1100-NOT: _group{{$}}
+// GFX1100: gpu.return
+tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !s
+  tile.copy async %g[%c0, %c0], %s : !g, !s
+  tile.commit_group
+  tile.wait_group 1
+}
+
+// CHECK-LABEL: gpu.func @synchronous(
+// CHECK-NOT: async
+// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1024xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !s
+  tile.copy %g[%c0, %c0], %s : !g, !s
+}
+
+// In bounds for certain: all elements are valid.
+// CHECK-LABEL: gpu.func @inside(
+// CHECK-NOT: arith.cmpi
+// SM80: tile_gpu.async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], %c8 {elements = 8 : i64}
+tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 16>, global>)
+    attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !s
+  tile.copy async %g[%c0, %c0], %s : !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 16>, global>, !s
+}
+
+!columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
+
+// Shared memory with another fast dimension: each thread takes a block, so that
+// both sides are wide.
+// CHECK-LABEL: gpu.func @turned(
+// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// CHECK: vector.store %{{.+}} {alignment = 8 : i64} : {{.*}}, vector<4xf16>
+tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !columns
+  tile.copy %g[%c0, %c0], %s : !g, !columns
+}

@@ -1,0 +1,117 @@
+// Which reads of fragments ldmatrix performs.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
+// RUN:   | FileCheck %s
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#a = #tile.dot_operand<0, #mma>
+#b = #tile.dot_operand<1, #mma>
+
+!swizzled = !tile.buffer<16x64xf16, #tile.swizzle<128>, shared>
+!padded = !tile.buffer<16x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+!dense = !tile.buffer<16x64xf16, #tile.strided<[64, 1]>, shared>
+!odd = !tile.buffer<16x64xf16, #tile.padded<4, order = [1, 0]>, shared>
+!columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
+!turned = !tile.buffer<64x16xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+
+// A: four matrices are one fragment.
+// CHECK-LABEL: gpu.func @a
+// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : memref<{{.*}}xf16, #gpu.address_space<workgroup>> -> vector<8xf16>
+// CHECK-NOT: load
+tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !swizzled
+  %t = tile.load %s[%c0, %c0] : !swizzled -> tensor<16x64xf16, #a>
+}
+
+// B, with the contracted dimension slow in memory: transposed on the way. Two
+// fragments of 16x8 at a time.
+// CHECK-LABEL: gpu.func @b
+// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
+// CHECK-NOT: load
+tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !swizzled
+  %t = tile.load %s[%c0, %c0] : !swizzled -> tensor<16x64xf16, #b>
+}
+
+// B through a transpose, as the keys of attention: fast along the contraction.
+// CHECK-LABEL: gpu.func @b_of_transpose
+// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : {{.*}} -> vector<8xf16>
+// CHECK-NOT: load
+tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !swizzled
+  %t = tile.transpose %s [1, 0] : !swizzled -> !turned
+  %u = tile.load %t[%c0, %c0] : !turned -> tensor<64x16xf16, #b>
+}
+
+// Rows of 16 bytes are all it needs, padded or not.
+// CHECK-LABEL: gpu.func @other_layouts
+// CHECK-COUNT-8: tile_gpu.load_matrix %{{.+}} -> vector<8xf16>
+// CHECK-NOT: load
+tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes = 4352 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %p = tile.alloc {offset = 0} : !padded
+  %d = tile.alloc {offset = 2304} : !dense
+  %t = tile.load %p[%c0, %c0] : !padded -> tensor<16x64xf16, #a>
+  %u = tile.load %d[%c0, %c0] : !dense -> tensor<16x64xf16, #a>
+}
+
+// One fragment of B is two matrices, an accumulator of 8x8 is one.
+// CHECK-LABEL: gpu.func @fewer_matrices
+// CHECK: tile_gpu.load_matrix %{{.+}} -> vector<4xf16>
+// CHECK: tile_gpu.load_matrix %{{.+}} -> vector<2xf16>
+// CHECK-NOT: load
+tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !swizzled
+  %t = tile.load %s[%c0, %c0] : !swizzled -> tensor<16x8xf16, #b>
+  %u = tile.load %s[%c0, %c0] : !swizzled -> tensor<8x8xf16, #tile.layout<register = [2 -> d1], lane = [4 -> d1 * 2, 8 -> d0], warp = []>>
+}
+
+// A start within the buffer, if it keeps rows whole.
+// CHECK-LABEL: gpu.func @starts
+// CHECK: tile_gpu.load_matrix
+// CHECK-NOT: tile_gpu.load_matrix
+// CHECK: vector.load
+tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !swizzled
+  %t = tile.load %s[%c0, %c16] : !swizzled -> tensor<16x16xf16, #a>
+  %u = tile.load %s[%c0, %c4] : !swizzled -> tensor<16x16xf16, #a>
+}
+
+// Rows that begin at 8 bytes, columns for rows without a transpose that would
+// help, elements of 32 bits and layouts that are no fragments: plain loads.
+// CHECK-LABEL: gpu.func @plain
+// CHECK-NOT: tile_gpu.load_matrix
+// CHECK: gpu.return
+tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %o = tile.alloc {offset = 0} : !odd
+  %w = tile.alloc {offset = 4096} : !tile.buffer<16x32xf32, #tile.swizzle<128>, shared>
+  %d = tile.alloc {offset = 6144} : !dense
+  %t = tile.load %o[%c0, %c0] : !odd -> tensor<16x16xf16, #a>
+  %u = tile.load %w[%c0, %c0] : !tile.buffer<16x32xf32, #tile.swizzle<128>, shared> -> tensor<16x8xf32, #mma>
+  %v = tile.load %d[%c0, %c0] : !dense
+      -> tensor<16x64xf16, #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>>
+}
+
+// With the columns fast in memory A is read by the transposing form.
+// CHECK-LABEL: gpu.func @a_of_columns
+// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
+tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 4096 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !columns
+  %t = tile.load %s[%c0, %c0] : !columns -> tensor<16x64xf16, #a>
+}
