@@ -11,6 +11,8 @@ if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "LLVM 22 is needed; ${MLIR_DIR} is ${LLVM_PACKAGE_VERSION}")
 endif()
 find_package(LLD REQUIRED CONFIG HINTS "${MLIR_DIR}/../lld")
+# Switches between the threads of a block that runs on the CPU.
+find_package(Boost 1.61 REQUIRED COMPONENTS context)
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)

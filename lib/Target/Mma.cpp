@@ -21,7 +21,8 @@ static Layout fragment(Digits registers, Digits lanes, int64_t rows,
 /// The fragment of B that mirrors A: the columns take the place of the rows.
 static Layout mirrored(const Layout &a) { return a.permuteDims({1, 0}); }
 
-static Mma mmaSync(llvm::StringLiteral name, MmaElement operand) {
+static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
+                   llvm::StringLiteral intrinsic) {
   return {name,
           MmaKind::MmaSync,
           /*m=*/16,
@@ -34,11 +35,13 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand) {
                    16, 16),
           fragment({{2, 0, 1}, {2, 0, 8}}, {{4, 0, 2}, {8, 1, 1}}, 16, 8),
           fragment({{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, 16, 8),
+          intrinsic,
           /*preferTransposed=*/false};
 }
 
 /// Both halves of the wave hold all of A and B.
-static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand) {
+static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand,
+                     llvm::StringLiteral intrinsic) {
   Layout a = fragment({{16, 1, 1}}, {{16, 0, 1}, {2, 0, 0}}, 16, 16);
   return {name,
           MmaKind::Wmma,
@@ -51,10 +54,12 @@ static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand) {
           a,
           mirrored(a),
           fragment({{8, 0, 2}}, {{16, 1, 1}, {2, 0, 1}}, 16, 16),
+          intrinsic,
           /*preferTransposed=*/false};
 }
 
-static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand) {
+static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
+                     llvm::StringLiteral intrinsic) {
   Layout a = fragment({{8, 1, 1}}, {{16, 0, 1}, {2, 1, 8}}, 16, 16);
   return {name,
           MmaKind::Wmma,
@@ -67,13 +72,14 @@ static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand) {
           a,
           mirrored(a),
           fragment({{8, 0, 1}}, {{16, 1, 1}, {2, 0, 8}}, 16, 16),
+          intrinsic,
           /*preferTransposed=*/true};
 }
 
 /// A square MFMA of `size` rows and columns: the lanes beyond one column of A
 /// divide the depth; the accumulator holds 4 consecutive rows at a time.
 static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
-                int64_t k) {
+                int64_t k, llvm::StringLiteral intrinsic) {
   int64_t parts = 64 / size;
   Layout a = fragment({{k / parts, 1, 1}},
                       {{size, 0, 1}, {parts, 1, k / parts}}, size, k);
@@ -91,26 +97,41 @@ static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
           fragment({{4, 0, 1}, {groups, 0, 4 * parts}},
                    {{size, 1, 1}, {parts, 0, 4}}, size, size)
               .coalesced(),
+          intrinsic,
           /*preferTransposed=*/true};
 }
 
 llvm::ArrayRef<Mma> tile::mmas() {
   using E = MmaElement;
   static const Mma table[] = {
-      mmaSync("mma.m16n8k16.f16", E::F16),
-      mmaSync("mma.m16n8k16.bf16", E::BF16),
-      wmmaGfx11("wmma.gfx11.16x16x16.f16", E::F16),
-      wmmaGfx11("wmma.gfx11.16x16x16.bf16", E::BF16),
-      wmmaGfx12("wmma.gfx12.16x16x16.f16", E::F16),
-      wmmaGfx12("wmma.gfx12.16x16x16.bf16", E::BF16),
-      mfma("mfma.16x16x16.f16", E::F16, 16, 16),
-      mfma("mfma.16x16x16.bf16", E::BF16, 16, 16),
-      mfma("mfma.32x32x8.f16", E::F16, 32, 8),
-      mfma("mfma.32x32x8.bf16", E::BF16, 32, 8),
-      mfma("mfma.16x16x32.f16", E::F16, 16, 32),
-      mfma("mfma.16x16x32.bf16", E::BF16, 16, 32),
-      mfma("mfma.32x32x16.f16", E::F16, 32, 16),
-      mfma("mfma.32x32x16.bf16", E::BF16, 32, 16),
+      mmaSync("mma.m16n8k16.f16", E::F16,
+              "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"),
+      mmaSync("mma.m16n8k16.bf16", E::BF16,
+              "llvm.nvvm.mma.m16n8k16.row.col.bf16"),
+      wmmaGfx11("wmma.gfx11.16x16x16.f16", E::F16,
+                "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
+      wmmaGfx11("wmma.gfx11.16x16x16.bf16", E::BF16,
+                "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16"),
+      wmmaGfx12("wmma.gfx12.16x16x16.f16", E::F16,
+                "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"),
+      wmmaGfx12("wmma.gfx12.16x16x16.bf16", E::BF16,
+                "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16"),
+      mfma("mfma.16x16x16.f16", E::F16, 16, 16,
+           "llvm.amdgcn.mfma.f32.16x16x16f16"),
+      mfma("mfma.16x16x16.bf16", E::BF16, 16, 16,
+           "llvm.amdgcn.mfma.f32.16x16x16bf16.1k"),
+      mfma("mfma.32x32x8.f16", E::F16, 32, 8,
+           "llvm.amdgcn.mfma.f32.32x32x8f16"),
+      mfma("mfma.32x32x8.bf16", E::BF16, 32, 8,
+           "llvm.amdgcn.mfma.f32.32x32x8bf16.1k"),
+      mfma("mfma.16x16x32.f16", E::F16, 16, 32,
+           "llvm.amdgcn.mfma.f32.16x16x32.f16"),
+      mfma("mfma.16x16x32.bf16", E::BF16, 16, 32,
+           "llvm.amdgcn.mfma.f32.16x16x32.bf16"),
+      mfma("mfma.32x32x16.f16", E::F16, 32, 16,
+           "llvm.amdgcn.mfma.f32.32x32x16.f16"),
+      mfma("mfma.32x32x16.bf16", E::BF16, 32, 16,
+           "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
   };
   return table;
 }

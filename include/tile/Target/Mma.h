@@ -30,6 +30,8 @@ struct Mma {
   int64_t warpSize;
   /// (register, lane) -> (m, k), (k, n) and (m, n).
   Layout a, b, acc;
+  /// The LLVM intrinsic that performs it, with its types.
+  llvm::StringLiteral intrinsic;
   /// Swapping the operands gives the transposed product with the same
   /// fragments (A and B have mirrored layouts and M == N), and the transposed
   /// accumulator is closer to an operand: use the instruction that way.

@@ -1,0 +1,94 @@
+//===- Executor.h - Compiled kernels on the CPU -----------------*- C++ -*-===//
+//
+// Runs what the back end of a GPU would have been given: the same LLVM IR, with
+// every instruction of the GPU replaced by its meaning. Needs no GPU.
+//
+//   tile::cpu::Tensor q{data, "f16", {2, 64, 4, 128}, {32768, 512, 128, 1}};
+//   ...
+//   tile::CompileOptions options;
+//   options.chip = "gfx942";
+//   llvm::FailureOr<tile::cpu::Program> program =
+//       tile::cpu::Program::compile(module, options);
+//   if (failed(program) || failed(program->run({q, k, v, o, lse, 0.088}, {})))
+//     ... // a diagnostic says why
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TARGET_CPU_EXECUTOR_H
+#define TILE_TARGET_CPU_EXECUTOR_H
+
+#include "tile/Target/Compile.h"
+#include "llvm/ADT/SmallVector.h"
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace tile::cpu {
+
+/// A tensor in the memory of the process.
+struct Tensor {
+  void *data = nullptr;
+  /// `f16`, `bf16`, `f32`, `i32` or `i64`.
+  std::string type;
+  /// Both in elements.
+  llvm::SmallVector<int64_t, 4> shape, strides;
+};
+
+/// What a parameter of a kernel is given: a tensor or a number.
+using Argument = std::variant<Tensor, int64_t, double>;
+
+/// A parameter, as docs/Manifest.md describes it.
+struct Parameter {
+  std::string name, type;
+  bool isBuffer = false;
+  /// Whether a kernel may write to the buffer.
+  bool isWritten = false;
+  /// Of buffers, in elements; nothing where any value will do.
+  llvm::SmallVector<std::optional<int64_t>, 4> shape, strides;
+  llvm::SmallVector<int64_t, 4> strideDivisibility;
+  /// Bytes.
+  int64_t alignment = 1;
+};
+
+struct RunOptions {
+  /// Blocks to run instead of those that the manifest asks for.
+  std::optional<std::array<int64_t, 3>> grid;
+  /// Threads of the host; 0 for as many as it has cores.
+  unsigned jobs = 0;
+  /// Called now and then, by one thread at a time, with the number of blocks
+  /// that have run and of all.
+  std::function<void(uint64_t done, uint64_t all)> progress;
+};
+
+/// The kernels of a module, compiled for a GPU and then for this machine.
+class Program {
+public:
+  /// Lowers `module`, which may be at any stage, in place. On failure a
+  /// diagnostic has been emitted, at each instruction that the executor does
+  /// not know if it was that.
+  static llvm::FailureOr<Program> compile(mlir::ModuleOp module,
+                                          const CompileOptions &options);
+  Program(Program &&);
+  Program &operator=(Program &&);
+  ~Program();
+
+  /// The parameters of all kernels, each name once, in the order in which they
+  /// appear first.
+  llvm::ArrayRef<Parameter> parameters() const;
+
+  /// Runs all kernels in their order, each to its end, with one argument for
+  /// each of parameters(). On failure a diagnostic has been emitted: an
+  /// argument does not fit, or a thread did what no kernel may.
+  llvm::LogicalResult run(llvm::ArrayRef<Argument> arguments,
+                          const RunOptions &options);
+
+private:
+  struct Implementation;
+  explicit Program(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation;
+};
+
+} // namespace tile::cpu
+
+#endif // TILE_TARGET_CPU_EXECUTOR_H

@@ -1,0 +1,39 @@
+//===- Arguments.h - What a kernel is launched with -------------*- C++ -*-===//
+#ifndef TILE_LIB_TARGET_CPU_ARGUMENTS_H
+#define TILE_LIB_TARGET_CPU_ARGUMENTS_H
+
+#include "tile/Target/CPU/Executor.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace tile::cpu {
+
+/// A kernel of a manifest; see docs/Manifest.md.
+struct KernelSpec {
+  std::string name;
+  std::array<int64_t, 3> block{};
+  int64_t sharedBytes = 0;
+  std::vector<Parameter> parameters;
+  /// Three expressions.
+  llvm::json::Array grid;
+};
+
+/// The kernels of a manifest that this library has written.
+llvm::Expected<std::vector<KernelSpec>>
+parseManifest(const llvm::json::Value &manifest);
+
+/// Checks one argument per parameter and returns the kernel's arguments, 8
+/// bytes each.
+llvm::Expected<std::vector<uint64_t>>
+packArguments(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments);
+
+/// The number of blocks for arguments that packArguments() has accepted.
+llvm::Expected<std::array<int64_t, 3>>
+evaluateGrid(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments);
+
+/// Bytes of an element of this type, 0 if there is no such type.
+unsigned elementBytes(llvm::StringRef type);
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_TARGET_CPU_ARGUMENTS_H

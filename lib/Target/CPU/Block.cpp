@@ -1,0 +1,375 @@
+//===- Block.cpp - A block of threads on one CPU --------------------------===//
+
+#include "Block.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+#include <sys/mman.h>
+
+using namespace tile::cpu;
+
+/// Descriptors of matrix instructions hold 18 bits of an address in shared
+/// memory; memory that starts at a multiple of this lets them be completed.
+static constexpr size_t kSharedAlignment = 1 << 18;
+/// Bytes of a thread's stack beyond the kernel's own variables: spilled vectors
+/// and the runtime.
+static constexpr size_t kStackBytes = 256 << 10;
+
+/// Memory whose addresses fit 31 bits, as kernels hold them in 32.
+static llvm::Expected<char *> mapShared(size_t bytes) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef MAP_32BIT
+  flags |= MAP_32BIT;
+  void *hint = nullptr;
+#else
+  void *hint = reinterpret_cast<void *>(kSharedAlignment * 256);
+#endif
+  size_t mapped = bytes + kSharedAlignment;
+  void *memory =
+      mmap(hint, mapped, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return llvm::createStringError("no memory for a block's shared memory: " +
+                                   llvm::sys::StrError());
+  auto begin = reinterpret_cast<uintptr_t>(memory);
+  if (begin + mapped > (uintptr_t(1) << 32)) {
+    munmap(memory, mapped);
+    return llvm::createStringError(
+        "no memory below 4 GiB for a block's shared memory");
+  }
+  uintptr_t aligned = llvm::alignTo(begin, kSharedAlignment);
+  if (aligned != begin)
+    munmap(memory, aligned - begin);
+  if (aligned + bytes != begin + mapped)
+    munmap(reinterpret_cast<void *>(aligned + bytes),
+           begin + mapped - (aligned + bytes));
+  return reinterpret_cast<char *>(aligned);
+}
+
+llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
+  std::unique_ptr<Block> block(new Block(launch));
+  size_t count = size_t(launch.block[0]) * launch.block[1] * launch.block[2];
+  llvm::Expected<Stacks> stacks =
+      Stacks::allocate(count, kStackBytes + launch.frameBytes);
+  if (!stacks)
+    return stacks.takeError();
+  block->stacks.emplace(std::move(*stacks));
+  block->sharedMapped = llvm::alignTo(std::max<size_t>(launch.shared, 1), 4096);
+  llvm::Expected<char *> shared = mapShared(block->sharedMapped);
+  if (!shared)
+    return shared.takeError();
+  block->shared = *shared;
+
+  block->threads.resize(count);
+  block->warps.resize(llvm::divideCeil(count, launch.warpSize));
+  for (size_t i = 0; i < count; ++i) {
+    Thread &thread = block->threads[i];
+    thread.block = block.get();
+    thread.shared = block->shared;
+    thread.id = i;
+    thread.lane = i % launch.warpSize;
+    thread.index = {unsigned(i % launch.block[0]),
+                    unsigned(i / launch.block[0] % launch.block[1]),
+                    unsigned(i / launch.block[0] / launch.block[1])};
+    Warp &warp = block->warps[i / launch.warpSize];
+    thread.warp = &warp;
+    if (thread.lane == 0) {
+      warp.block = block.get();
+      warp.id = i / launch.warpSize;
+      warp.threads = &thread;
+    }
+    warp.lanes |= uint64_t(1) << thread.lane;
+  }
+  return block;
+}
+
+Block::~Block() {
+  if (shared)
+    munmap(shared, sharedMapped);
+}
+
+void Block::enter(boost::context::detail::transfer_t transfer) {
+  auto &thread = static_cast<Thread &>(enterContext(transfer));
+  Launch &launch = thread.block->launch;
+  launch.entry(&thread, launch.arguments.data());
+  thread.block->finish(thread);
+  thread.block->suspend(thread);
+  llvm_unreachable("a thread that has ended runs again");
+}
+
+bool Block::run(Dim3 index) {
+  this->index = index;
+  failed = false;
+  runnable.clear();
+  barriers = {};
+  // What nobody has written is not a number in any float type.
+  memset(shared, 0xff, sharedMapped);
+  for (Warp &warp : warps)
+    warp.meetings.clear();
+  for (Thread &thread : threads) {
+    thread.done = false;
+    thread.waiting = nullptr;
+    thread.copies.clear();
+    thread.groups.clear();
+    stacks->prepare(thread, thread.id, enter);
+    runnable.push_back(&thread);
+  }
+  unfinished = threads.size();
+  while (!failed && !runnable.empty() &&
+         !launch.failed.load(std::memory_order_relaxed)) {
+    Thread *next = runnable.front();
+    runnable.pop_front();
+    switchContext(scheduler, *next);
+  }
+  if (!failed && unfinished != 0 && runnable.empty())
+    record(describeStop());
+  return !failed && unfinished == 0;
+}
+
+void Block::suspend(Thread &thread) {
+  if (!failed && !runnable.empty()) {
+    Thread *next = runnable.front();
+    runnable.pop_front();
+    if (next != &thread)
+      switchContext(thread, *next);
+    return;
+  }
+  switchContext(thread, scheduler);
+}
+
+void Block::wait(Thread &thread, const Site &site) {
+  thread.waiting = &site;
+  suspend(thread);
+}
+
+void Block::ready(Thread &thread) {
+  thread.waiting = nullptr;
+  runnable.push_back(&thread);
+}
+
+void Block::yield(Thread &thread) {
+  runnable.push_back(&thread);
+  suspend(thread);
+}
+
+void Block::finish(Thread &thread) {
+  complete(thread, thread.copies);
+  thread.copies.clear();
+  for (auto &group : thread.groups)
+    complete(thread, group);
+  thread.groups.clear();
+  thread.done = true;
+  --unfinished;
+  // Barriers are for the threads that have not ended.
+  for (Barrier &barrier : barriers)
+    if (barrier.arrived != 0)
+      endPhaseIfComplete(barrier);
+}
+
+void Block::record(Report report) {
+  failed = true;
+  report.block = index;
+  auto order = [](const Dim3 &index) {
+    return std::tuple(index[2], index[1], index[0]);
+  };
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  launch.failed = true;
+  if (!launch.report || order(report.block) < order(launch.report->block))
+    launch.report = std::move(report);
+}
+
+void Block::fail(Thread &thread, const Site &site, const llvm::Twine &message,
+                 std::vector<std::pair<Position, std::string>> notes) {
+  {
+    Report report;
+    report.thread = thread.id;
+    report.position = site.position;
+    report.message = message.str();
+    report.notes = std::move(notes);
+    record(std::move(report));
+  }
+  // Nothing on this stack is destroyed: callers hold nothing that needs it.
+  switchContext(thread, scheduler);
+  llvm_unreachable("a block that has failed runs again");
+}
+
+/// `0-31, 64`.
+static std::string listThreads(llvm::ArrayRef<const Thread *> threads) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (size_t i = 0; i < threads.size();) {
+    size_t end = i + 1;
+    while (end < threads.size() && threads[end]->id == threads[end - 1]->id + 1)
+      ++end;
+    os << (i ? ", " : "") << threads[i]->id;
+    if (end - i > 1)
+      os << "-" << threads[end - 1]->id;
+    i = end;
+  }
+  return text;
+}
+
+Report Block::describeStop() {
+  // By the place where they wait, in the order of their first thread.
+  std::vector<std::pair<const Site *, std::vector<const Thread *>>> groups;
+  std::vector<const Thread *> ended;
+  for (const Thread &thread : threads) {
+    if (thread.done) {
+      ended.push_back(&thread);
+      continue;
+    }
+    auto group = llvm::find_if(
+        groups, [&](auto &group) { return group.first == thread.waiting; });
+    if (group == groups.end()) {
+      groups.push_back({thread.waiting, {}});
+      group = std::prev(groups.end());
+    }
+    group->second.push_back(&thread);
+  }
+
+  Report report;
+  const Thread *first = groups.front().second.front();
+  const Meeting *open = nullptr;
+  for (const Warp &warp : warps)
+    if (!open && !warp.meetings.empty()) {
+      open = &warp.meetings.front();
+      first = &warp.threads[llvm::countr_zero(open->arrived)];
+    }
+  report.thread = first->id;
+  report.position = first->waiting->position;
+  if (open) {
+    std::vector<const Thread *> missing;
+    for (uint64_t rest = open->members & ~open->arrived; rest; rest &= rest - 1)
+      missing.push_back(&first->warp->threads[llvm::countr_zero(rest)]);
+    report.message = llvm::formatv(
+        "not all lanes come to '{0}': thread{1} {2} of the same warp never do",
+        open->site->name, missing.size() == 1 ? "" : "s", listThreads(missing));
+  } else {
+    report.message = "deadlock: no thread of the block can go on";
+  }
+  for (auto &[site, waiting] : groups)
+    report.notes.push_back(
+        {site->position,
+         llvm::formatv("thread{0} {1} wait{2} here, at '{3}'",
+                       waiting.size() == 1 ? "" : "s", listThreads(waiting),
+                       waiting.size() == 1 ? "s" : "", site->name)});
+  if (!ended.empty())
+    report.notes.push_back(
+        {report.position,
+         llvm::formatv("thread{0} {1} {2} ended", ended.size() == 1 ? "" : "s",
+                       listThreads(ended),
+                       ended.size() == 1 ? "has" : "have")});
+  return report;
+}
+
+uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
+                       unsigned expected) {
+  if (id >= barriers.size())
+    fail(thread, site,
+         llvm::formatv("there is no barrier {0}, only 0 to {1}", id,
+                       barriers.size() - 1));
+  Barrier &barrier = barriers[id];
+  if (barrier.arrived != 0 && barrier.expected != expected)
+    fail(thread, site,
+         llvm::formatv("barrier {0} is for {1} threads here, but others wait "
+                       "at it for {2}",
+                       id, expected, barrier.expected));
+  barrier.expected = expected;
+  ++barrier.arrived;
+  uint64_t phase = barrier.phase;
+  endPhaseIfComplete(barrier);
+  return phase;
+}
+
+void Block::endPhaseIfComplete(Barrier &barrier) {
+  unsigned expected = barrier.expected ? barrier.expected : unfinished;
+  if (barrier.arrived < expected)
+    return;
+  barrier.arrived = 0;
+  ++barrier.phase;
+  for (Thread *thread : barrier.waiting)
+    ready(*thread);
+  barrier.waiting.clear();
+}
+
+void Block::waitBarrier(Thread &thread, const Site &site, unsigned id,
+                        uint64_t phase) {
+  Barrier &barrier = barriers[id];
+  if (barrier.phase != phase)
+    return;
+  barrier.waiting.push_back(&thread);
+  wait(thread, site);
+}
+
+char *Block::sharedAddress(Thread &thread, const Site &site, uint64_t address,
+                           unsigned bytes, unsigned alignment) {
+  auto begin = reinterpret_cast<uintptr_t>(shared);
+  if (address < begin || address + bytes > begin + launch.shared)
+    fail(thread, site,
+         llvm::formatv("'{0}' reaches {1} bytes at {2} of shared memory, of "
+                       "which the block has {3} bytes",
+                       site.name, bytes, int64_t(address - begin),
+                       launch.shared));
+  if (address % alignment != 0)
+    fail(thread, site,
+         llvm::formatv("'{0}' needs an address that is a multiple of {1}, not "
+                       "{2} of shared memory",
+                       site.name, alignment, address - begin));
+  return reinterpret_cast<char *>(address);
+}
+
+void Block::complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies) {
+  for (const PendingCopy &copy : copies) {
+    memcpy(copy.destination, copy.source, copy.sourceBytes);
+    memset(copy.destination + copy.sourceBytes, 0,
+           copy.bytes - copy.sourceBytes);
+  }
+}
+
+void Block::meet(Thread &thread, const Call &call) {
+  Warp &warp = *thread.warp;
+  uint64_t self = uint64_t(1) << thread.lane;
+  uint64_t members = warp.lanes;
+  if (call.site->row->masked)
+    members &= call.integer(0);
+  if (!(members & self))
+    fail(thread, *call.site,
+         llvm::formatv("lane {0} comes to '{1}', whose mask does not name it",
+                       thread.lane, call.site->name));
+  auto meeting = llvm::find_if(warp.meetings, [&](const Meeting &other) {
+    return other.members & members;
+  });
+  if (meeting == warp.meetings.end()) {
+    warp.meetings.push_back({call.site, members, 0, {}});
+    meeting = std::prev(warp.meetings.end());
+    meeting->calls.assign(launch.warpSize, Call{call.site, nullptr});
+  } else if (meeting->site != call.site || meeting->members != members) {
+    fail(thread, *call.site,
+         llvm::formatv("lanes of a warp come to different instructions: lane "
+                       "{0} to '{1}', lane {2} to '{3}'",
+                       thread.lane, call.site->name,
+                       llvm::countr_zero(meeting->arrived),
+                       meeting->site->name),
+         {{meeting->site->position, "where the other lane is"}});
+  }
+  meeting->calls[thread.lane] = call;
+  meeting->arrived |= self;
+  if (meeting->arrived != members) {
+    wait(thread, *call.site);
+    return;
+  }
+  call.site->row->warp(warp, meeting->calls);
+  warp.meetings.erase(meeting);
+  for (uint64_t rest = members & ~self; rest; rest &= rest - 1)
+    ready(warp.threads[llvm::countr_zero(rest)]);
+}
+
+void tile::cpu::runCall(Thread *thread, const Site *site, char *frame) {
+  Call call{site, frame};
+  if (site->row->thread)
+    site->row->thread(*thread, call);
+  else
+    thread->block->meet(*thread, call);
+}
+
+char *tile::cpu::sharedMemory(Thread *thread) { return thread->shared; }

@@ -1,0 +1,176 @@
+//===- Block.h - A block of threads on one CPU ------------------*- C++ -*-===//
+//
+// Every GPU thread is a fiber. It runs until it must wait for others; then the
+// next one that can run does. So threads of a block never run at the same
+// time, and which one runs first is the same in every run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_TARGET_CPU_BLOCK_H
+#define TILE_LIB_TARGET_CPU_BLOCK_H
+
+#include "Fiber.h"
+#include "Instruction.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/Twine.h"
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace tile::cpu {
+
+using Dim3 = std::array<unsigned, 3>;
+
+/// What went wrong, in which thread of which block.
+struct Report {
+  Dim3 block{};
+  unsigned thread = 0;
+  Position position;
+  std::string message;
+  /// Other places that have to do with it.
+  std::vector<std::pair<Position, std::string>> notes;
+};
+
+/// One launch of a kernel; what its blocks share.
+struct Launch {
+  std::string kernel;
+  /// Calls the kernel with arguments of 8 bytes each.
+  void (*entry)(Thread *, const uint64_t *arguments) = nullptr;
+  std::vector<uint64_t> arguments;
+  Dim3 grid{}, block{};
+  unsigned warpSize = 32;
+  /// Bytes of shared memory.
+  size_t shared = 0;
+  /// Bytes of stack that a thread's own variables may need.
+  size_t frameBytes = 0;
+
+  /// The report of the first block that failed, in the order of their indices.
+  /// Others stop when they see `failed`.
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::optional<Report> report;
+};
+
+/// An asynchronous copy to shared memory that has not been waited for.
+struct PendingCopy {
+  const Site *site;
+  char *destination;
+  const char *source;
+  /// The bytes past `sourceBytes` become 0.
+  unsigned bytes, sourceBytes;
+};
+
+struct Thread : Context {
+  char *shared = nullptr;
+
+  Block *block = nullptr;
+  Warp *warp = nullptr;
+  unsigned id = 0, lane = 0;
+  Dim3 index{};
+  bool done = false;
+  /// Where it waits, null if it does not.
+  const Site *waiting = nullptr;
+
+  /// Copies since the last commit, and committed groups, oldest first.
+  std::vector<PendingCopy> copies;
+  std::deque<std::vector<PendingCopy>> groups;
+};
+
+/// Lanes that have come to one instruction and wait for the others.
+struct Meeting {
+  const Site *site;
+  uint64_t members, arrived;
+  llvm::SmallVector<Call, 64> calls;
+};
+
+struct Warp {
+  Block *block = nullptr;
+  unsigned id = 0;
+  /// The first thread of the warp, and which of its lanes exist.
+  Thread *threads = nullptr;
+  uint64_t lanes = 0;
+  llvm::SmallVector<Meeting, 2> meetings;
+};
+
+/// A barrier of the block that `arrived` threads have come to.
+struct Barrier {
+  unsigned arrived = 0;
+  /// Threads to come, 0 for all that have not ended.
+  unsigned expected = 0;
+  uint64_t phase = 0;
+  llvm::SmallVector<Thread *, 0> waiting;
+};
+
+class Block {
+public:
+  static llvm::Expected<std::unique_ptr<Block>> create(Launch &launch);
+  ~Block();
+
+  /// Runs the block of this index to its end. False if it failed.
+  bool run(Dim3 index);
+
+  // What instructions use. Everything below is called by the thread that runs.
+
+  /// Lets others run until ready() is called for `thread`.
+  void wait(Thread &thread, const Site &site);
+  void ready(Thread &thread);
+  /// Lets all others that can run do so first.
+  void yield(Thread &thread);
+  /// Ends the block with this message.
+  [[noreturn]] void
+  fail(Thread &thread, const Site &site, const llvm::Twine &message,
+       std::vector<std::pair<Position, std::string>> notes = {});
+
+  /// Comes to barrier `id` for `expected` threads, 0 for all. Returns the phase
+  /// that ends when they have all come.
+  uint64_t arrive(Thread &thread, const Site &site, unsigned id,
+                  unsigned expected);
+  /// Waits for the end of a phase.
+  void waitBarrier(Thread &thread, const Site &site, unsigned id,
+                   uint64_t phase);
+
+  /// The address of `bytes` of shared memory; fails where it is none.
+  char *sharedAddress(Thread &thread, const Site &site, uint64_t address,
+                      unsigned bytes, unsigned alignment);
+
+  /// Completes copies of `thread` in their order.
+  void complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies);
+
+  Dim3 index{};
+  Launch &launch;
+
+private:
+  explicit Block(Launch &launch) : launch(launch) {}
+  friend void runCall(Thread *thread, const Site *site, char *frame);
+
+  static void enter(boost::context::detail::transfer_t transfer);
+  void suspend(Thread &thread);
+  void finish(Thread &thread);
+  void meet(Thread &thread, const Call &call);
+  void endPhaseIfComplete(Barrier &barrier);
+  void record(Report report);
+  Report describeStop();
+
+  Context scheduler;
+  std::optional<Stacks> stacks;
+  std::vector<Thread> threads;
+  std::vector<Warp> warps;
+  std::deque<Thread *> runnable;
+  std::array<Barrier, 16> barriers;
+  unsigned unfinished = 0;
+  bool failed = false;
+  char *shared = nullptr;
+  size_t sharedMapped = 0;
+};
+
+/// What a kernel calls at a site with a row.
+void runCall(Thread *thread, const Site *site, char *frame);
+/// Where the shared memory of a thread's block begins.
+char *sharedMemory(Thread *thread);
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_TARGET_CPU_BLOCK_H

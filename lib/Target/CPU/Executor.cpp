@@ -1,0 +1,312 @@
+//===- Executor.cpp - Compiled kernels on the CPU -------------------------===//
+
+#include "tile/Target/CPU/Executor.h"
+#include "Arguments.h"
+#include "Block.h"
+#include "Redirect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Target/Chips.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include <thread>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::cpu;
+namespace orc = llvm::orc;
+
+struct Program::Implementation {
+  MLIRContext *context = nullptr;
+  const Chip *chip = nullptr;
+  Redirected redirected;
+  std::vector<KernelSpec> kernels;
+  std::vector<Parameter> parameters;
+  /// For each kernel, which of the parameters its own are.
+  std::vector<llvm::SmallVector<unsigned>> selections;
+  using Entry = void (*)(Thread *, const uint64_t *);
+  std::vector<Entry> entries;
+  std::unique_ptr<orc::LLJIT> jit;
+
+  Location locate(const Position &position) const {
+    if (position.file.empty())
+      return UnknownLoc::get(context);
+    return FileLineColLoc::get(context, position.file, position.line,
+                               position.column);
+  }
+  llvm::Error selectParameters();
+  void findWritten(const llvm::Module &module);
+  llvm::Error compile(llvm::orc::ThreadSafeModule module);
+  LogicalResult runKernel(unsigned index, llvm::ArrayRef<Argument> arguments,
+                          const RunOptions &options);
+  void emit(const Launch &launch) const;
+};
+
+Program::Program(std::unique_ptr<Implementation> implementation)
+    : implementation(std::move(implementation)) {}
+Program::Program(Program &&) = default;
+Program &Program::operator=(Program &&) = default;
+Program::~Program() = default;
+
+llvm::ArrayRef<Parameter> Program::parameters() const {
+  return implementation->parameters;
+}
+
+llvm::Error Program::Implementation::selectParameters() {
+  for (const KernelSpec &kernel : kernels) {
+    llvm::SmallVector<unsigned> selection;
+    for (const Parameter &parameter : kernel.parameters) {
+      auto known = llvm::find_if(parameters, [&](const Parameter &other) {
+        return other.name == parameter.name;
+      });
+      selection.push_back(known - parameters.begin());
+      if (known == parameters.end())
+        parameters.push_back(parameter);
+      else if (known->isBuffer != parameter.isBuffer)
+        return llvm::createStringError("two kernels mean different things by "
+                                       "the parameter '" +
+                                       parameter.name + "'");
+    }
+    selections.push_back(std::move(selection));
+  }
+  return llvm::Error::success();
+}
+
+/// Buffers are one pointer and one argument for each extent and stride that is
+/// dynamic.
+void Program::Implementation::findWritten(const llvm::Module &module) {
+  for (auto [kernel, selection] : llvm::zip_equal(kernels, selections)) {
+    const llvm::Function *function = module.getFunction(kernel.name);
+    unsigned argument = 0;
+    for (auto [parameter, index] :
+         llvm::zip_equal(kernel.parameters, selection)) {
+      if (!function || argument >= function->arg_size())
+        return;
+      if (parameter.isBuffer && mayBeWritten(*function->getArg(argument)))
+        parameters[index].isWritten = true;
+      argument += 1 + llvm::count(parameter.shape, std::nullopt) +
+                  llvm::count(parameter.strides, std::nullopt);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+llvm::Error
+Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  llvm::Expected<orc::JITTargetMachineBuilder> machine =
+      orc::JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return machine.takeError();
+  machine->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  llvm::Expected<std::unique_ptr<orc::LLJIT>> created =
+      orc::LLJITBuilder()
+          .setJITTargetMachineBuilder(std::move(*machine))
+          .create();
+  if (!created)
+    return created.takeError();
+  jit = std::move(*created);
+  module.withModuleDo([&](llvm::Module &module) {
+    module.setTargetTriple(jit->getTargetTriple());
+    module.setDataLayout(jit->getDataLayout());
+  });
+
+  orc::SymbolMap symbols;
+  auto define = [&](llvm::StringRef name, void *address) {
+    symbols[jit->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                           llvm::JITSymbolFlags::Exported |
+                                               llvm::JITSymbolFlags::Callable};
+  };
+  define("tile_cpu_call", reinterpret_cast<void *>(&runCall));
+  define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
+  for (llvm::ArrayRef<cpu::Instruction> rows :
+       {nvidiaInstructions(), amdInstructions()})
+    for (const cpu::Instruction &row : rows)
+      if (row.host)
+        define(("tile_cpu_host." + row.name).str(), row.host);
+  if (llvm::Error error = jit->getMainJITDylib().define(
+          orc::absoluteSymbols(std::move(symbols))))
+    return error;
+  if (llvm::Error error = jit->addIRModule(std::move(module)))
+    return error;
+  for (const KernelSpec &kernel : kernels) {
+    llvm::Expected<orc::ExecutorAddr> address =
+        jit->lookup(kernel.name + ".entry");
+    if (!address)
+      return address.takeError();
+    entries.push_back(address->toPtr<Entry>());
+  }
+  return llvm::Error::success();
+}
+
+FailureOr<Program> Program::compile(ModuleOp module,
+                                    const CompileOptions &options) {
+  Location loc = module.getLoc();
+  CompileOptions lowering = options;
+  lowering.requireManifest = true;
+  FailureOr<Artifact> artifact =
+      tile::compile(module, OutputKind::LLVMIR, lowering);
+  if (failed(artifact))
+    return failure();
+
+  auto program = std::make_unique<Implementation>();
+  program->context = module.getContext();
+  program->chip =
+      options.chip.empty() ? getTargetChip(module) : findChip(options.chip);
+  auto fail = [&](llvm::Error error) {
+    return emitError(loc, llvm::toString(std::move(error)));
+  };
+  llvm::Expected<std::vector<KernelSpec>> kernels =
+      parseManifest(artifact->manifest);
+  if (!kernels)
+    return fail(kernels.takeError());
+  program->kernels = std::move(*kernels);
+  if (llvm::Error error = program->selectParameters())
+    return fail(std::move(error));
+
+  auto context = std::make_unique<llvm::LLVMContext>();
+  llvm::SMDiagnostic message;
+  std::unique_ptr<llvm::Module> ir = llvm::parseIR(
+      llvm::MemoryBufferRef(artifact->data, "kernels"), message, *context);
+  if (!ir)
+    return emitError(loc, "LLVM IR: ") << message.getMessage();
+  program->findWritten(*ir);
+  std::vector<Obstacle> obstacles = redirect(*ir, program->redirected);
+  for (const Obstacle &obstacle : obstacles)
+    emitError(obstacle.position.file.empty()
+                  ? loc
+                  : program->locate(obstacle.position),
+              obstacle.message);
+  if (!obstacles.empty())
+    return failure();
+  llvm::StripDebugInfo(*ir);
+  if (llvm::Error error = program->compile(
+          llvm::orc::ThreadSafeModule(std::move(ir), std::move(context))))
+    return fail(std::move(error));
+  return Program(std::move(program));
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+void Program::Implementation::emit(const Launch &launch) const {
+  const Report &report = *launch.report;
+  InFlightDiagnostic diagnostic = emitError(locate(report.position));
+  diagnostic << "kernel '" << launch.kernel << "', block (" << report.block[0]
+             << ", " << report.block[1] << ", " << report.block[2]
+             << "), thread " << report.thread << ": " << report.message;
+  for (auto &[position, note] : report.notes)
+    diagnostic.attachNote(locate(position)) << note;
+}
+
+/// Runs all blocks of a launch on `jobs` threads of the host.
+static llvm::Error runBlocks(Launch &launch, unsigned jobs,
+                             const RunOptions &options) {
+  uint64_t all = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  std::atomic<uint64_t> next{0};
+  std::mutex mutex;
+  uint64_t done = 0;
+  llvm::Error failure = llvm::Error::success();
+  auto work = [&] {
+    llvm::Expected<std::unique_ptr<cpu::Block>> block =
+        cpu::Block::create(launch);
+    if (!block) {
+      std::lock_guard<std::mutex> lock(mutex);
+      failure = llvm::joinErrors(std::move(failure), block.takeError());
+      return;
+    }
+    for (uint64_t i; !launch.failed && (i = next++) < all;) {
+      Dim3 index{unsigned(i % launch.grid[0]),
+                 unsigned(i / launch.grid[0] % launch.grid[1]),
+                 unsigned(i / launch.grid[0] / launch.grid[1])};
+      if (!(*block)->run(index))
+        return;
+      std::lock_guard<std::mutex> lock(mutex);
+      ++done;
+      if (options.progress)
+        options.progress(done, all);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint64_t i = 1; i < std::min<uint64_t>(jobs, all); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  return failure;
+}
+
+LogicalResult
+Program::Implementation::runKernel(unsigned index,
+                                   llvm::ArrayRef<Argument> arguments,
+                                   const RunOptions &options) {
+  const KernelSpec &kernel = kernels[index];
+  auto fail = [&](llvm::Error error) {
+    return emitError(UnknownLoc::get(context),
+                     llvm::toString(std::move(error)));
+  };
+  llvm::SmallVector<Argument> own;
+  for (unsigned i : selections[index])
+    own.push_back(arguments[i]);
+  llvm::Expected<std::vector<uint64_t>> packed = packArguments(kernel, own);
+  if (!packed)
+    return fail(packed.takeError());
+  llvm::Expected<std::array<int64_t, 3>> grid = evaluateGrid(kernel, own);
+  if (!grid)
+    return fail(grid.takeError());
+  if (options.grid)
+    grid = *options.grid;
+  if (llvm::is_contained(*grid, 0))
+    return success();
+
+  Launch launch;
+  launch.kernel = kernel.name;
+  launch.entry = entries[index];
+  launch.arguments = std::move(*packed);
+  launch.warpSize = chip->warpSize;
+  for (int i = 0; i < 3; ++i) {
+    launch.grid[i] = (*grid)[i];
+    launch.block[i] = kernel.block[i];
+  }
+  // On AMD the manifest counts what the module declares.
+  launch.shared =
+      chip->vendor == Vendor::NVIDIA
+          ? redirected.staticShared + kernel.sharedBytes
+          : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
+  launch.frameBytes = redirected.frameBytes;
+  unsigned jobs = options.jobs
+                      ? options.jobs
+                      : std::max(1u, std::thread::hardware_concurrency());
+  if (llvm::Error error = runBlocks(launch, jobs, options))
+    return fail(std::move(error));
+  if (!launch.report)
+    return success();
+  emit(launch);
+  return failure();
+}
+
+LogicalResult Program::run(llvm::ArrayRef<Argument> arguments,
+                           const RunOptions &options) {
+  Implementation &program = *implementation;
+  if (arguments.size() != program.parameters.size())
+    return emitError(UnknownLoc::get(program.context))
+           << "there are " << arguments.size()
+           << " arguments, the kernels take " << program.parameters.size();
+  for (unsigned i = 0; i < program.kernels.size(); ++i)
+    if (failed(program.runKernel(i, arguments, options)))
+      return failure();
+  return success();
+}

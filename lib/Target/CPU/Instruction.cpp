@@ -1,0 +1,17 @@
+//===- Instruction.cpp - What the executor knows --------------------------===//
+
+#include "Instruction.h"
+
+using namespace tile::cpu;
+
+const Instruction *tile::cpu::findInstruction(llvm::StringRef name) {
+  for (llvm::ArrayRef<Instruction> rows :
+       {nvidiaInstructions(), amdInstructions(), matrixInstructions()})
+    for (const Instruction &row : rows) {
+      llvm::StringRef pattern = row.name;
+      if (pattern.consume_back("*") ? name.starts_with(pattern)
+                                    : name == pattern)
+        return &row;
+    }
+  return nullptr;
+}

@@ -1,0 +1,387 @@
+//===- Redirect.cpp - A GPU's LLVM IR as the host's -----------------------===//
+
+#include "Redirect.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tile::cpu;
+using namespace llvm;
+namespace cpu = tile::cpu;
+
+static constexpr unsigned kSharedSpace = 3;
+
+Position tile::cpu::positionOf(const llvm::Instruction &inst) {
+  const DILocation *location = inst.getDebugLoc();
+  if (!location)
+    return {};
+  return {location->getFilename().str(), location->getLine(),
+          location->getColumn()};
+}
+
+namespace {
+
+/// Rewrites one module.
+class Redirection {
+public:
+  Redirection(Module &module, Redirected &result)
+      : module(module), context(module.getContext()),
+        layout(module.getDataLayout()), result(result),
+        pointer(PointerType::get(context, 0)) {}
+
+  std::vector<Obstacle> run();
+
+private:
+  void placeShared();
+  void addThreadArguments();
+  void addEntry(Function &kernel);
+  void redirectFunction(Function &function);
+  void replaceShared(Function &function);
+  void replaceCall(CallBase &call);
+  void replaceAlloca(AllocaInst &alloca);
+  Value *emitSite(IRBuilder<> &builder, Site &site, ArrayRef<Value *> operands,
+                  Type *resultType);
+  void refuse(const llvm::Instruction &inst, const Twine &message) {
+    obstacles.push_back({positionOf(inst), message.str()});
+  }
+
+  Module &module;
+  LLVMContext &context;
+  const DataLayout &layout;
+  Redirected &result;
+  PointerType *pointer;
+  std::vector<Obstacle> obstacles;
+  /// Offsets of variables in shared memory.
+  MapVector<GlobalVariable *, uint64_t> sharedOffsets;
+  /// Of the function at hand.
+  AllocaInst *frame = nullptr;
+  uint64_t frameBytes = 0;
+};
+
+} // namespace
+
+/// Whether the host's back end has an equal for this function.
+static bool isHostFunction(const Function &callee) {
+  StringRef name = callee.getName();
+  return callee.isIntrinsic() && !name.starts_with("llvm.nvvm.") &&
+         !name.starts_with("llvm.amdgcn.") && !name.starts_with("llvm.r600.");
+}
+
+/// The part of an assembly text that names its instruction.
+static StringRef mnemonicOf(StringRef text) {
+  return text.trim().take_until(
+      [](char c) { return isSpace(c) || c == ';' || c == '{'; });
+}
+
+void Redirection::placeShared() {
+  uint64_t end = 0;
+  SmallVector<GlobalVariable *> dynamic;
+  for (GlobalVariable &global : module.globals()) {
+    if (global.getAddressSpace() != kSharedSpace)
+      continue;
+    if (global.isDeclaration()) {
+      dynamic.push_back(&global);
+      continue;
+    }
+    end = alignTo(end, global.getAlign().valueOrOne());
+    sharedOffsets[&global] = end;
+    end += layout.getTypeAllocSize(global.getValueType());
+  }
+  if (!dynamic.empty())
+    end = alignTo(end, 1024);
+  for (GlobalVariable *global : dynamic)
+    sharedOffsets[global] = end;
+  result.staticShared = end;
+}
+
+/// Gives every function its thread as the first argument.
+void Redirection::addThreadArguments() {
+  SmallVector<Function *> functions;
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      functions.push_back(&function);
+  DenseMap<Function *, Function *> replacements;
+  for (Function *old : functions) {
+    SmallVector<Type *> types{pointer};
+    append_range(types, old->getFunctionType()->params());
+    auto *type =
+        FunctionType::get(old->getReturnType(), types, old->isVarArg());
+    Function *function = Function::Create(type, GlobalValue::ExternalLinkage,
+                                          old->getAddressSpace(), "", &module);
+    function->takeName(old);
+    function->setSubprogram(old->getSubprogram());
+    function->splice(function->begin(), old);
+    for (auto [from, to] : zip(old->args(), drop_begin(function->args())))
+      from.replaceAllUsesWith(&to);
+    replacements[old] = function;
+  }
+  for (auto [old, function] : replacements)
+    for (User *user : make_early_inc_range(old->users())) {
+      auto *call = dyn_cast<CallInst>(user);
+      if (!call || call->getCalledFunction() != old) {
+        if (auto *inst = dyn_cast<llvm::Instruction>(user))
+          refuse(*inst, "the address of function '" + function->getName() +
+                            "' is taken");
+        continue;
+      }
+      SmallVector<Value *> operands{call->getFunction()->getArg(0)};
+      append_range(operands, call->args());
+      auto *replacement =
+          CallInst::Create(function, operands, "", call->getIterator());
+      replacement->setDebugLoc(call->getDebugLoc());
+      call->replaceAllUsesWith(replacement);
+      call->eraseFromParent();
+    }
+  for (Function *old : functions) {
+    bool kernel = old->getCallingConv() == CallingConv::PTX_Kernel ||
+                  old->getCallingConv() == CallingConv::AMDGPU_KERNEL;
+    Function *function = replacements[old];
+    if (old->use_empty())
+      old->eraseFromParent();
+    if (kernel)
+      addEntry(*function);
+  }
+}
+
+/// A function that unpacks the kernel's arguments.
+void Redirection::addEntry(Function &kernel) {
+  auto *type =
+      FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
+  Function *entry = Function::Create(type, GlobalValue::ExternalLinkage,
+                                     kernel.getName() + ".entry", module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", entry));
+  SmallVector<Value *> operands{entry->getArg(0)};
+  for (auto [i, argument] : enumerate(drop_begin(kernel.args())))
+    operands.push_back(builder.CreateLoad(
+        argument.getType(),
+        builder.CreateConstGEP1_64(builder.getInt64Ty(), entry->getArg(1), i)));
+  builder.CreateCall(&kernel, operands);
+  builder.CreateRetVoid();
+}
+
+void Redirection::replaceShared(Function &function) {
+  IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
+  Value *base = nullptr;
+  for (auto [global, offset] : sharedOffsets) {
+    SmallVector<Use *> uses;
+    for (Use &use : global->uses())
+      if (auto *inst = dyn_cast<llvm::Instruction>(use.getUser()))
+        if (inst->getFunction() == &function)
+          uses.push_back(&use);
+    if (uses.empty())
+      continue;
+    if (!base) {
+      FunctionCallee runtime =
+          module.getOrInsertFunction("tile_cpu_shared", pointer, pointer);
+      base = builder.CreateAddrSpaceCast(
+          builder.CreateCall(runtime, {function.getArg(0)}),
+          PointerType::get(context, kSharedSpace));
+    }
+    Value *address =
+        builder.CreateConstGEP1_64(builder.getInt8Ty(), base, offset);
+    for (Use *use : uses)
+      use->set(address);
+  }
+}
+
+/// Private memory is the thread's stack.
+void Redirection::replaceAlloca(AllocaInst &alloca) {
+  if (auto *count = dyn_cast<ConstantInt>(alloca.getArraySize()))
+    result.frameBytes += count->getZExtValue() *
+                         layout.getTypeAllocSize(alloca.getAllocatedType());
+  else
+    refuse(alloca, "an alloca of dynamic size cannot be run");
+  if (alloca.getAddressSpace() == 0)
+    return;
+  IRBuilder<> builder(&alloca);
+  AllocaInst *local =
+      builder.CreateAlloca(alloca.getAllocatedType(), 0, alloca.getArraySize());
+  local->setAlignment(alloca.getAlign());
+  alloca.replaceAllUsesWith(
+      builder.CreateAddrSpaceCast(local, alloca.getType()));
+  alloca.eraseFromParent();
+}
+
+/// Stores the operands into the frame, calls the runtime and loads the result.
+Value *Redirection::emitSite(IRBuilder<> &builder, Site &site,
+                             ArrayRef<Value *> operands, Type *resultType) {
+  uint64_t end = 0;
+  auto place = [&](Type *type) {
+    uint64_t size = layout.getTypeStoreSize(type);
+    end = alignTo(
+        end, std::min<uint64_t>(16, PowerOf2Ceil(std::max<uint64_t>(size, 1))));
+    uint64_t offset = end;
+    end += size;
+    return std::pair(unsigned(offset), unsigned(size));
+  };
+  if (!resultType->isVoidTy())
+    site.resultSize = place(resultType).second;
+  for (Value *operand : operands) {
+    auto [offset, size] = place(operand->getType());
+    site.operands.push_back({offset, size});
+    builder.CreateStore(operand, builder.CreateConstGEP1_64(builder.getInt8Ty(),
+                                                            frame, offset));
+  }
+  frameBytes = std::max(frameBytes, end);
+  FunctionCallee runtime = module.getOrInsertFunction(
+      "tile_cpu_call", builder.getVoidTy(), pointer, pointer, pointer);
+  Value *address = builder.CreateIntToPtr(
+      builder.getInt64(reinterpret_cast<uintptr_t>(&site)), pointer);
+  builder.CreateCall(runtime,
+                     {frame->getFunction()->getArg(0), address, frame});
+  if (resultType->isVoidTy())
+    return nullptr;
+  return builder.CreateLoad(resultType, frame);
+}
+
+void Redirection::replaceCall(CallBase &call) {
+  std::string name;
+  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+    name = mnemonicOf(assembly->getAsmString()).str();
+  } else {
+    const Function *callee = call.getCalledFunction();
+    if (!callee)
+      return refuse(call, "an indirect call cannot be run");
+    if (!callee->isDeclaration() || isHostFunction(*callee))
+      return;
+    name = callee->getName().str();
+  }
+  const cpu::Instruction *row = findInstruction(name);
+  if (!row)
+    return refuse(call,
+                  "the executor does not know the instruction '" + name + "'");
+
+  IRBuilder<> builder(&call);
+  Value *value;
+  if (row->host) {
+    FunctionCallee callee = module.getOrInsertFunction(
+        ("tile_cpu_host." + row->name).str(), call.getFunctionType());
+    value = builder.CreateCall(callee, SmallVector<Value *>(call.args()));
+  } else {
+    Site &site = result.sites.emplace_back();
+    site.row = row;
+    site.name = name;
+    site.position = positionOf(call);
+    site.index = result.sites.size() - 1;
+    SmallVector<Value *> operands(call.args());
+    value = emitSite(builder, site, operands, call.getType());
+    if (row->decode)
+      if (Error error = row->decode(call, site))
+        return refuse(call, "the executor does not know this form of '" + name +
+                                "': " + toString(std::move(error)));
+  }
+  if (value)
+    call.replaceAllUsesWith(value);
+  call.eraseFromParent();
+}
+
+void Redirection::redirectFunction(Function &function) {
+  IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
+  frame = builder.CreateAlloca(builder.getInt8Ty(), 0, builder.getInt64(0));
+  frame->setAlignment(Align(16));
+  frameBytes = 0;
+  for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
+    if (auto *call = dyn_cast<CallBase>(&inst))
+      replaceCall(*call);
+    else if (auto *alloca = dyn_cast<AllocaInst>(&inst);
+             alloca && alloca != frame)
+      replaceAlloca(*alloca);
+  }
+  frame->setOperand(0, builder.getInt64(frameBytes));
+  result.frameBytes += frameBytes;
+  replaceShared(function);
+  expandBF16Conversions(function);
+}
+
+std::vector<Obstacle> Redirection::run() {
+  placeShared();
+  SmallVector<Constant *> shared;
+  for (auto [global, offset] : sharedOffsets)
+    shared.push_back(global);
+  convertUsersOfConstantsToInstructions(shared);
+  SmallVector<Function *> functions;
+  addThreadArguments();
+  for (Function &function : module)
+    if (!function.isDeclaration() && !function.getName().ends_with(".entry"))
+      functions.push_back(&function);
+  for (Function *function : functions)
+    redirectFunction(*function);
+  return std::move(obstacles);
+}
+
+std::vector<Obstacle> tile::cpu::redirect(Module &module, Redirected &result) {
+  return Redirection(module, result).run();
+}
+
+bool tile::cpu::mayBeWritten(const Value &pointer) {
+  SmallVector<const Value *> worklist{&pointer};
+  SmallPtrSet<const Value *, 16> seen{&pointer};
+  while (!worklist.empty()) {
+    const Value *value = worklist.pop_back_val();
+    for (const Use &use : value->uses()) {
+      const User *user = use.getUser();
+      if (isa<LoadInst, ICmpInst>(user))
+        continue;
+      if (isa<StoreInst>(user) || isa<AtomicRMWInst, AtomicCmpXchgInst>(user))
+        return true;
+      if (auto *call = dyn_cast<CallBase>(user)) {
+        bool derives = call->getType()->isPointerTy();
+        if (!derives && call->isDataOperand(&use) &&
+            call->onlyReadsMemory(call->getDataOperandNo(&use)))
+          continue;
+        if (!derives && !call->onlyReadsMemory())
+          return true;
+      }
+      if (seen.insert(user).second)
+        worklist.push_back(user);
+    }
+  }
+  return false;
+}
+
+void tile::cpu::expandBF16Conversions(Function &function) {
+  for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
+    auto *cast = dyn_cast<CastInst>(&inst);
+    if (!cast)
+      continue;
+    Type *from = cast->getSrcTy(), *to = cast->getDestTy();
+    bool narrows = isa<FPTruncInst>(cast) &&
+                   to->getScalarType()->isBFloatTy() &&
+                   from->getScalarType()->isFloatTy();
+    bool widens = isa<FPExtInst>(cast) && from->getScalarType()->isBFloatTy() &&
+                  to->getScalarType()->isFloatTy();
+    if (!narrows && !widens)
+      continue;
+    IRBuilder<> builder(cast);
+    Type *i32 = from->getWithNewType(builder.getInt32Ty());
+    Type *i16 = from->getWithNewType(builder.getInt16Ty());
+    auto constant = [&](uint32_t value) {
+      return ConstantInt::get(i32, value);
+    };
+    Value *value;
+    if (widens) {
+      value = builder.CreateZExt(
+          builder.CreateBitCast(cast->getOperand(0), i16), i32);
+      value = builder.CreateBitCast(builder.CreateShl(value, constant(16)), to);
+    } else {
+      Value *bits = builder.CreateBitCast(cast->getOperand(0), i32);
+      Value *odd = builder.CreateAnd(builder.CreateLShr(bits, constant(16)),
+                                     constant(1));
+      Value *rounded =
+          builder.CreateAdd(bits, builder.CreateAdd(odd, constant(0x7fff)));
+      // Rounding could make an infinity of a NaN.
+      Value *quiet = builder.CreateOr(bits, constant(0x00400000));
+      Value *nan =
+          builder.CreateFCmpUNO(cast->getOperand(0), cast->getOperand(0));
+      Value *high = builder.CreateLShr(
+          builder.CreateSelect(nan, quiet, rounded), constant(16));
+      value = builder.CreateBitCast(builder.CreateTrunc(high, i16), to);
+    }
+    cast->replaceAllUsesWith(value);
+    cast->eraseFromParent();
+  }
+}

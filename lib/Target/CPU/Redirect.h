@@ -1,0 +1,54 @@
+//===- Redirect.h - A GPU's LLVM IR as the host's ---------------*- C++ -*-===//
+//
+// Nothing is lowered anew: calls of instructions become calls of the runtime,
+// shared memory becomes an address that depends on the thread, and the rest is
+// what the GPU's back end would have been given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_TARGET_CPU_REDIRECT_H
+#define TILE_LIB_TARGET_CPU_REDIRECT_H
+
+#include "Instruction.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Module.h"
+#include <deque>
+
+namespace tile::cpu {
+
+/// What the redirection learns of a module.
+struct Redirected {
+  /// All sites; their addresses are in the code.
+  std::deque<Site> sites;
+  /// Shared memory that the module declares, in bytes; dynamic shared memory
+  /// follows at a multiple of 1024.
+  size_t staticShared = 0;
+  /// An upper bound of the bytes of a function's own variables.
+  size_t frameBytes = 0;
+};
+
+/// Something that cannot be run.
+struct Obstacle {
+  Position position;
+  std::string message;
+};
+
+/// Where instruction `inst` comes from.
+Position positionOf(const llvm::Instruction &inst);
+
+/// Rewrites `module`. Each kernel then takes its Thread first, and has beside
+/// it a function `<name>.entry` that takes the Thread and an array of 8-byte
+/// arguments. If there is something that the executor does not know, `module`
+/// must not be used, and every such place is in the result.
+std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result);
+
+/// Whether memory that `pointer`, an argument, leads to may be written to. For
+/// functions that have not been rewritten.
+bool mayBeWritten(const llvm::Value &pointer);
+
+/// Replaces conversions between f32 and bf16, which the host may lack, by
+/// integer arithmetic: exact, rounding to nearest even.
+void expandBF16Conversions(llvm::Function &function);
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_TARGET_CPU_REDIRECT_H
