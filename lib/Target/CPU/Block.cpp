@@ -109,6 +109,7 @@ bool Block::run(Dim3 index) {
   for (Thread &thread : threads) {
     thread.done = false;
     thread.waiting = nullptr;
+    thread.signalled.reset();
     thread.copies.clear();
     thread.groups.clear();
     stacks->prepare(thread, thread.id, enter);

@@ -74,6 +74,8 @@ struct Thread : Context {
   /// Where it waits, null if it does not.
   const Site *waiting = nullptr;
 
+  /// The phase of barrier 0 that it has signalled and not waited for.
+  std::optional<uint64_t> signalled;
   /// Copies since the last commit, and committed groups, oldest first.
   std::vector<PendingCopy> copies;
   std::deque<std::vector<PendingCopy>> groups;

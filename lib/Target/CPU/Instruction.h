@@ -113,6 +113,7 @@ struct Instruction {
 llvm::ArrayRef<Instruction> nvidiaInstructions();
 llvm::ArrayRef<Instruction> amdInstructions();
 llvm::ArrayRef<Instruction> matrixInstructions();
+llvm::ArrayRef<Instruction> atomicInstructions();
 
 /// The row for this name, or null.
 const Instruction *findInstruction(llvm::StringRef name);

@@ -4,66 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Block.h"
+#include "Builtins.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace tile::cpu;
 
-//===----------------------------------------------------------------------===//
-// Indices
-//===----------------------------------------------------------------------===//
-
-/// The dimension that the last letter of `name` names.
-static llvm::Error decodeDimension(const llvm::CallBase &, Site &site) {
-  site.immediate = site.name.back() - 'x';
-  return llvm::Error::success();
-}
-
-static void threadIndex(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.index[call.site->immediate]);
-}
-static void blockSize(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.block->launch.block[call.site->immediate]);
-}
-static void blockIndex(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.block->index[call.site->immediate]);
-}
-static void gridSize(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.block->launch.grid[call.site->immediate]);
-}
-static void laneIndex(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.lane);
-}
-static void warpIndex(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.warp->id);
-}
-static void warpSize(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.block->launch.warpSize);
-}
-
-//===----------------------------------------------------------------------===//
-// Approximations, all within the errors that the manual states
-//===----------------------------------------------------------------------===//
-
-/// .ftz: subnormal numbers are zeros of the same sign.
-static float flush(float x) {
-  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
-}
-static float exp2Flush(float x) { return flush(std::exp2(flush(x))); }
-static float log2Flush(float x) { return std::log2(flush(x)); }
-static float reciprocalFlush(float x) { return flush(1 / flush(x)); }
-static float reciprocalSqrtFlush(float x) { return 1 / std::sqrt(flush(x)); }
-static float sqrtFlush(float x) { return std::sqrt(flush(x)); }
 static float exp2Approx(float x) { return std::exp2(x); }
 static float log2Approx(float x) { return std::log2(x); }
 static float tanhApprox(float x) { return std::tanh(x); }
-
-template <typename... Ts> static void *host(float (*function)(Ts...)) {
-  return reinterpret_cast<void *>(function);
-}
 
 //===----------------------------------------------------------------------===//
 // Exchanges between lanes
@@ -131,9 +81,7 @@ static void syncWarp(Warp &, llvm::ArrayRef<Call>) {}
 //===----------------------------------------------------------------------===//
 
 static void barrierAll(Thread &thread, const Call &call) {
-  unsigned id = call.integer(0);
-  uint64_t phase = thread.block->arrive(thread, *call.site, id, 0);
-  thread.block->waitBarrier(thread, *call.site, id, phase);
+  waitForBlock(thread, *call.site, call.integer(0));
 }
 
 static void barrierCount(Thread &thread, const Call &call) {
@@ -224,36 +172,36 @@ static void loadMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
 
 llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
   static const Instruction rows[] = {
-      {"llvm.nvvm.read.ptx.sreg.tid.*", Work::Index, threadIndex, nullptr,
+      {"llvm.nvvm.read.ptx.sreg.tid.*", Work::Index, readThreadIndex, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.ntid.*", Work::Index, blockSize, nullptr,
+      {"llvm.nvvm.read.ptx.sreg.ntid.*", Work::Index, readBlockSize, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.ctaid.*", Work::Index, blockIndex, nullptr,
+      {"llvm.nvvm.read.ptx.sreg.ctaid.*", Work::Index, readBlockIndex, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.nctaid.*", Work::Index, gridSize, nullptr,
+      {"llvm.nvvm.read.ptx.sreg.nctaid.*", Work::Index, readGridSize, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.laneid", Work::Index, laneIndex},
-      {"llvm.nvvm.read.ptx.sreg.warpid", Work::Index, warpIndex},
-      {"llvm.nvvm.read.ptx.sreg.warpsize", Work::Index, warpSize},
+      {"llvm.nvvm.read.ptx.sreg.laneid", Work::Index, readLane},
+      {"llvm.nvvm.read.ptx.sreg.warpid", Work::Index, readWarp},
+      {"llvm.nvvm.read.ptx.sreg.warpsize", Work::Index, readWarpSize},
 
       {"llvm.nvvm.ex2.approx.ftz.f32", Work::Math, nullptr, nullptr,
-       host(exp2Flush)},
+       hostFunction(exp2Flush)},
       {"llvm.nvvm.ex2.approx.ftz.f", Work::Math, nullptr, nullptr,
-       host(exp2Flush)},
+       hostFunction(exp2Flush)},
       {"llvm.nvvm.ex2.approx.f32", Work::Math, nullptr, nullptr,
-       host(exp2Approx)},
+       hostFunction(exp2Approx)},
       {"llvm.nvvm.lg2.approx.ftz.f", Work::Math, nullptr, nullptr,
-       host(log2Flush)},
+       hostFunction(log2Flush)},
       {"llvm.nvvm.lg2.approx.f", Work::Math, nullptr, nullptr,
-       host(log2Approx)},
+       hostFunction(log2Approx)},
       {"llvm.nvvm.rcp.approx.ftz.f", Work::Math, nullptr, nullptr,
-       host(reciprocalFlush)},
+       hostFunction(reciprocalFlush)},
       {"llvm.nvvm.rsqrt.approx.ftz.f", Work::Math, nullptr, nullptr,
-       host(reciprocalSqrtFlush)},
+       hostFunction(reciprocalSqrtFlush)},
       {"llvm.nvvm.sqrt.approx.ftz.f", Work::Math, nullptr, nullptr,
-       host(sqrtFlush)},
+       hostFunction(sqrtFlush)},
       {"llvm.nvvm.tanh.approx.f", Work::Math, nullptr, nullptr,
-       host(tanhApprox)},
+       hostFunction(tanhApprox)},
 
       {"llvm.nvvm.shfl.sync.up.*", Work::Exchange, nullptr,
        shuffle<Shuffle::Up>, nullptr, nullptr, /*masked=*/true},

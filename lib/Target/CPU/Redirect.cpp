@@ -1,6 +1,7 @@
 //===- Redirect.cpp - A GPU's LLVM IR as the host's -----------------------===//
 
 #include "Redirect.h"
+#include "Atomic.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -42,11 +43,16 @@ private:
   void redirectFunction(Function &function);
   void replaceShared(Function &function);
   void replaceCall(CallBase &call);
+  void replaceAtomic(AtomicRMWInst &inst);
   void replaceAlloca(AllocaInst &alloca);
+  Site &addSite(const llvm::Instruction &inst, StringRef name);
   Value *emitSite(IRBuilder<> &builder, Site &site, ArrayRef<Value *> operands,
                   Type *resultType);
   void refuse(const llvm::Instruction &inst, const Twine &message) {
-    obstacles.push_back({positionOf(inst), message.str()});
+    std::string text = message.str();
+    // One is enough of each kind.
+    if (none_of(obstacles, [&](auto &other) { return other.message == text; }))
+      obstacles.push_back({positionOf(inst), std::move(text)});
   }
 
   Module &module;
@@ -262,11 +268,8 @@ void Redirection::replaceCall(CallBase &call) {
         ("tile_cpu_host." + row->name).str(), call.getFunctionType());
     value = builder.CreateCall(callee, SmallVector<Value *>(call.args()));
   } else {
-    Site &site = result.sites.emplace_back();
+    Site &site = addSite(call, name);
     site.row = row;
-    site.name = name;
-    site.position = positionOf(call);
-    site.index = result.sites.size() - 1;
     SmallVector<Value *> operands(call.args());
     value = emitSite(builder, site, operands, call.getType());
     if (row->decode)
@@ -279,6 +282,28 @@ void Redirection::replaceCall(CallBase &call) {
   call.eraseFromParent();
 }
 
+Site &Redirection::addSite(const llvm::Instruction &inst, StringRef name) {
+  Site &site = result.sites.emplace_back();
+  site.name = name.str();
+  site.position = positionOf(inst);
+  site.index = result.sites.size() - 1;
+  return site;
+}
+
+void Redirection::replaceAtomic(AtomicRMWInst &inst) {
+  Site &site = addSite(inst, "atomicrmw");
+  if (Error error = decodeAtomic(inst, site))
+    return refuse(inst,
+                  "the executor does not know this form of 'atomicrmw': " +
+                      toString(std::move(error)));
+  IRBuilder<> builder(&inst);
+  Value *old =
+      emitSite(builder, site, {inst.getPointerOperand(), inst.getValOperand()},
+               inst.getType());
+  inst.replaceAllUsesWith(old);
+  inst.eraseFromParent();
+}
+
 void Redirection::redirectFunction(Function &function) {
   IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
   frame = builder.CreateAlloca(builder.getInt8Ty(), 0, builder.getInt64(0));
@@ -287,6 +312,8 @@ void Redirection::redirectFunction(Function &function) {
   for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
     if (auto *call = dyn_cast<CallBase>(&inst))
       replaceCall(*call);
+    else if (auto *atomic = dyn_cast<AtomicRMWInst>(&inst))
+      replaceAtomic(*atomic);
     else if (auto *alloca = dyn_cast<AllocaInst>(&inst);
              alloca && alloca != frame)
       replaceAlloca(*alloca);

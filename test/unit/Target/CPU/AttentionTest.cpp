@@ -5,6 +5,7 @@
 #include "mlir/Parser/Parser.h"
 #include "tile/InitAll.h"
 #include "tile/Target/CPU/Executor.h"
+#include "tile/Target/Chips.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
@@ -106,6 +107,11 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {{
   EXPECT_LT(worst, 2e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, ExecutorAttention, testing::Values("sm_80"));
+INSTANTIATE_TEST_SUITE_P(Chips, ExecutorAttention, testing::ValuesIn([] {
+                           std::vector<const char *> names;
+                           for (const Chip &chip : chips())
+                             names.push_back(chip.name.data());
+                           return names;
+                         }()));
 
 } // namespace

@@ -1,0 +1,28 @@
+//===- Atomic.h - Atomic read-modify-write ----------------------*- C++ -*-===//
+#ifndef TILE_LIB_TARGET_CPU_ATOMIC_H
+#define TILE_LIB_TARGET_CPU_ATOMIC_H
+
+#include "Instruction.h"
+#include "tile/Target/Atomics.h"
+#include "llvm/IR/Instructions.h"
+
+namespace tile::cpu {
+
+/// What an atomic instruction does to the elements at its address.
+struct AtomicUpdate {
+  llvm::AtomicRMWInst::BinOp op = llvm::AtomicRMWInst::Xchg;
+  AtomicElement element = AtomicElement::I32;
+  unsigned count = 1;
+  bool shared = false;
+  bool acquires = false, releases = false;
+};
+
+unsigned bytesOf(AtomicElement element);
+
+/// Makes `site` one of this instruction, whose operands are its pointer and its
+/// value.
+llvm::Error decodeAtomic(const llvm::AtomicRMWInst &inst, Site &site);
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_TARGET_CPU_ATOMIC_H
