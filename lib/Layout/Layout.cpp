@@ -842,6 +842,36 @@ Layout Layout::dropDim(unsigned dim) const {
   return result;
 }
 
+Layout Layout::reduceInWarps(unsigned dim) const {
+  Layout result = *this;
+  int64_t warps = 1;
+  for (auto [a, axis] : llvm::enumerate(result.axes)) {
+    for (Digit &digit : axis) {
+      if (digit.stride == 0 || digit.dim != dim)
+        continue;
+      digit.stride = a == kWarp ? warps : 0;
+      if (a == kWarp)
+        warps *= digit.extent;
+    }
+    if (a == kRegister)
+      llvm::erase_if(axis, [](const Digit &d) { return d.stride == 0; });
+  }
+  result.extents[dim] = warps;
+  return result;
+}
+
+Layout Layout::insertDim(unsigned dim, int64_t extent) const {
+  Layout result = *this;
+  result.extents.insert(result.extents.begin() + dim, extent);
+  for (Digits &axis : result.axes)
+    for (Digit &digit : axis)
+      if (digit.stride != 0 && digit.dim >= dim)
+        ++digit.dim;
+  Digits &registers = result.axes[kRegister];
+  registers.insert(registers.begin(), {extent, dim, 1});
+  return result;
+}
+
 Layout Layout::coalesced() const {
   Layout result = *this;
   for (Digits &axis : result.axes)

@@ -32,6 +32,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   OpPassManager &kernel = pm.nest<KernelOp>();
   kernel.addPass(createTileAssignLayouts());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTilePipeline());

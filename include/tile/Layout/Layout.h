@@ -172,6 +172,14 @@ public:
   /// distributed layouts, so that registers name distinct elements again. Not
   /// for memory layouts.
   Layout dropDim(unsigned dim) const;
+  /// What a reduction along dimension dim within each warp leaves: the
+  /// dimension numbers the warps that share it, each holding one element, which
+  /// is replicated over the lanes that differed along it. Distributed layouts.
+  Layout reduceInWarps(unsigned dim) const;
+  /// Dimension dim inserted, with `extent` elements, each thread holding all of
+  /// them in its fastest registers; dropDim(dim) gives *this back. Distributed
+  /// layouts.
+  Layout insertDim(unsigned dim, int64_t extent) const;
   /// Same function, fewest digits: extents of 1 dropped, digits that continue
   /// each other merged.
   Layout coalesced() const;

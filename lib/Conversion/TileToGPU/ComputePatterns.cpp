@@ -172,20 +172,20 @@ struct ConvertLayoutPattern : OpConversionPattern<ConvertLayoutOp> {
   }
 };
 
-struct ReducePattern : OpConversionPattern<ReduceOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// ReduceOp, of a dimension that each warp holds whole, or ReduceInWarpsOp.
+template <typename OpT> struct ReducePattern : OpConversionPattern<OpT> {
+  using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(ReduceOp op, OpAdaptor adaptor,
+  matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Layout from = getCanonicalLayout(tileType(op.getSource()));
     Layout to = getCanonicalLayout(tileType(op.getResult()));
     unsigned dim = op.getDim();
-    // Lanes that differ along `dim` exchange; warps cannot.
-    for (const Digit &digit : from.axis(kWarp))
-      if (digit.stride != 0 && digit.dim == dim)
-        return op.emitOpError("reduces along a dimension that is spread over "
-                              "warps; lay its source out otherwise");
+    constexpr bool inWarps = std::is_same_v<OpT, ReduceInWarpsOp>;
+    if (!inWarps && from.reduceInWarps(dim).shape()[dim] != 1)
+      return op.emitOpError("reduces along a dimension that is spread over "
+                            "warps; run tile-decompose-reductions first");
 
     // Registers of the source by the result register that they end in. A tile
     // smaller than its layout's pattern has copies in registers; one counts.
@@ -195,7 +195,10 @@ struct ReducePattern : OpConversionPattern<ReduceOp> {
       if (!counted.insert(coordinates).second)
         continue;
       Coordinates rest = coordinates;
-      rest.erase(rest.begin() + dim);
+      if (inWarps)
+        rest[dim] = 0;
+      else
+        rest.erase(rest.begin() + dim);
       members[rest].push_back(r);
     }
     SmallVector<SmallVector<int64_t>> groups;
@@ -213,7 +216,8 @@ struct ReducePattern : OpConversionPattern<ReduceOp> {
                       : part;
     }
 
-    // The lanes are a power of two, so every digit of theirs is.
+    // Lanes that differ along `dim` exchange. Their number is a power of two,
+    // and so is that of every digit.
     int64_t position = 1, lanes = from.axisSize(kLane);
     for (const Digit &digit : from.axis(kLane)) {
       if (digit.stride != 0 && digit.dim == dim) {
@@ -331,6 +335,7 @@ void tile::populateComputePatterns(const TypeConverter &converter,
                                    const Chip &chip) {
   patterns.add<ElementwisePattern, BroadcastPattern, ConstantPattern,
                ConvertLayoutPattern, DotPattern, IotaPattern, ProgramIdPattern,
-               ReducePattern, SplatPattern, TransposePattern>(
+               ReducePattern<ReduceInWarpsOp>,
+               ReducePattern<ReduceOp>, SplatPattern, TransposePattern>(
       converter, patterns.getContext());
 }

@@ -87,3 +87,24 @@ tile.kernel @copies(%o: !v) attributes {num_warps = 1 : i32} {
   %r = tile.reduce addf %t along 1 : tensor<8x8xf32, #mma> -> tensor<8xf32, #tile.slice<1, #mma>>
   tile.store %r, %o[%c0] : tensor<8xf32, #tile.slice<1, #mma>>, !v
 }
+
+#wide = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [2 -> d1]>
+
+// Within each of two warps: the same as above, and nothing between them.
+// CHECK-LABEL: gpu.func @in_warps
+// CHECK: vector.shuffle %[[S:.+]], %[[S]] [0, 2]
+// CHECK: vector.shuffle %[[S]], %[[S]] [1, 3]
+// CHECK: arith.addf %{{.+}} : vector<2xf32>
+// CHECK-COUNT-2: gpu.shuffle xor %{{.+}}, %c1_i32, %c32_i32
+// CHECK-COUNT-2: gpu.shuffle xor %{{.+}}, %c2_i32, %c32_i32
+// CHECK-NOT: gpu.shuffle
+tile.kernel @in_warps(%s: !tile.buffer<16x16xf32, #tile.strided<[16, 1], align = 16>, global>,
+                      %o: !tile.buffer<16x2xf32, #tile.strided<[2, 1], align = 16>, global>)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %s[%c0, %c0] : !tile.buffer<16x16xf32, #tile.strided<[16, 1], align = 16>, global> -> tensor<16x16xf32, #wide>
+  %r = tile.reduce_in_warps addf %t along 1 : tensor<16x16xf32, #wide> -> tensor<16x2xf32, #partial>
+  tile.store %r, %o[%c0, %c0] : tensor<16x2xf32, #partial>, !tile.buffer<16x2xf32, #tile.strided<[2, 1], align = 16>, global>
+}

@@ -188,3 +188,17 @@ tile.kernel @cast_buffer(%g: !g) {
   %t = arith.addi %h, %h : index
 }
 }
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+module attributes {tile.target = "sm_80"} {
+tile.kernel @reduction() attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = arith.constant dense<1.0> : tensor<16x32xf32, #mma>
+  // expected-error@+2 {{'tile.reduce' op reduces along a dimension that is spread over warps; run tile-decompose-reductions first}}
+  // expected-error@+1 {{failed to legalize operation 'tile.reduce'}}
+  %r = tile.reduce addf %t along 1 : tensor<16x32xf32, #mma> -> tensor<16xf32, #tile.slice<1, #mma>>
+}
+}

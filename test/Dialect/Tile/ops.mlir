@@ -9,6 +9,7 @@
 #dot_a = #tile.dot_operand<0, #mma>
 #dot_b = #tile.dot_operand<1, #mma>
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
+#partial = #tile.layout<register = [2 -> d1, 8 -> d1 * 8], lane = [4 -> d1 * 2, 8 -> 0], warp = [4 -> d0]>
 
 !heads = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !head = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
@@ -175,6 +176,8 @@ tile.kernel @laid_out() {
   %sum = tile.reduce addf %d along 1 : tensor<64x64xf32, #mma> -> tensor<64xf32, #tile.slice<1, #mma>>
   // CHECK: tile.broadcast %{{.+}} along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
   %w = tile.broadcast %sum along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
+  // CHECK: tile.reduce_in_warps mulf %{{.+}} along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>
+  %part = tile.reduce_in_warps mulf %d along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #partial>
   // CHECK: tile.iota along 1 : tensor<64x64xi32, #blocked>
   %column = tile.iota along 1 : tensor<64x64xi32, #rows>
 }

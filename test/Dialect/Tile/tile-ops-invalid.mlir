@@ -285,6 +285,79 @@ func.func @reduce_places(%s: tensor<16x16xf32, #mma>) {
 
 // -----
 
+// tile.reduce_in_warps
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_warps_dimension(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.reduce_in_warps addf %s along 2 : tensor<16x32xf32, #mma> -> tensor<16x2xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_warps_kind(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op kind addi does not apply to 'f32'}}
+  %r = tile.reduce_in_warps addi %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x2xf32, #mma>
+  return
+}
+
+// -----
+
+func.func @in_warps_not_laid_out(%s: tensor<16x32xf32>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x32xf32>'}}
+  %r = tile.reduce_in_warps addf %s along 1 : tensor<16x32xf32> -> tensor<16x2xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_warps_memory(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x2xf32, #tile.strided<[2, 1]>>'}}
+  %r = tile.reduce_in_warps addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x2xf32, #tile.strided<[2, 1]>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [2 -> d1]>
+
+func.func @in_warps_element(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op element types differ: 'f32' and 'f16'}}
+  %r = tile.reduce_in_warps addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x2xf16, #partial>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @in_warps_shape(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op expected a result of shape [16, 2], one element per warp along dimension 1, got [16, 4]}}
+  %r = tile.reduce_in_warps addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x4xf32, #partial>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0], lane = [4 -> 0, 8 -> d0 * 2], warp = [2 -> d1]>
+
+func.func @in_warps_layout(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_warps' op the result must have the layout that a reduction within each warp leaves: register 1 of lane 0, warp 0 holds element (1, 0), expected (8, 0)}}
+  %r = tile.reduce_in_warps addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x2xf32, #partial>
+  return
+}
+
+// -----
+
 // tile.broadcast
 
 func.func @broadcast_dimension(%s: tensor<16xf32>) {

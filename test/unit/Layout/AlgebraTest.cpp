@@ -288,6 +288,31 @@ TEST(Layout, DropDimLeavesReplicatedThreads) {
   EXPECT_TRUE(scalar.element(0, 31, 0).empty());
 }
 
+TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
+  // 2 x 4 warps; two of the four along the columns are apart in the tile.
+  Layout tile = Layout::distributed(
+      {{2, 1, 1}, {2, 0, 0}, {2, 0, 16}}, {{4, 1, 2}, {8, 0, 1}},
+      {{2, 0, 8}, {2, 1, 8}, {2, 1, 16}, {3, 0, 0}}, {32, 32});
+  Layout partial = tile.reduceInWarps(1);
+  EXPECT_EQ(partial.str(),
+            "register = [2 -> d0 * 16], lane = [4 -> 0, 8 -> d0], "
+            "warp = [2 -> d0 * 8, 2 -> d1, 2 -> d1 * 2, 3 -> 0] : 32x4");
+  // The columns lie within each warp afterwards, so the rows stay.
+  EXPECT_EQ(partial.dropDim(1), tile.dropDim(1));
+  EXPECT_EQ(accumulator().reduceInWarps(1).shape()[1], 1);
+}
+
+TEST(Layout, InsertDimGivesEveryThreadAllOfIt) {
+  Layout rows = accumulator().dropDim(1);
+  Layout tile = rows.insertDim(1, 3);
+  EXPECT_EQ(tile.str(), "register = [3 -> d1, 2 -> d0 * 8], "
+                        "lane = [4 -> 0, 8 -> d0], warp = [] : 16x3");
+  EXPECT_EQ(tile.dropDim(1), rows);
+  EXPECT_EQ(rows.insertDim(0, 3).str(),
+            "register = [3 -> d0, 2 -> d1 * 8], lane = [4 -> 0, 8 -> d1], "
+            "warp = [] : 3x16");
+}
+
 TEST(Layout, Reshape) {
   EXPECT_EQ(text(Layout::identity({6, 8}).reshape({2, 3, 2, 4})),
             "x0 = [3 -> d1, 2 -> d0], x1 = [4 -> d3, 2 -> d2] : 2x3x2x4");

@@ -421,10 +421,12 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
                           "one's layout");
 }
 
-LogicalResult ReduceOp::verify() {
-  Type element = cast<RankedTensorType>(getSource().getType()).getElementType();
+/// `kind` must combine elements of this type.
+static LogicalResult verifyReductionKind(Operation *op,
+                                         arith::AtomicRMWKind kind,
+                                         Type element) {
   bool isFloatKind = false;
-  switch (getKind()) {
+  switch (kind) {
   case arith::AtomicRMWKind::addf:
   case arith::AtomicRMWKind::mulf:
   case arith::AtomicRMWKind::maximumf:
@@ -434,14 +436,47 @@ LogicalResult ReduceOp::verify() {
     isFloatKind = true;
     break;
   case arith::AtomicRMWKind::assign:
-    return emitOpError("kind assign is not a reduction");
+    return op->emitOpError("kind assign is not a reduction");
   default:
     break;
   }
   if (isFloatKind != isa<FloatType>(element))
-    return emitOpError() << "kind " << stringifyEnum(getKind())
-                         << " does not apply to " << element;
+    return op->emitOpError() << "kind " << stringifyEnum(kind)
+                             << " does not apply to " << element;
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  Type element = cast<RankedTensorType>(getSource().getType()).getElementType();
+  if (failed(verifyReductionKind(*this, getKind(), element)))
+    return failure();
   return verifySliced(*this, getSource().getType(), getType(), getDim());
+}
+
+LogicalResult ReduceInWarpsOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (failed(verifyReductionKind(*this, getKind(), source.getElementType())))
+    return failure();
+  if (int64_t(getDim()) >= source.getRank())
+    return emitOpError() << "dimension " << getDim()
+                         << " does not exist in a tile of rank "
+                         << source.getRank();
+  for (RankedTensorType type : {source, result})
+    if (!getLayoutAttr(type) || isSharedTile(type))
+      return emitOpError() << "needs tiles that are laid out in registers, got "
+                           << type;
+  if (source.getElementType() != result.getElementType())
+    return emitOpError() << "element types differ: " << source.getElementType()
+                         << " and " << result.getElementType();
+  Layout expected = getCanonicalLayout(source).reduceInWarps(getDim());
+  if (result.getShape() != expected.shape())
+    return emitOpError() << "expected a result of shape [" << expected.shape()
+                         << "], one element per warp along dimension "
+                         << getDim() << ", got [" << result.getShape() << "]";
+  return verifySameLayout(*this, expected, getCanonicalLayout(result),
+                          "the result must have the layout that a reduction "
+                          "within each warp leaves");
 }
 
 LogicalResult BroadcastOp::verify() {

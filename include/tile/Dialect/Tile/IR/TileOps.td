@@ -382,6 +382,32 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
+  let summary = "reduces along one dimension what each warp holds";
+  let description = [{
+    Like `tile.reduce`, but warps do not exchange anything: along `dim` the
+    result has as many elements as warps share that dimension of the source, and
+    each warp holds its own. `tile-decompose-reductions` makes this op from
+    reductions over several warps.
+
+    ```mlir
+    // 4 warps side by side, 8 of 32 columns each.
+    %part = tile.reduce_in_warps addf %s along 1
+        : tensor<16x32xf32, #mma> -> tensor<16x4xf32, #partial>
+    ```
+
+    Both tiles are laid out; the layout of the result follows from that of the
+    source (Layout::reduceInWarps). Kinds are those of `tile.reduce`.
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "repeats a tile along a new dimension";
   let description = [{

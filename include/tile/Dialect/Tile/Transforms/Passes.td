@@ -112,6 +112,30 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
       "a loop may take">];
 }
 
+def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
+  let summary = "Takes reductions over several warps through shared memory";
+  let description = [{
+    A `tile.reduce` along a dimension that several warps share becomes one within
+    each warp, a conversion that gives every thread the results of all warps for
+    its elements, and a reduction of those, within each thread. The conversion
+    crosses warps: `tile-decompose-conversions` takes it through shared memory.
+
+    ```mlir
+    %m = tile.reduce maxnumf %s along 1
+        : tensor<16x32xf32, #mma> -> tensor<16xf32, #tile.slice<1, #mma>>
+    // becomes, with 4 warps side by side
+    %p = tile.reduce_in_warps maxnumf %s along 1
+        : tensor<16x32xf32, #mma> -> tensor<16x4xf32, #partial>
+    %q = tile.convert_layout %p : tensor<16x4xf32, #partial> -> tensor<16x4xf32, #all>
+    %m = tile.reduce maxnumf %q along 1
+        : tensor<16x4xf32, #all> -> tensor<16xf32, #tile.slice<1, #mma>>
+    ```
+
+    Remark `reduction-through-shared-memory`: how many warps share the dimension.
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+}
+
 def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::KernelOp"> {
   let summary = "Takes layout conversions between threads through shared memory";
   let description = [{

@@ -1,0 +1,61 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-reductions))' | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-reductions))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+#rows = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+#columns = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#both = #tile.mma<"mma.m16n8k16.f16", warps = [2, 2]>
+
+// CHECK-DAG: #[[COLUMNS:mma.*]] = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+// CHECK-DAG: #[[PART:layout.*]] = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+// CHECK-DAG: #[[ALL:layout.*]] = #tile.layout<register = [4 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+// REMARK-NOT: remark
+// CHECK-LABEL: tile.kernel @within
+tile.kernel @within(%s: f32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<64x32xf32, #rows>
+  // CHECK-NOT: tile.reduce_in_warps
+  // CHECK: tile.reduce addf
+  %r = tile.reduce addf %t along 1 : tensor<64x32xf32, #rows> -> tensor<64xf32, #tile.slice<1, #rows>>
+}
+
+// CHECK-LABEL: tile.kernel @across
+tile.kernel @across(%s: f32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[T:.+]] = tensor.splat
+  %t = tensor.splat %s : tensor<16x64xf32, #columns>
+  // REMARK: decompose-reductions.mlir:[[@LINE+4]]:{{.*}} remark: [Missed] reduction-through-shared-memory | Category:tile-decompose-reductions | {{.*}}Reason="reduction through shared memory: 4 warps share the elements along dimension 1"
+  // CHECK: %[[P:.+]] = tile.reduce_in_warps maxnumf %[[T]] along 1 : tensor<16x64xf32, #[[COLUMNS]]> -> tensor<16x4xf32, #[[PART]]>
+  // CHECK: %[[Q:.+]] = tile.convert_layout %[[P]] : tensor<16x4xf32, #[[PART]]> -> tensor<16x4xf32, #[[ALL]]>
+  // CHECK: tile.reduce maxnumf %[[Q]] along 1 : tensor<16x4xf32, #[[ALL]]> -> tensor<16xf32, #tile.slice<1, #[[COLUMNS]]>>
+  %r = tile.reduce maxnumf %t along 1 : tensor<16x64xf32, #columns> -> tensor<16xf32, #tile.slice<1, #columns>>
+}
+
+// Along each dimension, those warps that differ along it.
+// CHECK-LABEL: tile.kernel @grid
+tile.kernel @grid(%s: f32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<32x64xf32, #both>
+  // REMARK: 2 warps share the elements along dimension 0
+  // CHECK: tile.reduce_in_warps addf %{{.+}} along 0 : {{.*}} -> tensor<2x64xf32,
+  %r = tile.reduce addf %t along 0 : tensor<32x64xf32, #both> -> tensor<64xf32, #tile.slice<0, #both>>
+  // REMARK: 2 warps share the elements along dimension 1
+  // CHECK: tile.reduce_in_warps addf %{{.+}} along 1 : {{.*}} -> tensor<32x2xf32,
+  %q = tile.reduce addf %t along 1 : tensor<32x64xf32, #both> -> tensor<32xf32, #tile.slice<1, #both>>
+}
+
+// Not laid out yet: nothing to do.
+// CHECK-LABEL: tile.kernel @plain
+tile.kernel @plain(%s: f32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<16x64xf32>
+  // CHECK-NOT: tile.reduce_in_warps
+  // CHECK: tile.reduce addf
+  %r = tile.reduce addf %t along 1 : tensor<16x64xf32> -> tensor<16xf32>
+}
