@@ -5,8 +5,8 @@
 //
 //   tile::cpu::Tensor q{data, "f16", {2, 64, 4, 128}, {32768, 512, 128, 1}};
 //   ...
-//   tile::CompileOptions options;
-//   options.chip = "gfx942";
+//   tile::cpu::ProgramOptions options;
+//   options.compile.chip = "gfx942";
 //   llvm::FailureOr<tile::cpu::Program> program =
 //       tile::cpu::Program::compile(module, options);
 //   if (failed(program) || failed(program->run({q, k, v, o, lse, 0.088}, {})))
@@ -51,6 +51,13 @@ struct Parameter {
   int64_t alignment = 1;
 };
 
+struct ProgramOptions {
+  CompileOptions compile;
+  /// Watch every access to memory, as docs/Executor.md says. Without it, one
+  /// outside of an argument may end the process.
+  bool checks = true;
+};
+
 struct RunOptions {
   /// Blocks to run instead of those that the manifest asks for.
   std::optional<std::array<int64_t, 3>> grid;
@@ -68,7 +75,7 @@ public:
   /// diagnostic has been emitted, at each instruction that the executor does
   /// not know if it was that.
   static llvm::FailureOr<Program> compile(mlir::ModuleOp module,
-                                          const CompileOptions &options);
+                                          const ProgramOptions &options);
   Program(Program &&);
   Program &operator=(Program &&);
   ~Program();
