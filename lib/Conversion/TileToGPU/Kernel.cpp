@@ -57,7 +57,7 @@ static std::string typeName(Type type) {
 }
 
 /// One entry of `params`; `null` is a unit attribute.
-static Attribute parameter(Type type, StringRef name) {
+static Attribute parameter(Type type, StringRef name, bool nonNegative) {
   Builder builder(type.getContext());
   SmallVector<NamedAttribute> fields;
   auto set = [&](StringRef key, Attribute value) {
@@ -77,6 +77,8 @@ static Attribute parameter(Type type, StringRef name) {
   if (!buffer) {
     set("kind", builder.getStringAttr("scalar"));
     set("type", builder.getStringAttr(typeName(type)));
+    if (nonNegative)
+      set("nonnegative", builder.getBoolAttr(true));
     return builder.getDictionaryAttr(fields);
   }
   auto strided = cast<StridedAttr>(buffer.getLayout());
@@ -126,9 +128,10 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   SmallVector<Type> inputs;
   SmallVector<Attribute> params;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
-    params.push_back(parameter(type, name ? name.getValue().str()
-                                          : "arg" + std::to_string(i)));
+    auto name = kernel.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttr);
+    params.push_back(parameter(
+        type, name ? name.getValue().str() : "arg" + std::to_string(i),
+        kernel.getArgAttr(i, TileDialect::kNonNegativeAttr) != nullptr));
     auto buffer = dyn_cast<BufferType>(type);
     if (!buffer) {
       inputs.push_back(type);

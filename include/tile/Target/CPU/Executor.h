@@ -42,6 +42,8 @@ using Argument = std::variant<Tensor, int64_t, double>;
 struct Parameter {
   std::string name, type;
   bool isBuffer = false;
+  /// Of a scalar: it must be finite and not below 0.
+  bool nonNegative = false;
   /// Whether a kernel may write to the buffer.
   bool isWritten = false;
   /// Of buffers, in elements; nothing where any value will do.
