@@ -55,20 +55,26 @@ Digits threadDigits(const Layout &dist) {
 /// warp.
 class Offsets {
 public:
-  Offsets(const Layout &dist, const Layout &memory)
-      : memory(memory), swizzle(memory.swizzle()) {
+  Offsets(const Layout &dist, const Layout &memory,
+          ArrayRef<int64_t> start = {})
+      : memory(memory), swizzle(memory.swizzle()),
+        start(start.begin(), start.end()) {
     llvm::Expected<Layout> composed = memory.compose(dist);
-    if (composed) {
+    std::optional<int64_t> origin = originOffset();
+    if (composed && origin) {
       const int64_t weight = 1;
       threads = threadDigits(*composed);
       registerParts.push_back(sums(composed->axis(kRegister), weight));
+      for (int64_t &part : registerParts.back())
+        part += *origin;
       threadParts.push_back(sums(threads, weight));
       isLinear = true;
       return;
     }
     // The coordinates have no common digits with the memory; add them up and
     // ask the memory.
-    llvm::consumeError(composed.takeError());
+    if (!composed)
+      llvm::consumeError(composed.takeError());
     SmallVector<int64_t, 4> weights(dist.rank(), 0);
     for (unsigned d = 0; d < dist.rank(); ++d) {
       weights[d] = 1;
@@ -87,6 +93,8 @@ public:
     for (auto [registerPart, threadPart] :
          llvm::zip_equal(registerParts, threadParts))
       coords.push_back(registerPart[reg] + threadPart[thread]);
+    for (auto [dim, first] : llvm::enumerate(start))
+      coords[dim] += first;
     return memory.offset(coords);
   }
 
@@ -102,8 +110,27 @@ public:
   }
 
 private:
+  /// The offset that the start adds to every other, before the swizzle; nothing
+  /// if the memory does not continue from there as it does from the origin.
+  std::optional<int64_t> originOffset() const {
+    int64_t offset = 0;
+    for (auto [dim, first] : llvm::enumerate(start)) {
+      if (first == 0)
+        continue;
+      ArrayRef<Digit> digits = memory.axis(dim);
+      int64_t period = 1;
+      for (const Digit &digit : digits.drop_back())
+        period *= digit.extent;
+      if (digits.empty() || first % period != 0)
+        return std::nullopt;
+      offset += first / period * digits.back().stride;
+    }
+    return offset;
+  }
+
   const Layout &memory;
   Swizzle swizzle;
+  SmallVector<int64_t, 4> start;
   bool isLinear = false;
   /// Digits of all threads, if linear.
   Digits threads;
@@ -138,10 +165,10 @@ bool isGrouped(const Offsets &offsets, ArrayRef<int64_t> order, int64_t width,
   return true;
 }
 
-AccessGroups widestAccess(const Layout &dist, const Offsets &offsets,
-                          int64_t maxWidth) {
-  // By offset; distinct elements at one offset (a memory that broadcasts) go
-  // to separate rounds, so that each round may still be wide.
+/// The registers of distinct elements, by offset; distinct elements at one
+/// offset (a memory that broadcasts) go to separate rounds, so that each round
+/// may still be wide.
+SmallVector<int64_t> accessOrder(const Layout &dist, const Offsets &offsets) {
   struct Entry {
     int64_t round, offset, reg;
     bool operator<(const Entry &other) const {
@@ -156,27 +183,39 @@ AccessGroups widestAccess(const Layout &dist, const Offsets &offsets,
     entries.push_back({rounds[offset]++, offset, reg});
   }
   llvm::sort(entries);
-
-  AccessGroups groups;
+  SmallVector<int64_t> order;
   for (const Entry &entry : entries)
-    groups.order.push_back(entry.reg);
-  int64_t count = groups.order.size();
+    order.push_back(entry.reg);
+  return order;
+}
+
+bool isGroupedInAllThreads(const Offsets &offsets, ArrayRef<int64_t> order,
+                           int64_t width) {
+  if (!isGrouped(offsets, order, width, 0))
+    return false;
+  if (std::optional<bool> holds = offsets.holdsInAllThreads(width))
+    return *holds;
+  for (int64_t thread = 1; thread < offsets.numThreads(); ++thread)
+    if (!isGrouped(offsets, order, width, thread))
+      return false;
+  return true;
+}
+
+AccessGroups widestAccess(ArrayRef<int64_t> order,
+                          ArrayRef<const Offsets *> memories,
+                          int64_t maxWidth) {
+  AccessGroups groups;
+  groups.order.assign(order.begin(), order.end());
   for (int64_t width =
            llvm::bit_floor(uint64_t(std::max<int64_t>(maxWidth, 1)));
        width > 1; width /= 2) {
-    if (count % width != 0 || !isGrouped(offsets, groups.order, width, 0))
+    if (order.size() % width != 0 ||
+        !llvm::all_of(memories, [&](const Offsets *offsets) {
+          return isGroupedInAllThreads(*offsets, order, width);
+        }))
       continue;
-    std::optional<bool> holds = offsets.holdsInAllThreads(width);
-    if (!holds) {
-      holds = true;
-      for (int64_t thread = 1; *holds && thread < offsets.numThreads();
-           ++thread)
-        holds = isGrouped(offsets, groups.order, width, thread);
-    }
-    if (*holds) {
-      groups.width = width;
-      break;
-    }
+    groups.width = width;
+    break;
   }
   return groups;
 }
@@ -195,7 +234,60 @@ int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
 
 AccessGroups tile::widestAccess(const Layout &dist, const Layout &memory,
                                 int64_t maxWidth) {
-  return ::widestAccess(dist, Offsets(dist, memory), maxWidth);
+  Offsets offsets(dist, memory);
+  return ::widestAccess(accessOrder(dist, offsets), &offsets, maxWidth);
+}
+
+AccessGroups tile::widestAccess(const Layout &dist,
+                                ArrayRef<PlacedMemory> memories,
+                                int64_t maxWidth) {
+  std::vector<Offsets> offsets;
+  for (const PlacedMemory &memory : memories)
+    offsets.emplace_back(dist, memory.layout, memory.start);
+  SmallVector<const Offsets *> pointers;
+  for (const Offsets &memory : offsets)
+    pointers.push_back(&memory);
+  return ::widestAccess(accessOrder(dist, offsets.front()), pointers, maxWidth);
+}
+
+std::optional<AccessObstacle>
+tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
+                   int64_t width) {
+  SmallVector<int64_t> order;
+  int64_t lanes = dist.axisSize(kLane);
+  for (auto [number, memory] : llvm::enumerate(memories)) {
+    Offsets offsets(dist, memory.layout, memory.start);
+    if (order.empty())
+      order = accessOrder(dist, offsets);
+    if (order.size() % width != 0)
+      return AccessObstacle{AccessObstacle::Count,
+                            unsigned(number),
+                            int64_t(order.size()),
+                            {},
+                            {}};
+    if (isGroupedInAllThreads(offsets, order, width))
+      continue;
+    for (int64_t thread = 0; thread < offsets.numThreads(); ++thread)
+      for (size_t i = 0; i < order.size(); ++i) {
+        auto element = [&](size_t place) {
+          return dist.element(order[place], thread % lanes, thread / lanes);
+        };
+        int64_t offset = offsets(order[i], thread);
+        if (i % width == 0 && offset % width != 0)
+          return AccessObstacle{AccessObstacle::Alignment,
+                                unsigned(number),
+                                offset,
+                                element(i),
+                                {}};
+        if (i % width == 0)
+          continue;
+        int64_t distance = offset - offsets(order[i - 1], thread);
+        if (distance != 1)
+          return AccessObstacle{AccessObstacle::Distance, unsigned(number),
+                                distance, element(i - 1), element(i)};
+      }
+  }
+  return std::nullopt;
 }
 
 int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
@@ -203,7 +295,8 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
                             unsigned banks) {
   constexpr int64_t bankBits = 32;
   Offsets offsets(dist, memory);
-  AccessGroups groups = ::widestAccess(dist, offsets, width);
+  AccessGroups groups =
+      ::widestAccess(accessOrder(dist, offsets), &offsets, width);
   int64_t accessBits = groups.width * elementBits;
   int64_t lanes = dist.axisSize(kLane);
   int64_t lanesAtOnce =

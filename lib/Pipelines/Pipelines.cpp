@@ -29,6 +29,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileExpandAttention());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createTileChooseAccumulators());
   OpPassManager &kernel = pm.nest<KernelOp>();
   kernel.addPass(createTileAssignLayouts());
   kernel.addPass(createCSEPass());

@@ -7,7 +7,6 @@ before only reads the addresses, packs the parameters and calls the driver.
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import struct
@@ -33,9 +32,6 @@ from .tensors import Layout
 
 #: Dynamic shared memory that a kernel may use without asking for more.
 _DEFAULT_SHARED_BYTES = 48 * 1024
-
-#: Kernels compare coordinates with extents in 32 bits.
-_MAX_EXTENT = 2**31 - 1
 
 _GRID_LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
 _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
@@ -167,11 +163,32 @@ class Kernel:
                     f" argument {first[0]} '{self._names[first[0]]}' is on device"
                     f" {first[1]}"
                 )
+        self._check_storage(layouts, shapes, scalars)
         grid = tuple(
             self._grid_extent(axis, expression, shapes, scalars)
             for axis, expression in enumerate(self.spec.grid)
         )
         return _Plan(grid, values, first[1] if first else None)
+
+    def _check_storage(self, layouts, shapes, scalars) -> None:
+        """A permuted buffer stores whole blocks, so it may need more elements."""
+        remaining = iter(layouts)
+        for position, param in enumerate(self.spec.params):
+            if isinstance(param, Scalar):
+                continue
+            layout = Layout(*next(remaining))
+            if param.storage is None or 0 in layout.shape:
+                continue
+            needed = _manifest.evaluate(param.storage, shapes, scalars)
+            span = 1 + sum(
+                (extent - 1) * stride
+                for extent, stride in zip(layout.shape, layout.strides)
+            )
+            if span < needed:
+                raise ArgumentError(
+                    f"{self._argument(position)}spans {span} elements, must span"
+                    f" {needed}: its layout stores whole blocks"
+                )
 
     def _grid_extent(self, axis, expression, shapes, scalars) -> int:
         extent = _manifest.evaluate(expression, shapes, scalars)
@@ -422,8 +439,6 @@ def _dynamic_values(param: Buffer, layout: Layout) -> List[int]:
         raise ArgumentError(f"rank is {len(layout.shape)}, must be {param.rank}")
     extents, strides = [], []
     for dimension, (extent, required) in enumerate(zip(layout.shape, param.shape)):
-        if extent > _MAX_EXTENT:
-            raise ArgumentError(f"extent {dimension} is {extent}, must be below 2^31")
         if required is None:
             extents.append(extent)
         elif extent != required:
@@ -469,7 +484,5 @@ def _scalar(param: Scalar, value: Any) -> Union[int, float]:
         1 << _INTEGER_BITS[param.type] - 1
     ):
         raise ArgumentError(f"{number} does not fit {param.type}")
-    if param.nonnegative and not (number >= 0 and math.isfinite(number)):
-        raise ArgumentError(f"must be finite and not negative, got {number}")
     return number
 

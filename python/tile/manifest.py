@@ -7,14 +7,14 @@ what each field means.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple, Union
 
 from .errors import ArgumentError, ManifestError
 
 VERSION = 1
 
-BUFFER_TYPES = ("f16", "bf16", "f32", "i32", "i64")
+BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
 SCALAR_TYPES = ("f32", "i32", "i64", "index")
 
 #: An integer, ("dim", p, d), ("arg", p) or (operator, a, b).
@@ -34,11 +34,10 @@ _OPERATORS: Dict[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True)
 class Scalar:
-    """A parameter passed by value; `nonnegative` ones must be finite as well."""
+    """A parameter passed by value."""
 
     name: str
     type: str
-    nonnegative: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,8 @@ class Buffer:
     """A pointer with the extents and strides, in elements, that are dynamic.
 
     `None` in `shape` or `strides` is dynamic, a number is required of the
-    tensor. `alignment` counts bytes.
+    tensor. `alignment` counts bytes. Where the kernel permutes the elements,
+    there are no strides, and `storage` is how many elements it stores.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Buffer:
     strides: Tuple[Optional[int], ...]
     divisibility: Tuple[int, ...]
     alignment: int
+    storage: Optional[Expression] = None
 
     @property
     def rank(self) -> int:
@@ -124,7 +125,7 @@ def evaluate(
     shapes: Mapping[int, Tuple[int, ...]],
     scalars: Mapping[int, int],
 ) -> int:
-    """Evaluates a grid expression of a parsed kernel.
+    """Evaluates an expression of a parsed kernel.
 
     `shapes` and `scalars` are keyed by parameter position. Raises
     ArgumentError on a division by zero, which only arguments can cause.
@@ -145,11 +146,21 @@ def evaluate(
 
 def _kernel(value: Any, path: str) -> Kernel:
     value = _mapping(value, path)
+    items = _list(_field(value, "params", path), f"{path}.params")
     params = tuple(
-        _param(param, f"{path}.params[{i}]")
-        for i, param in enumerate(
-            _list(_field(value, "params", path), f"{path}.params")
+        _param(param, f"{path}.params[{i}]") for i, param in enumerate(items)
+    )
+    # Sizes are functions of all parameters.
+    params = tuple(
+        replace(
+            param,
+            storage=_expression(
+                item["storage"], params, f"{path}.params[{i}].storage"
+            ),
         )
+        if "storage" in item
+        else param
+        for i, (param, item) in enumerate(zip(params, items))
     )
     _require_unique((param.name for param in params), f"{path}.params")
     grid = _list(_field(value, "grid", path), f"{path}.grid", length=3)
@@ -177,12 +188,7 @@ def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
     name = _string(_field(value, "name", path), f"{path}.name")
     if kind == "scalar":
         type = _choice(_field(value, "type", path), SCALAR_TYPES, f"{path}.type")
-        nonnegative = value.get("nonnegative", False)
-        if not isinstance(nonnegative, bool):
-            raise ManifestError(
-                f"{path}.nonnegative: expected true or false, got {nonnegative!r}"
-            )
-        return Scalar(name, type, nonnegative)
+        return Scalar(name, type)
     if kind != "buffer":
         raise ManifestError(f"{path}.kind: {kind!r} is neither 'scalar' nor 'buffer'")
 
@@ -197,14 +203,17 @@ def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
     def optional(item: Any, where: str) -> Optional[int]:
         return None if item is None else _integer(item, where)
 
+    strided = "storage" not in value
     return Buffer(
         name=name,
         type=_choice(_field(value, "type", path), BUFFER_TYPES, f"{path}.type"),
         shape=per_dimension("shape", optional),
-        strides=per_dimension("strides", optional),
+        strides=per_dimension("strides", optional) if strided else (),
         divisibility=per_dimension(
             "stride_divisibility", lambda item, at: _integer(item, at, minimum=1)
-        ),
+        )
+        if strided
+        else (),
         alignment=_integer(
             _field(value, "alignment", path), f"{path}.alignment", minimum=1
         ),
@@ -243,7 +252,7 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
             _expression(items[1], params, f"{path}[1]"),
             _expression(items[2], params, f"{path}[2]"),
         )
-    raise ManifestError(f"{path}: {value!r} is not a grid expression")
+    raise ManifestError(f"{path}: {value!r} is not an expression")
 
 
 def _collect_scalars(expression: Expression, found: set) -> None:

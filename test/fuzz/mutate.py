@@ -73,8 +73,7 @@ class Corpus:
         """Another word that often fits where `word` stands."""
         if rng.random() < 0.1:
             return rng.choice(self.words)
-        # Earlier damage may have made a word of a kind that nobody else has.
-        return rng.choice(self.kinds.get(kind_of(word), self.words))
+        return rng.choice(self.kinds[kind_of(word)])
 
 
 def kind_of(word):

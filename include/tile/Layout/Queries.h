@@ -8,6 +8,7 @@
 #define TILE_LAYOUT_QUERIES_H
 
 #include "tile/Layout/Layout.h"
+#include <optional>
 
 namespace tile {
 
@@ -26,6 +27,42 @@ struct AccessGroups {
 /// accessed.
 AccessGroups widestAccess(const Layout &dist, const Layout &memory,
                           int64_t maxWidth);
+
+/// A memory, and the coordinates in it of the first element of a tile (none:
+/// the origin). All elements of the tile must be coordinates of the memory.
+struct PlacedMemory {
+  Layout layout;
+  llvm::SmallVector<int64_t, 4> start = {};
+};
+
+/// The same for several memories at once: every group is one access of `width`
+/// elements in each of them. The order is by the offsets in the first.
+AccessGroups widestAccess(const Layout &dist,
+                          llvm::ArrayRef<PlacedMemory> memories,
+                          int64_t maxWidth);
+
+/// Why the registers of `dist`, in the order of widestAccess, are no accesses
+/// of `width` elements to the memory number `memory`.
+struct AccessObstacle {
+  enum Kind {
+    /// A thread holds `distance` elements, no multiple of the width.
+    Count,
+    /// The first of a group, `first`, is at the offset `distance`, no multiple
+    /// of the width.
+    Alignment,
+    /// The neighbours in a group `first` and `second` are `distance` apart.
+    Distance
+  } kind;
+  unsigned memory;
+  int64_t distance;
+  llvm::SmallVector<int64_t, 4> first, second;
+};
+
+/// The first obstacle met, or nothing if there is none. `width` is a power of
+/// two.
+std::optional<AccessObstacle>
+findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
+             int64_t width);
 
 /// How often the banks must be swept to serve lanes that one sweep could serve
 /// if no two different words were in one bank: 1 means free of conflicts. The

@@ -121,9 +121,14 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
     Value value = adaptor.getValue().front();
     auto type = cast<VectorType>(value.getType());
 
-    AccessGroups groups = accessWidth(dist, buffer.type, indices,
-                                      buffer.type.getElementBits() / 8)
-                              .groups;
+    AtomicKind kind = *tile::gpu::getAtomicKind(op.getKind());
+    AtomicElement element = *tile::gpu::getAtomicElement(type.getElementType());
+    bool shared = buffer.type.isShared();
+    AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
+                                    atomicRequest(op, kind, element, shared));
+    const AccessGroups &groups = width.groups;
+    remarkAtomic(op, width,
+                 *findAtomic(chip, kind, element, groups.width, shared));
     SmallVector<Value> sharedPlaces;
     std::optional<GlobalAccess> access;
     SmallVector<Run> runs;
@@ -201,8 +206,49 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
                           dist));
     return success();
   }
+
+private:
+  WidthRequest atomicRequest(AtomicRMWOp op, AtomicKind kind,
+                             AtomicElement element, bool shared) const;
+  void remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
+                    const Atomic &row) const;
 };
 } // namespace
+
+WidthRequest AtomicRMWPattern::atomicRequest(AtomicRMWOp op, AtomicKind kind,
+                                             AtomicElement element,
+                                             bool shared) const {
+  WidthRequest request;
+  request.instructions = atomicWidths(chip, kind, element, shared);
+  // As wide as any chip has it.
+  request.widest = 1;
+  for (const Atomic &row : atomics())
+    if (row.element == element)
+      request.widest = std::max(request.widest, row.width);
+  std::string name = stringify(element).str();
+  std::string operation = stringifyEnum(op.getKind()).str();
+  request.unavailable = [=, chip = &chip](int64_t count) {
+    return (chip->name + " has no atomic " + operation + " of " + Twine(count) +
+            " " + name + (shared ? " to shared memory" : ""))
+        .str();
+  };
+  return request;
+}
+
+void AtomicRMWPattern::remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
+                                    const Atomic &row) const {
+  remarkLimits(op, width);
+  auto options = [](StringRef name) {
+    return remark::RemarkOpts::name(name).category("tile-vectorize");
+  };
+  remark::passed(op.getLoc(), options("atomic-width"))
+      << remark::reason("{0}", row.name) << remark::metric("width", row.width);
+  if (!row.native)
+    remark::missed(op.getLoc(), options("atomic-loop"))
+        << remark::reason("{0} has no instruction that combines {1} {2}; it "
+                          "compares and swaps in a loop",
+                          chip.name, row.width, stringify(row.element));
+}
 
 void tile::populateAtomicPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns,

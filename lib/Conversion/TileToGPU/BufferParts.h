@@ -17,9 +17,13 @@ struct BufferParts {
                                        llvm::ArrayRef<bool> kept) const;
   mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
                      unsigned dim) const;
-  /// index * stride of dimension `dim`.
+  /// What the coordinate `index` of dimension `dim` adds to the offset. Where
+  /// the layout is a map, `index` must be non-negative.
   mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value index, unsigned dim) const;
+  /// distance * stride of result `result` of a map, an index.
+  mlir::Value scaleResult(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value distance, unsigned result) const;
 
   BufferType type;
   mlir::Value memory, offset;

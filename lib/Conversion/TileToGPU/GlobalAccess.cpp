@@ -12,14 +12,30 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
                            const BufferParts &buffer, ValueRange indices)
     : builder(builder), loc(loc), dist(dist), buffer(buffer),
       lastOffset(buffer.offset) {
+  auto add = [&](Value a, Value b) -> Value {
+    return arith::AddIOp::create(builder, loc, a, b);
+  };
+  if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
+    mapped.emplace();
+    mapped->digits = *map.getMapLayout(dist.shape(), nullptr);
+    mapped->repeats = llvm::all_of(llvm::enumerate(indices), [&](auto entry) {
+      int64_t period = buffer.type.getPeriod(entry.index());
+      return knownDivisor(entry.value()) % period == 0;
+    });
+  }
   SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
   for (auto [dim, index] : llvm::enumerate(indices)) {
-    Value position = arith::AddIOp::create(
-        builder, loc, index,
-        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                     thread[dim]));
-    lastOffset = arith::AddIOp::create(
-        builder, loc, lastOffset, buffer.scale(builder, loc, position, dim));
+    Value coordinate = arith::IndexCastUIOp::create(
+        builder, loc, builder.getIndexType(), thread[dim]);
+    Value position = add(index, coordinate);
+    positions.push_back(position);
+    if (mapped && mapped->repeats) {
+      // Apart, so that what the thread adds leaves a loop over starts.
+      lastOffset = add(lastOffset, buffer.scale(builder, loc, coordinate, dim));
+      lastOffset = add(lastOffset, buffer.scale(builder, loc, index, dim));
+    } else if (!mapped) {
+      lastOffset = add(lastOffset, buffer.scale(builder, loc, position, dim));
+    }
     bounds.push_back(
         isInBounds(buffer.type, index, dim, dist.shape()[dim])
             ? Bounds()
@@ -28,7 +44,53 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
   last = dist.element(0, 0, 0);
 }
 
+/// The distance in storage, per result of the map, between two registers of a
+/// thread; nothing if threads differ.
+std::optional<SmallVector<int64_t>> GlobalAccess::storageDistance(int64_t from,
+                                                                  int64_t to) {
+  SmallVector<int64_t> distance;
+  for (int64_t warp = 0; warp < dist.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane) {
+      auto a = mapped->digits.apply(dist.element(from, lane, warp));
+      auto b = mapped->digits.apply(dist.element(to, lane, warp));
+      for (auto [i, first] : llvm::enumerate(a)) {
+        if (lane == 0 && warp == 0)
+          distance.push_back(b[i] - first);
+        else if (b[i] - first != distance[i])
+          return std::nullopt;
+      }
+    }
+  return distance;
+}
+
+Value GlobalAccess::mappedOffset(int64_t r) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  if (mapped->repeats)
+    if (auto distance = storageDistance(lastRegister, r)) {
+      Value offset = lastOffset;
+      for (auto [result, step] : llvm::enumerate(*distance))
+        if (step != 0)
+          offset = arith::AddIOp::create(
+              builder, loc, offset,
+              buffer.scaleResult(builder, loc, constant(step), result));
+      lastRegister = r;
+      return lastOffset = offset;
+    }
+  Value offset = buffer.offset;
+  for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
+    Value position =
+        arith::AddIOp::create(builder, loc, positions[dim], constant(distance));
+    offset = arith::AddIOp::create(builder, loc, offset,
+                                   buffer.scale(builder, loc, position, dim));
+  }
+  return offset;
+}
+
 Value GlobalAccess::offset(int64_t r) {
+  if (mapped)
+    return mappedOffset(r);
   SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
   for (auto [dim, from, to] : llvm::enumerate(last, next))
     if (from != to)

@@ -24,6 +24,18 @@ public:
   mlir::Value inBounds(int64_t r);
 
 private:
+  /// How a buffer with a #tile.map finds the offset of a register. Where the
+  /// start is known to be one from which the layout repeats, the coordinates in
+  /// storage of start, thread and register add up, as far as the registers'
+  /// are found to by enumeration; else each register is mapped by itself.
+  struct Mapped {
+    bool repeats = false;
+    Layout digits; // tile -> storage
+  };
+  std::optional<llvm::SmallVector<int64_t>> storageDistance(int64_t from,
+                                                            int64_t to);
+  mlir::Value mappedOffset(int64_t r);
+
   /// In bounds is (i32) position + distance < count, unsigned; or, with no
   /// position, distance < count, signed. No count: always in bounds.
   struct Bounds {
@@ -38,7 +50,12 @@ private:
   const BufferParts &buffer;
   llvm::SmallVector<Bounds> bounds;
   mlir::Value lastOffset;
+  /// Register and coordinates that lastOffset is of.
+  int64_t lastRegister = 0;
   llvm::SmallVector<int64_t, 4> last;
+  std::optional<Mapped> mapped;
+  /// Of register 0, per dimension.
+  llvm::SmallVector<mlir::Value> positions;
 };
 
 /// Accesses to the same side of the bounds, in order.

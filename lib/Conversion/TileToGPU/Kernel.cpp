@@ -56,8 +56,60 @@ static std::string typeName(Type type) {
   return name;
 }
 
+/// The elements of storage of a buffer with a map, as an expression of the
+/// extents of parameter `argument`: the product of the extents of the results,
+/// each 1 + the largest sum of its digits.
+static Attribute storageExpression(BufferType buffer, unsigned argument) {
+  Builder builder(buffer.getContext());
+  auto number = [&](int64_t value) -> Attribute {
+    return builder.getI64IntegerAttr(value);
+  };
+  auto apply = [&](StringRef op, Attribute a, Attribute b) -> Attribute {
+    return builder.getArrayAttr({builder.getStringAttr(op), a, b});
+  };
+  Layout map = *cast<MapAttr>(buffer.getLayout())
+                    .getMapLayout(buffer.getShape(), nullptr);
+  int64_t known = 1;
+  Attribute product;
+  for (unsigned result = 0; result < map.rank(); ++result) {
+    if (map.shape()[result] != kDynamic) {
+      known *= map.shape()[result];
+      continue;
+    }
+    int64_t constant = 1;
+    Attribute extent;
+    for (unsigned dim = 0; dim < map.numAxes(); ++dim) {
+      int64_t begin = 1;
+      for (const Digit &digit : map.axis(dim)) {
+        bool counts = digit.stride != 0 && digit.dim == result;
+        if (digit.extent != kDynamic) {
+          constant += counts ? (digit.extent - 1) * digit.stride : 0;
+          begin *= digit.extent;
+          continue;
+        }
+        if (!counts)
+          continue;
+        constant -= digit.stride;
+        Attribute count = builder.getArrayAttr(
+            {builder.getStringAttr("dim"), number(argument), number(dim)});
+        if (begin != 1)
+          count = apply("ceildiv", count, number(begin));
+        if (digit.stride != 1)
+          count = apply("mul", count, number(digit.stride));
+        extent = extent ? apply("add", extent, count) : count;
+      }
+    }
+    if (constant != 0)
+      extent = apply("add", extent, number(constant));
+    product = product ? apply("mul", product, extent) : extent;
+  }
+  if (!product)
+    return number(known);
+  return known == 1 ? product : apply("mul", product, number(known));
+}
+
 /// One entry of `params`; `null` is a unit attribute.
-static Attribute parameter(Type type, StringRef name, bool nonNegative) {
+static Attribute parameter(Type type, StringRef name, unsigned argument) {
   Builder builder(type.getContext());
   SmallVector<NamedAttribute> fields;
   auto set = [&](StringRef key, Attribute value) {
@@ -77,23 +129,24 @@ static Attribute parameter(Type type, StringRef name, bool nonNegative) {
   if (!buffer) {
     set("kind", builder.getStringAttr("scalar"));
     set("type", builder.getStringAttr(typeName(type)));
-    if (nonNegative)
-      set("nonnegative", builder.getBoolAttr(true));
     return builder.getDictionaryAttr(fields);
   }
-  auto strided = cast<StridedAttr>(buffer.getLayout());
-  int64_t bytes = buffer.getElementBits() / 8;
   set("kind", builder.getStringAttr("buffer"));
   set("type", builder.getStringAttr(typeName(buffer.getElementType())));
   set("rank", number(buffer.getRank()));
   set("shape", numbers(buffer.getShape()));
+  set("alignment", number(buffer.getAlignment()));
+  auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
+  if (!strided) {
+    set("storage", storageExpression(buffer, argument));
+    return builder.getDictionaryAttr(fields);
+  }
   set("strides", numbers(strided.getStrides()));
   SmallVector<int64_t> divisors;
   for (auto [stride, divisor] :
        llvm::zip_equal(strided.getStrides(), strided.getDivisors()))
     divisors.push_back(stride == kDynamic ? divisor : 1);
   set("stride_divisibility", numbers(divisors));
-  set("alignment", number(strided.getAlign() ? strided.getAlign() : bytes));
   return builder.getDictionaryAttr(fields);
 }
 
@@ -113,9 +166,9 @@ SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
       index};
   if (buffer.isShared())
     return types;
-  auto strided = cast<StridedAttr>(buffer.getLayout());
   types.append(llvm::count(buffer.getShape(), ShapedType::kDynamic), index);
-  types.append(llvm::count(strided.getStrides(), kDynamic), index);
+  if (auto strided = dyn_cast<StridedAttr>(buffer.getLayout()))
+    types.append(llvm::count(strided.getStrides(), kDynamic), index);
   return types;
 }
 
@@ -128,10 +181,9 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   SmallVector<Type> inputs;
   SmallVector<Attribute> params;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    auto name = kernel.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttr);
+    auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
     params.push_back(parameter(
-        type, name ? name.getValue().str() : "arg" + std::to_string(i),
-        kernel.getArgAttr(i, TileDialect::kNonNegativeAttr) != nullptr));
+        type, name ? name.getValue().str() : "arg" + std::to_string(i), i));
     auto buffer = dyn_cast<BufferType>(type);
     if (!buffer) {
       inputs.push_back(type);
@@ -169,10 +221,10 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   builder.setInsertionPointToStart(&entry);
   Value zero;
   auto next = entry.args_begin();
-  auto globalAlign = [&](StridedAttr strided, unsigned argument) {
-    if (strided.getAlign())
+  auto globalAlign = [&](BufferType buffer, unsigned argument) {
+    if (buffer.getAlignment() > buffer.getElementBits() / 8)
       func.setArgAttr(argument, "llvm.align",
-                      builder.getI64IntegerAttr(strided.getAlign()));
+                      builder.getI64IntegerAttr(buffer.getAlignment()));
   };
   SmallVector<Value> replacements;
   for (Type type : kernel.getArgumentTypes()) {
@@ -183,8 +235,7 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
     }
     if (!zero)
       zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    globalAlign(cast<StridedAttr>(buffer.getLayout()),
-                std::distance(entry.args_begin(), next));
+    globalAlign(buffer, std::distance(entry.args_begin(), next));
     SmallVector<Value> parts{*next++, zero};
     while (parts.size() < flattenBuffer(buffer).size())
       parts.push_back(*next++);

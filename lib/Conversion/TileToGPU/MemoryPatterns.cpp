@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
+#include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
@@ -16,24 +17,14 @@ using namespace tile;
 
 namespace {
 
-void remarkWidth(Operation *op, const AccessWidth &width, BufferType buffer,
-                 int64_t maxBytes) {
-  int64_t bytes = width.groups.width * buffer.getElementBits() / 8;
-  if (bytes < maxBytes && bytes < 4)
-    remark::missed(
-        op->getLoc(),
-        remark::RemarkOpts::name("narrow-access").category("tile-vectorize"))
-        << remark::reason("accesses of {0} bytes: {1}", bytes, width.limit);
-}
-
 /// Reads a tile from global memory; zero out of bounds.
 Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
                  const Layout &dist, const BufferParts &buffer,
                  ValueRange indices, const Chip &chip) {
   Location loc = op->getLoc();
-  AccessWidth width =
-      accessWidth(dist, buffer.type, indices, chip.maxGlobalAccess);
-  remarkWidth(op, width, buffer.type, chip.maxGlobalAccess);
+  AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
+                                  anyWidth(buffer.type, chip.maxGlobalAccess));
+  remarkLimits(op, width);
   const AccessGroups &groups = width.groups;
   auto part = VectorType::get({groups.width}, type.getElementType());
   GlobalAccess access(builder, loc, dist, buffer, indices);
@@ -68,19 +59,15 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
   return fromAccesses(builder, loc, type, dist, groups, parts);
 }
 
-/// The width of accesses to a shared buffer at constant indices.
-AccessGroups sharedGroups(const Layout &dist, BufferType buffer,
-                          ArrayRef<int64_t> start, const Chip &chip) {
-  int64_t width = chip.maxSharedAccess * 8 / buffer.getElementBits();
-  for (int64_t index : start)
-    width = std::gcd(width, index);
-  return widestAccess(dist, buffer.getCanonicalLayout(), width);
-}
-
-void storeShared(OpBuilder &builder, Location loc, Value vector,
+void storeShared(OpBuilder &builder, Operation *op, Value vector,
                  const Layout &dist, const BufferParts &buffer,
-                 ArrayRef<int64_t> start, const Chip &chip) {
-  AccessGroups groups = sharedGroups(dist, buffer.type, start, chip);
+                 ValueRange indices, ArrayRef<int64_t> start,
+                 const Chip &chip) {
+  Location loc = op->getLoc();
+  AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
+                                  anyWidth(buffer.type, chip.maxSharedAccess));
+  remarkLimits(op, width);
+  const AccessGroups &groups = width.groups;
   for (auto [part, offset] : llvm::zip_equal(
            toAccesses(builder, loc, vector, groups),
            sharedOffsets(builder, loc, dist, buffer, start, groups)))
@@ -117,7 +104,12 @@ struct LoadPattern : MemoryPattern<LoadOp> {
                                               buffer.memory, buffer.offset));
         return success();
       }
-    AccessGroups groups = sharedGroups(dist, buffer.type, *start, chip);
+    SmallVector<Value> indices = single(adaptor.getIndices());
+    AccessWidth width =
+        decideWidth(dist, memoryOperand(buffer, indices),
+                    anyWidth(buffer.type, chip.maxSharedAccess));
+    remarkLimits(op, width);
+    const AccessGroups &groups = width.groups;
     auto part = VectorType::get({groups.width}, type.getElementType());
     SmallVector<Value> parts;
     for (Value offset :
@@ -144,13 +136,14 @@ struct StorePattern : MemoryPattern<StoreOp> {
       auto start = constantIndices(indices);
       if (failed(start))
         return rejectDynamicStart(op);
-      storeShared(rewriter, loc, value, dist, buffer, *start, chip);
+      storeShared(rewriter, op, value, dist, buffer, indices, *start, chip);
       rewriter.eraseOp(op);
       return success();
     }
     AccessWidth width =
-        accessWidth(dist, buffer.type, indices, chip.maxGlobalAccess);
-    remarkWidth(op, width, buffer.type, chip.maxGlobalAccess);
+        decideWidth(dist, memoryOperand(buffer, indices),
+                    anyWidth(buffer.type, chip.maxGlobalAccess));
+    remarkLimits(op, width);
     SmallVector<Value> parts = toAccesses(rewriter, loc, value, width.groups);
     GlobalAccess access(rewriter, loc, dist, buffer, indices);
     for (Run run : runsOfEqualBounds(access, width.groups)) {
@@ -184,6 +177,8 @@ struct CopyPattern : MemoryPattern<CopyOp> {
     BufferParts dest(op.getDest().getType(), adaptor.getDest());
     SmallVector<Value> indices = single(adaptor.getIndices());
     SmallVector<int64_t> start(indices.size(), 0);
+    SmallVector<Value> origin(indices.size(),
+                              arith::ConstantIndexOp::create(rewriter, loc, 0));
     auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
     int64_t warps = func.getKnownBlockSizeAttr()[0] / chip.warpSize;
     LayoutAttrInterface attr = copyLayout(source.type, dest.type, warps);
@@ -191,16 +186,17 @@ struct CopyPattern : MemoryPattern<CopyOp> {
                                   dest.type.getElementBits(), nullptr);
 
     if (op.getAsync() && chip.asyncCopy) {
+      // Both sides at once: what is together in one must be in the other.
+      MemoryOperand operands[] = {memoryOperand(source, indices),
+                                  memoryOperand(dest, origin)};
       AccessWidth width =
-          accessWidth(dist, source.type, indices, chip.maxGlobalAccess);
+          decideWidth(dist, operands,
+                      anyWidth(source.type, std::min(chip.maxGlobalAccess,
+                                                     chip.maxSharedAccess)));
       int64_t bytes = dest.type.getElementBits() / 8;
-      AccessGroups groups = sharedGroups(dist, dest.type, start, chip);
-      if (groups.width > width.groups.width)
-        groups = width.groups;
-      // Narrower on one side: regroup, so that both sides allow it.
-      groups = widestAccess(dist, dest.type.getCanonicalLayout(),
-                            std::min(groups.width, width.groups.width));
+      const AccessGroups &groups = width.groups;
       if (groups.width * bytes >= 4) {
+        remarkLimits(op, width);
         GlobalAccess access(rewriter, loc, dist, source, indices);
         SmallVector<Value> offsets =
             sharedOffsets(rewriter, loc, dist, dest, start, groups);
@@ -222,13 +218,13 @@ struct CopyPattern : MemoryPattern<CopyOp> {
       remark::missed(loc, remark::RemarkOpts::name("synchronous-copy")
                               .category("tile-vectorize"))
           << remark::reason("asynchronous copies need at least 4 bytes: {0}",
-                            width.limit);
+                            width.limits.back().str());
     }
 
     auto type =
         VectorType::get({dist.axisSize(kRegister)}, dest.type.getElementType());
     Value tile = loadGlobal(rewriter, op, type, dist, source, indices, chip);
-    storeShared(rewriter, loc, tile, dist, dest, start, chip);
+    storeShared(rewriter, op, tile, dist, dest, origin, start, chip);
     rewriter.eraseOp(op);
     return success();
   }
@@ -240,6 +236,11 @@ private:
   LayoutAttrInterface copyLayout(BufferType source, BufferType dest,
                                  int64_t warps) const {
     ArrayRef<int64_t> shape = dest.getShape();
+    if (isa<MapAttr>(source.getLayout()))
+      return getCoalescedLayout(
+          source.getContext(), shape, source.getTileMemory(shape),
+          chip.maxGlobalAccess * 8 / dest.getElementBits(), chip.warpSize,
+          warps);
     int64_t rank = shape.size(), bytes = dest.getElementBits() / 8;
     int64_t fast = rank - 1, fastShared = rank - 1;
     auto strided = cast<StridedAttr>(source.getLayout());

@@ -3,8 +3,10 @@
 #include "VectorAccess.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace tile;
@@ -84,4 +86,51 @@ SmallVector<Value> tile::sharedOffsets(OpBuilder &builder, Location loc,
   for (size_t i = 0; i < groups.order.size(); i += groups.width)
     result.push_back(offsets.at(groups.order[i]));
   return result;
+}
+
+/// The parameters of a kernel take one argument for a scalar, and one each for
+/// the pointer, the dynamic extents and the dynamic strides of a buffer.
+static std::string nameOf(Value memory) {
+  // While buffers are taken apart, their parts are cast to one and back.
+  while (auto parts = memory.getDefiningOp<UnrealizedConversionCastOp>()) {
+    auto whole =
+        parts.getNumOperands() == 1
+            ? parts.getOperand(0).getDefiningOp<UnrealizedConversionCastOp>()
+            : UnrealizedConversionCastOp();
+    unsigned number = cast<OpResult>(memory).getResultNumber();
+    if (!whole || number >= whole.getNumOperands())
+      break;
+    memory = whole.getOperand(number);
+  }
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto func =
+      argument
+          ? dyn_cast<mlir::gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
+          : mlir::gpu::GPUFuncOp();
+  auto params = func ? func->getAttrOfType<ArrayAttr>(TileDialect::kParamsAttr)
+                     : ArrayAttr();
+  if (!params)
+    return "shared memory";
+  unsigned first = 0;
+  for (auto param : params.getAsRange<DictionaryAttr>()) {
+    if (first == argument.getArgNumber())
+      return "%" + param.getAs<StringAttr>("name").str();
+    ++first;
+    for (StringRef field : {"shape", "strides"})
+      if (auto numbers = param.getAs<ArrayAttr>(field))
+        first += llvm::count_if(numbers, llvm::IsaPred<UnitAttr>);
+  }
+  return "a buffer";
+}
+
+MemoryOperand tile::memoryOperand(const BufferParts &buffer,
+                                  ValueRange indices) {
+  return {buffer.type, indices, nameOf(buffer.memory)};
+}
+
+void tile::remarkLimits(Operation *op, const AccessWidth &width) {
+  for (const WidthLimit &limit : width.limits)
+    remark::missed(op->getLoc(), remark::RemarkOpts::name(limit.id).category(
+                                     "tile-vectorize"))
+        << remark::reason("{0}", limit.str());
 }

@@ -5,7 +5,7 @@
 
 #include "BufferParts.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "tile/Layout/Queries.h"
+#include "tile/Analysis/AccessWidth.h"
 #include "tile/Target/Chips.h"
 
 namespace tile {
@@ -36,6 +36,14 @@ llvm::SmallVector<mlir::Value>
 sharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, const Layout &dist,
               const BufferParts &buffer, llvm::ArrayRef<int64_t> start,
               const AccessGroups &groups);
+
+/// A buffer and where a tile starts in it. It is called by the name of its
+/// parameter in the manifest.
+MemoryOperand memoryOperand(const BufferParts &buffer,
+                            mlir::ValueRange indices);
+
+/// One remark for each width that was refused.
+void remarkLimits(mlir::Operation *op, const AccessWidth &width);
 
 /// What the patterns of operations on memory share.
 template <typename OpT> struct MemoryPattern : mlir::OpConversionPattern<OpT> {

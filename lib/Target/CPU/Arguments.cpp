@@ -5,7 +5,6 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 #include <limits>
 
 using namespace tile::cpu;
@@ -17,7 +16,7 @@ unsigned tile::cpu::elementBytes(llvm::StringRef type) {
   return llvm::StringSwitch<unsigned>(type)
       .Cases({"f16", "bf16"}, 2)
       .Cases({"f32", "i32"}, 4)
-      .Case("i64", 8)
+      .Cases({"f64", "i64"}, 8)
       .Default(0);
 }
 
@@ -39,10 +38,8 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   std::optional<llvm::StringRef> kind = object.getString("kind");
   parameter.name = object.getString("name").value_or("").str();
   parameter.type = object.getString("type").value_or("").str();
-  if (kind == "scalar") {
-    parameter.nonNegative = object.getBoolean("nonnegative").value_or(false);
+  if (kind == "scalar")
     return parameter;
-  }
   if (kind != "buffer")
     return createStringError(
         formatv("the executor does not know parameters of kind '{0}'",
@@ -54,7 +51,8 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
     parameter.strideDivisibility.push_back(divisor.value_or(1));
   parameter.strideDivisibility.resize(parameter.strides.size(), 1);
   parameter.alignment = object.getInteger("alignment").value_or(1);
-  if (parameter.shape.size() != parameter.strides.size() ||
+  bool isMapped = object.get("storage");
+  if ((isMapped ? 0 : parameter.shape.size()) != parameter.strides.size() ||
       elementBytes(parameter.type) == 0)
     return createStringError("parameter '" + parameter.name +
                              "' of the manifest is malformed");
@@ -94,6 +92,8 @@ tile::cpu::parseManifest(const json::Value &manifest) {
       if (!parameter)
         return parameter.takeError();
       kernel.parameters.push_back(std::move(*parameter));
+      const json::Value *storage = param.getAsObject()->get("storage");
+      kernel.storage.push_back(storage ? *storage : json::Value(nullptr));
     }
     kernels.push_back(std::move(kernel));
   }
@@ -123,7 +123,7 @@ static llvm::Error checkTensor(const Parameter &parameter,
     if (parameter.shape[i] && *parameter.shape[i] != extent)
       return createStringError(formatv("extent {0} is {1}, must be {2}", i,
                                        extent, *parameter.shape[i]));
-    if (extent <= 1)
+    if (extent <= 1 || parameter.strides.empty())
       continue;
     if (parameter.strides[i] && *parameter.strides[i] != stride)
       return createStringError(formatv("stride {0} is {1}, must be {2}", i,
@@ -146,12 +146,8 @@ static llvm::Expected<uint64_t> packScalar(const Parameter &parameter,
                                            const Argument &argument) {
   const auto *integer = std::get_if<int64_t>(&argument);
   const auto *real = std::get_if<double>(&argument);
-  double number = real ? *real : double(*integer);
-  if (parameter.nonNegative && !(std::isfinite(number) && number >= 0))
-    return createStringError(
-        formatv("must be finite and not negative, got {0}", number));
   if (parameter.type == "f32")
-    return bitCast<uint32_t>(float(number));
+    return bitCast<uint32_t>(float(real ? *real : double(*integer)));
   if (!integer)
     return createStringError(formatv("must be an integer, not {0}", *real));
   if (parameter.type == "i32") {
@@ -162,56 +158,13 @@ static llvm::Expected<uint64_t> packScalar(const Parameter &parameter,
   return static_cast<uint64_t>(*integer);
 }
 
-llvm::Expected<std::vector<uint64_t>>
-tile::cpu::packArguments(const KernelSpec &kernel,
-                         llvm::ArrayRef<Argument> arguments) {
-  std::vector<uint64_t> packed;
-  for (auto [i, pair] :
-       llvm::enumerate(llvm::zip_equal(kernel.parameters, arguments))) {
-    auto &[parameter, argument] = pair;
-    auto fail = [&, i = i, &parameter = parameter](llvm::Error error) {
-      return createStringError(formatv("argument {0} '{1}': {2}", i,
-                                       parameter.name,
-                                       llvm::toString(std::move(error))));
-    };
-    const auto *tensor = std::get_if<Tensor>(&argument);
-    if (parameter.isBuffer != (tensor != nullptr))
-      return fail(createStringError(parameter.isBuffer
-                                        ? "must be a tensor, not a number"
-                                        : "must be a number, not a tensor"));
-    if (!tensor) {
-      llvm::Expected<uint64_t> scalar = packScalar(parameter, argument);
-      if (!scalar)
-        return fail(scalar.takeError());
-      packed.push_back(*scalar);
-      continue;
-    }
-    if (llvm::Error error = checkTensor(parameter, *tensor))
-      return fail(std::move(error));
-    packed.push_back(reinterpret_cast<uintptr_t>(tensor->data));
-    for (unsigned d = 0; d < tensor->shape.size(); ++d)
-      if (!parameter.shape[d])
-        packed.push_back(tensor->shape[d]);
-    for (unsigned d = 0; d < tensor->shape.size(); ++d) {
-      if (parameter.strides[d])
-        continue;
-      // The stride of a single element is never stepped along.
-      bool unused = tensor->shape[d] <= 1 &&
-                    tensor->strides[d] % parameter.strideDivisibility[d] != 0;
-      packed.push_back(unused ? parameter.strideDivisibility[d]
-                              : tensor->strides[d]);
-    }
-  }
-  return packed;
-}
-
-/// The value of an expression of a grid.
+/// The value of an expression of a manifest.
 static llvm::Expected<int64_t> evaluate(const json::Value &expression,
                                         llvm::ArrayRef<Argument> arguments) {
   if (std::optional<int64_t> integer = expression.getAsInteger())
     return *integer;
   auto malformed = [] {
-    return createStringError("the grid of the manifest is malformed");
+    return createStringError("an expression of the manifest is malformed");
   };
   const json::Array *array = expression.getAsArray();
   if (!array || array->size() < 2)
@@ -246,7 +199,8 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
     return b.takeError();
   bool divides = *op == "floordiv" || *op == "ceildiv" || *op == "mod";
   if (divides && *b <= 0)
-    return createStringError(formatv("the grid divides by {0}", *b));
+    return createStringError(
+        formatv("an expression of the manifest divides by {0}", *b));
   auto result =
       llvm::StringSwitch<std::optional<int64_t>>(*op)
           .Case("add", *a + *b)
@@ -261,6 +215,71 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
   if (!result)
     return malformed();
   return *result;
+}
+
+/// A permuted buffer takes more storage than it has elements where an extent is
+/// no multiple of a block.
+static llvm::Error checkStorage(const json::Value &expression,
+                                const Tensor &tensor,
+                                llvm::ArrayRef<Argument> arguments) {
+  if (expression.getAsNull() || llvm::is_contained(tensor.shape, 0))
+    return llvm::Error::success();
+  llvm::Expected<int64_t> needed = evaluate(expression, arguments);
+  if (!needed)
+    return needed.takeError();
+  int64_t span = 1;
+  for (auto [extent, stride] : llvm::zip_equal(tensor.shape, tensor.strides))
+    span += (extent - 1) * stride;
+  if (span >= *needed)
+    return llvm::Error::success();
+  return createStringError(formatv("spans {0} elements, must span {1}: its "
+                                   "layout stores whole blocks",
+                                   span, *needed));
+}
+
+llvm::Expected<std::vector<uint64_t>>
+tile::cpu::packArguments(const KernelSpec &kernel,
+                         llvm::ArrayRef<Argument> arguments) {
+  std::vector<uint64_t> packed;
+  for (auto [i, pair] :
+       llvm::enumerate(llvm::zip_equal(kernel.parameters, arguments))) {
+    auto &[parameter, argument] = pair;
+    auto fail = [&, i = i, &parameter = parameter](llvm::Error error) {
+      return createStringError(formatv("argument {0} '{1}': {2}", i,
+                                       parameter.name,
+                                       llvm::toString(std::move(error))));
+    };
+    const auto *tensor = std::get_if<Tensor>(&argument);
+    if (parameter.isBuffer != (tensor != nullptr))
+      return fail(createStringError(parameter.isBuffer
+                                        ? "must be a tensor, not a number"
+                                        : "must be a number, not a tensor"));
+    if (!tensor) {
+      llvm::Expected<uint64_t> scalar = packScalar(parameter, argument);
+      if (!scalar)
+        return fail(scalar.takeError());
+      packed.push_back(*scalar);
+      continue;
+    }
+    if (llvm::Error error = checkTensor(parameter, *tensor))
+      return fail(std::move(error));
+    if (llvm::Error error = checkStorage(kernel.storage[i], *tensor, arguments))
+      return fail(std::move(error));
+    packed.push_back(reinterpret_cast<uintptr_t>(tensor->data));
+    for (unsigned d = 0; d < tensor->shape.size(); ++d)
+      if (!parameter.shape[d])
+        packed.push_back(tensor->shape[d]);
+    for (unsigned d = 0; d < parameter.strides.size(); ++d) {
+      if (parameter.strides[d])
+        continue;
+      // The stride of a single element is never stepped along.
+      bool unused = tensor->shape[d] <= 1 &&
+                    tensor->strides[d] % parameter.strideDivisibility[d] != 0;
+      packed.push_back(unused ? parameter.strideDivisibility[d]
+                              : tensor->strides[d]);
+    }
+  }
+  return packed;
 }
 
 llvm::Expected<std::array<int64_t, 3>>

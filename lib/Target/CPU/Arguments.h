@@ -16,6 +16,9 @@ struct KernelSpec {
   std::vector<Parameter> parameters;
   /// Three expressions.
   llvm::json::Array grid;
+  /// Per parameter, the elements of storage that it needs, an expression; null
+  /// where its strides say how its elements are stored.
+  std::vector<llvm::json::Value> storage;
 };
 
 /// The kernels of a manifest that this library has written.

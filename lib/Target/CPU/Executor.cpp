@@ -23,7 +23,6 @@ namespace orc = llvm::orc;
 struct Program::Implementation {
   MLIRContext *context = nullptr;
   const Chip *chip = nullptr;
-  bool checks = true;
   Redirected redirected;
   std::vector<KernelSpec> kernels;
   std::vector<Parameter> parameters;
@@ -131,8 +130,6 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
                                                llvm::JITSymbolFlags::Callable};
   };
   define("tile_cpu_call", reinterpret_cast<void *>(&runCall));
-  define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
-  define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
   for (llvm::ArrayRef<cpu::Instruction> rows :
        {nvidiaInstructions(), amdInstructions()})
@@ -155,11 +152,10 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
 }
 
 FailureOr<Program> Program::compile(ModuleOp module,
-                                    const ProgramOptions &options) {
+                                    const CompileOptions &options) {
   Location loc = module.getLoc();
-  CompileOptions lowering = options.compile;
+  CompileOptions lowering = options;
   lowering.requireManifest = true;
-  lowering.sourceLocations = true;
   FailureOr<Artifact> artifact =
       tile::compile(module, OutputKind::LLVMIR, lowering);
   if (failed(artifact))
@@ -167,8 +163,8 @@ FailureOr<Program> Program::compile(ModuleOp module,
 
   auto program = std::make_unique<Implementation>();
   program->context = module.getContext();
-  program->chip = getTargetChip(module);
-  program->checks = options.checks;
+  program->chip =
+      options.chip.empty() ? getTargetChip(module) : findChip(options.chip);
   auto fail = [&](llvm::Error error) {
     return emitError(loc, llvm::toString(std::move(error)));
   };
@@ -187,8 +183,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
   if (!ir)
     return emitError(loc, "LLVM IR: ") << message.getMessage();
   program->findWritten(*ir);
-  std::vector<Obstacle> obstacles =
-      redirect(*ir, program->redirected, options.checks);
+  std::vector<Obstacle> obstacles = redirect(*ir, program->redirected);
   for (const Obstacle &obstacle : obstacles)
     emitError(obstacle.position.file.empty()
                   ? loc
@@ -292,19 +287,6 @@ Program::Implementation::runKernel(unsigned index,
           ? redirected.staticShared + kernel.sharedBytes
           : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
   launch.frameBytes = redirected.frameBytes;
-  launch.barriersFence = chip->vendor == Vendor::NVIDIA;
-  CheckedLaunch checked;
-  checked.unit = redirected.unit;
-  checked.sites = &redirected.sites;
-  if (checks) {
-    for (auto [i, argument] : llvm::enumerate(own))
-      if (const auto *tensor = std::get_if<Tensor>(&argument)) {
-        const Parameter &parameter = parameters[selections[index][i]];
-        checked.buffers.emplace_back(parameter.name, *tensor,
-                                     parameter.isWritten, checked.unit);
-      }
-    launch.checked = &checked;
-  }
   unsigned jobs = options.jobs
                       ? options.jobs
                       : std::max(1u, std::thread::hardware_concurrency());

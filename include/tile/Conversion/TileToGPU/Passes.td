@@ -26,8 +26,11 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     %u = arith.addf %t, %t : vector<64xf16>
     ```
 
-    Remarks: `narrow-access` (an access of less than 4 bytes, with the reason),
-    `scalar-atomic`, `synchronous-copy`. Fails on tiles without a layout, on
+    Remarks: one for each width that an access might have had and why it has
+    not: `width-instruction`, `width-alignment`, `width-start`, `width-layout`,
+    `width-extent` (Analysis/AccessWidth.h); `atomic-width`, the instruction of
+    each atomic; `atomic-loop`, for those that the chip makes a loop of;
+    `synchronous-copy`. Fails on tiles without a layout, on
     layouts for another number of warps or lanes, on tiles in shared memory that
     have not been bufferized, and on conversions that move elements between
     threads.

@@ -189,6 +189,7 @@ TILE_LAYOUT_ATTR(PermuteAttr, getParent().getFamily())
 TILE_LAYOUT_ATTR(SwizzleAttr, LayoutFamily::Memory)
 TILE_LAYOUT_ATTR(PaddedAttr, LayoutFamily::Memory)
 TILE_LAYOUT_ATTR(StridedAttr, LayoutFamily::Memory)
+TILE_LAYOUT_ATTR(MapAttr, LayoutFamily::Memory)
 
 //===----------------------------------------------------------------------===//
 // DistributedAttr

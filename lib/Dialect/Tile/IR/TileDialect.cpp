@@ -26,6 +26,7 @@ struct TileAsmInterface : OpAsmDialectInterface {
                          })
                          .Case<BlockedAttr>([](auto) { return "blocked"; })
                          .Case<DistributedAttr>([](auto) { return "layout"; })
+                         .Case<MapAttr>([](auto) { return "map"; })
                          .Case<StridedAttr>([](auto) { return "strided"; })
                          .Default([](Attribute) { return ""; });
     if (name.empty())

@@ -169,6 +169,22 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
     }
     layout = StridedAttr::get(source.getContext(), strides, divisors,
                               align == bytes ? 0 : align);
+  } else if (auto map = dyn_cast<MapAttr>(layout)) {
+    FailureOr<Layout> digits = map.getMapLayout(source.getShape(), emitError);
+    if (failed(digits))
+      return failure();
+    // Steps of the fixed dimensions keep this much of the alignment.
+    int64_t bytes = source.getElementBits() / 8, align = source.getAlignment();
+    Layout memory = source.getCanonicalLayout();
+    for (auto [dim, keep] : llvm::enumerate(kept))
+      for (const Digit &digit : memory.axis(dim))
+        while (!keep && digit.stride * bytes % align != 0)
+          align /= 2;
+    FailureOr<MapAttr> sliced =
+        map.getSlice(kept, align == bytes ? 0 : align, emitError);
+    if (failed(sliced))
+      return failure();
+    layout = *sliced;
   } else {
     // Swizzled and padded layouts stack tiles along leading dimensions: a
     // slice that keeps the tile keeps the layout.
@@ -660,11 +676,6 @@ LogicalResult AttentionOp::verify() {
             agree({"length of q", dim(q, 1)}, {"length of lse", dim(lse, 2)})))
       return failure();
   }
-  APFloat scale(0.0f);
-  if (matchPattern(getScale(), m_ConstantFloat(&scale)) &&
-      (!scale.isFinite() || (scale.isNegative() && !scale.isZero())))
-    return emitOpError() << "scale must be finite and not negative, got "
-                         << scale.convertToDouble();
   if (std::optional<ArrayRef<int64_t>> window = getWindow()) {
     if (window->size() != 2)
       return emitOpError() << "window must be two numbers, left and right";

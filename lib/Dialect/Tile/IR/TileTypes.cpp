@@ -47,6 +47,17 @@ void BufferType::print(AsmPrinter &printer) const {
           << stringifyMemorySpace(getSpace()) << '>';
 }
 
+/// No two elements of a map share a place, whatever the dynamic extents.
+static LogicalResult
+verifyInjective(const Layout &map, Attribute attr,
+                llvm::function_ref<InFlightDiagnostic()> emitError) {
+  Layout::Witness witness;
+  if (map.isInjective(/*countReplication=*/true, &witness))
+    return success();
+  return emitError() << attr << " stores the elements (" << witness.first
+                     << ") and (" << witness.second << ") at one place";
+}
+
 LogicalResult
 BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    ArrayRef<int64_t> shape, Type element,
@@ -58,33 +69,35 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << element;
   if (shape.empty())
     return emitError() << "a buffer needs at least one dimension";
-  // Bounds are compared in 32 bits.
   for (int64_t extent : shape)
-    if (!ShapedType::isDynamic(extent) &&
-        (extent < 1 || extent > std::numeric_limits<int32_t>::max()))
-      return emitError() << "buffer extents must lie in 1 .. 2^31 - 1, got "
-                         << extent;
+    if (!ShapedType::isDynamic(extent) && extent <= 0)
+      return emitError() << "buffer extents must be positive, got " << extent;
   if (layout.getFamily() != LayoutFamily::Memory)
     return emitError() << layout << " is not a memory layout";
   unsigned bits = element.getIntOrFloatBitWidth();
   auto strided = dyn_cast<StridedAttr>(layout);
-  if (strided && strided.getAlign() != 0 && strided.getAlign() < bits / 8)
-    return emitError() << "the alignment " << strided.getAlign()
-                       << " is less than the " << bits / 8
-                       << " bytes of an element";
+  auto map = dyn_cast<MapAttr>(layout);
+  int64_t align = strided ? strided.getAlign() : map ? map.getAlign() : 0;
+  if (align != 0 && align < bits / 8)
+    return emitError() << "the alignment " << align << " is less than the "
+                       << bits / 8 << " bytes of an element";
   if (space == MemorySpace::Shared) {
     if (ShapedType::isDynamicShape(shape))
       return emitError() << "a shared buffer must have a static shape";
     if (failed(verifyTileShape(shape, emitError)))
       return failure();
-  } else if (!strided) {
-    return emitError() << "a global buffer must have a #tile.strided layout";
+  } else if (!strided && !map) {
+    return emitError() << "a global buffer must have a #tile.strided or a "
+                          "#tile.map layout";
   }
   FailureOr<Layout> canonical = layout.getLayout(shape, bits, emitError);
   if (failed(canonical))
     return failure();
   if (space == MemorySpace::Shared)
     return verifyStorage(*canonical, layout, emitError);
+  if (map)
+    return verifyInjective(*map.getMapLayout(shape, emitError), layout,
+                           emitError);
   if (llvm::Error error = canonical->verify())
     return emitError() << llvm::toString(std::move(error));
   return success();
@@ -94,6 +107,44 @@ ShapedType BufferType::cloneWith(std::optional<ArrayRef<int64_t>> shape,
                                  Type elementType) const {
   return get(getContext(), shape.value_or(getShape()), elementType, getLayout(),
              getSpace());
+}
+
+Layout BufferType::getTileMemory(ArrayRef<int64_t> tile) const {
+  if (isShared())
+    return getCanonicalLayout();
+  if (isa<StridedAttr>(getLayout()))
+    return *getLayout().getLayout(tile, getElementBits(), nullptr);
+  auto map = cast<MapAttr>(getLayout());
+  SmallVector<int64_t> strides =
+      getStorageStrides(*map.getMapLayout(getShape(), nullptr));
+  Layout digits = *map.getMapLayout(tile, nullptr);
+  SmallVector<Digits> axes;
+  for (unsigned axis = 0; axis < digits.numAxes(); ++axis) {
+    axes.emplace_back(digits.axis(axis));
+    for (Digit &digit : axes.back()) {
+      digit.stride *= strides[digit.dim];
+      digit.dim = 0;
+    }
+  }
+  return Layout::memory(axes, kDynamic);
+}
+
+int64_t BufferType::getPeriod(unsigned dim) const {
+  SmallVector<int64_t> dynamic(getRank(), kDynamic);
+  Layout memory = getTileMemory(dynamic);
+  int64_t period = 1;
+  for (const Digit &digit : memory.axis(dim).drop_back())
+    period *= digit.extent;
+  return period;
+}
+
+int64_t BufferType::getAlignment() const {
+  int64_t align = 0;
+  if (auto strided = dyn_cast<StridedAttr>(getLayout()))
+    align = strided.getAlign();
+  else if (auto map = dyn_cast<MapAttr>(getLayout()))
+    align = map.getAlign();
+  return align ? align : getElementBits() / 8;
 }
 
 Layout BufferType::getCanonicalLayout() const {

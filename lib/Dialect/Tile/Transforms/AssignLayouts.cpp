@@ -7,11 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MmaChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -89,6 +91,7 @@ private:
   }
   void spreadFrom(Value value, LayoutAttrInterface layout);
   void spreadThrough(Operation *op, Value value, LayoutAttrInterface layout);
+  LayoutAttrInterface coalesced(BufferType buffer, RankedTensorType type);
   LayoutAttrInterface defaultLayout(RankedTensorType type);
   LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim);
   bool fits(LayoutAttrInterface layout, RankedTensorType type) {
@@ -171,51 +174,11 @@ void LayoutAssigner::rematerialize() {
 
 LogicalResult LayoutAssigner::chooseInstructions() {
   WalkResult result = kernel.walk([&](DotOp dot) {
-    auto acc = cast<RankedTensorType>(dot.getType());
-    auto a = cast<RankedTensorType>(dot.getA().getType());
-    if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding())) {
-      instructions.insert({dot, pinned});
-      return WalkResult::advance();
-    }
-    int64_t numWarps = kernel.getNumWarps();
-    MmaElement operand =
-        a.getElementType().isF16() ? MmaElement::F16 : MmaElement::BF16;
-    for (StringLiteral name : chip.mma) {
-      const Mma *mma = findMma(name);
-      if (mma->operand != operand ||
-          (dot.getInstruction() && *dot.getInstruction() != name))
-        continue;
-      if (a.getDimSize(1) % mma->k != 0)
-        continue;
-      // Warps along rows as far as they go: reductions along a row then stay
-      // within a warp.
-      int64_t rows = numWarps;
-      while (rows > 1 &&
-             (acc.getDimSize(0) % (mma->m * rows) != 0 || numWarps % rows != 0))
-        --rows;
-      int64_t columns = numWarps / rows;
-      if (acc.getDimSize(0) % (mma->m * rows) != 0 ||
-          acc.getDimSize(1) % (mma->n * columns) != 0)
-        continue;
-      instructions.insert(
-          {dot,
-           MmaAttr::get(kernel.getContext(), builder.getStringAttr(mma->name),
-                        {rows, columns}, mma->preferTransposed)});
-      return WalkResult::advance();
-    }
-    InFlightDiagnostic diag = dot.emitOpError()
-                              << "no matrix instruction of " << chip.name
-                              << " divides the product " << acc.getDimSize(0)
-                              << "x" << acc.getDimSize(1) << "x"
-                              << a.getDimSize(1) << " of " << a.getElementType()
-                              << " among " << numWarps << " warps";
-    if (dot.getInstruction())
-      diag << " with the instruction \"" << *dot.getInstruction() << '"';
-    for (StringLiteral name : chip.mma)
-      if (const Mma *mma = findMma(name); mma->operand == operand)
-        diag.attachNote() << name << " computes " << mma->m << "x" << mma->n
-                          << "x" << mma->k;
-    return WalkResult::interrupt();
+    FailureOr<MmaAttr> mma = chooseMma(dot, kernel.getNumWarps(), chip);
+    if (failed(mma))
+      return WalkResult::interrupt();
+    instructions.insert({dot, *mma});
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -317,6 +280,13 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
       assign(other, layout);
     return;
   }
+  // Old values are where the new ones were.
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+    if (atomic.getResult())
+      for (Value other : {atomic.getValue(), atomic.getResult()})
+        assign(other, layout);
+    return;
+  }
   if (auto yield = dyn_cast<scf::YieldOp>(op))
     op = yield->getParentOp();
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -371,6 +341,15 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
   }
 }
 
+/// Threads along the offsets of the buffer, 16 bytes each.
+LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
+                                              RankedTensorType type) {
+  return getCoalescedLayout(type.getContext(), type.getShape(),
+                            buffer.getTileMemory(type.getShape()),
+                            chip.maxGlobalAccess * 8 / buffer.getElementBits(),
+                            chip.warpSize, kernel.getNumWarps());
+}
+
 /// Threads along the fastest dimension first, 16 bytes each.
 LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
   int64_t rank = type.getRank();
@@ -393,7 +372,13 @@ void LayoutAssigner::seedDefaults() {
   for (Value value : values) {
     if (layoutOf(value))
       continue;
-    assign(value, defaultLayout(tileType(value)));
+    // A permuted buffer is not read along its dimensions.
+    auto load = value.getDefiningOp<LoadOp>();
+    bool isPermuted =
+        load && isa<MapAttr>(load.getBuffer().getType().getLayout());
+    assign(value, isPermuted
+                      ? coalesced(load.getBuffer().getType(), tileType(value))
+                      : defaultLayout(tileType(value)));
     spread();
   }
 }
@@ -497,6 +482,16 @@ LogicalResult LayoutAssigner::rewrite() {
       if (type)
         for (OpOperand &operand : op->getOpOperands())
           require(operand, getLayoutAttr(type));
+      continue;
+    }
+    if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+      auto tile = cast<RankedTensorType>(atomic.getValue().getType());
+      if (atomic.getResult())
+        require(atomic.getValueMutable(),
+                getLayoutAttr(atomic.getResult().getType()));
+      else if (isSharedTile(tile))
+        require(atomic.getValueMutable(),
+                coalesced(atomic.getBuffer().getType(), tile));
       continue;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {

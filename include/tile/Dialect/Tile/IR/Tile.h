@@ -10,6 +10,7 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizationTypeInterfaces.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
@@ -60,6 +61,10 @@ bool isTile(mlir::Type type);
 llvm::LogicalResult
 verifyStorage(const Layout &layout, mlir::Attribute attr,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// By what one step of each result of a map moves the offset in row-major
+/// storage. Extents that are dynamic are represented by numbers with the same
+/// divisors. Empty if 64 bits do not hold them.
+llvm::SmallVector<int64_t> getStorageStrides(const Layout &map);
 /// The layout attribute of a tile, or null.
 LayoutAttrInterface getLayoutAttr(mlir::Type tile);
 /// True for a tile that lives in shared memory (its layout is of the memory

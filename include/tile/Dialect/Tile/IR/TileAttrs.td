@@ -259,4 +259,55 @@ def Tile_StridedAttr : Tile_LayoutAttr<"Strided", "strided"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_MapAttr : Tile_LayoutAttr<"Map", "map"> {
+  let summary = "memory whose elements are permuted";
+  let description = [{
+    The element at the coordinates (d0, d1, ...) is stored at the coordinates
+    that the map gives, in an array that is stored row major. The extents of
+    that array follow from those of the buffer, each as large as the map needs;
+    dynamic ones are computed where the kernel runs. `align` is the alignment of
+    the base in bytes, by default that of one element.
+
+    ```mlir
+    // Rows of 8 x 8 blocks, in each the two columns of an accumulator of
+    // mma.m16n8k16 apart: what a warp adds at once are 32 neighbours.
+    #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2,
+                         4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>
+    //   on ?x128: (1, 3) is in block (0, 0) at (1, 5), offset 32 + 5
+    ```
+
+    The storage of 250 x 128 elements is that of 32 x 16 blocks of 64: more
+    than the buffer has elements. The manifest says how much, and launchers
+    check it.
+
+    Each result is a sum of parts of dimensions, times constants: dK, and
+    `mod` and `floordiv` of it by constants each of which divides the next.
+    Illegal: two elements at one place (the error names them), parts of one
+    dimension in two results unless they are different digits, negative factors
+    and constant terms.
+  }];
+  let parameters = (ins "::mlir::AffineMap":$map,
+    DefaultValuedParameter<"int64_t", "0">:$align);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The attribute of a map of the algebra, from as many dimensions as it has
+    /// axes. The last digit of each axis may have any extent.
+    static MapAttr get(::mlir::MLIRContext *context, const ::tile::Layout &map,
+                       int64_t align);
+    /// The map for a buffer of this shape (of which extents may be dynamic), as
+    /// one of the algebra: coordinates -> coordinates in storage. The last digit
+    /// of each axis reaches to the end of the dimension.
+    ::llvm::FailureOr<::tile::Layout>
+    getMapLayout(::llvm::ArrayRef<int64_t> shape,
+                 ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+    /// The map of a slice that keeps the dimensions marked so, without the
+    /// results that belong to the others. Failure (with an error, if asked)
+    /// where these are not the leading results.
+    ::llvm::FailureOr<::tile::MapAttr>
+    getSlice(::llvm::ArrayRef<bool> kept, int64_t align,
+             ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+  }];
+}
+
 #endif // TILE_DIALECT_TILE_IR_TILEATTRS_TD

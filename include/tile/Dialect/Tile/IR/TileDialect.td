@@ -34,12 +34,11 @@ def Tile_Dialect : Dialect {
     /// Module attribute: the chip (a row of Target/Chips.h) that the module is
     /// compiled for.
     static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
-    /// Attributes of a kernel's arguments: the name in the manifest, and that a
-    /// scalar must be finite and not negative.
-    static constexpr llvm::StringLiteral kNameAttr = "tile.name";
-    static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
     /// Attribute of an scf.for: the number of stages that it is pipelined with.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
+    /// Unit attribute of a kernel argument: a buffer whose layout the compiler
+    /// may choose, see tile-choose-accumulators.
+    static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";
     /// Kernel attributes from S5 on; see docs/Manifest.md for their content.
     static constexpr llvm::StringLiteral kGridAttr = "tile.grid";
     static constexpr llvm::StringLiteral kBlockAttr = "tile.block";

@@ -37,6 +37,15 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
       return getElementType().getIntOrFloatBitWidth();
     }
     bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
+    /// Bytes to which the base of a global buffer is known to be aligned.
+    int64_t getAlignment() const;
+    /// The layout of a tile of that shape at the origin of this buffer, or
+    /// anywhere where the layout repeats, even if it is larger than the buffer.
+    /// Extents may be kDynamic unless the buffer is shared.
+    ::tile::Layout getTileMemory(::llvm::ArrayRef<int64_t> tile) const;
+    /// The layout continues at a multiple of this along `dim` as it does at the
+    /// origin.
+    int64_t getPeriod(unsigned dim) const;
     /// The canonical layout; valid by construction.
     ::tile::Layout getCanonicalLayout() const;
     /// Elements of storage of a static buffer.

@@ -75,6 +75,36 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileChooseAccumulators
+    : Pass<"tile-choose-accumulators", "::mlir::ModuleOp"> {
+  let summary = "Lays out global accumulators as it suits what is added (S1)";
+  let description = [{
+    The arguments with the attribute `tile.accumulator` and the same `tile.name`
+    are one buffer that the kernels of the module use among themselves. Its
+    `#tile.strided` layout is replaced, in all of them, by the `#tile.map` that
+    makes the atomic additions of a matrix product's accumulator coalesced and
+    as wide as the chip has them (chooseAccumulatorLayout in Analysis/
+    MemoryLayouts.h). Kernels that read the buffer are given tiles in the order
+    of its storage by tile-assign-layouts.
+
+    ```mlir
+    tile.kernel @add(%dq: !dq {tile.accumulator, tile.name = "dq"}, ...) {
+      ...
+      tile.atomic_rmw addf %dot, %dqh[%row, %c0] : tensor<64x128xf32>, !dqh
+    }
+    // On sm_90a the type of %dq becomes, in all kernels that have it,
+    !tile.buffer<?x128xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 16,
+        16 * (l mod 8) + 4 * ((d mod 8) floordiv 2)
+            + 2 * ((d mod 16) floordiv 8) + d mod 2), align = 16>, global>
+    ```
+
+    The storage that such a buffer needs is in the manifest. Remark
+    `accumulator-layout`: the layout, or that no fragment forces one and the
+    buffer stays as it is. Errors: an accumulator without a name, with another
+    layout than `#tile.strided`, or with different types in two kernels.
+  }];
+}
+
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let summary = "Gives every tile a layout (S1 to S2)";
   let description = [{

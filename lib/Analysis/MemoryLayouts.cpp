@@ -1,0 +1,152 @@
+//===- MemoryLayouts.cpp - Layouts that suit each other -------------------===//
+
+#include "tile/Analysis/MemoryLayouts.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+#include <tuple>
+
+using namespace mlir;
+using namespace tile;
+
+/// Moves values of `digits` to `taken`, in order, until there are `count` of
+/// them or no more divide what is missing.
+static void take(SmallVectorImpl<Digit> &digits, int64_t count, Digits &taken) {
+  for (Digit &digit : digits) {
+    int64_t part = std::gcd(digit.extent, count);
+    if (part != 1) {
+      taken.push_back({part, digit.dim, digit.stride});
+      digit.extent /= part;
+      digit.stride *= part;
+      count /= part;
+    }
+    // What follows is not side by side with what was taken.
+    if (digit.extent != 1)
+      break;
+  }
+  llvm::erase_if(digits, [](const Digit &digit) { return digit.extent == 1; });
+}
+
+static int64_t numValues(ArrayRef<Digit> digits) {
+  int64_t product = 1;
+  for (const Digit &digit : digits)
+    product *= digit.extent;
+  return product;
+}
+
+LayoutAttrInterface tile::getCoalescedLayout(MLIRContext *context,
+                                             ArrayRef<int64_t> shape,
+                                             const Layout &memory,
+                                             int64_t width, int64_t lanes,
+                                             int64_t warps) {
+  // The digits of the coordinates, in the order of the offsets.
+  struct Entry {
+    Digit digit;
+    int64_t step; // in memory
+  };
+  SmallVector<Entry> entries;
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    int64_t begin = 1;
+    for (const Digit &digit : memory.axis(dim)) {
+      int64_t inside = std::min(digit.extent, extent / begin);
+      if (inside > 1)
+        entries.push_back({{inside, unsigned(dim), begin}, digit.stride});
+      begin *= digit.extent;
+      if (begin >= extent)
+        break;
+    }
+  }
+  llvm::sort(entries, [](const Entry &a, const Entry &b) {
+    return std::tuple(a.step, a.digit.dim, a.digit.stride) <
+           std::tuple(b.step, b.digit.dim, b.digit.stride);
+  });
+  SmallVector<Digit> digits;
+  for (const Entry &entry : entries)
+    digits.push_back(entry.digit);
+
+  Digits registers, laneDigits, warpDigits;
+  if (!entries.empty() && entries.front().step == 1)
+    take(digits, width, registers);
+  take(digits, lanes, laneDigits);
+  take(digits, warps, warpDigits);
+  if (int64_t copies = lanes / numValues(laneDigits); copies > 1)
+    laneDigits.push_back({copies, 0, 0});
+  if (int64_t copies = warps / numValues(warpDigits); copies > 1)
+    warpDigits.push_back({copies, 0, 0});
+  registers.append(digits.begin(), digits.end());
+  return DistributedAttr::get(
+      context, Layout::distributed(registers, laneDigits, warpDigits, shape));
+}
+
+FailureOr<MapAttr> tile::chooseAccumulatorLayout(MLIRContext *context,
+                                                 const Layout &fragment,
+                                                 ArrayRef<int64_t> shape,
+                                                 AtomicElement element,
+                                                 const Chip &chip) {
+  unsigned rank = shape.size();
+  if (fragment.rank() != 2 || rank < 2 || fragment.replication(kRegister) != 1)
+    return failure();
+  auto isStatic = [&](unsigned dim) {
+    return shape[rank - 2 + dim] != kDynamic;
+  };
+
+  // One access: registers that differ in static dimensions, then the others.
+  SmallVector<Digit> registers;
+  for (bool wanted : {true, false})
+    for (const Digit &digit : fragment.axis(kRegister))
+      if (isStatic(digit.dim) == wanted && digit.extent != 1)
+        registers.push_back(digit);
+  int64_t width =
+      atomicWidths(chip, AtomicKind::AddF, element, /*shared=*/false).front();
+  Digits inner;
+  for (Digit &digit : registers) {
+    int64_t part = std::gcd(digit.extent, width);
+    if (part == 1)
+      continue;
+    inner.push_back({part, digit.dim, digit.stride});
+    width /= part;
+  }
+  for (const Digit &digit : fragment.axis(kLane))
+    if (digit.stride != 0 && digit.extent != 1)
+      inner.push_back(digit);
+
+  // Every coordinate: the digits inside, in order, and what is left between and
+  // above them.
+  struct Piece {
+    int64_t begin, extent, step; // step 0: left over
+  };
+  SmallVector<Piece> pieces[2];
+  int64_t step = 1;
+  for (const Digit &digit : inner) {
+    pieces[digit.dim].push_back({digit.stride, digit.extent, step});
+    step *= digit.extent;
+  }
+  // Results: the leading dimensions, what is above in rows and columns, what is
+  // between, and the accesses of a warp.
+  SmallVector<Digits> axes(rank);
+  unsigned results = rank;
+  for (unsigned dim = 0; dim < rank - 2; ++dim)
+    axes[dim].push_back({kDynamic, dim, 1});
+  for (unsigned dim : {0u, 1u}) {
+    Digits &axis = axes[rank - 2 + dim];
+    llvm::sort(pieces[dim], [](const Piece &a, const Piece &b) {
+      return a.begin < b.begin;
+    });
+    int64_t end = 1;
+    for (const Piece &piece : pieces[dim]) {
+      if (piece.begin % end != 0)
+        return failure();
+      if (piece.begin != end)
+        axis.push_back({piece.begin / end, results++, 1});
+      axis.push_back({piece.extent, ~0u, piece.step});
+      end = piece.begin * piece.extent;
+    }
+    axis.push_back({kDynamic, rank - 2 + dim, 1});
+  }
+  for (Digits &axis : axes)
+    for (Digit &digit : axis)
+      if (digit.dim == ~0u)
+        digit.dim = results;
+  SmallVector<int64_t> extents(results + 1, kDynamic);
+  return MapAttr::get(context, Layout::map(axes, extents),
+                      /*align=*/16);
+}

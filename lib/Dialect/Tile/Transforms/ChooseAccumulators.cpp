@@ -1,0 +1,212 @@
+//===- ChooseAccumulators.cpp - Lay out what atomics add into -------------===//
+//
+// An accumulator that only the kernels of one module see may lie in memory as
+// it suits the fragments that are added to it. All kernels that name it get the
+// same layout, so that the ones that clear and read it follow by themselves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MmaChoice.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILECHOOSEACCUMULATORS
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// The layout that tile-assign-layouts will give `value`, as far as matrix
+/// products or the author force it; null if they do not.
+static FailureOr<LayoutAttrInterface>
+findFragment(Value value, int64_t numWarps, const Chip &chip, unsigned depth) {
+  LayoutAttrInterface none;
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  if (!tile || depth == 0)
+    return none;
+  if (LayoutAttrInterface pinned = getLayoutAttr(tile))
+    return pinned.getFamily() == LayoutFamily::Distributed ? pinned : none;
+  auto follow = [&](Value other) {
+    return findFragment(other, numWarps, chip, depth - 1);
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getArgNumber() == 0)
+      return none;
+    return follow(loop.getYieldedValues()[argument.getArgNumber() - 1]);
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    FailureOr<MmaAttr> mma = chooseMma(dot, numWarps, chip);
+    if (failed(mma))
+      return failure();
+    return LayoutAttrInterface(*mma);
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return follow(
+        loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()]);
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    FailureOr<LayoutAttrInterface> source = follow(transpose.getSource());
+    if (failed(source) || !*source)
+      return source;
+    return LayoutAttrInterface(
+        PermuteAttr::get(op->getContext(), transpose.getOrder(), *source));
+  }
+  if (op->hasTrait<OpTrait::Elementwise>())
+    for (Value operand : op->getOperands()) {
+      FailureOr<LayoutAttrInterface> fragment = follow(operand);
+      if (failed(fragment) || *fragment)
+        return fragment;
+    }
+  return none;
+}
+
+namespace {
+struct ChooseAccumulators
+    : tile::impl::TileChooseAccumulatorsBase<ChooseAccumulators> {
+  using TileChooseAccumulatorsBase::TileChooseAccumulatorsBase;
+  void runOnOperation() override;
+
+private:
+  /// The arguments of all kernels that are one accumulator.
+  using Group = SmallVector<std::pair<KernelOp, unsigned>>;
+
+  LogicalResult choose(const Group &group, const Chip &chip);
+  LogicalResult retype(KernelOp kernel, unsigned argument, BufferType type);
+};
+} // namespace
+
+/// The atomics that add to a buffer or to its slices.
+static void collectAtomics(Value buffer, SmallVectorImpl<AtomicRMWOp> &found) {
+  for (OpOperand &use : buffer.getUses()) {
+    if (auto slice = dyn_cast<SliceOp>(use.getOwner()))
+      collectAtomics(slice.getResult(), found);
+    else if (auto atomic = dyn_cast<AtomicRMWOp>(use.getOwner());
+             atomic && atomic.getKind() == arith::AtomicRMWKind::addf)
+      found.push_back(atomic);
+  }
+}
+
+static LogicalResult updateSlices(Value buffer) {
+  for (Operation *user : buffer.getUsers()) {
+    auto slice = dyn_cast<SliceOp>(user);
+    if (!slice)
+      continue;
+    FailureOr<BufferType> type =
+        SliceOp::inferType(cast<BufferType>(buffer.getType()), slice.getKept(),
+                           [&] { return slice.emitOpError(); });
+    if (failed(type))
+      return failure();
+    slice.getResult().setType(*type);
+    if (failed(updateSlices(slice.getResult())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ChooseAccumulators::retype(KernelOp kernel, unsigned argument,
+                                         BufferType type) {
+  SmallVector<Type> inputs(kernel.getArgumentTypes());
+  inputs[argument] = type;
+  kernel.setFunctionType(FunctionType::get(&getContext(), inputs, {}));
+  Value value = kernel.getBody().getArgument(argument);
+  value.setType(type);
+  return updateSlices(value);
+}
+
+LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
+  auto [first, number] = group.front();
+  Value example = first.getBody().getArgument(number);
+  auto type = dyn_cast<BufferType>(example.getType());
+  auto strided = type ? dyn_cast<StridedAttr>(type.getLayout()) : StridedAttr();
+  if (!strided || type.isShared())
+    return first.emitOpError()
+           << "argument " << number
+           << " is an accumulator, so it must be a global buffer with a "
+              "#tile.strided layout, got "
+           << example.getType();
+  for (auto [kernel, argument] : group)
+    if (Type other = kernel.getBody().getArgument(argument).getType();
+        other != type)
+      return kernel.emitOpError()
+             << "argument " << argument << " is the same accumulator as one of "
+             << "@" << first.getName() << ", but has the type " << other
+             << ", not " << type;
+
+  for (auto [kernel, argument] : group) {
+    SmallVector<AtomicRMWOp> atomics;
+    collectAtomics(kernel.getBody().getArgument(argument), atomics);
+    for (AtomicRMWOp atomic : atomics) {
+      FailureOr<LayoutAttrInterface> fragment = findFragment(
+          atomic.getValue(), kernel.getNumWarps(), chip, /*depth=*/16);
+      if (failed(fragment))
+        return failure();
+      if (!*fragment)
+        continue;
+      auto tile = cast<RankedTensorType>(atomic.getValue().getType());
+      Type element = tile.getElementType();
+      FailureOr<Layout> layout =
+          fragment->getLayout(tile.getShape(), element.getIntOrFloatBitWidth(),
+                              [&] { return atomic.emitOpError(); });
+      if (failed(layout))
+        return failure();
+      FailureOr<MapAttr> map =
+          chooseAccumulatorLayout(&getContext(), *layout, type.getShape(),
+                                  *tile::gpu::getAtomicElement(element), chip);
+      if (failed(map))
+        continue;
+      auto mapped = BufferType::getChecked(
+          [&] { return atomic.emitOpError(); }, &getContext(), type.getShape(),
+          type.getElementType(), LayoutAttrInterface(*map), type.getSpace());
+      if (!mapped)
+        return failure();
+      std::string text;
+      llvm::raw_string_ostream(text) << *map;
+      remark::passed(atomic.getLoc(),
+                     remark::RemarkOpts::name("accumulator-layout")
+                         .category("tile-choose-accumulators"))
+          << remark::reason("{0}", text);
+      for (auto [other, place] : group)
+        if (failed(retype(other, place, mapped)))
+          return failure();
+      return success();
+    }
+  }
+  remark::missed(first.getLoc(), remark::RemarkOpts::name("accumulator-layout")
+                                     .category("tile-choose-accumulators"))
+      << remark::reason("argument {0} stays as it is: no fragment of a matrix "
+                        "product is added to it",
+                        number);
+  return success();
+}
+
+void ChooseAccumulators::runOnOperation() {
+  llvm::MapVector<StringAttr, Group> groups;
+  for (auto kernel : getOperation().getOps<KernelOp>())
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      if (!kernel.getArgAttr(i, TileDialect::kAccumulatorAttr))
+        continue;
+      auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
+      if (!name) {
+        kernel.emitOpError() << "argument " << i
+                             << " is an accumulator, so it needs a 'tile.name' "
+                                "for the kernels that share it";
+        return signalPassFailure();
+      }
+      groups[name].push_back({kernel, i});
+    }
+  if (groups.empty())
+    return markAllAnalysesPreserved();
+  const Chip *chip = getTargetChip(getOperation());
+  if (!chip)
+    return signalPassFailure();
+  for (auto &[name, group] : groups)
+    if (failed(choose(group, *chip)))
+      return signalPassFailure();
+}

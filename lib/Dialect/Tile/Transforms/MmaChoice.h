@@ -1,0 +1,19 @@
+//===- MmaChoice.h - The matrix instruction of a product ---------*- C++
+//-*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/Chips.h"
+
+namespace tile {
+
+/// The accumulator of `dot` on `numWarps` warps: what the author pinned, else
+/// the first instruction of the chip that divides the product. Failure with an
+/// error on `dot` if there is none.
+llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
+                                   const Chip &chip);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
