@@ -3,6 +3,7 @@
 #include "tile/Target/Compile.h"
 #include "Backend/Backend.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -119,6 +120,8 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
     buildTileToNVVMPipeline(pm, pipeline);
   else
     buildTileToROCDLPipeline(pm, pipeline);
+  if (options.sourceLocations)
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   if (failed(pm.run(module)))
     return failure();
 

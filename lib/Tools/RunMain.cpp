@@ -24,7 +24,7 @@ namespace {
 
 struct Arguments {
   std::string input;
-  tile::CompileOptions compile;
+  tile::cpu::ProgramOptions program;
   tile::cpu::RunOptions run;
   std::vector<std::string> values, outputs, expected;
   double rtol, atol;
@@ -80,6 +80,13 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<unsigned> jobs(
       "jobs", cl::desc("Threads of this machine; default: one for each core"),
       cl::init(0), cl::cat(category));
+  enum class Checks { Off, On };
+  static cl::opt<Checks> checks(
+      "checks",
+      cl::desc("Whether to watch accesses to memory and what orders them:"),
+      cl::values(clEnumValN(Checks::On, "on", "yes, the default"),
+                 clEnumValN(Checks::Off, "off", "no, which is faster")),
+      cl::init(Checks::On), cl::cat(category));
   static cl::opt<bool> timing(
       "timing", cl::desc("Print the time of compiling and running to stderr"),
       cl::cat(category));
@@ -101,8 +108,9 @@ static Arguments parseArguments(int argc, char **argv) {
 
   Arguments arguments;
   arguments.input = input;
-  arguments.compile.chip = chip;
-  arguments.compile.optLevel = level - '0';
+  arguments.program.compile.chip = chip;
+  arguments.program.compile.optLevel = level - '0';
+  arguments.program.checks = checks == Checks::On;
   arguments.values = values;
   arguments.outputs = outputs;
   arguments.expected = expected;
@@ -326,7 +334,7 @@ int tile::runMain(int argc, char **argv) {
   if (!module)
     return 1;
   FailureOr<cpu::Program> program =
-      cpu::Program::compile(*module, arguments.compile);
+      cpu::Program::compile(*module, arguments.program);
   if (failed(program))
     return 1;
   lap("compile");

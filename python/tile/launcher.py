@@ -7,6 +7,7 @@ before only reads the addresses, packs the parameters and calls the driver.
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import struct
@@ -32,6 +33,9 @@ from .tensors import Layout
 
 #: Dynamic shared memory that a kernel may use without asking for more.
 _DEFAULT_SHARED_BYTES = 48 * 1024
+
+#: Kernels compare coordinates with extents in 32 bits.
+_MAX_EXTENT = 2**31 - 1
 
 _GRID_LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
 _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
@@ -439,6 +443,8 @@ def _dynamic_values(param: Buffer, layout: Layout) -> List[int]:
         raise ArgumentError(f"rank is {len(layout.shape)}, must be {param.rank}")
     extents, strides = [], []
     for dimension, (extent, required) in enumerate(zip(layout.shape, param.shape)):
+        if extent > _MAX_EXTENT:
+            raise ArgumentError(f"extent {dimension} is {extent}, must be below 2^31")
         if required is None:
             extents.append(extent)
         elif extent != required:
@@ -484,5 +490,7 @@ def _scalar(param: Scalar, value: Any) -> Union[int, float]:
         1 << _INTEGER_BITS[param.type] - 1
     ):
         raise ArgumentError(f"{number} does not fit {param.type}")
+    if param.nonnegative and not (number >= 0 and math.isfinite(number)):
+        raise ArgumentError(f"must be finite and not negative, got {number}")
     return number
 

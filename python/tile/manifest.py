@@ -34,10 +34,11 @@ _OPERATORS: Dict[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True)
 class Scalar:
-    """A parameter passed by value."""
+    """A parameter passed by value; `nonnegative` ones must be finite as well."""
 
     name: str
     type: str
+    nonnegative: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,12 @@ def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
     name = _string(_field(value, "name", path), f"{path}.name")
     if kind == "scalar":
         type = _choice(_field(value, "type", path), SCALAR_TYPES, f"{path}.type")
-        return Scalar(name, type)
+        nonnegative = value.get("nonnegative", False)
+        if not isinstance(nonnegative, bool):
+            raise ManifestError(
+                f"{path}.nonnegative: expected true or false, got {nonnegative!r}"
+            )
+        return Scalar(name, type, nonnegative)
     if kind != "buffer":
         raise ManifestError(f"{path}.kind: {kind!r} is neither 'scalar' nor 'buffer'")
 

@@ -73,7 +73,8 @@ class Corpus:
         """Another word that often fits where `word` stands."""
         if rng.random() < 0.1:
             return rng.choice(self.words)
-        return rng.choice(self.kinds[kind_of(word)])
+        # Earlier damage may have made a word of a kind that nobody else has.
+        return rng.choice(self.kinds.get(kind_of(word), self.words))
 
 
 def kind_of(word):

@@ -223,6 +223,12 @@ class ArgumentCheckTest(LauncherTest):
             "argument 0 'q': rank is 3, must be 4", FakeTensor((16, 4, 128))
         )
 
+    def test_large_extent(self):
+        self.refuse(
+            "argument 0 'q': extent 1 is 2147483648, must be below 2^31",
+            FakeTensor((2, 2**31, 4, 128)),
+        )
+
     def test_static_extent(self):
         self.refuse(
             "argument 0 'q': extent 3 is 64, must be 128", FakeTensor((2, 16, 4, 64))
@@ -282,6 +288,25 @@ class ArgumentCheckTest(LauncherTest):
         self.assertRefused(
             "argument 0 'n': expected an integer (i32), got float", module, 1.0
         )
+
+
+    def test_nonnegative_scalars(self):
+        scale = {"kind": "scalar", "name": "scale", "type": "f32", "nonnegative": True}
+        module = self.module(manifest([scale]))
+        for bad in (-1.0, float("nan"), float("inf")):
+            self.assertRefused(
+                f"argument 0 'scale': must be finite and not negative, got {bad}",
+                module,
+                bad,
+            )
+        for good in (0.0, -0.0, 0, 0.125):
+            module.launch(good)
+        self.assertEqual(len(self.cuda.launches), 4)
+        with self.assertRaisesRegex(
+            tile.ManifestError,
+            r"kernels\[0\].params\[0\].nonnegative: expected true or false, got 1",
+        ):
+            self.module(manifest([{**scale, "nonnegative": 1}]))
 
 
 class StorageTest(LauncherTest):

@@ -31,6 +31,8 @@ struct CompileOptions {
   /// Fail if a kernel does not carry what its manifest needs, as one written
   /// by hand may not. Otherwise the manifest is then null.
   bool requireManifest = false;
+  /// Say in the LLVM IR from which line of the source an instruction comes.
+  bool sourceLocations = false;
 };
 
 /// Seconds of wall time spent in one stage.

@@ -109,7 +109,8 @@ static Attribute storageExpression(BufferType buffer, unsigned argument) {
 }
 
 /// One entry of `params`; `null` is a unit attribute.
-static Attribute parameter(Type type, StringRef name, unsigned argument) {
+static Attribute parameter(Type type, StringRef name, unsigned argument,
+                           bool nonNegative) {
   Builder builder(type.getContext());
   SmallVector<NamedAttribute> fields;
   auto set = [&](StringRef key, Attribute value) {
@@ -129,6 +130,8 @@ static Attribute parameter(Type type, StringRef name, unsigned argument) {
   if (!buffer) {
     set("kind", builder.getStringAttr("scalar"));
     set("type", builder.getStringAttr(typeName(type)));
+    if (nonNegative)
+      set("nonnegative", builder.getBoolAttr(true));
     return builder.getDictionaryAttr(fields);
   }
   set("kind", builder.getStringAttr("buffer"));
@@ -181,9 +184,10 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   SmallVector<Type> inputs;
   SmallVector<Attribute> params;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
+    auto name = kernel.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttr);
     params.push_back(parameter(
-        type, name ? name.getValue().str() : "arg" + std::to_string(i), i));
+        type, name ? name.getValue().str() : "arg" + std::to_string(i), i,
+        kernel.getArgAttr(i, TileDialect::kNonNegativeAttr) != nullptr));
     auto buffer = dyn_cast<BufferType>(type);
     if (!buffer) {
       inputs.push_back(type);

@@ -195,6 +195,10 @@ static void barrier(Thread &thread, const Call &call) {
   waitForBlock(thread, *call.site, 0);
 }
 
+static void orderWave(Warp &wave, llvm::ArrayRef<Call> lanes) {
+  wave.block->orderWarp(lanes, wave);
+}
+
 /// Only the barrier of the workgroup, -1.
 static llvm::Error decodeBarrier(const llvm::CallBase &call, Site &) {
   if (!llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->isMinusOne())
@@ -253,6 +257,7 @@ llvm::ArrayRef<Instruction> tile::cpu::amdInstructions() {
        require32Bits},
       {"llvm.amdgcn.ballot.*", Work::Exchange, nullptr, ballot},
 
+      {"llvm.amdgcn.wave.barrier", Work::Barrier, nullptr, orderWave},
       {"llvm.amdgcn.s.barrier", Work::Barrier, barrier},
       {"llvm.amdgcn.s.barrier.signal", Work::Barrier, signalBarrier, nullptr,
        nullptr, decodeBarrier},

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 #include <limits>
 
 using namespace tile::cpu;
@@ -38,8 +39,10 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   std::optional<llvm::StringRef> kind = object.getString("kind");
   parameter.name = object.getString("name").value_or("").str();
   parameter.type = object.getString("type").value_or("").str();
-  if (kind == "scalar")
+  if (kind == "scalar") {
+    parameter.nonNegative = object.getBoolean("nonnegative").value_or(false);
     return parameter;
+  }
   if (kind != "buffer")
     return createStringError(
         formatv("the executor does not know parameters of kind '{0}'",
@@ -146,8 +149,12 @@ static llvm::Expected<uint64_t> packScalar(const Parameter &parameter,
                                            const Argument &argument) {
   const auto *integer = std::get_if<int64_t>(&argument);
   const auto *real = std::get_if<double>(&argument);
+  double number = real ? *real : double(*integer);
+  if (parameter.nonNegative && !(std::isfinite(number) && number >= 0))
+    return createStringError(
+        formatv("must be finite and not negative, got {0}", number));
   if (parameter.type == "f32")
-    return bitCast<uint32_t>(float(real ? *real : double(*integer)));
+    return bitCast<uint32_t>(float(number));
   if (!integer)
     return createStringError(formatv("must be an integer, not {0}", *real));
   if (parameter.type == "i32") {

@@ -151,12 +151,15 @@ static void update(Thread &thread, const Call &call) {
   const auto &update =
       *static_cast<const AtomicUpdate *>(call.site->data.get());
   unsigned size = bytesOf(update.element) * update.count;
-  char *memory;
-  if (update.shared)
-    memory = thread.block->sharedAddress(thread, *call.site, call.integer(0),
-                                         size, size);
-  else
-    memory = reinterpret_cast<char *>(call.integer(0));
+  uint64_t address = call.integer(0);
+  Block &block = *thread.block;
+  char *memory = update.shared
+                     ? block.accessShared(thread, *call.site, address, size,
+                                          size, AccessKind::Atomic)
+                     : block.access(thread, *call.site, address, size, size,
+                                    AccessKind::Atomic);
+  if (Checker *checker = block.getChecker())
+    checker->atomic(thread, address, update.acquires, update.releases);
   char *olds = call.site->resultSize ? call.frame : nullptr;
   const char *values = call.operandBytes(1);
   switch (bytesOf(update.element)) {
@@ -267,7 +270,8 @@ static llvm::StringMap<AtomicUpdate> spellAtomics() {
 }
 
 static llvm::Error decodePtx(const llvm::CallBase &call, Site &site) {
-  static const auto &updates = *new llvm::StringMap<AtomicUpdate>(spellAtomics());
+  static const auto &updates =
+      *new llvm::StringMap<AtomicUpdate>(spellAtomics());
   auto found = updates.find(site.name);
   if (found == updates.end())
     return llvm::createStringError("no row of the table of atomics is this");

@@ -60,6 +60,10 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
     return shared.takeError();
   block->shared = *shared;
 
+  if (launch.checked)
+    block->checker =
+        std::make_unique<Checker>(launch, *launch.checked, block->shared);
+
   block->threads.resize(count);
   block->warps.resize(llvm::divideCeil(count, launch.warpSize));
   for (size_t i = 0; i < count; ++i) {
@@ -104,12 +108,15 @@ bool Block::run(Dim3 index) {
   barriers = {};
   // What nobody has written is not a number in any float type.
   memset(shared, 0xff, sharedMapped);
+  if (checker)
+    checker->reset();
   for (Warp &warp : warps)
     warp.meetings.clear();
   for (Thread &thread : threads) {
     thread.done = false;
     thread.waiting = nullptr;
     thread.signalled.reset();
+    thread.suspects.clear();
     thread.copies.clear();
     thread.groups.clear();
     stacks->prepare(thread, thread.id, enter);
@@ -154,6 +161,8 @@ void Block::yield(Thread &thread) {
 }
 
 void Block::finish(Thread &thread) {
+  if (!thread.suspects.empty())
+    checker->confirmWrites(thread);
   complete(thread, thread.copies);
   thread.copies.clear();
   for (auto &group : thread.groups)
@@ -277,6 +286,8 @@ uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
                        id, expected, barrier.expected));
   barrier.expected = expected;
   ++barrier.arrived;
+  if (checker)
+    checker->arrive(thread, barrier.clock, launch.barriersFence);
   uint64_t phase = barrier.phase;
   endPhaseIfComplete(barrier);
   return phase;
@@ -288,42 +299,72 @@ void Block::endPhaseIfComplete(Barrier &barrier) {
     return;
   barrier.arrived = 0;
   ++barrier.phase;
-  for (Thread *thread : barrier.waiting)
+  std::swap(barrier.lastClock, barrier.clock);
+  barrier.clock.clear();
+  for (Thread *thread : barrier.waiting) {
+    if (checker)
+      checker->leave(*thread, barrier.lastClock, launch.barriersFence);
     ready(*thread);
+  }
   barrier.waiting.clear();
 }
 
 void Block::waitBarrier(Thread &thread, const Site &site, unsigned id,
                         uint64_t phase) {
   Barrier &barrier = barriers[id];
-  if (barrier.phase != phase)
-    return;
-  barrier.waiting.push_back(&thread);
-  wait(thread, site);
+  if (barrier.phase == phase) {
+    barrier.waiting.push_back(&thread);
+    wait(thread, site);
+  } else if (checker) {
+    // The next phase has not ended: that takes this thread, too.
+    checker->leave(thread, barrier.lastClock, launch.barriersFence);
+  }
 }
 
-char *Block::sharedAddress(Thread &thread, const Site &site, uint64_t address,
-                           unsigned bytes, unsigned alignment) {
+char *Block::accessShared(Thread &thread, const Site &site, uint64_t address,
+                          unsigned bytes, unsigned alignment, AccessKind kind) {
   auto begin = reinterpret_cast<uintptr_t>(shared);
   if (address < begin || address + bytes > begin + launch.shared)
     fail(thread, site,
-         llvm::formatv("'{0}' reaches {1} bytes at {2} of shared memory, of "
-                       "which the block has {3} bytes",
+         llvm::formatv("'{0}' accesses {1} bytes at byte {2} of shared memory, "
+                       "of which there are {3} bytes",
                        site.name, bytes, int64_t(address - begin),
                        launch.shared));
   if (address % alignment != 0)
     fail(thread, site,
-         llvm::formatv("'{0}' needs an address that is a multiple of {1}, not "
-                       "{2} of shared memory",
-                       site.name, alignment, address - begin));
+         llvm::formatv("'{0}' accesses {1} bytes at byte {2} of shared memory, "
+                       "which is not a multiple of {3}",
+                       site.name, bytes, address - begin, alignment));
+  return access(thread, site, address, bytes, alignment, kind);
+}
+
+char *Block::access(Thread &thread, const Site &site, uint64_t address,
+                    unsigned bytes, unsigned alignment, AccessKind kind) {
+  if (checker)
+    checker->access(thread, site, address, bytes, alignment, kind);
   return reinterpret_cast<char *>(address);
+}
+
+void Block::orderWarp(llvm::ArrayRef<Call> lanes, Warp &warp) {
+  if (!checker)
+    return;
+  Clock clock;
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    if (call.frame)
+      checker->arrive(warp.threads[lane], clock, launch.barriersFence);
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    if (call.frame)
+      checker->leave(warp.threads[lane], clock, launch.barriersFence);
 }
 
 void Block::complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies) {
   for (const PendingCopy &copy : copies) {
-    memcpy(copy.destination, copy.source, copy.sourceBytes);
+    if (copy.sourceBytes != 0)
+      memcpy(copy.destination, copy.source, copy.sourceBytes);
     memset(copy.destination + copy.sourceBytes, 0,
            copy.bytes - copy.sourceBytes);
+    if (checker)
+      checker->copyDone(thread, *copy.site, copy.destination, copy.bytes);
   }
 }
 
@@ -367,10 +408,30 @@ void Block::meet(Thread &thread, const Call &call) {
 
 void tile::cpu::runCall(Thread *thread, const Site *site, char *frame) {
   Call call{site, frame};
+  if (LLVM_UNLIKELY(!thread->suspects.empty()))
+    thread->block->getChecker()->confirmWrites(*thread);
   if (site->row->thread)
     site->row->thread(*thread, call);
   else
     thread->block->meet(*thread, call);
+}
+
+void tile::cpu::runAccess(Thread *thread, const Site *site, void *address) {
+  Block &block = *thread->block;
+  if (LLVM_UNLIKELY(!thread->suspects.empty()))
+    block.getChecker()->confirmWrites(*thread);
+  auto place = reinterpret_cast<uintptr_t>(address);
+  AccessKind kind = site->atomic   ? AccessKind::Atomic
+                    : site->writes ? AccessKind::Write
+                                   : AccessKind::Read;
+  block.access(*thread, *site, place, site->accessBytes, site->accessAlignment,
+               kind);
+  if (site->atomic)
+    block.getChecker()->atomic(*thread, place, site->reads, site->writes);
+}
+
+void tile::cpu::runFence(Thread *thread, const Site *site) {
+  thread->block->getChecker()->fence(*thread, site->reads, site->writes);
 }
 
 char *tile::cpu::sharedMemory(Thread *thread) { return thread->shared; }

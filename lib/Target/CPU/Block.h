@@ -8,6 +8,7 @@
 #ifndef TILE_LIB_TARGET_CPU_BLOCK_H
 #define TILE_LIB_TARGET_CPU_BLOCK_H
 
+#include "Check.h"
 #include "Fiber.h"
 #include "Instruction.h"
 #include "llvm/ADT/SmallVector.h"
@@ -46,6 +47,11 @@ struct Launch {
   size_t shared = 0;
   /// Bytes of stack that a thread's own variables may need.
   size_t frameBytes = 0;
+  /// Whether a barrier orders memory by itself, as on NVIDIA, or together with
+  /// fences, as on AMD.
+  bool barriersFence = true;
+  /// Null if accesses are not checked.
+  CheckedLaunch *checked = nullptr;
 
   /// The report of the first block that failed, in the order of their indices.
   /// Others stop when they see `failed`.
@@ -76,6 +82,8 @@ struct Thread : Context {
 
   /// The phase of barrier 0 that it has signalled and not waited for.
   std::optional<uint64_t> signalled;
+  /// Filled by the checks.
+  llvm::SmallVector<SuspectedWrite, 0> suspects;
   /// Copies since the last commit, and committed groups, oldest first.
   std::vector<PendingCopy> copies;
   std::deque<std::vector<PendingCopy>> groups;
@@ -104,6 +112,9 @@ struct Barrier {
   unsigned expected = 0;
   uint64_t phase = 0;
   llvm::SmallVector<Thread *, 0> waiting;
+  /// What the threads that have come know, and what those of the last phase
+  /// knew.
+  Clock clock, lastClock;
 };
 
 class Block {
@@ -134,9 +145,17 @@ public:
   void waitBarrier(Thread &thread, const Site &site, unsigned id,
                    uint64_t phase);
 
-  /// The address of `bytes` of shared memory; fails where it is none.
-  char *sharedAddress(Thread &thread, const Site &site, uint64_t address,
-                      unsigned bytes, unsigned alignment);
+  /// The memory at an address that an instruction may access like this; fails
+  /// if it may not.
+  char *access(Thread &thread, const Site &site, uint64_t address,
+               unsigned bytes, unsigned alignment, AccessKind kind);
+  /// The same for an address of shared memory, which is checked in any case.
+  char *accessShared(Thread &thread, const Site &site, uint64_t address,
+                     unsigned bytes, unsigned alignment, AccessKind kind);
+  /// Null if accesses are not checked.
+  Checker *getChecker() { return checker.get(); }
+  /// Orders what the lanes of a warp have done before what they do next.
+  void orderWarp(llvm::ArrayRef<Call> lanes, Warp &warp);
 
   /// Completes copies of `thread` in their order.
   void complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies);
@@ -157,6 +176,7 @@ private:
   Report describeStop();
 
   Context scheduler;
+  std::unique_ptr<Checker> checker;
   std::optional<Stacks> stacks;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
@@ -170,6 +190,10 @@ private:
 
 /// What a kernel calls at a site with a row.
 void runCall(Thread *thread, const Site *site, char *frame);
+/// What a kernel calls before it loads or stores.
+void runAccess(Thread *thread, const Site *site, void *address);
+/// What a kernel calls at a fence.
+void runFence(Thread *thread, const Site *site);
 /// Where the shared memory of a thread's block begins.
 char *sharedMemory(Thread *thread);
 

@@ -23,6 +23,7 @@ namespace orc = llvm::orc;
 struct Program::Implementation {
   MLIRContext *context = nullptr;
   const Chip *chip = nullptr;
+  bool checks = true;
   Redirected redirected;
   std::vector<KernelSpec> kernels;
   std::vector<Parameter> parameters;
@@ -130,6 +131,8 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
                                                llvm::JITSymbolFlags::Callable};
   };
   define("tile_cpu_call", reinterpret_cast<void *>(&runCall));
+  define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
+  define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
   for (llvm::ArrayRef<cpu::Instruction> rows :
        {nvidiaInstructions(), amdInstructions()})
@@ -152,10 +155,11 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
 }
 
 FailureOr<Program> Program::compile(ModuleOp module,
-                                    const CompileOptions &options) {
+                                    const ProgramOptions &options) {
   Location loc = module.getLoc();
-  CompileOptions lowering = options;
+  CompileOptions lowering = options.compile;
   lowering.requireManifest = true;
+  lowering.sourceLocations = true;
   FailureOr<Artifact> artifact =
       tile::compile(module, OutputKind::LLVMIR, lowering);
   if (failed(artifact))
@@ -163,8 +167,8 @@ FailureOr<Program> Program::compile(ModuleOp module,
 
   auto program = std::make_unique<Implementation>();
   program->context = module.getContext();
-  program->chip =
-      options.chip.empty() ? getTargetChip(module) : findChip(options.chip);
+  program->chip = getTargetChip(module);
+  program->checks = options.checks;
   auto fail = [&](llvm::Error error) {
     return emitError(loc, llvm::toString(std::move(error)));
   };
@@ -183,7 +187,8 @@ FailureOr<Program> Program::compile(ModuleOp module,
   if (!ir)
     return emitError(loc, "LLVM IR: ") << message.getMessage();
   program->findWritten(*ir);
-  std::vector<Obstacle> obstacles = redirect(*ir, program->redirected);
+  std::vector<Obstacle> obstacles =
+      redirect(*ir, program->redirected, options.checks);
   for (const Obstacle &obstacle : obstacles)
     emitError(obstacle.position.file.empty()
                   ? loc
@@ -287,6 +292,19 @@ Program::Implementation::runKernel(unsigned index,
           ? redirected.staticShared + kernel.sharedBytes
           : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
   launch.frameBytes = redirected.frameBytes;
+  launch.barriersFence = chip->vendor == Vendor::NVIDIA;
+  CheckedLaunch checked;
+  checked.unit = redirected.unit;
+  checked.sites = &redirected.sites;
+  if (checks) {
+    for (auto [i, argument] : llvm::enumerate(own))
+      if (const auto *tensor = std::get_if<Tensor>(&argument)) {
+        const Parameter &parameter = parameters[selections[index][i]];
+        checked.buffers.emplace_back(parameter.name, *tensor,
+                                     parameter.isWritten, checked.unit);
+      }
+    launch.checked = &checked;
+  }
   unsigned jobs = options.jobs
                       ? options.jobs
                       : std::max(1u, std::thread::hardware_concurrency());

@@ -54,6 +54,13 @@ struct Site {
   /// What Instruction::decode found out.
   std::shared_ptr<const void> data;
   int64_t immediate = 0;
+  /// Of loads and stores.
+  unsigned accessBytes = 0, accessAlignment = 1;
+  /// A store, or a fence that releases.
+  bool writes = false;
+  /// A load, or a fence that acquires.
+  bool reads = false;
+  bool atomic = false;
 };
 
 /// One thread's visit to a site.

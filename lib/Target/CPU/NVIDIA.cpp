@@ -74,7 +74,9 @@ static void voteBallot(Warp &, llvm::ArrayRef<Call> lanes) {
       call.setResult(ballot);
 }
 
-static void syncWarp(Warp &, llvm::ArrayRef<Call>) {}
+static void syncWarp(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  warp.block->orderWarp(lanes, warp);
+}
 
 //===----------------------------------------------------------------------===//
 // Barriers of the block
@@ -113,11 +115,13 @@ static void copyAsync(Thread &thread, const Call &call) {
   unsigned bytes = call.site->immediate, sourceBytes = bytes;
   if (call.site->operands.size() > 2)
     sourceBytes = std::min(bytes, call.operand<uint32_t>(2));
-  char *to = thread.block->sharedAddress(thread, *call.site, call.integer(0),
-                                         bytes, bytes);
-  thread.copies.push_back({call.site, to,
-                           reinterpret_cast<const char *>(call.integer(1)),
-                           bytes, sourceBytes});
+  char *to = thread.block->accessShared(thread, *call.site, call.integer(0),
+                                        bytes, bytes, AccessKind::CopyIssue);
+  const char *from = nullptr;
+  if (sourceBytes != 0)
+    from = thread.block->access(thread, *call.site, call.integer(1),
+                                sourceBytes, bytes, AccessKind::Read);
+  thread.copies.push_back({call.site, to, from, bytes, sourceBytes});
 }
 
 static void commitCopies(Thread &thread, const Call &) {
@@ -159,8 +163,9 @@ static void loadMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
     for (unsigned row = 0; row < 8; ++row) {
       // Lane 8 * i + r has the address of row r of matrix i.
       unsigned lane = 8 * matrix + row;
-      const char *data = warp.block->sharedAddress(
-          warp.threads[lane], site, lanes[lane].integer(0), 16, 16);
+      const char *data = warp.block->accessShared(warp.threads[lane], site,
+                                                  lanes[lane].integer(0), 16,
+                                                  16, AccessKind::Read);
       for (unsigned column = 0; column < 8; ++column) {
         unsigned r = transpose ? column : row, c = transpose ? row : column;
         // Lane 4 * r + c / 2 holds element (r, c) in half c % 2.

@@ -2,26 +2,31 @@
 
 #include "Redirect.h"
 #include "Atomic.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ReplaceConstant.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace tile::cpu;
 using namespace llvm;
 namespace cpu = tile::cpu;
 
 static constexpr unsigned kSharedSpace = 3;
+/// Of the functions that the runtime offers.
+static constexpr StringLiteral kRuntimePrefix = "tile_cpu_";
 
 Position tile::cpu::positionOf(const llvm::Instruction &inst) {
   const DILocation *location = inst.getDebugLoc();
   if (!location)
     return {};
-  return {location->getFilename().str(), location->getLine(),
-          location->getColumn()};
+  SmallString<128> path(location->getFilename());
+  if (!path.empty() && sys::path::is_relative(path))
+    sys::path::append(path = location->getDirectory(), location->getFilename());
+  return {path.str().str(), location->getLine(), location->getColumn()};
 }
 
 namespace {
@@ -29,8 +34,8 @@ namespace {
 /// Rewrites one module.
 class Redirection {
 public:
-  Redirection(Module &module, Redirected &result)
-      : module(module), context(module.getContext()),
+  Redirection(Module &module, Redirected &result, bool checked)
+      : checked(checked), module(module), context(module.getContext()),
         layout(module.getDataLayout()), result(result),
         pointer(PointerType::get(context, 0)) {}
 
@@ -45,6 +50,10 @@ private:
   void replaceCall(CallBase &call);
   void replaceAtomic(AtomicRMWInst &inst);
   void replaceAlloca(AllocaInst &alloca);
+  void announceAccess(llvm::Instruction &inst);
+  void announceFence(FenceInst &fence);
+  void callWithSite(IRBuilder<> &builder, StringRef function, Site &site,
+                    ArrayRef<Value *> operands);
   Site &addSite(const llvm::Instruction &inst, StringRef name);
   Value *emitSite(IRBuilder<> &builder, Site &site, ArrayRef<Value *> operands,
                   Type *resultType);
@@ -55,6 +64,7 @@ private:
       obstacles.push_back({positionOf(inst), std::move(text)});
   }
 
+  bool checked;
   Module &module;
   LLVMContext &context;
   const DataLayout &layout;
@@ -235,15 +245,66 @@ Value *Redirection::emitSite(IRBuilder<> &builder, Site &site,
         commonAlignment(Align(16), offset));
   }
   frameBytes = std::max(frameBytes, end);
-  FunctionCallee runtime = module.getOrInsertFunction(
-      "tile_cpu_call", builder.getVoidTy(), pointer, pointer, pointer);
-  Value *address = builder.CreateIntToPtr(
-      builder.getInt64(reinterpret_cast<uintptr_t>(&site)), pointer);
-  builder.CreateCall(runtime,
-                     {frame->getFunction()->getArg(0), address, frame});
+  callWithSite(builder, "tile_cpu_call", site, {frame});
   if (resultType->isVoidTy())
     return nullptr;
   return builder.CreateAlignedLoad(resultType, frame, Align(16));
+}
+
+/// Calls the runtime with the thread, the site and pointers.
+void Redirection::callWithSite(IRBuilder<> &builder, StringRef function,
+                               Site &site, ArrayRef<Value *> operands) {
+  SmallVector<Value *> all{
+      builder.GetInsertBlock()->getParent()->getArg(0),
+      builder.CreateIntToPtr(
+          builder.getInt64(reinterpret_cast<uintptr_t>(&site)), pointer)};
+  append_range(all, operands);
+  SmallVector<Type *> types(all.size(), pointer);
+  builder.CreateCall(
+      module.getOrInsertFunction(
+          function, FunctionType::get(builder.getVoidTy(), types, false)),
+      all);
+}
+
+/// Tells the runtime of a load, a store or a compare-and-swap, unless it is to
+/// the thread's own memory or to a constant.
+void Redirection::announceAccess(llvm::Instruction &inst) {
+  const Value *address = getLoadStorePointerOperand(&inst);
+  if (auto *swap = dyn_cast<AtomicCmpXchgInst>(&inst))
+    address = swap->getPointerOperand();
+  if (!address)
+    return;
+  const Value *object = getUnderlyingObject(address);
+  auto *global = dyn_cast<GlobalVariable>(object);
+  if (isa<AllocaInst>(object) || (global && global->isConstant()))
+    return;
+  auto *load = dyn_cast<LoadInst>(&inst);
+  auto *store = dyn_cast<StoreInst>(&inst);
+  Site &site = addSite(inst, load ? "load" : store ? "store" : "cmpxchg");
+  Type *type = store  ? store->getValueOperand()->getType()
+               : load ? load->getType()
+                      : inst.getOperand(1)->getType();
+  site.accessBytes = layout.getTypeStoreSize(type);
+  site.accessAlignment = store  ? store->getAlign().value()
+                         : load ? load->getAlign().value()
+                                : site.accessBytes;
+  site.reads = !store;
+  site.writes = !load;
+  site.atomic = inst.isAtomic();
+  if (site.accessBytes % 2 != 0)
+    result.unit = 1;
+  IRBuilder<> builder(&inst);
+  callWithSite(
+      builder, "tile_cpu_access", site,
+      {builder.CreateAddrSpaceCast(const_cast<Value *>(address), pointer)});
+}
+
+void Redirection::announceFence(FenceInst &fence) {
+  Site &site = addSite(fence, "fence");
+  site.reads = isAcquireOrStronger(fence.getOrdering());
+  site.writes = isReleaseOrStronger(fence.getOrdering());
+  IRBuilder<> builder(&fence);
+  callWithSite(builder, "tile_cpu_fence", site, {});
 }
 
 void Redirection::replaceCall(CallBase &call) {
@@ -252,6 +313,8 @@ void Redirection::replaceCall(CallBase &call) {
     name = mnemonicOf(assembly->getAsmString()).str();
   } else {
     const Function *callee = call.getCalledFunction();
+    if (callee && callee->getName().starts_with(kRuntimePrefix))
+      return;
     if (!callee)
       return refuse(call, "an indirect call cannot be run");
     if (!callee->isDeclaration() || isHostFunction(*callee))
@@ -311,11 +374,21 @@ void Redirection::redirectFunction(Function &function) {
   frame = builder.CreateAlloca(builder.getInt8Ty(), 0, builder.getInt64(0));
   frame->setAlignment(Align(16));
   frameBytes = 0;
+  // Those of the program: what is added below is not announced.
+  SmallVector<llvm::Instruction *> accesses;
+  for (llvm::Instruction &inst : instructions(function))
+    if (isa<LoadInst, StoreInst, AtomicCmpXchgInst>(inst))
+      accesses.push_back(&inst);
+  if (checked)
+    for (llvm::Instruction *inst : accesses)
+      announceAccess(*inst);
   for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
     if (auto *call = dyn_cast<CallBase>(&inst))
       replaceCall(*call);
     else if (auto *atomic = dyn_cast<AtomicRMWInst>(&inst))
       replaceAtomic(*atomic);
+    else if (auto *fence = dyn_cast<FenceInst>(&inst); fence && checked)
+      announceFence(*fence);
     else if (auto *alloca = dyn_cast<AllocaInst>(&inst);
              alloca && alloca != frame)
       replaceAlloca(*alloca);
@@ -342,8 +415,9 @@ std::vector<Obstacle> Redirection::run() {
   return std::move(obstacles);
 }
 
-std::vector<Obstacle> tile::cpu::redirect(Module &module, Redirected &result) {
-  return Redirection(module, result).run();
+std::vector<Obstacle> tile::cpu::redirect(Module &module, Redirected &result,
+                                          bool checked) {
+  return Redirection(module, result, checked).run();
 }
 
 bool tile::cpu::mayBeWritten(const Value &pointer) {

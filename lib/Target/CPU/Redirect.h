@@ -22,6 +22,8 @@ struct Redirected {
   /// Shared memory that the module declares, in bytes; dynamic shared memory
   /// follows at a multiple of 1024.
   size_t staticShared = 0;
+  /// 1 if there are accesses to an odd number of bytes, else 2.
+  unsigned unit = 2;
   /// An upper bound of the bytes of a function's own variables.
   size_t frameBytes = 0;
 };
@@ -38,8 +40,10 @@ Position positionOf(const llvm::Instruction &inst);
 /// Rewrites `module`. Each kernel then takes its Thread first, and has beside
 /// it a function `<name>.entry` that takes the Thread and an array of 8-byte
 /// arguments. If there is something that the executor does not know, `module`
-/// must not be used, and every such place is in the result.
-std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result);
+/// must not be used, and every such place is in the result. With `checked`, the
+/// runtime is told of every access to memory that threads share.
+std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result,
+                               bool checked);
 
 /// Whether memory that `pointer`, an argument, leads to may be written to. For
 /// functions that have not been rewritten.

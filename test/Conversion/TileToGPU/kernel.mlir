@@ -21,13 +21,13 @@
 // CHECK-SAME: tile.params = [
 // CHECK-SAME: {alignment = 16 : i64, kind = "buffer", name = "q", rank = 4 : i64, shape = [unit, 4, unit, 64], stride_divisibility = [8, 1, 1, 1], strides = [unit, unit, 64, 1], type = "f16"},
 // CHECK-SAME: {alignment = 4 : i64, kind = "buffer", name = "arg1", rank = 1 : i64, shape = [unit], stride_divisibility = [1], strides = [1], type = "f32"},
-// CHECK-SAME: {kind = "scalar", name = "arg2", type = "f32"},
+// CHECK-SAME: {kind = "scalar", name = "arg2", nonnegative = true, type = "f32"},
 // CHECK-SAME: {kind = "scalar", name = "arg3", type = "i32"},
 // CHECK-SAME: {kind = "scalar", name = "arg4", type = "i64"},
 // CHECK-SAME: {kind = "scalar", name = "count", type = "index"}]
 // CHECK-SAME: tile.shared_bytes = 0 : i64
 // CHECK-NEXT: gpu.return
-tile.kernel @parameters(%q: !heads {tile.name = "q"}, %s: !sums, %x: f32, %i: i32, %l: i64,
+tile.kernel @parameters(%q: !heads {tile.name = "q"}, %s: !sums, %x: f32 {tile.nonnegative}, %i: i32, %l: i64,
                         %n: index {tile.name = "count"}) attributes {num_warps = 8 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -314,3 +314,36 @@ func.func @window_side(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 16, 1073741824>} : !q, !k, !v, !o
   return
 }
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @negative_scale(%q: !q, %k: !q, %v: !q, %o: !q) {
+  %scale = arith.constant -0.125 : f32
+  // expected-error@+1 {{'tile.attention' op scale must be finite and not negative, got -1.250000e-01}}
+  tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @infinite_scale(%q: !q, %k: !q, %v: !q, %o: !q) {
+  %scale = arith.constant 0x7F800000 : f32
+  // expected-error@+1 {{'tile.attention' op scale must be finite and not negative, got INF}}
+  tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @nan_scale(%q: !q, %k: !q, %v: !q, %o: !q) {
+  %scale = arith.constant 0x7FC00000 : f32
+  // expected-error@+1 {{'tile.attention' op scale must be finite and not negative, got nan}}
+  tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
+  return
+}

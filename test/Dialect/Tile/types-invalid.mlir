@@ -10,8 +10,13 @@ func.func private @scalar(!tile.buffer<f32, #tile.strided<[]>, global>)
 
 // -----
 
-// expected-error@+1 {{buffer extents must be positive, got 0}}
+// expected-error@+1 {{buffer extents must lie in 1 .. 2^31 - 1, got 0}}
 func.func private @extent(!tile.buffer<0x8xf32, #tile.strided<[8, 1]>, global>)
+
+// -----
+
+// expected-error@+1 {{buffer extents must lie in 1 .. 2^31 - 1, got 2147483648}}
+func.func private @large_extent(!tile.buffer<2147483648x8xf32, #tile.strided<[8, 1]>, global>)
 
 // -----
 
@@ -56,12 +61,12 @@ func.func private @rank(!tile.buffer<64x64xf16, #tile.strided<[1]>, global>)
 // -----
 
 // expected-error@+1 {{the offsets of the elements exceed 64 bits}}
-func.func private @offsets(!tile.buffer<1099511627776x8xf16, #tile.strided<[1099511627776, 1]>, global>)
+func.func private @offsets(!tile.buffer<8x2147483647x2147483647x2147483647xf16, #tile.strided<[1099511627776, 1099511627776, 1099511627776, 1099511627776]>, global>)
 
 // -----
 
 // expected-error@+1 {{the layout has more than 1099511627776 indices}}
-func.func private @indices(!tile.buffer<1099511627776x1099511627776xf16, #tile.strided<[0, 1]>, global>)
+func.func private @indices(!tile.buffer<2147483647x2147483647xf16, #tile.strided<[0, 1]>, global>)
 
 // -----
 

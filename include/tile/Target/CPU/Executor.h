@@ -5,8 +5,8 @@
 //
 //   tile::cpu::Tensor q{data, "f16", {2, 64, 4, 128}, {32768, 512, 128, 1}};
 //   ...
-//   tile::CompileOptions options;
-//   options.chip = "gfx942";
+//   tile::cpu::ProgramOptions options;
+//   options.compile.chip = "gfx942";
 //   llvm::FailureOr<tile::cpu::Program> program =
 //       tile::cpu::Program::compile(module, options);
 //   if (failed(program) || failed(program->run({q, k, v, o, lse, 0.088}, {})))
@@ -42,6 +42,8 @@ using Argument = std::variant<Tensor, int64_t, double>;
 struct Parameter {
   std::string name, type;
   bool isBuffer = false;
+  /// Of a scalar: it must be finite and not below 0.
+  bool nonNegative = false;
   /// Whether a kernel may write to the buffer.
   bool isWritten = false;
   /// Of buffers, in elements; nothing where any value will do.
@@ -49,6 +51,13 @@ struct Parameter {
   llvm::SmallVector<int64_t, 4> strideDivisibility;
   /// Bytes.
   int64_t alignment = 1;
+};
+
+struct ProgramOptions {
+  CompileOptions compile;
+  /// Watch every access to memory, as docs/Executor.md says. Without it, one
+  /// outside of an argument may end the process.
+  bool checks = true;
 };
 
 struct RunOptions {
@@ -68,7 +77,7 @@ public:
   /// diagnostic has been emitted, at each instruction that the executor does
   /// not know if it was that.
   static llvm::FailureOr<Program> compile(mlir::ModuleOp module,
-                                          const CompileOptions &options);
+                                          const ProgramOptions &options);
   Program(Program &&);
   Program &operator=(Program &&);
   ~Program();

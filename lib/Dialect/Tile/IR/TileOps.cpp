@@ -676,6 +676,11 @@ LogicalResult AttentionOp::verify() {
             agree({"length of q", dim(q, 1)}, {"length of lse", dim(lse, 2)})))
       return failure();
   }
+  APFloat scale(0.0f);
+  if (matchPattern(getScale(), m_ConstantFloat(&scale)) &&
+      (!scale.isFinite() || (scale.isNegative() && !scale.isZero())))
+    return emitOpError() << "scale must be finite and not negative, got "
+                         << scale.convertToDouble();
   if (std::optional<ArrayRef<int64_t>> window = getWindow()) {
     if (window->size() != 2)
       return emitOpError() << "window must be two numbers, left and right";

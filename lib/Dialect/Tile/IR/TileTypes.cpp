@@ -69,9 +69,12 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << element;
   if (shape.empty())
     return emitError() << "a buffer needs at least one dimension";
+  // Bounds are compared in 32 bits.
   for (int64_t extent : shape)
-    if (!ShapedType::isDynamic(extent) && extent <= 0)
-      return emitError() << "buffer extents must be positive, got " << extent;
+    if (!ShapedType::isDynamic(extent) &&
+        (extent < 1 || extent > std::numeric_limits<int32_t>::max()))
+      return emitError() << "buffer extents must lie in 1 .. 2^31 - 1, got "
+                         << extent;
   if (layout.getFamily() != LayoutFamily::Memory)
     return emitError() << layout << " is not a memory layout";
   unsigned bits = element.getIntOrFloatBitWidth();

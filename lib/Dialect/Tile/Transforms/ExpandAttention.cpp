@@ -118,6 +118,10 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
         b, b.getStringAttr(name), TypeAttr::get(func.getFunctionType()),
         b.getI32IntegerAttr(sizes->warps), func.getArgAttrsAttr(), ArrayAttr());
     kernels.push_back(kernel);
+    // A negative scale would make the largest score the smallest.
+    if (auto scale = dyn_cast<BlockArgument>(op.getScale()))
+      kernel.setArgAttr(scale.getArgNumber(), TileDialect::kNonNegativeAttr,
+                        b.getUnitAttr());
     Block &entry = kernel.getBody().emplaceBlock();
     IRMapping mapping;
     for (BlockArgument argument : func.getArguments())

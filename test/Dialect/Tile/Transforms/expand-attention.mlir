@@ -6,7 +6,7 @@
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @full
-// CHECK-SAME: %[[Q:arg0]]: {{.*}} %[[K:arg1]]: {{.*}} %[[V:arg2]]: {{.*}} %[[O:arg3]]: {{.*}} %[[SCALE:arg4]]: f32)
+// CHECK-SAME: %[[Q:arg0]]: {{.*}} %[[K:arg1]]: {{.*}} %[[V:arg2]]: {{.*}} %[[O:arg3]]: {{.*}} %[[SCALE:arg4]]: f32 {tile.nonnegative})
 // CHECK-SAME: num_warps = 4
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index

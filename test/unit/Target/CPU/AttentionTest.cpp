@@ -73,8 +73,8 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {{
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
   ASSERT_TRUE(module);
-  CompileOptions options;
-  options.chip = GetParam();
+  cpu::ProgramOptions options;
+  options.compile.chip = GetParam();
   FailureOr<cpu::Program> program = cpu::Program::compile(*module, options);
   ASSERT_TRUE(succeeded(program));
 

@@ -34,6 +34,10 @@ def Tile_Dialect : Dialect {
     /// Module attribute: the chip (a row of Target/Chips.h) that the module is
     /// compiled for.
     static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+    /// Attributes of a kernel's arguments: the name in the manifest, and that a
+    /// scalar must be finite and not negative.
+    static constexpr llvm::StringLiteral kNameAttr = "tile.name";
+    static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
     /// Attribute of an scf.for: the number of stages that it is pipelined with.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
     /// Unit attribute of a kernel argument: a buffer whose layout the compiler

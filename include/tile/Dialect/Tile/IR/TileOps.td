@@ -507,8 +507,9 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
       a negative number leaves that side open.
 
-    A query that sees no key gives o = 0 and lse = -inf. The scale is not
-    negative, and lengths are below 2^30.
+    A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
+    not negative (a negative constant is an error; an argument is checked at
+    launch); lengths are below 2^30.
 
     ```mlir
     func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {

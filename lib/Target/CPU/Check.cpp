@@ -1,0 +1,322 @@
+//===- Check.cpp - What no thread may do ----------------------------------===//
+
+#include "Check.h"
+#include "Block.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+
+using namespace tile::cpu;
+using llvm::formatv;
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Buffer::Buffer(std::string name, const Tensor &tensor, bool written,
+               unsigned unit)
+    : name(std::move(name)), tensor(tensor),
+      elementBytes(unsigned(tensor.type == "i64"    ? 8
+                            : tensor.type == "f16"  ? 2
+                            : tensor.type == "bf16" ? 2
+                                                    : 4)) {
+  begin = end = reinterpret_cast<uintptr_t>(tensor.data);
+  int64_t elements = 1, last = 0;
+  for (auto [extent, stride] : llvm::zip(tensor.shape, tensor.strides)) {
+    elements *= extent;
+    last += (extent - 1) * stride;
+  }
+  if (elements != 0)
+    end += (last + 1) * elementBytes;
+  hasGaps = elements != 0 && elements != last + 1;
+  if (written)
+    shadow = std::make_unique<Shadow>(end - begin, unit, /*global=*/true);
+}
+
+/// The index of the element at this many elements from the first; nothing if
+/// there is none. For tensors whose elements do not overlap.
+static std::optional<llvm::SmallVector<int64_t, 4>>
+indexOf(const Tensor &tensor, int64_t offset) {
+  llvm::SmallVector<unsigned, 4> order;
+  for (unsigned i = 0; i < tensor.shape.size(); ++i)
+    order.push_back(i);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(tensor.strides[b], a) < std::pair(tensor.strides[a], b);
+  });
+  llvm::SmallVector<int64_t, 4> index(tensor.shape.size());
+  for (unsigned d : order) {
+    if (tensor.shape[d] <= 1 || tensor.strides[d] <= 0)
+      continue;
+    index[d] = std::min(offset / tensor.strides[d], tensor.shape[d] - 1);
+    offset -= index[d] * tensor.strides[d];
+  }
+  return offset == 0 ? std::optional(index) : std::nullopt;
+}
+
+bool Buffer::holds(uintptr_t address) const {
+  return address >= begin && address < end &&
+         (!hasGaps || indexOf(tensor, (address - begin) / elementBytes));
+}
+
+/// `element (0, 5, 1, 32) of 'q'`.
+static std::string describePlace(const Buffer &buffer, uintptr_t address) {
+  auto index =
+      indexOf(buffer.tensor, (address - buffer.begin) / buffer.elementBytes);
+  if (!index)
+    return formatv("byte {0} of '{1}'", address - buffer.begin, buffer.name);
+  return formatv("element ({0:$[, ]}) of '{1}'",
+                 llvm::make_range(index->begin(), index->end()), buffer.name);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
+    : launch(launch), checked(checked),
+      shared(reinterpret_cast<uintptr_t>(shared)),
+      sharedShadow(launch.shared, checked.unit, /*global=*/false),
+      clocks(size_t(launch.block[0]) * launch.block[1] * launch.block[2]) {
+  for (ThreadClock &clock : clocks)
+    for (Clock *each : {&clock.now, &clock.released, &clock.pending})
+      each->own.resize(clocks.size());
+}
+
+void Checker::reset() {
+  sharedShadow.reset();
+  for (auto [i, clock] : llvm::enumerate(clocks)) {
+    clock.now.clear();
+    clock.released.clear();
+    clock.pending.clear();
+    clock.now.own[i] = 1;
+  }
+}
+
+static llvm::StringRef verb(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Read:
+    return "reads";
+  case AccessKind::Write:
+    return "writes";
+  case AccessKind::Atomic:
+    return "updates";
+  case AccessKind::CopyIssue:
+  case AccessKind::CopyDone:
+    return "copies to";
+  }
+  llvm_unreachable("not an access");
+}
+
+Step Checker::stepOf(const Thread &thread, const Site &site) const {
+  const Dim3 &index = thread.block->index, &grid = launch.grid;
+  Step step;
+  step.clock = clocks[thread.id].now.own[thread.id];
+  step.block = index[0] + grid[0] * (index[1] + grid[1] * index[2]);
+  step.place = thread.id + 1024 * site.index;
+  return step;
+}
+
+void Checker::access(Thread &thread, const Site &site, uint64_t address,
+                     unsigned bytes, unsigned alignment, AccessKind kind) {
+  Step step = stepOf(thread, site);
+  const Clock &clock = clocks[thread.id].now;
+  if (address >= shared && address + bytes <= shared + launch.shared) {
+    if (address % alignment != 0)
+      thread.block->fail(
+          thread, site,
+          formatv("{0} {1} bytes at byte {2} of shared memory, which is not a "
+                  "multiple of {3}",
+                  verb(kind), bytes, address - shared, alignment));
+    judge(thread, site, address, bytes, kind,
+          sharedShadow.access(address - shared, bytes, kind, step, clock),
+          shared);
+    return;
+  }
+  auto buffer = llvm::find_if(checked.buffers, [&](const Buffer &buffer) {
+    return address >= buffer.begin && address + bytes <= buffer.end;
+  });
+  if (buffer == checked.buffers.end() ||
+      (buffer->hasGaps &&
+       !(buffer->holds(address) && buffer->holds(address + bytes - 1))))
+    failOutside(thread, site, address, bytes, kind);
+  if (address % alignment != 0)
+    thread.block->fail(
+        thread, site,
+        formatv("{0} {1} bytes at {2}, whose address is not a multiple of {3}",
+                verb(kind), bytes, describePlace(*buffer, address), alignment));
+  if (buffer->shadow)
+    judge(thread, site, address, bytes, kind,
+          buffer->shadow->access(address - buffer->begin, bytes, kind, step,
+                                 clock),
+          buffer->begin);
+}
+
+/// Fails if there is a fault, whose offset is from `begin`.
+void Checker::judge(Thread &thread, const Site &site, uint64_t address,
+                    unsigned bytes, AccessKind kind, std::optional<Fault> fault,
+                    uint64_t begin) {
+  if (!fault)
+    return;
+  if (!fault->unlessEqual)
+    fail(thread, site, *fault, kind, begin + fault->offset);
+  const auto *memory = reinterpret_cast<const char *>(address);
+  SuspectedWrite &suspect = thread.suspects.emplace_back();
+  suspect.site = &site;
+  suspect.address = address;
+  suspect.before.assign(memory, memory + bytes);
+  suspect.fault = *fault;
+  suspect.fault.offset += begin;
+}
+
+void Checker::confirmWrites(Thread &thread) {
+  for (const SuspectedWrite &suspect : thread.suspects)
+    if (memcmp(suspect.before.data(),
+               reinterpret_cast<const char *>(suspect.address),
+               suspect.before.size()) != 0)
+      fail(thread, *suspect.site, suspect.fault, AccessKind::Write,
+           suspect.fault.offset);
+  thread.suspects.clear();
+}
+
+void Checker::failOutside(Thread &thread, const Site &site, uint64_t address,
+                          unsigned bytes, AccessKind kind) {
+  std::string message =
+      formatv("{0} {1} bytes outside of every argument", verb(kind), bytes);
+  // What is wrong is seen best from the nearest one.
+  const Buffer *nearest = nullptr;
+  uint64_t distance = 4096;
+  for (const Buffer &buffer : checked.buffers) {
+    uint64_t apart = address < buffer.begin ? buffer.begin - address
+                     : address + bytes > buffer.end
+                         ? address + bytes - buffer.end
+                         : 0;
+    if (apart < distance) {
+      nearest = &buffer;
+      distance = apart;
+    }
+  }
+  if (address + 4096 > shared && address < shared + launch.shared + 4096)
+    message =
+        formatv("{0} {1} bytes at byte {2} of shared memory, of which "
+                "there are {3} bytes",
+                verb(kind), bytes, int64_t(address - shared), launch.shared);
+  else if (nearest && address < nearest->begin)
+    message += formatv(", {0} bytes before '{1}'", nearest->begin - address,
+                       nearest->name);
+  else if (nearest && distance != 0)
+    message +=
+        formatv(", {0} bytes past the end of '{1}'", distance, nearest->name);
+  else if (nearest)
+    message += formatv(", between the elements of '{0}', at byte {1}",
+                       nearest->name, address - nearest->begin);
+  thread.block->fail(thread, site, message);
+}
+
+/// `byte 16 of shared memory`, `element (0, 1) of 'q'`.
+std::string Checker::describe(uint64_t address) const {
+  for (const Buffer &buffer : checked.buffers)
+    if (address >= buffer.begin && address < buffer.end)
+      return describePlace(buffer, address);
+  return formatv("byte {0} of shared memory", address - shared);
+}
+
+void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
+                   AccessKind kind, uint64_t address) {
+  std::string where = describe(address);
+  std::vector<std::pair<Position, std::string>> notes;
+  std::string other;
+  if (fault.other.exists()) {
+    unsigned block = fault.other.block;
+    other = formatv("thread {0}", fault.other.thread());
+    if (block != stepOf(thread, site).block)
+      other += formatv(" of block ({0}, {1}, {2})", block % launch.grid[0],
+                       block / launch.grid[0] % launch.grid[1],
+                       block / launch.grid[0] / launch.grid[1]);
+    notes.push_back({(*checked.sites)[fault.other.site()].position,
+                     formatv("{0} {1} it here", other,
+                             fault.kind == Fault::Pending ? "copies to"
+                             : fault.otherWrote           ? "writes"
+                                                          : "reads")});
+  }
+  std::string message;
+  switch (fault.kind) {
+  case Fault::NeverWritten:
+    message =
+        formatv("{0} {1}, which no thread has written", verb(kind), where);
+    break;
+  case Fault::Pending:
+    message =
+        formatv("{0} {1} before the copy of {2} to it has been waited for",
+                verb(kind), where, other);
+    break;
+  case Fault::Race:
+    message = formatv("race: {0} {1}, which {2} {3} with nothing to order the "
+                      "two",
+                      verb(kind), where, other,
+                      fault.otherWrote ? "writes" : "reads");
+    break;
+  }
+  thread.block->fail(thread, site, message, std::move(notes));
+}
+
+void Checker::copyDone(Thread &thread, const Site &site, const char *address,
+                       unsigned bytes) {
+  sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
+                      AccessKind::CopyDone, stepOf(thread, site),
+                      clocks[thread.id].now);
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// What the thread does from now on is not part of what it has passed on.
+void Checker::release(const Thread &thread) {
+  ++clocks[thread.id].now.own[thread.id];
+}
+
+void Checker::fence(Thread &thread, bool acquires, bool releases) {
+  ThreadClock &clock = clocks[thread.id];
+  if (acquires)
+    clock.now.join(clock.pending);
+  if (releases) {
+    clock.released = clock.now;
+    release(thread);
+  }
+}
+
+void Checker::atomic(Thread &thread, uint64_t address, bool acquires,
+                     bool releases) {
+  ThreadClock &clock = clocks[thread.id];
+  uint32_t block = stepOf(thread, Site()).block;
+  std::lock_guard<std::mutex> lock(checked.mutex);
+  Clock &cell = checked.released[address];
+  // Steps of other blocks have their block's number in the memory.
+  auto take = [&](Clock &to) {
+    for (const auto &[from, steps] : cell.others) {
+      Clock part;
+      (from == block ? part.own : part.others[from]) = steps;
+      to.join(part);
+    }
+  };
+  take(acquires ? clock.now : clock.pending);
+  const Clock &passed = releases ? clock.now : clock.released;
+  Clock part;
+  part.others = passed.others;
+  part.others[block] = passed.own;
+  cell.join(part);
+  if (releases)
+    release(thread);
+}
+
+void Checker::arrive(const Thread &thread, Clock &barrier, bool fences) {
+  ThreadClock &clock = clocks[thread.id];
+  barrier.join(fences ? clock.now : clock.released);
+  if (fences)
+    release(thread);
+}
+
+void Checker::leave(const Thread &thread, const Clock &barrier, bool fences) {
+  ThreadClock &clock = clocks[thread.id];
+  (fences ? clock.now : clock.pending).join(barrier);
+}

@@ -1,0 +1,106 @@
+//===- Check.h - What no thread may do --------------------------*- C++ -*-===//
+//
+// Watches the accesses of a block to memory, and what orders them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_TARGET_CPU_CHECK_H
+#define TILE_LIB_TARGET_CPU_CHECK_H
+
+#include "Instruction.h"
+#include "Shadow.h"
+#include "tile/Target/CPU/Executor.h"
+#include <deque>
+#include <mutex>
+
+namespace tile::cpu {
+
+struct Launch;
+
+/// A kernel's argument in global memory, of which only the elements of its
+/// shape may be accessed.
+struct Buffer {
+  std::string name;
+  Tensor tensor;
+  unsigned elementBytes = 1;
+  /// The bytes from the first to the last element.
+  uintptr_t begin = 0, end = 0;
+  /// Whether there are others between them.
+  bool hasGaps = false;
+  /// Only for buffers that the kernel writes to: nothing else can race.
+  std::unique_ptr<Shadow> shadow;
+
+  Buffer(std::string name, const Tensor &tensor, bool written, unsigned unit);
+  /// Whether the element at this byte is one of the tensor's.
+  bool holds(uintptr_t address) const;
+};
+
+/// The checks of the blocks of one launch have this in common.
+struct CheckedLaunch {
+  std::vector<Buffer> buffers;
+  /// Bytes that the smallest access of the program is a multiple of, 1 or 2.
+  unsigned unit = 2;
+  const std::deque<Site> *sites = nullptr;
+
+  /// What threads released by atomics, by the address.
+  std::mutex mutex;
+  std::map<uintptr_t, Clock> released;
+};
+
+/// A write over another that nothing orders, which is a race unless it leaves
+/// the memory as it was.
+struct SuspectedWrite {
+  const Site *site;
+  uint64_t address;
+  llvm::SmallVector<char, 16> before;
+  Fault fault;
+};
+
+/// The checks of one block.
+class Checker {
+public:
+  Checker(Launch &launch, CheckedLaunch &checked, char *shared);
+
+  /// Begins a block.
+  void reset();
+
+  /// Fails unless `bytes` at `address` may be accessed like this.
+  void access(Thread &thread, const Site &site, uint64_t address,
+              unsigned bytes, unsigned alignment, AccessKind kind);
+  /// To be called when the thread has made the writes that access() was told
+  /// of, and before any other thread runs.
+  void confirmWrites(Thread &thread);
+  /// A copy to shared memory has been waited for.
+  void copyDone(Thread &thread, const Site &site, const char *address,
+                unsigned bytes);
+
+  void fence(Thread &thread, bool acquires, bool releases);
+  /// An atomic access to `address`.
+  void atomic(Thread &thread, uint64_t address, bool acquires, bool releases);
+
+  // What a barrier does to memory: with `fences`, it orders by itself, else
+  // only between fences.
+  void arrive(const Thread &thread, Clock &barrier, bool fences);
+  void leave(const Thread &thread, const Clock &barrier, bool fences);
+
+private:
+  Step stepOf(const Thread &thread, const Site &site) const;
+  void release(const Thread &thread);
+  std::string describe(uint64_t address) const;
+  void judge(Thread &thread, const Site &site, uint64_t address, unsigned bytes,
+             AccessKind kind, std::optional<Fault> fault, uint64_t begin);
+  [[noreturn]] void fail(Thread &thread, const Site &site, const Fault &fault,
+                         AccessKind kind, uint64_t address);
+  [[noreturn]] void failOutside(Thread &thread, const Site &site,
+                                uint64_t address, unsigned bytes,
+                                AccessKind kind);
+
+  Launch &launch;
+  CheckedLaunch &checked;
+  uintptr_t shared;
+  Shadow sharedShadow;
+  std::vector<ThreadClock> clocks;
+};
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_TARGET_CPU_CHECK_H

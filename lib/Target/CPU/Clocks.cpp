@@ -1,0 +1,25 @@
+//===- Clocks.cpp - What happens before what ------------------------------===//
+
+#include "Clocks.h"
+#include <algorithm>
+
+using namespace tile::cpu;
+
+static void joinSteps(std::vector<uint32_t> &to,
+                      const std::vector<uint32_t> &from) {
+  if (to.size() < from.size())
+    to.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i)
+    to[i] = std::max(to[i], from[i]);
+}
+
+void Clock::join(const Clock &clock) {
+  joinSteps(own, clock.own);
+  for (const auto &[block, steps] : clock.others)
+    joinSteps(others[block], steps);
+}
+
+void Clock::clear() {
+  std::fill(own.begin(), own.end(), 0);
+  others.clear();
+}

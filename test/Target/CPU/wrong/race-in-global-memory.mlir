@@ -1,0 +1,24 @@
+// All blocks add to the same elements.
+//
+// RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32
+
+// CHECK: error: kernel 'k', block ({{[0-3]}}, 0, 0), thread {{[0-9]+}}: race: {{reads|writes}} element ({{[0-9]+}}) of 'a', which thread {{[0-9]+}} of block ({{[0-3]}}, 0, 0) {{reads|writes}} with nothing to order the two
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<64xf32, #global>) kernel attributes {
+      tile.grid = [4, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %one = arith.constant 1.0 : f32
+    %old = memref.load %a[%t] : memref<64xf32, #global> // WRONG
+    %new = arith.addf %old, %one : f32 // WRONG
+    memref.store %new, %a[%t] : memref<64xf32, #global> // WRONG
+    // RIGHT: memref.atomic_rmw addf %one, %a[%t] : (f32, memref<64xf32, #global>) -> f32
+    gpu.return
+  }
+}

@@ -1,0 +1,34 @@
+// Each thread waits for its own copies, and nobody for those of others.
+//
+// RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 --arg=random:256:f32:1 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32 --arg=random:256:f32:1
+
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 1: race: reads byte 4 of shared memory, which thread 0 writes with nothing to order the two
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<256xf32, #global>)
+    workgroup(%s: memref<512xf32, #shared>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                     strides = [1], stride_divisibility = [1], alignment = 16},
+                    {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [256],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c4 = arith.constant 4 : index
+    %i = arith.muli %t, %c4 : index
+    tile_gpu.async_copy %b[%i], %s[%i], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
+    tile_gpu.commit_group
+    %c256 = arith.constant 256 : index
+    %j = arith.addi %i, %c256 : index
+    tile_gpu.async_copy %b[%i], %s[%j], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
+    tile_gpu.commit_group
+    tile_gpu.wait_group 0
+    // RIGHT: gpu.barrier
+    %v = memref.load %s[%t] : memref<512xf32, #shared>
+    memref.store %v, %a[%t] : memref<64xf32, #global>
+    gpu.return
+  }
+}

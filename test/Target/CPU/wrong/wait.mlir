@@ -1,0 +1,37 @@
+// The wait leaves the second group in flight, which is then read.
+//
+// RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32
+
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 63: reads byte 1276 of shared memory before the copy of thread 15 to it has been waited for
+// CHECK: note: thread 15 copies to it here
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<256xf32, #global>)
+    workgroup(%s: memref<512xf32, #shared>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                     strides = [1], stride_divisibility = [1], alignment = 16},
+                    {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [256],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c4 = arith.constant 4 : index
+    %i = arith.muli %t, %c4 : index
+    tile_gpu.async_copy %b[%i], %s[%i], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
+    tile_gpu.commit_group
+    %c256 = arith.constant 256 : index
+    %j = arith.addi %i, %c256 : index
+    tile_gpu.async_copy %b[%i], %s[%j], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
+    tile_gpu.commit_group
+    tile_gpu.wait_group 1 // WRONG
+    // RIGHT: tile_gpu.wait_group 0
+    gpu.barrier
+    %k = arith.addi %t, %c256 : index
+    %v = memref.load %s[%k] : memref<512xf32, #shared>
+    memref.store %v, %a[%t] : memref<64xf32, #global>
+    gpu.return
+  }
+}
