@@ -15,6 +15,9 @@ using llvm::StringLiteral;
 
 static constexpr StringLiteral mmaSync[] = {"mma.m16n8k16.f16",
                                             "mma.m16n8k16.bf16"};
+static constexpr StringLiteral wgmma[] = {
+    "wgmma.m64k16.f16", "wgmma.m64k16.bf16", "mma.m16n8k16.f16",
+    "mma.m16n8k16.bf16"};
 static constexpr StringLiteral wmmaGfx11[] = {"wmma.gfx11.16x16x16.f16",
                                               "wmma.gfx11.16x16x16.bf16"};
 static constexpr StringLiteral wmmaGfx12[] = {"wmma.gfx12.16x16x16.f16",
@@ -50,7 +53,7 @@ static const Chip table[] = {
     // name      vendor         warp  shared  banks regs global shared async  ldmatrix ptx instructions  atomics
     {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    70, mmaSync,    atomicsSm80},
     {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    78, mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, mmaSync,    atomicsSm90},
+    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, wgmma,    atomicsSm90},
     {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,    0, mfmaGfx942, atomicsGfx94},
     {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,    0, mfmaGfx950, atomicsGfx94},
     {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx11,  atomicsGfx11},

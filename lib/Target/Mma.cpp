@@ -39,6 +39,15 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
           /*preferTransposed=*/false};
 }
 
+/// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync
+/// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
+static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
+  Mma row = mmaSync(name, operand, /*intrinsic=*/"");
+  row.kind = MmaKind::Wgmma;
+  row.warps = 4;
+  return row;
+}
+
 /// Both halves of the wave hold all of A and B.
 static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand,
                      llvm::StringLiteral intrinsic) {
@@ -108,6 +117,8 @@ llvm::ArrayRef<Mma> tile::mmas() {
               "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"),
       mmaSync("mma.m16n8k16.bf16", E::BF16,
               "llvm.nvvm.mma.m16n8k16.row.col.bf16"),
+      wgmma("wgmma.m64k16.f16", E::F16),
+      wgmma("wgmma.m64k16.bf16", E::BF16),
       wmmaGfx11("wmma.gfx11.16x16x16.f16", E::F16,
                 "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
       wmmaGfx11("wmma.gfx11.16x16x16.bf16", E::BF16,

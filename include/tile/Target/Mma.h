@@ -16,8 +16,9 @@
 
 namespace tile {
 
-/// Which back-end operation performs a row.
-enum class MmaKind { MmaSync, Wmma, Mfma };
+/// Which back-end operation performs a row. Wgmma is asynchronous and reads B,
+/// and A if it lies there, from shared memory (Target/MatrixDescriptor.h).
+enum class MmaKind { MmaSync, Wgmma, Wmma, Mfma };
 
 enum class MmaElement { F16, BF16, F32 };
 
@@ -25,17 +26,21 @@ struct Mma {
   /// Unique: `mma.m16n8k16.f16`, `wmma.gfx11.16x16x16.bf16`, ...
   llvm::StringLiteral name;
   MmaKind kind;
+  /// What one warp computes. Wgmma takes any multiple of n up to 256 at once.
   int64_t m, n, k;
   MmaElement operand, accumulator;
   int64_t warpSize;
   /// (register, lane) -> (m, k), (k, n) and (m, n).
   Layout a, b, acc;
-  /// The LLVM intrinsic that performs it, with its types.
+  /// The LLVM intrinsic that performs it, with its types; empty where it is
+  /// inline assembly.
   llvm::StringLiteral intrinsic;
   /// Swapping the operands gives the transposed product with the same
   /// fragments (A and B have mirrored layouts and M == N), and the transposed
   /// accumulator is closer to an operand: use the instruction that way.
   bool preferTransposed;
+  /// Neighbouring warps along m that must perform the instruction together.
+  int64_t warps = 1;
 };
 
 /// All rows.

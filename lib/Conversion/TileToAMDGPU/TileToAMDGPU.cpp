@@ -27,6 +27,7 @@ struct MmaToAMDGPU : OpConversionPattern<tile::gpu::MmaOp> {
     Type type = op.getD().getType();
     switch (row->kind) {
     case MmaKind::MmaSync:
+    case MmaKind::Wgmma:
       return rewriter.notifyMatchFailure(op, "not an instruction of AMD");
     case MmaKind::Wmma:
       rewriter.replaceOpWithNewOp<amdgpu::WMMAOp>(

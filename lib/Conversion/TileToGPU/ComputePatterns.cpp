@@ -276,6 +276,8 @@ struct DotPattern : OpConversionPattern<DotOp> {
     if (!layout)
       return op.emitOpError("is not laid out; run tile-assign-layouts first");
     const Mma &mma = layout.getMma();
+    if (mma.kind == MmaKind::Wgmma)
+      return failure();
     SmallVector<int64_t, 2> shape = layout.getInstructionShape();
     // Repetitions of the instruction in this warp.
     int64_t rows = type.getDimSize(0) / (shape[0] * layout.getWarps()[0]);

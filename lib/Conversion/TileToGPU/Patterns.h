@@ -27,6 +27,10 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
+/// Products that read shared memory themselves, and their fences.
+void populateWgmmaPatterns(const mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns);
+
 } // namespace tile
 
 #endif // TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H

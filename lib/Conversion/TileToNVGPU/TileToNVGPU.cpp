@@ -1,6 +1,8 @@
 //===- TileToNVGPU.cpp - From tile_gpu to NVIDIA's dialects ---------------===//
 
+#include "Wgmma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
@@ -149,7 +151,8 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address
-    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect,
+    target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
+                           memref::MemRefDialect, NVVM::NVVMDialect,
                            nvgpu::NVGPUDialect, vector::VectorDialect>();
     RewritePatternSet patterns(&getContext());
     populateTileToNVGPUPatterns(patterns);
@@ -160,6 +163,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 } // namespace
 
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
+  populateWgmmaToNVVMPatterns(patterns);
   patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, AsyncCopyToNVGPU,
                CommitGroupToNVGPU, WaitGroupToNVVM>(patterns.getContext());
 }

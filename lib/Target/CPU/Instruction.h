@@ -120,6 +120,7 @@ struct Instruction {
 llvm::ArrayRef<Instruction> nvidiaInstructions();
 llvm::ArrayRef<Instruction> amdInstructions();
 llvm::ArrayRef<Instruction> matrixInstructions();
+llvm::ArrayRef<Instruction> wgmmaInstructions();
 llvm::ArrayRef<Instruction> atomicInstructions();
 
 /// The row for this name, or null.

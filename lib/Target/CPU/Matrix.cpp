@@ -95,7 +95,8 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   static const auto &products = *[] {
     auto *products = new llvm::StringMap<Product>;
     for (const Mma &row : mmas())
-      (*products)[row.intrinsic] = {&row,
+      if (!row.intrinsic.empty())
+        (*products)[row.intrinsic] = {&row,
                                     makeFragment(row.a, row.k),
                                     makeFragment(row.b, row.n),
                                     makeFragment(row.acc, row.n),

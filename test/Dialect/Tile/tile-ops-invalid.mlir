@@ -51,7 +51,7 @@ func.func @dot_low_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: 
 // -----
 
 func.func @dot_integer(%a: tensor<16x16xi32>, %c: tensor<16x16xf32>) {
-  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<16x16xi32>'}}
+  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout) or memory with a layout, but got 'tensor<16x16xi32>'}}
   %d = tile.dot %a, %a, %c : tensor<16x16xi32>, tensor<16x16xi32> -> tensor<16x16xf32>
   return
 }

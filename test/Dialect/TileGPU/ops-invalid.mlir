@@ -150,3 +150,51 @@ func.func @atomic_result(%m: memref<64xf32, #gpu.address_space<global>>, %v: vec
   %old = tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<2xf32>, memref<64xf32, #gpu.address_space<global>> -> vector<1xf32>
   return
 }
+
+// -----
+
+func.func @not_of_one_warp(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) {
+  // expected-error @+1 {{'tile_gpu.mma' op names "wgmma.m64k16.f16", which is no instruction of one warp}}
+  tile_gpu.mma "wgmma.m64k16.f16" %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @not_of_four_warps(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op names "mma.m16n8k16.f16", which is no instruction of four warps}}
+  tile_gpu.wgmma "mma.m16n8k16.f16" %a, %b, %c : vector<8xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @wgmma_columns(%a: vector<8xf16>, %b: i64, %c: vector<256xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op accumulates a multiple of 8 columns up to 256, 4 registers for each 8, got 'vector<256xf32>'}}
+  tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c : vector<8xf16>, vector<256xf32>
+  return
+}
+
+// -----
+
+func.func @wgmma_a(%a: vector<4xf16>, %b: i64, %c: vector<4xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op takes 'vector<8xf16>' or a descriptor as a of "wgmma.m64k16.f16", got 'vector<4xf16>'}}
+  tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c : vector<4xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @wgmma_major(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op has a in registers, where nothing is major}}
+  tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c {a_mn_major} : vector<8xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @descriptor_space(%m: memref<64xf16, #gpu.address_space<global>>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.matrix_descriptor' op needs memory in #gpu.address_space<workgroup>}}
+  %d = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64} : memref<64xf16, #gpu.address_space<global>>
+  return
+}

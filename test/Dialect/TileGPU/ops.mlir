@@ -44,3 +44,23 @@ func.func @atomic(%g: memref<?xf32, #global>, %s: memref<64xi64, #shared>,
   %old = tile_gpu.atomic_rmw maxs %n, %s[%i] order(acq_rel) scope(block) : vector<1xi64>, memref<64xi64, #shared> -> vector<1xi64>
   return %old : vector<1xi64>
 }
+
+// CHECK-LABEL: func @wgmma
+func.func @wgmma(%m: memref<4096xf16, #shared>, %i: index, %a: vector<8xf16>,
+                 %c: vector<64xf32>) -> vector<64xf32> {
+  // CHECK: tile_gpu.matrix_descriptor %{{.+}}[%{{.+}}] {bits = 64 : i64} : memref<4096xf16, #gpu.address_space<workgroup>>
+  %b = tile_gpu.matrix_descriptor %m[%i] {bits = 64 : i64} : memref<4096xf16, #shared>
+  // CHECK: tile_gpu.fence_async
+  tile_gpu.fence_async
+  // CHECK: %{{.+}}:2 = tile_gpu.wgmma_fence %{{.+}}, %{{.+}} : vector<8xf16>, vector<64xf32>
+  %f:2 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<64xf32>
+  // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %{{.+}}, %{{.+}}, %{{.+}} {b_mn_major} : vector<8xf16>, vector<64xf32>
+  %d = tile_gpu.wgmma "wgmma.m64k16.f16" %f#0, %b, %f#1 {b_mn_major} : vector<8xf16>, vector<64xf32>
+  // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %{{.+}}, %{{.+}}, %{{.+}} {a_mn_major, zero} : i64, vector<64xf32>
+  %e = tile_gpu.wgmma "wgmma.m64k16.f16" %b, %b, %d {zero, a_mn_major} : i64, vector<64xf32>
+  // CHECK: tile_gpu.wgmma_commit
+  tile_gpu.wgmma_commit
+  // CHECK: tile_gpu.wgmma_wait 0, %{{.+}} : vector<64xf32>
+  %w = tile_gpu.wgmma_wait 0, %e : vector<64xf32>
+  return %w : vector<64xf32>
+}

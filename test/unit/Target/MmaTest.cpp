@@ -64,6 +64,9 @@ std::vector<Reference> references() {
          return std::vector<Holder>{
              {row % 8 * 4 + column / 2, column % 2 + row / 8 * 2}};
        }});
+  // "Register Fragments": warp w of the four has rows 16 w and on.
+  result.push_back(result.back());
+  result.back().prefix = "wgmma.m64k16";
   Formula gfx11 = [](int64_t i, int64_t k) {
     return std::vector<Holder>{{i, k}, {i + 16, k}};
   };
@@ -151,6 +154,7 @@ TEST(Mma, TransposedUseNeedsMirroredOperands) {
       EXPECT_EQ(row.m, row.n);
       EXPECT_TRUE(row.b.equivalent(row.a.permuteDims({1, 0})));
     }
+    EXPECT_EQ(row.warps, row.kind == MmaKind::Wgmma ? 4 : 1);
     EXPECT_EQ(row.preferTransposed,
               row.kind == MmaKind::Mfma || row.name.starts_with("wmma.gfx12"));
   }

@@ -26,6 +26,7 @@ def TileToNVGPU : Pass<"tile-to-nvgpu"> {
     An operation that the chip lacks is an error.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::NVVM::NVVMDialect",
                            "::mlir::nvgpu::NVGPUDialect",
                            "::mlir::vector::VectorDialect"];

@@ -407,6 +407,10 @@ LogicalResult MmaAttr::verify(EmitError emitError, StringAttr instruction,
   if (warps.size() != 2 || warps[0] < 1 || warps[1] < 1 || warps[0] > 64 ||
       warps[1] > 64)
     return emitError() << "warps must be two counts in 1 .. 64";
+  if (warps[0] % mma->warps != 0 || (mma->warps > 1 && warps[1] != 1))
+    return emitError() << instruction << " is performed by " << mma->warps
+                       << " warps along the rows, which " << warps[0] << "x"
+                       << warps[1] << " warps do not make up";
   if (transposed && mma->m != mma->n)
     return emitError() << instruction << " is not square (" << mma->m << "x"
                        << mma->n << "), so it cannot be transposed";

@@ -340,8 +340,8 @@ void CopyOp::getEffects(
 //===----------------------------------------------------------------------===//
 
 LogicalResult DotOp::verify() {
-  auto a = cast<RankedTensorType>(getA().getType());
-  auto b = cast<RankedTensorType>(getB().getType());
+  auto a = cast<ShapedType>(getA().getType());
+  auto b = cast<ShapedType>(getB().getType());
   auto acc = cast<RankedTensorType>(getAcc().getType());
   if (a.getRank() != 2 || b.getRank() != 2 || acc.getRank() != 2)
     return emitOpError("operands must have rank 2");
@@ -365,9 +365,13 @@ LogicalResult DotOp::verify() {
     if (!findMma(*name))
       return emitOpError() << "unknown matrix instruction \"" << *name << '"';
   LayoutAttrInterface layout = getLayoutAttr(acc);
-  if (failed(verifyBothLaidOut(*this, a, acc)) ||
-      failed(verifyBothLaidOut(*this, b, acc)))
-    return failure();
+  for (ShapedType type : {a, b}) {
+    auto buffer = dyn_cast<BufferType>(type);
+    if (buffer && !buffer.isShared())
+      return emitOpError("multiplies buffers in shared memory only");
+    if (bool(buffer || getLayoutAttr(type)) != bool(layout))
+      return emitOpError() << "mixes a laid-out tile with one that is not";
+  }
   if (!layout)
     return success();
   auto mma = dyn_cast<MmaAttr>(layout);
@@ -394,15 +398,35 @@ LogicalResult DotOp::verify() {
   if (a.getDimSize(1) % mma.getMma().k != 0)
     return emitOpError() << "contraction extent " << a.getDimSize(1)
                          << " is no multiple of " << mma.getMma().k;
-  RankedTensorType operands[] = {a, b};
+  ShapedType operands[] = {a, b};
   for (auto [i, type] : llvm::enumerate(operands)) {
+    StringRef name = i == 0 ? "a" : "b";
+    bool isShared = isa<BufferType>(type) || isSharedTile(type);
+    if (mma.getMma().kind == MmaKind::Wgmma && (isShared || i == 1)) {
+      if (!isShared)
+        return emitOpError() << mma.getInstruction()
+                             << " reads operand b from shared memory, got "
+                             << type;
+      continue;
+    }
     auto expected = DotOperandAttr::get(getContext(), i, mma);
-    if (type.getEncoding() != expected)
-      return emitOpError() << "operand " << (i == 0 ? "a" : "b")
-                           << " must have the layout " << Attribute(expected)
-                           << ", got " << type.getEncoding();
+    if (getLayoutAttr(type) == expected)
+      continue;
+    InFlightDiagnostic diag = emitOpError()
+                              << "operand " << name << " must have the layout "
+                              << Attribute(expected) << ", got ";
+    if (LayoutAttrInterface other = getLayoutAttr(type))
+      return diag << Attribute(other);
+    return diag << type;
   }
   return success();
+}
+
+void DotOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : (*this)->getOpOperands())
+    if (isa<BufferType>(operand.get().getType()))
+      addEffect<MemoryEffects::Read>(effects, operand);
 }
 
 /// `big` is `small` with `extent` inserted at `dim`; layouts agree by

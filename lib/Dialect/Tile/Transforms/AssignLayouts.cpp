@@ -419,6 +419,17 @@ LogicalResult LayoutAssigner::lowerDotOperands(DotOp dot, MmaAttr mma) {
   for (unsigned index : {0u, 1u}) {
     OpOperand &operand = dot->getOpOperand(index);
     auto layout = DotOperandAttr::get(dot.getContext(), index, mma);
+    RankedTensorType type = tileType(operand.get());
+    if (!type)
+      continue;
+    if (mma.getMma().kind == MmaKind::Wgmma) {
+      if (isSharedTile(type) && canReadShared(dot, index))
+        continue;
+      if (index == 1) {
+        require(operand, sharedLayout(type, /*fastDim=*/0));
+        continue;
+      }
+    }
     // A tile from outside the loop is read once, if the registers allow.
     auto loop = dot->getParentOfType<LoopLikeOpInterface>();
     builder.setInsertionPoint(dot);

@@ -99,6 +99,23 @@ struct TransposeModel : TileOpModel<TransposeModel, TransposeOp> {
   }
 };
 
+struct DotModel : TileOpModel<DotModel, DotOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isSharedTile(operand.get().getType()))
+        continue;
+      FailureOr<Value> buffer =
+          getBuffer(rewriter, operand.get(), options, state);
+      if (failed(buffer))
+        return failure();
+      rewriter.modifyOpInPlace(op, [&] { operand.set(*buffer); });
+    }
+    return success();
+  }
+};
+
 struct ConvertLayoutModel : TileOpModel<ConvertLayoutModel, ConvertLayoutOp> {
   bool bufferizesToAllocation(Operation *, Value value) const {
     return isSharedTile(value.getType());
@@ -137,6 +154,7 @@ void tile::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
     LoadOp::attachInterface<LoadModel>(*context);
     TransposeOp::attachInterface<TransposeModel>(*context);
+    DotOp::attachInterface<DotModel>(*context);
     ConvertLayoutOp::attachInterface<ConvertLayoutModel>(*context);
   });
 }

@@ -22,7 +22,7 @@ static bool touchesSharedTiles(Operation *op) {
 /// each has one buffer, and none is left as a value afterwards.
 static LogicalResult checkSharedTiles(KernelOp kernel) {
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([](Operation *op) {
-    if (isa<LoadOp, TransposeOp, ConvertLayoutOp>(op))
+    if (isa<LoadOp, TransposeOp, DotOp, ConvertLayoutOp>(op))
       return WalkResult::advance();
     auto complain = [&](StringRef what, unsigned number, Type type) {
       op->emitOpError() << "cannot "

@@ -71,6 +71,8 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(AttentionOp op) {
       return op.emitOpError()
              << "no tile sizes are known for head dimension " << headDim
              << " on " << chip->name << "; set block-m, block-n and num-warps";
+    if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0)
+      return *known;
     if (sizes.blockM == 0)
       sizes.blockM = known->blockM;
     if (sizes.blockN == 0)

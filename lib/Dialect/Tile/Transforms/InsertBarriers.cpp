@@ -208,6 +208,24 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
     if (result.wasInterrupted())
       return signalPassFailure();
     BarrierInserter(allocs).run(kernel.getBody().front());
+    fenceProducts(kernel);
+  }
+
+private:
+  /// Products that read shared memory themselves see what fences precede.
+  static void fenceProducts(KernelOp kernel) {
+    WalkResult reads = kernel.walk([](DotOp dot) {
+      return getSharedAccesses(dot).empty() ? WalkResult::advance()
+                                            : WalkResult::interrupt();
+    });
+    if (!reads.wasInterrupted())
+      return;
+    kernel.walk([](BarrierOp barrier) {
+      if (isa_and_nonnull<FenceAsyncOp>(barrier->getPrevNode()))
+        return;
+      OpBuilder builder(barrier);
+      FenceAsyncOp::create(builder, barrier.getLoc());
+    });
   }
 };
 } // namespace

@@ -5,10 +5,22 @@
 using namespace mlir;
 using namespace tile;
 
+bool tile::canReadShared(DotOp dot, unsigned index) {
+  Value operand = dot->getOperand(index);
+  while (auto transpose = operand.getDefiningOp<TransposeOp>())
+    operand = transpose.getSource();
+  LayoutAttrInterface layout = getLayoutAttr(operand.getType());
+  if (auto buffer = dyn_cast<BufferType>(operand.getType()))
+    layout = buffer.getLayout();
+  if (layout && layout.getFamily() == LayoutFamily::Memory)
+    return isa<SwizzleAttr>(layout);
+  return cast<ShapedType>(operand.getType()).getDimSize(1) * 2 % 32 == 0;
+}
+
 FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
   auto acc = cast<RankedTensorType>(dot.getType());
-  auto a = cast<RankedTensorType>(dot.getA().getType());
+  auto a = cast<ShapedType>(dot.getA().getType());
   if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
     return pinned;
   MmaElement operand =
@@ -29,6 +41,9 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
     int64_t columns = numWarps / rows;
     if (acc.getDimSize(0) % (mma->m * rows) != 0 ||
         acc.getDimSize(1) % (mma->n * columns) != 0)
+      continue;
+    if (mma->warps > 1 &&
+        (rows % mma->warps != 0 || columns != 1 || !canReadShared(dot, 1)))
       continue;
     return MmaAttr::get(dot.getContext(),
                         StringAttr::get(dot.getContext(), mma->name),

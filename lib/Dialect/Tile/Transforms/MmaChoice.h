@@ -1,5 +1,4 @@
-//===- MmaChoice.h - The matrix instruction of a product ---------*- C++
-//-*-===//
+//===- MmaChoice.h - The matrix instruction of a product --------*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 
@@ -13,6 +12,10 @@ namespace tile {
 /// error on `dot` if there is none.
 llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip);
+
+/// Whether wgmma can read operand `index` from shared memory, where it lies or
+/// is yet to be put: some swizzle divides its rows.
+bool canReadShared(DotOp dot, unsigned index);
 
 } // namespace tile
 

@@ -42,6 +42,9 @@ LogicalResult MmaOp::verify() {
   if (!row)
     return emitOpError() << "names the unknown instruction \""
                          << getInstruction() << '"';
+  if (row->warps > 1)
+    return emitOpError() << "names \"" << row->name
+                         << "\", which is no instruction of one warp";
   auto check = [&](StringRef what, Type actual, const tile::Layout &fragment,
                    tile::MmaElement element) -> LogicalResult {
     auto expected = VectorType::get(fragment.axisSize(tile::kRegister),
@@ -55,6 +58,28 @@ LogicalResult MmaOp::verify() {
       failed(check("b", getB().getType(), row->b, row->operand)))
     return failure();
   return check("c", getC().getType(), row->acc, row->accumulator);
+}
+
+LogicalResult WgmmaOp::verify() {
+  const tile::Mma *row = tile::findMma(getInstruction());
+  if (!row || row->kind != tile::MmaKind::Wgmma)
+    return emitOpError() << "names \"" << getInstruction()
+                         << "\", which is no instruction of four warps";
+  int64_t registers = row->acc.axisSize(tile::kRegister);
+  int64_t columns = getC().getType().getNumElements() / registers * row->n;
+  if (getC().getType().getNumElements() % registers != 0 || columns > 256)
+    return emitOpError() << "accumulates a multiple of " << row->n
+                         << " columns up to 256, " << registers
+                         << " registers for each " << row->n << ", got "
+                         << getC().getType();
+  auto expected = VectorType::get(row->a.axisSize(tile::kRegister),
+                                  getElementType(getContext(), row->operand));
+  if (isa<VectorType>(getA().getType()) && getA().getType() != expected)
+    return emitOpError() << "takes " << expected << " or a descriptor as a of \""
+                         << row->name << "\", got " << getA().getType();
+  if (isa<VectorType>(getA().getType()) && getAMnMajor())
+    return emitOpError("has a in registers, where nothing is major");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,6 +101,11 @@ static LogicalResult verifyMemory(Operation *op, StringRef what,
     return op->emitOpError()
            << "needs " << what << " without a layout map, got " << memory;
   return success();
+}
+
+LogicalResult MatrixDescriptorOp::verify() {
+  return verifyMemory(*this, "memory", getMemory().getType(),
+                      mlir::gpu::AddressSpace::Workgroup);
 }
 
 LogicalResult LoadMatrixOp::verify() {

@@ -324,6 +324,21 @@ def Tile_WaitGroupOp : Tile_Op<"wait_group"> {
   let assemblyFormat = "$pending attr-dict";
 }
 
+def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
+  let summary = "shared memory as written is visible to matrix instructions";
+  let description = [{
+    wgmma reads shared memory by another path than loads and stores do. What
+    this thread wrote, or waited for, before the fence is visible to the
+    products after the next `tile.barrier`. `tile-insert-barriers` puts it there.
+
+    ```mlir
+    tile.fence_async
+    tile.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_BarrierOp : Tile_Op<"barrier"> {
   let summary = "all threads of the block meet; shared memory is visible";
   let description = [{
@@ -338,7 +353,9 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def Tile_DotOp : Tile_Op<"dot", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product";
   let description = [{
     result = a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are f16 or bf16
@@ -350,10 +367,19 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
         : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
     ```
 
-    Once laid out, a and b are dot operands of acc's layout.
+    Once laid out, a and b are dot operands of acc's layout; wgmma reads b from
+    shared memory, and a too if it lies there: as swizzled tiles, then buffers.
+
+    ```mlir
+    %s = tile.dot %qs, %ks, %zero
+        : !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>,
+          !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+          -> tensor<128x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
+    ```
   }];
-  let arguments = (ins Tile_FloatTile:$a, Tile_FloatTile:$b, Tile_FloatTile:$acc,
-                       OptionalAttr<StrAttr>:$instruction);
+  let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
+                       AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
+                       Tile_FloatTile:$acc, OptionalAttr<StrAttr>:$instruction);
   let results = (outs Tile_FloatTile:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))

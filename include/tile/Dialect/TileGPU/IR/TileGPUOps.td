@@ -37,6 +37,117 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "d"]>]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
+  let summary = "how wgmma finds an operand in workgroup memory";
+  let description = [{
+    The 64-bit descriptor of an operand whose first element is at `index` of
+    `memory`; `bits` are its fields beside the address: strides and swizzle
+    (Target/MatrixDescriptor.h). The address counts in units of 16 bytes in the
+    lowest bits, so moving on by n bytes adds n / 16.
+
+    ```mlir
+    %d = tile_gpu.matrix_descriptor %smem[%index] {bits = 0x4000004000000000}
+        : memref<?xf16, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Memory:$memory, Index:$index, I64Attr:$bits);
+  let results = (outs I64:$descriptor);
+  let assemblyFormat = "$memory `[` $index `]` attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
+// The effects keep these in order, and loads and stores on their side.
+def TileGPU_WgmmaFenceOp : TileGPU_Op<"wgmma_fence", [
+    MemoryEffects<[MemRead, MemWrite]>,
+    RangedTypesMatchWith<"results are the values", "values", "results",
+                         "$_self">]> {
+  let summary = "orders registers before the products that follow";
+  let description = [{
+    Comes before a batch of `tile_gpu.wgmma` and hands on the registers that
+    they read: nothing can write those after the fence.
+
+    ```mlir
+    %a1, %c1 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Variadic<AnyTypeOf<[TileGPU_Operand, TileGPU_Accumulator]>>:$values);
+  let results = (outs
+    Variadic<AnyTypeOf<[TileGPU_Operand, TileGPU_Accumulator]>>:$results);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["c", "d"]>]> {
+  let summary = "starts a matrix product of four warps";
+  let description = [{
+    d = a * b + c, or a * b with `zero`, for 64 rows of which each warp holds 16.
+    `c` holds the accumulator fragments of `instruction` (a row of the
+    instruction table of kind wgmma) one after another along the columns. `b` is
+    a descriptor (tile_gpu.matrix_descriptor), `a` one too or the fragment in
+    registers. `a_mn_major` and `b_mn_major` say that neighbours in memory do
+    not differ in the contracted dimension.
+
+    The product is complete, and d may be used, after a `tile_gpu.wgmma_wait`
+    that d passes through and that covers its `tile_gpu.wgmma_commit`.
+
+    ```mlir
+    %d = tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c {b_mn_major}
+        : vector<8xf16>, vector<64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$instruction,
+    AnyTypeOf<[TileGPU_Operand, I64]>:$a, I64:$b, TileGPU_Accumulator:$c,
+    UnitAttr:$zero, UnitAttr:$a_mn_major, UnitAttr:$b_mn_major);
+  let results = (outs TileGPU_Accumulator:$d);
+  let assemblyFormat = [{
+    $instruction $a `,` $b `,` $c attr-dict `:` type($a) `,` type($c)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_WgmmaCommitOp
+    : TileGPU_Op<"wgmma_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "closes a group of matrix products";
+  let description = [{
+    ```mlir
+    tile_gpu.wgmma_commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait", [
+    MemoryEffects<[MemRead, MemWrite]>,
+    RangedTypesMatchWith<"results are the values", "values", "results",
+                         "$_self">]> {
+  let summary = "waits for groups of matrix products";
+  let description = [{
+    Waits until at most `pending` of the newest groups are unfinished, and hands
+    on the products that are complete then: a use of a result cannot come
+    before.
+
+    ```mlir
+    %s = tile_gpu.wgmma_wait 0, %d : vector<64xf32>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending,
+                       Variadic<TileGPU_Accumulator>:$values);
+  let results = (outs Variadic<TileGPU_Accumulator>:$results);
+  let assemblyFormat = "$pending (`,` $values^ `:` type($values))? attr-dict";
+}
+
+def TileGPU_FenceAsyncOp
+    : TileGPU_Op<"fence_async", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "workgroup memory as written is visible to wgmma";
+  let description = [{
+    ```mlir
+    tile_gpu.fence_async
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def TileGPU_LoadMatrixOp : TileGPU_Op<"load_matrix"> {
   let summary = "loads 1, 2 or 4 matrices of 8 x 8 elements of 16 bits";
   let description = [{

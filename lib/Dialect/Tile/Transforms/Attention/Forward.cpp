@@ -235,6 +235,8 @@ Partial ForwardBuilder::loop(Value begin, Value end, bool maskLeft,
             step(n, maskLeft, maskRight, {carried[0], carried[1], carried[2]});
         scf::YieldOp::create(b, ValueRange{next.acc, next.max, next.sum});
       });
+  if (sizes.stages != 0)
+    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(sizes.stages));
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
 }
 

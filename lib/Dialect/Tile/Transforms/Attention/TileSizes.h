@@ -7,9 +7,11 @@
 
 namespace tile {
 
-/// Rows of scores, keys per step and warps of one block of threads.
+/// Rows of scores, keys per step and warps of one block of threads, and stages
+/// of the rings of K and V: 0 leaves these to tile-pipeline.
 struct TileSizes {
   int64_t blockM, blockN, warps;
+  int64_t stages = 0;
 };
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of

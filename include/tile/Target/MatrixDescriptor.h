@@ -1,0 +1,51 @@
+//===- MatrixDescriptor.h - Operands in shared memory -----------*- C++ -*-===//
+//
+// wgmma reads operands from shared memory by a 64-bit descriptor: the address
+// of the first element and two strides, in units of 16 bytes, and the swizzle
+// (PTX ISA, "Matrix Descriptor Format" and "Shared Memory Matrix Layout").
+//
+// With a swizzle of W bytes and elements of 2 bytes, element (mn, k) of a
+// K-major operand is at
+//   start + (mn / 8) * stride + (mn % 8) * W + 2 * k,
+// of an MN-major operand, whose rows are those of k, at
+//   start + (mn / (W / 2)) * leading + (k / 8) * stride + (k % 8) * W
+//         + 2 * (mn % (W / 2)),
+// where the hardware then permutes the 16-byte chunks as #tile.swizzle<W> does.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TARGET_MATRIXDESCRIPTOR_H
+#define TILE_TARGET_MATRIXDESCRIPTOR_H
+
+#include "tile/Layout/Layout.h"
+#include <optional>
+
+namespace tile {
+
+struct MatrixDescriptor {
+  /// Bytes of the swizzle: 128, 64 or 32.
+  int64_t swizzle;
+  /// Strides in bytes; see above.
+  int64_t leading, stride;
+  /// Whether neighbours in memory differ in mn, not in k.
+  bool mnMajor;
+
+  /// The bits beside the address.
+  uint64_t bits() const;
+  bool operator==(const MatrixDescriptor &other) const {
+    return swizzle == other.swizzle && leading == other.leading &&
+           stride == other.stride && mnMajor == other.mnMajor;
+  }
+};
+
+/// How one instruction reads the `extent` x `depth` elements from `start` on of
+/// a tile of 16-bit elements in shared memory, if it can. `memory` gives the
+/// offset of (dimension 0, dimension 1); `mnDim` is the dimension that is not
+/// contracted. The base of the tile is aligned to 1024 bytes.
+std::optional<MatrixDescriptor>
+matchMatrixDescriptor(const Layout &memory, unsigned mnDim,
+                      llvm::ArrayRef<int64_t> start, int64_t extent,
+                      int64_t depth);
+
+} // namespace tile
+
+#endif // TILE_TARGET_MATRIXDESCRIPTOR_H

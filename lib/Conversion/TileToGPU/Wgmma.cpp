@@ -1,0 +1,248 @@
+//===- Wgmma.cpp - Products that read shared memory -----------------------===//
+
+#include "Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Target/MatrixDescriptor.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Rows of one instruction, and the most columns.
+static constexpr int64_t kRows = 64, kMostColumns = 256;
+
+namespace {
+
+/// One operand in shared memory, cut into what each instruction reads.
+class SharedOperand {
+public:
+  /// `mnDim` is the dimension that is not contracted; instructions read
+  /// `extent` of it and `depth` of the other.
+  static FailureOr<SharedOperand> get(DotOp op, unsigned index, int64_t extent,
+                                      int64_t depth) {
+    auto buffer = cast<BufferType>(op->getOperand(index).getType());
+    SharedOperand result;
+    result.layout = buffer.getCanonicalLayout();
+    result.mnDim = index;
+    for (int64_t mn = 0; mn < buffer.getShape()[index]; mn += extent)
+      for (int64_t k = 0; k < buffer.getShape()[1 - index]; k += depth) {
+        std::optional<MatrixDescriptor> descriptor = matchMatrixDescriptor(
+            result.layout, index, result.at(mn, k), extent, depth);
+        if (!descriptor ||
+            (result.descriptor && !(*result.descriptor == *descriptor)))
+          return op.emitOpError()
+                 << "operand " << (index == 0 ? "a" : "b") << " of type "
+                 << buffer << " has no matrix descriptor for " << extent << "x"
+                 << depth << " elements";
+        result.descriptor = descriptor;
+      }
+    return result;
+  }
+
+  bool isMnMajor() const { return descriptor->mnMajor; }
+
+  /// The descriptor of the elements from (0, 0) of `parts`, the memref and the
+  /// offset of the buffer, plus `row` (i64, in units of 16 bytes) if given.
+  Value base(OpBuilder &builder, Location loc, ValueRange parts, Value row) {
+    Value result = tile::gpu::MatrixDescriptorOp::create(
+        builder, loc, builder.getI64Type(), parts[0], parts[1],
+        builder.getI64IntegerAttr(descriptor->bits()));
+    return row ? arith::AddIOp::create(builder, loc, result, row) : result;
+  }
+  /// The descriptor of the elements from (mn, k) on.
+  Value advance(OpBuilder &builder, Location loc, Value base, int64_t mn,
+                int64_t k) {
+    int64_t distance = units(mn, k);
+    if (distance == 0)
+      return base;
+    return arith::AddIOp::create(
+        builder, loc, base,
+        arith::ConstantOp::create(builder, loc,
+                                  builder.getI64IntegerAttr(distance)));
+  }
+  /// Units of 16 bytes from the first element to (mn, k).
+  int64_t units(int64_t mn, int64_t k) const {
+    return layout.offset(at(mn, k)) / 8;
+  }
+
+private:
+  SmallVector<int64_t, 2> at(int64_t mn, int64_t k) const {
+    return mnDim == 0 ? SmallVector<int64_t, 2>{mn, k}
+                      : SmallVector<int64_t, 2>{k, mn};
+  }
+
+  Layout layout;
+  unsigned mnDim = 0;
+  std::optional<MatrixDescriptor> descriptor;
+};
+
+/// The most columns that instructions take at once and that divide `columns`.
+static int64_t chooseColumns(int64_t columns) {
+  int64_t result = std::min(columns, kMostColumns);
+  while (columns % result != 0)
+    result -= 8;
+  return result;
+}
+
+struct WgmmaPattern : OpConversionPattern<DotOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(DotOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    auto layout = dyn_cast_or_null<MmaAttr>(type.getEncoding());
+    if (!layout || layout.getMma().kind != MmaKind::Wgmma)
+      return failure();
+    if (!isa<BufferType>(op.getB().getType()))
+      return op.emitOpError("reads a tile in shared memory that is no buffer; "
+                            "run tile-bufferize first");
+    Location loc = op.getLoc();
+    const Mma &mma = layout.getMma();
+    int64_t depth = cast<ShapedType>(op.getA().getType()).getDimSize(1);
+    int64_t steps = depth / mma.k;
+    int64_t groups = layout.getWarps()[0] / mma.warps;
+    // Each group of four warps computes every groups-th block of 64 rows.
+    int64_t blocks = type.getDimSize(0) / (kRows * groups);
+    int64_t columns = chooseColumns(type.getDimSize(1));
+    int64_t parts = type.getDimSize(1) / columns;
+
+    FailureOr<SharedOperand> b = SharedOperand::get(op, 1, columns, mma.k);
+    if (failed(b))
+      return failure();
+    Value bBase = b->base(rewriter, loc, adaptor.getB(), Value());
+    bool sharedA = isa<BufferType>(op.getA().getType());
+    FailureOr<SharedOperand> a;
+    Value aBase;
+    if (sharedA) {
+      a = SharedOperand::get(op, 0, kRows, mma.k);
+      if (failed(a))
+        return failure();
+      Value row;
+      if (groups > 1) {
+        // Blocks must be evenly spaced for the group to choose one.
+        int64_t step = a->units(kRows, 0);
+        for (int64_t block = 0; block < blocks * groups; ++block)
+          for (int64_t k = 0; k < steps; ++k)
+            if (a->units(block * kRows, k * mma.k) !=
+                block * step + a->units(0, k * mma.k))
+              return op.emitOpError("operand a has blocks of 64 rows at uneven "
+                                    "distances");
+        row = groupOffset(rewriter, loc, step);
+      }
+      aBase = a->base(rewriter, loc, adaptor.getA(), row);
+    }
+
+    auto slice = [&](Value tile, int64_t first, int64_t size) -> Value {
+      if (cast<VectorType>(tile.getType()).getNumElements() == size)
+        return tile;
+      return vector::ExtractStridedSliceOp::create(
+          rewriter, loc, tile, ArrayRef<int64_t>{first},
+          ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+    };
+    int64_t aRegisters = mma.a.axisSize(kRegister);
+    int64_t accRegisters = mma.acc.axisSize(kRegister) * columns / mma.n;
+    bool fromZero = isZeroSplat(adaptor.getAcc().front());
+    SmallVector<Value> accumulators;
+    for (int64_t i = 0; i < blocks * parts; ++i)
+      accumulators.push_back(
+          slice(adaptor.getAcc().front(), i * accRegisters, accRegisters));
+
+    // The registers that the products read pass through the fence.
+    SmallVector<Value> fenced;
+    if (!fromZero)
+      fenced = accumulators;
+    if (!sharedA)
+      fenced.push_back(adaptor.getA().front());
+    auto fence = tile::gpu::WgmmaFenceOp::create(
+        rewriter, loc, TypeRange(ValueRange(fenced)), fenced);
+    fenced = fence.getResults();
+    Value aTile = sharedA ? Value() : fenced.pop_back_val();
+    if (!fromZero)
+      accumulators = fenced;
+    for (int64_t k = 0; k < steps; ++k)
+      for (int64_t block = 0; block < blocks; ++block)
+        for (int64_t part = 0; part < parts; ++part) {
+          Value aValue =
+              sharedA
+                  ? a->advance(rewriter, loc, aBase, block * groups * kRows,
+                               k * mma.k)
+                  : slice(aTile, (block * steps + k) * aRegisters, aRegisters);
+          Value bValue =
+              b->advance(rewriter, loc, bBase, part * columns, k * mma.k);
+          Value &acc = accumulators[block * parts + part];
+          acc = tile::gpu::WgmmaOp::create(
+              rewriter, loc, acc.getType(), mma.name, aValue, bValue, acc,
+              /*zero=*/fromZero && k == 0,
+              /*a_mn_major=*/sharedA && a->isMnMajor(), b->isMnMajor());
+        }
+    tile::gpu::WgmmaCommitOp::create(rewriter, loc);
+    SmallVector<Type> types = llvm::map_to_vector(
+        accumulators, [](Value value) { return value.getType(); });
+    auto wait = tile::gpu::WgmmaWaitOp::create(
+        rewriter, loc, types, rewriter.getI32IntegerAttr(0), accumulators);
+
+    if (accumulators.size() == 1) {
+      rewriter.replaceOp(op, wait.getResults().front());
+      return success();
+    }
+    auto resultType = getTypeConverter()->convertType<VectorType>(type);
+    Value result = arith::ConstantOp::create(rewriter, loc,
+                                             rewriter.getZeroAttr(resultType));
+    for (auto [i, part] : llvm::enumerate(wait.getResults()))
+      result = vector::InsertStridedSliceOp::create(
+          rewriter, loc, part, result,
+          ArrayRef<int64_t>{int64_t(i) * accRegisters}, ArrayRef<int64_t>{1});
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  static bool isZeroSplat(Value tile) {
+    DenseElementsAttr elements;
+    return matchPattern(tile, m_Constant(&elements)) && elements.isSplat() &&
+           elements.getSplatValue<APFloat>().isPosZero();
+  }
+
+  /// `step` times the number of this thread's group of four warps, the same in
+  /// all lanes: descriptors must be uniform.
+  static Value groupOffset(OpBuilder &builder, Location loc, int64_t step) {
+    Value thread =
+        mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
+    Value number = arith::IndexCastUIOp::create(builder, loc,
+                                                builder.getI32Type(), thread);
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(value));
+    };
+    number = arith::ShRUIOp::create(builder, loc, number, constant(7));
+    Value width = constant(32), zero = constant(0);
+    number = mlir::gpu::ShuffleOp::create(builder, loc, number, zero, width,
+                                          mlir::gpu::ShuffleMode::IDX)
+                 .getShuffleResult();
+    number = arith::MulIOp::create(builder, loc, number, constant(step));
+    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
+  }
+};
+
+struct FenceAsyncPattern : OpConversionPattern<FenceAsyncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(FenceAsyncOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<tile::gpu::FenceAsyncOp>(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateWgmmaPatterns(const TypeConverter &converter,
+                                 RewritePatternSet &patterns) {
+  patterns.add<WgmmaPattern, FenceAsyncPattern>(converter,
+                                                patterns.getContext());
+}

@@ -1,0 +1,258 @@
+//===- Wgmma.cpp - Products of four warps to NVVM -------------------------===//
+//
+// LLVM knows nothing of the asynchrony: a product is one inline assembly whose
+// accumulators are tied to its results, and a wait passes the products through
+// itself, so that no use can move above it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Wgmma.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Target/Mma.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The 32-bit registers of a vector: floats, or words of two 16-bit elements.
+static void unpack(OpBuilder &builder, Location loc, Value vector,
+                   SmallVectorImpl<Value> &registers) {
+  auto type = cast<VectorType>(vector.getType());
+  if (auto elements = vector.getDefiningOp<vector::FromElementsOp>();
+      elements && type.getElementType().isF32())
+    return registers.append(elements.getElements().begin(),
+                            elements.getElements().end());
+  int64_t count = type.getNumElements();
+  if (!type.getElementType().isF32()) {
+    count /= 2;
+    vector = vector::BitCastOp::create(
+        builder, loc, VectorType::get(count, builder.getI32Type()), vector);
+  }
+  for (int64_t i = 0; i < count; ++i)
+    registers.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+}
+
+/// Vectors of the given types from the fields of `structure`, in order.
+static SmallVector<Value> pack(OpBuilder &builder, Location loc,
+                               Value structure, TypeRange types) {
+  auto fields = cast<LLVM::LLVMStructType>(structure.getType()).getBody();
+  SmallVector<Value> vectors;
+  int64_t field = 0;
+  for (Type type : types) {
+    auto vector = cast<VectorType>(type);
+    bool isFloat = vector.getElementType().isF32();
+    int64_t count = vector.getNumElements() / (isFloat ? 1 : 2);
+    auto packed = VectorType::get(count, fields[field]);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < count; ++i)
+      elements.push_back(
+          LLVM::ExtractValueOp::create(builder, loc, structure, field++));
+    Value value =
+        vector::FromElementsOp::create(builder, loc, packed, elements);
+    if (!isFloat)
+      value = vector::BitCastOp::create(builder, loc, type, value);
+    vectors.push_back(value);
+  }
+  return vectors;
+}
+
+/// Inline assembly that returns registers of `results`. With `tied` they are
+/// the first operands too; the other operands are constrained by `constraints`.
+static Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
+                          ArrayRef<Type> results, bool tied,
+                          StringRef constraints, ValueRange operands) {
+  std::string all;
+  for (Type type : results)
+    all += std::string(tied ? "=" : "=&") + (type.isF32() ? "f," : "r,");
+  for (size_t i = 0; tied && i < results.size(); ++i)
+    all += std::to_string(i) + ",";
+  all += constraints;
+  return LLVM::InlineAsmOp::create(
+             builder, loc,
+             LLVM::LLVMStructType::getLiteral(builder.getContext(), results),
+             operands, text, all, /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+             LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+/// An instruction that hands on `values`, so that neither what makes them nor
+/// what uses them can be moved across it.
+static SmallVector<Value> passThrough(OpBuilder &builder, Location loc,
+                                      StringRef text, ValueRange values) {
+  SmallVector<Value> registers;
+  for (Value value : values)
+    unpack(builder, loc, value, registers);
+  SmallVector<Type> types = llvm::map_to_vector(
+      registers, [](Value value) { return value.getType(); });
+  Value result = emitAssembly(builder, loc, text, types, /*tied=*/true,
+                              "~{memory}", registers);
+  return pack(builder, loc, result, TypeRange(values));
+}
+
+namespace {
+
+struct MatrixDescriptorToArith
+    : OpConversionPattern<tile::gpu::MatrixDescriptorOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::MatrixDescriptorOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t bytes =
+        op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI64IntegerAttr(value));
+    };
+    auto wide = [&](Value value) -> Value {
+      return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getI64Type(),
+                                          value);
+    };
+    Value address = wide(memref::ExtractAlignedPointerAsIndexOp::create(
+        rewriter, loc, adaptor.getMemory()));
+    Value offset = arith::MulIOp::create(
+        rewriter, loc, wide(adaptor.getIndex()), constant(bytes));
+    address = arith::AddIOp::create(rewriter, loc, address, offset);
+    // 18 bits of address, in units of 16 bytes.
+    address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
+    address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
+    rewriter.replaceOpWithNewOp<arith::OrIOp>(
+        op, address, constant(static_cast<int64_t>(op.getBits())));
+    return success();
+  }
+};
+
+struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::WgmmaOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    const Mma *row = findMma(op.getInstruction());
+    VectorType type = op.getD().getType();
+    int64_t count = type.getNumElements();
+    int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
+    StringRef element = row->operand == MmaElement::F16 ? "f16" : "bf16";
+
+    // A product from zero reads no accumulator. Zeros written for it would be
+    // writes between the fence and the product, which ptxas answers with waits.
+    bool tied = !op.getZero();
+    SmallVector<Value> operands;
+    if (tied)
+      unpack(rewriter, loc, adaptor.getC(), operands);
+    std::string text, constraints;
+    llvm::raw_string_ostream os(text);
+    os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k" << row->k
+       << ".f32." << element << '.' << element << " {";
+    llvm::interleaveComma(llvm::seq<int64_t>(0, count), os,
+                          [&](int64_t i) { os << '$' << i; });
+    os << "}, ";
+    int64_t next = tied ? 2 * count : count;
+    bool inRegisters = isa<VectorType>(adaptor.getA().getType());
+    if (inRegisters) {
+      int64_t first = operands.size();
+      unpack(rewriter, loc, adaptor.getA(), operands);
+      int64_t registers = operands.size() - first;
+      os << '{';
+      llvm::interleaveComma(llvm::seq<int64_t>(0, registers), os,
+                            [&](int64_t i) { os << '$' << next + i; });
+      os << '}';
+      next += registers;
+      for (int64_t i = 0; i < registers; ++i)
+        constraints += "r,";
+    } else {
+      operands.push_back(adaptor.getA());
+      os << '$' << next++;
+      constraints += "l,";
+    }
+    operands.push_back(adaptor.getB());
+    os << ", $" << next++ << ", " << (op.getZero() ? 0 : 1) << ", 1, 1";
+    constraints += "l";
+    if (!inRegisters)
+      os << ", " << (op.getAMnMajor() ? 1 : 0);
+    os << ", " << (op.getBMnMajor() ? 1 : 0) << ';';
+    SmallVector<Type> results(count, rewriter.getF32Type());
+    Value result =
+        emitAssembly(rewriter, loc, text, results, tied, constraints, operands);
+    rewriter.replaceOp(op, pack(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+struct WgmmaWaitToNVVM : OpConversionPattern<tile::gpu::WgmmaWaitOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::WgmmaWaitOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    if (op.getValues().empty()) {
+      NVVM::WgmmaWaitGroupSyncOp::create(rewriter, loc, op.getPending());
+      rewriter.eraseOp(op);
+      return success();
+    }
+    rewriter.replaceOp(op,
+                       passThrough(rewriter, loc,
+                                   "wgmma.wait_group.sync.aligned " +
+                                       std::to_string(op.getPending()) + ";",
+                                   adaptor.getValues()));
+    return success();
+  }
+};
+
+struct WgmmaFenceToNVVM : OpConversionPattern<tile::gpu::WgmmaFenceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::WgmmaFenceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getValues().empty()) {
+      rewriter.replaceOp(op, passThrough(rewriter, op.getLoc(),
+                                         "wgmma.fence.sync.aligned;",
+                                         adaptor.getValues()));
+      return success();
+    }
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct WgmmaCommitToNVVM : OpConversionPattern<tile::gpu::WgmmaCommitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::WgmmaCommitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct FenceAsyncToNVVM : OpConversionPattern<tile::gpu::FenceAsyncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::FenceAsyncOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::FenceProxyOp::create(
+        rewriter, op.getLoc(), NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateWgmmaToNVVMPatterns(RewritePatternSet &patterns) {
+  patterns.add<MatrixDescriptorToArith, WgmmaToNVVM, WgmmaWaitToNVVM,
+               WgmmaFenceToNVVM, WgmmaCommitToNVVM, FenceAsyncToNVVM>(
+      patterns.getContext());
+}

@@ -1,0 +1,203 @@
+//===- Wgmma.cpp - Products of four warps ---------------------------------===//
+//
+// Each warp of the four computes its 16 rows by itself, so a row here acts for
+// one warp. Operands are read from shared memory when the product is issued.
+// Sources: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", and
+// Target/MatrixDescriptor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Block.h"
+#include "Numbers.h"
+#include "tile/Target/Mma.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstrTypes.h"
+
+using namespace tile;
+using namespace tile::cpu;
+
+namespace {
+
+/// wgmma.mma_async, as its text says.
+struct Wgmma {
+  const Mma *row;
+  /// Columns of the product.
+  unsigned n;
+  bool fromZero, aInRegisters, aMnMajor, bMnMajor;
+  /// Operands where C, A and B begin.
+  unsigned firstC, firstA, firstB;
+};
+
+/// The elements that a descriptor describes.
+class SharedMatrix {
+public:
+  SharedMatrix(Warp &warp, const Site &site, uint64_t descriptor, bool mnMajor)
+      : warp(warp), site(site), mnMajor(mnMajor) {
+    auto begin = reinterpret_cast<uintptr_t>(warp.threads->shared);
+    start = begin + (((descriptor & 0x3fff) * 16 - begin) & 0x3ffff);
+    leading = (descriptor >> 16 & 0x3fff) * 16;
+    stride = (descriptor >> 32 & 0x3fff) * 16;
+    // 0: none, 1: 128 bytes, 2: 64, 3: 32.
+    unsigned mode = descriptor >> 62;
+    width = mode == 0 ? 16 : 256 >> mode;
+  }
+
+  /// Calls function(mn, k, bits) for the elements of the first rows and 16 of
+  /// depth, neighbours in memory one after another.
+  template <typename Function>
+  void forEach(unsigned first, unsigned count, Function function) {
+    if (mnMajor)
+      for (unsigned k = 0; k < 16; ++k)
+        for (unsigned mn = first; mn < first + count; ++mn)
+          function(mn, k, at(mn, k));
+    else
+      for (unsigned mn = first; mn < first + count; ++mn)
+        for (unsigned k = 0; k < 16; ++k)
+          function(mn, k, at(mn, k));
+  }
+
+private:
+  uint16_t at(unsigned mn, unsigned k) {
+    unsigned columns = width / 2;
+    uint64_t address = mnMajor
+                           ? start + mn / columns * leading + k / 8 * stride +
+                                 k % 8 * width + 2 * (mn % columns)
+                           : start + mn / 8 * stride + mn % 8 * width + 2 * k;
+    address ^= (address >> 7 & (width / 16 - 1)) << 4;
+    if (uint64_t next = address & ~uint64_t(15); next != chunk) {
+      chunk = next;
+      data = warp.block->accessShared(*warp.threads, site, chunk, 16, 16,
+                                      AccessKind::Read);
+    }
+    uint16_t value;
+    std::memcpy(&value, data + address % 16, 2);
+    return value;
+  }
+
+  Warp &warp;
+  const Site &site;
+  bool mnMajor;
+  uint64_t start;
+  unsigned leading, stride, width;
+  /// The 16 bytes that were read last.
+  uint64_t chunk = 0;
+  const char *data = nullptr;
+};
+
+} // namespace
+
+/// wgmma.mma_async.sync.aligned.m64n<N>k16.f32.<type>.<type> {$0, ...},
+///   {$i, ...} or $i, $i, <scale d>, 1, 1[, <a major>], <b major>;
+static llvm::Error decode(const llvm::CallBase &call, Site &site) {
+  llvm::StringRef text =
+      llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
+  auto wgmma = std::make_shared<Wgmma>();
+  llvm::StringRef name = text.split(' ').first;
+  wgmma->row = findMma(name.ends_with(".bf16.bf16") ? "wgmma.m64k16.bf16"
+                                                    : "wgmma.m64k16.f16");
+  llvm::StringRef shape = name;
+  if (!shape.consume_front("wgmma.mma_async.sync.aligned.m64n") ||
+      shape.consumeInteger(10, wgmma->n) || !shape.consume_front("k16.f32") ||
+      !(shape == ".f16.f16" || shape == ".bf16.bf16"))
+    return llvm::createStringError("no shape and types that it knows");
+  llvm::SmallVector<llvm::StringRef> tail;
+  text.rsplit('$').second.rtrim(';').split(tail, ',');
+  wgmma->aInRegisters = text.count('{') == 2;
+  // The operand's number, three scales, and one or two majors.
+  if (tail.size() != (wgmma->aInRegisters ? 5u : 6u) || tail[2].trim() != "1" ||
+      tail[3].trim() != "1")
+    return llvm::createStringError("scales or majors that it does not know");
+  wgmma->fromZero = tail[1].trim() == "0";
+  wgmma->aMnMajor = !wgmma->aInRegisters && tail[4].trim() == "1";
+  wgmma->bMnMajor = tail.back().trim() == "1";
+  unsigned operands = site.operands.size();
+  wgmma->firstC = 0;
+  wgmma->firstB = operands - 1;
+  wgmma->firstA = operands - (wgmma->aInRegisters ? 5 : 2);
+  unsigned tied = wgmma->firstA;
+  if (tied != wgmma->n / 2 && !(tied == 0 && wgmma->fromZero))
+    return llvm::createStringError("accumulators that are not tied");
+  site.data = std::move(wgmma);
+  return llvm::Error::success();
+}
+
+static float widen(const Mma &row, uint16_t bits) {
+  return row.operand == MmaElement::F16 ? fromF16(bits) : fromBF16(bits);
+}
+
+static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  const auto &wgmma = *static_cast<const Wgmma *>(site.data.get());
+  const Mma &row = *wgmma.row;
+  unsigned n = wgmma.n, first = warp.id % row.warps * row.m;
+  float a[16][16], b[16][256], d[16][256];
+
+  if (wgmma.aInRegisters) {
+    for (int64_t lane = 0; lane < row.warpSize; ++lane)
+      for (int64_t reg = 0; reg < row.a.axisSize(kRegister); ++reg) {
+        auto at = row.a.element(reg, lane, 0);
+        uint16_t bits;
+        std::memcpy(&bits, lanes[lane].operandBytes(wgmma.firstA) + 2 * reg, 2);
+        a[at[0]][at[1]] = widen(row, bits);
+      }
+  } else {
+    SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstA),
+                        wgmma.aMnMajor);
+    shared.forEach(first, row.m, [&](unsigned mn, unsigned k, uint16_t bits) {
+      a[mn - first][k] = widen(row, bits);
+    });
+  }
+  SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstB),
+                      wgmma.bMnMajor);
+  shared.forEach(0, n, [&](unsigned mn, unsigned k, uint16_t bits) {
+    b[k][mn] = widen(row, bits);
+  });
+
+  // Fragments of row.n columns lie one after another.
+  int64_t registers = row.acc.axisSize(kRegister);
+  auto forEach = [&](auto function) {
+    for (int64_t lane = 0; lane < row.warpSize; ++lane)
+      for (int64_t reg = 0; reg < registers; ++reg) {
+        auto at = row.acc.element(reg, lane, 0);
+        for (unsigned part = 0; part < n / row.n; ++part)
+          function(lanes[lane], part * registers + reg,
+                   d[at[0]][part * row.n + at[1]]);
+      }
+  };
+  forEach([&](const Call &call, unsigned reg, float &value) {
+    value = wgmma.fromZero ? 0.0f : call.operand<float>(wgmma.firstC + reg);
+  });
+  for (unsigned i = 0; i < row.m; ++i)
+    for (unsigned k = 0; k < row.k; ++k)
+      for (unsigned j = 0; j < n; ++j)
+        d[i][j] += a[i][k] * b[k][j];
+  forEach([&](const Call &call, unsigned reg, float &value) {
+    call.setResult(value, 4 * reg);
+  });
+}
+
+/// Fences and waits hand on registers of 32 bits.
+static void passThrough(Warp &, llvm::ArrayRef<Call> lanes) {
+  for (const Call &call : lanes)
+    for (unsigned i = 0; 4 * i < call.site->resultSize; ++i)
+      call.setResult(call.operand<uint32_t>(i), 4 * i);
+}
+
+static void order(Thread &, const Call &) {}
+
+llvm::ArrayRef<Instruction> tile::cpu::wgmmaInstructions() {
+  static const Instruction rows[] = {
+      {"wgmma.mma_async.*", Work::Matrix, nullptr, multiply, nullptr, decode},
+      {"wgmma.fence.sync.aligned", Work::Matrix, nullptr, passThrough},
+      {"wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, passThrough},
+      {"llvm.nvvm.wgmma.fence.sync.aligned", Work::Matrix, nullptr,
+       passThrough},
+      {"llvm.nvvm.wgmma.commit_group.sync.aligned", Work::Matrix, nullptr,
+       passThrough},
+      {"llvm.nvvm.wgmma.wait_group.sync.aligned", Work::Matrix, nullptr,
+       passThrough},
+      {"llvm.nvvm.fence.proxy.async.shared_cta", Work::Barrier, order},
+  };
+  return rows;
+}

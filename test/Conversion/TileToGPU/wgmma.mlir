@@ -1,0 +1,68 @@
+// tile.dot with operands in shared memory becomes wgmma on descriptors.
+//
+// RUN: tile-opt %s --tile-vectorize --canonicalize --cse --split-input-file | FileCheck %s
+
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
+#a = #tile.dot_operand<0, #mma>
+!g = !tile.buffer<?x128xf32, #tile.strided<[128, 1], align = 16>, global>
+!k = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!kt = !tile.buffer<64x128xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+!v = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+
+module attributes {tile.target = "sm_90a"} {
+
+// A in shared memory: each group of four warps reads its own 64 rows, 8 KiB
+// apart; 16 of depth are 32 bytes.
+// CHECK-LABEL: gpu.func @shared
+// CHECK-DAG: %[[C512:.+]] = arith.constant 512 : i32
+// CHECK-DAG: %[[C2:.+]] = arith.constant 2 : i64
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<64xf32>
+// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64}
+// CHECK: %[[GROUP:.+]], %{{.+}} = gpu.shuffle idx
+// CHECK: %[[ROW:.+]] = arith.muli %[[GROUP]], %[[C512]]
+// CHECK: %[[WIDE:.+]] = arith.extui %[[ROW]]
+// CHECK: %[[A:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64}
+// CHECK: %[[A0:.+]] = arith.addi %[[A]], %[[WIDE]]
+// CHECK: tile_gpu.wgmma_fence
+// CHECK: %[[D0:.+]] = tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B]], %[[ZERO]] {zero} : i64, vector<64xf32>
+// CHECK: %[[A1:.+]] = arith.addi %[[A0]], %[[C2]]
+// CHECK: %[[B1:.+]] = arith.addi %[[B]], %[[C2]]
+// CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A1]], %[[B1]], %[[D0]] : i64, vector<64xf32>
+// CHECK-COUNT-2: tile_gpu.wgmma "wgmma.m64k16.f16"
+// CHECK: tile_gpu.wgmma_commit
+// CHECK: tile_gpu.wgmma_wait 0, %{{.+}} : vector<64xf32>
+tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes = 32768 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %q = tile.alloc {offset = 0} : !k
+  %k = tile.alloc {offset = 16384} : !k
+  %kt = tile.transpose %k [1, 0] : !k -> !kt
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+  %d = tile.dot %q, %kt, %zero : !k, !kt -> tensor<128x128xf32, #mma>
+  tile.store %d, %out[%c0, %c0] : tensor<128x128xf32, #mma>, !g
+}
+
+// A in registers, B with the columns side by side: two panels of 64 columns,
+// 16 rows are 2 KiB.
+// CHECK-LABEL: gpu.func @registers
+// CHECK-DAG: %[[C128:.+]] = arith.constant 128 : i64
+// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293338849280 : i64}
+// CHECK: %[[F:.+]]:2 = tile_gpu.wgmma_fence %{{.+}}, %{{.+}} : vector<64xf32>, vector<32xf16>
+// CHECK: %[[A0:.+]] = vector.extract_strided_slice %[[F]]#1 {offsets = [0], sizes = [8]
+// CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B]], %[[F]]#0 {b_mn_major} : vector<8xf16>, vector<64xf32>
+// CHECK: arith.addi %[[B]], %[[C128]]
+tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>, %out: !g)
+    attributes {num_warps = 8 : i32, tile.shared_bytes = 16384 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %v = tile.alloc {offset = 0} : !v
+  %a = tile.load %in[%c0, %c0] : !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global> -> tensor<128x64xf16, #a>
+  %acc = tile.load %out[%c0, %c0] : !g -> tensor<128x128xf32, #mma>
+  %d = tile.dot %a, %v, %acc : tensor<128x64xf16, #a>, !v -> tensor<128x128xf32, #mma>
+  tile.fence_async
+  tile.barrier
+  tile.store %d, %out[%c0, %c0] : tensor<128x128xf32, #mma>, !g
+}
+}

@@ -1,0 +1,55 @@
+// Products of four warps: inline assembly with tied accumulators; fences and
+// waits hand the registers on.
+//
+// RUN: tile-opt %s --tile-to-nvgpu | FileCheck %s --implicit-check-not=tile_gpu
+
+#shared = #gpu.address_space<workgroup>
+module attributes {tile.target = "sm_90a"} {
+
+// CHECK-LABEL: func @descriptor
+// CHECK-SAME: (%[[M:.+]]: memref<4096xf16, #gpu.address_space<workgroup>>, %[[I:.+]]: index)
+func.func @descriptor(%m: memref<4096xf16, #shared>, %i: index) -> i64 {
+  // CHECK-DAG: %[[P:.+]] = memref.extract_aligned_pointer_as_index %[[M]]
+  // CHECK-DAG: %[[BASE:.+]] = arith.index_castui %[[P]] : index to i64
+  // CHECK-DAG: %[[I64:.+]] = arith.index_castui %[[I]] : index to i64
+  // CHECK: %[[OFFSET:.+]] = arith.muli %[[I64]], %{{.+}}
+  // CHECK: %[[SUM:.+]] = arith.addi %[[BASE]], %[[OFFSET]]
+  // CHECK: %[[LOW:.+]] = arith.andi %[[SUM]], %{{.+}}
+  // CHECK: %[[UNITS:.+]] = arith.shrui %[[LOW]], %{{.+}}
+  // CHECK: %[[BITS:.+]] = arith.constant 4611686293305294848 : i64
+  // CHECK: arith.ori %[[UNITS]], %[[BITS]]
+  %d = tile_gpu.matrix_descriptor %m[%i] {bits = 4611686293305294848 : i64} : memref<4096xf16, #shared>
+  return %d : i64
+}
+
+// CHECK-LABEL: func @from_zero
+// CHECK: llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $4, $5, 0, 1, 1, 0, 1;", "=&f,=&f,=&f,=&f,l,l"
+func.func @from_zero(%a: i64, %b: i64, %c: vector<4xf32>) -> vector<4xf32> {
+  %d = tile_gpu.wgmma "wgmma.m64k16.bf16" %a, %b, %c {zero, b_mn_major} : i64, vector<4xf32>
+  return %d : vector<4xf32>
+}
+
+// CHECK-LABEL: func @registers
+// CHECK: llvm.inline_asm has_side_effects "wgmma.fence.sync.aligned;", "=r,=r,=r,=r,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, 1, 1, 1, 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l"
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
+func.func @registers(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) -> vector<4xf32> {
+  %a1, %c1 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<4xf32>
+  %d = tile_gpu.wgmma "wgmma.m64k16.f16" %a1, %b, %c1 : vector<8xf16>, vector<4xf32>
+  tile_gpu.wgmma_commit
+  %e = tile_gpu.wgmma_wait 0, %d : vector<4xf32>
+  return %e : vector<4xf32>
+}
+
+// CHECK-LABEL: func @fences
+// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+func.func @fences() {
+  tile_gpu.fence_async
+  tile_gpu.wgmma_fence
+  tile_gpu.wgmma_wait 1
+  return
+}
+}

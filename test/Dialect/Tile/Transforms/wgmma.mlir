@@ -1,0 +1,73 @@
+// From a tile program to products that read shared memory: what each pass does.
+//
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-assign-layouts,cse))' | FileCheck %s --check-prefix=LAYOUT
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-assign-layouts,cse,tile-decompose-conversions,tile-bufferize,tile-plan-shared-memory,tile-insert-barriers))' | FileCheck %s --check-prefix=BUFFER
+
+!g = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!o = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+
+module attributes {tile.target = "sm_90a"} {
+
+// What comes from global memory stays in shared memory; what was computed goes
+// to registers as A, and to shared memory as B.
+// LAYOUT-DAG: #[[MMA:.+]] = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+// LAYOUT-DAG: #[[A:.+]] = #tile.dot_operand<0, #[[MMA]]>
+// LAYOUT-LABEL: tile.kernel @products(
+// LAYOUT: %[[Q:.+]] = tile.load {{.+}} -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: %[[K:.+]] = tile.load {{.+}} -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: %[[KT:.+]] = tile.transpose %[[K]] {{.+}} -> tensor<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
+// LAYOUT: tile.dot %[[Q]], %[[KT]], %{{.+}} : {{.+}} -> tensor<64x64xf32, #[[MMA]]>
+// LAYOUT: %[[PA:.+]] = tile.convert_layout %[[P:.+]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
+// LAYOUT: %[[PB:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: tile.dot %[[PA]], %[[PB]]
+
+// Shared tiles are buffers that products read; fences come before barriers.
+// BUFFER-LABEL: tile.kernel @products(
+// BUFFER: tile.fence_async
+// BUFFER-NEXT: tile.barrier
+// BUFFER: tile.dot %{{.+}}, %{{.+}}, %{{.+}} : !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>, !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+// BUFFER: tile.store %{{.+}}, %[[PB:.+]][
+// BUFFER: tile.fence_async
+// BUFFER-NEXT: tile.barrier
+// BUFFER: tile.dot %{{.+}}, %[[PB]], %{{.+}} : tensor<64x64xf16, #{{.+}}>, !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+tile.kernel @products(%q: !g, %k: !g, %out: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %q[%c0, %c0] : !g -> tensor<64x64xf16>
+  %b = tile.load %k[%c0, %c0] : !g -> tensor<64x64xf16>
+  %bt = tile.transpose %b [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.dot %a, %bt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+  %r = tile.dot %p, %p, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %r, %out[%c0, %c0] : tensor<64x64xf32>, !o
+}
+
+// Pinned, or not four warps: mma.sync as on other chips.
+// LAYOUT-LABEL: tile.kernel @pinned(
+// LAYOUT: tile.dot {{.+}} {instruction = "mma.m16n8k16.f16"}
+tile.kernel @pinned(%q: !g, %out: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %q[%c0, %c0] : !g -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.dot %a, %a, %zero {instruction = "mma.m16n8k16.f16"}
+      : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %s, %out[%c0, %c0] : tensor<64x64xf32>, !o
+}
+
+// LAYOUT-LABEL: tile.kernel @two_warps(
+// LAYOUT-COUNT-2: tile.convert_layout %{{.+}} -> tensor<64x64xf16, #dot_{{[ab]}}
+// LAYOUT: tile.dot
+tile.kernel @two_warps(%q: !g, %out: !o) attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %q[%c0, %c0] : !g -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.dot %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %s, %out[%c0, %c0] : tensor<64x64xf32>, !o
+}
+}
