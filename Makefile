@@ -14,7 +14,7 @@ ifeq ($(origin CXX),default)
   endif
 endif
 
-CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
+override CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
 
 .PHONY: demo check build configure setup format docs update-docs clean help
 

@@ -197,13 +197,16 @@ int showAttribute() {
                 "' is no shape; write positive extents as 64x128");
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
+  if (failed(verifyTileShape(
+          *shape, [&] { return emitError(UnknownLoc::get(&context)); })))
+    return 1;
   context.loadDialect<TileDialect>();
   Type type = parseType(typeText, &context);
   if (!type)
     return 1;
-  if (!type.isIntOrFloat())
+  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 128)
     return fail("'" + typeText +
-                "' is no element type; an integer or float "
+                "' is no element type; an integer or float of at most 128 bits "
                 "is needed");
   MemoryView memory{type.getIntOrFloatBitWidth(), banks};
 
