@@ -158,7 +158,8 @@ Side::Side(const MemoryOperand &operand, ArrayRef<int64_t> tile)
   for (auto [dim, index] : llvm::enumerate(operand.indices)) {
     // A tile may begin before its buffer; what is there is masked.
     int64_t start = std::max<int64_t>(constantIndex(index).value_or(0), 0);
-    memory.start.push_back(std::min(start, kMostTileElements));
+    // One that is far away is judged by its divisors.
+    memory.start.push_back(start > kMostTileElements ? 0 : start);
     reach[dim] += memory.start.back();
   }
   memory.layout = type.getTileMemory(reach);

@@ -1,0 +1,72 @@
+// What one thread does of an atomic: widths, owners, bounds, old values.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-vectorize,gpu.module(canonicalize,cse))' | FileCheck %s
+
+#rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>
+// Four lanes hold each element.
+#copies = #tile.layout<register = [], lane = [4 -> 0, 8 -> d0], warp = []>
+
+!f = !tile.buffer<8x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!ragged = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!v = !tile.buffer<8xf16, #tile.strided<[1]>, global>
+!s = !tile.buffer<8x64xf32, #tile.padded<4, order = [1, 0]>, shared>
+
+// 16 elements a thread: four accesses of four.
+// CHECK-LABEL: gpu.func @wide
+// CHECK-NOT: scf.if
+// CHECK-COUNT-4: tile_gpu.atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}] order(relaxed) scope(device) : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>{{$}}
+// CHECK-NOT: atomic_rmw
+// CHECK: gpu.return
+tile.kernel @wide(%a: !f, %b: !f) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !f -> tensor<8x64xf32, #rows>
+  tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<8x64xf32, #rows>, !f
+}
+
+// Rows are masked one by one, in which all columns are alike.
+// CHECK-LABEL: gpu.func @masked
+// CHECK: scf.if
+// CHECK-COUNT-2: tile_gpu.atomic_rmw addf {{.*}} order(release) scope(system) : vector<4xf32>
+// CHECK-NOT: atomic_rmw
+// CHECK: scf.if
+// CHECK-COUNT-2: tile_gpu.atomic_rmw addf {{.*}} order(release) scope(system) : vector<4xf32>
+// CHECK-NOT: atomic_rmw
+// CHECK: gpu.return
+tile.kernel @masked(%a: !f, %b: !ragged) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !f -> tensor<8x64xf32, #rows>
+  tile.atomic_rmw addf %t, %b[%c0, %c0] order(release) scope(system) : tensor<8x64xf32, #rows>, !ragged
+}
+
+// The first lane of four acts, and gives the old value to the others.
+// CHECK-LABEL: gpu.func @copies
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0 : i32
+// CHECK-DAG: %[[FOUR:.+]] = arith.constant 4 : i32
+// CHECK: %[[COPY:.+]] = arith.remui %{{.+}}, %[[FOUR]] : i32
+// CHECK: %[[OWNER:.+]] = arith.cmpi eq, %[[COPY]], %[[ZERO]] : i32
+// CHECK: %[[OLD:.+]] = scf.if %[[OWNER]] -> (vector<1xf16>)
+// CHECK: tile_gpu.atomic_rmw addf {{.*}} : vector<1xf16>, {{.*}} -> vector<1xf16>
+// CHECK: %[[SOURCE:.+]] = arith.subi %{{.+}}, %[[COPY]] : i32
+// CHECK: gpu.shuffle idx %{{.+}}, %[[SOURCE]], %{{.+}} : i32
+// CHECK: vector.store
+tile.kernel @copies(%a: !v, %b: !v) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0] : !v -> tensor<8xf16, #copies>
+  %old = tile.atomic_rmw addf %t, %b[%c0] : tensor<8xf16, #copies>, !v -> tensor<8xf16, #copies>
+  tile.store %old, %a[%c0] : tensor<8xf16, #copies>, !v
+}
+
+// Vectors of f32 are for global memory only.
+// CHECK-LABEL: gpu.func @shared
+// CHECK-COUNT-16: tile_gpu.atomic_rmw addf {{.*}} : vector<1xf32>, memref<?xf32, #gpu.address_space<workgroup>>{{$}}
+// CHECK-NOT: atomic_rmw
+// CHECK: gpu.return
+tile.kernel @shared(%a: !f) attributes {num_warps = 1 : i32, tile.shared_bytes = 2176 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !f -> tensor<8x64xf32, #rows>
+  %s = tile.alloc {offset = 0} : !s
+  tile.atomic_rmw addf %t, %s[%c0, %c0] : tensor<8x64xf32, #rows>, !s
+}

@@ -1,0 +1,74 @@
+// The layout of what a matrix product is added to, per chip: each lane's access
+// as wide as the chip adds f32, and the lanes of a warp side by side.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-choose-accumulators)' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-choose-accumulators)' | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile-choose-accumulators)' | FileCheck %s --check-prefixes=CHECK,GFX942
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile-choose-accumulators)' | FileCheck %s --check-prefixes=CHECK,GFX1100
+
+// What the seed's author wrote by hand for sm_80.
+// SM80-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 8, d2 mod 2, (d1 mod 8) * 4 + (d2 mod 8) floordiv 2), align = 16>
+// Columns 0, 1, 8 and 9 of a row: four elements of one lane in one row, so that
+// the last row may be anywhere.
+// SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 16, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 16) floordiv 8) * 2), align = 16>
+// GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 16, d2 mod 4, d1 mod 16 + ((d2 mod 16) floordiv 4) * 16), align = 16>
+// GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
+
+!h = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x64xf32, #tile.strided<[?, 64, 1]>, global>
+!row = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @add
+// CHECK-SAME: %[[A:[a-z0-9]+]]: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.accumulator, tile.name = "dq"}
+// CHECK: tile.slice %[[A]][{{.+}}, *, *] : !tile.buffer<?x?x64xf32, #[[ACC]], global> to !tile.buffer<?x64xf32, #{{.+}}, global>
+// REMARK: choose-accumulators.mlir:[[@LINE+21]]:{{.*}} remark: [Passed] accumulator-layout | Category:tile-choose-accumulators | Reason="#tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8,
+tile.kernel @add(%a: !h, %b: !h, %acc: !acc {tile.accumulator, tile.name = "dq"})
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  tile.grid %c1, %c1, %c1
+  %row = tile.slice %acc[%c0, *, *] : !acc to !row
+  %at = tile.load %a[%c0, %c0] : !h -> tensor<32x64xf16>
+  %bt = tile.load %b[%c0, %c0] : !h -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %two = arith.constant dense<2.0> : tensor<32x64xf32>
+  // The fragment is found through loops and elementwise operations.
+  %sum = scf.for %i = %c0 to %c32 step %c1 iter_args(%s = %zero)
+      -> (tensor<32x64xf32>) {
+    %d = tile.dot %at, %bt, %s : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
+    scf.yield %d : tensor<32x64xf32>
+  }
+  %scaled = arith.mulf %sum, %two : tensor<32x64xf32>
+
+
+  tile.atomic_rmw addf %scaled, %row[%c0, %c0] : tensor<32x64xf32>, !row
+}
+
+// Every kernel that names the accumulator gets its layout.
+// CHECK-LABEL: tile.kernel @read
+// CHECK-SAME: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.accumulator, tile.name = "dq"}
+tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %row = tile.slice %acc[%c0, *, *] : !acc to !row
+  // CHECK: tile.load %{{.+}} : !tile.buffer<?x64xf32, #{{.+}}, global> -> tensor<32x64xf32>
+  %t = tile.load %row[%c0, %c0] : !row -> tensor<32x64xf32>
+  tile.store %t, %out[%c0, %c0] : tensor<32x64xf32>, !row
+}
+
+// Nothing forces the layout of what is added here.
+// CHECK-LABEL: tile.kernel @free
+// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.accumulator, tile.name = "free"}
+// REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to it"
+tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %in[%c0, %c0] : !row -> tensor<32x64xf32>
+  tile.atomic_rmw addf %t, %acc[%c0, %c0] : tensor<32x64xf32>, !row
+}

@@ -1,0 +1,184 @@
+//===- MemoryLayoutsTest.cpp - Chosen layouts, against enumeration --------===//
+#include "tile/Analysis/MemoryLayouts.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tile/InitAll.h"
+#include "tile/Layout/Queries.h"
+#include "tile/Target/Chips.h"
+#include "gtest/gtest.h"
+#include <random>
+#include <set>
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+class MemoryLayouts : public testing::Test {
+protected:
+  MemoryLayouts() : context(registry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+  }
+  static DialectRegistry registry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+  MLIRContext context;
+};
+
+/// A random map: digits of three coordinates dealt to results. Its value at
+/// every element is that of the affine expression, and its storage is row
+/// major.
+TEST_F(MemoryLayouts, MapIsItsExpression) {
+  std::mt19937 random(7);
+  auto pick = [&](int64_t n) { return int64_t(random() % n); };
+  for (int round = 0; round < 200; ++round) {
+    unsigned rank = 1 + pick(3);
+    SmallVector<Digits> axes(rank);
+    SmallVector<int64_t> shape;
+    // Every digit gets a result of its own: any such map is injective.
+    unsigned results = 0;
+    for (Digits &axis : axes) {
+      int64_t extent = 1;
+      for (int64_t digits = 1 + pick(3); digits-- > 0;) {
+        int64_t count = 2 + pick(4);
+        axis.push_back({count, results++, 1});
+        extent *= count;
+      }
+      // Perhaps the last digit is not used up.
+      shape.push_back(extent - pick(axis.back().extent));
+    }
+    std::vector<unsigned> order(results);
+    for (unsigned i = 0; i < results; ++i)
+      order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    for (Digits &axis : axes)
+      for (Digit &digit : axis)
+        digit.dim = order[digit.dim];
+    SmallVector<int64_t> extents(results, kDynamic);
+    MapAttr map = MapAttr::get(&context, Layout::map(axes, extents), 0);
+    FailureOr<Layout> storage = map.getLayout(shape, 32, nullptr);
+    FailureOr<Layout> digits = map.getMapLayout(shape, nullptr);
+    ASSERT_TRUE(succeeded(storage) && succeeded(digits));
+    EXPECT_FALSE(bool(digits->verify()));
+    EXPECT_TRUE(digits->isInjective(/*countReplication=*/true));
+
+    // Affine arithmetic says where each element is, and how far results reach.
+    SmallVector<int64_t> reach(results, 0);
+    std::vector<SmallVector<int64_t>> places;
+    std::vector<SmallVector<int64_t, 4>> elements;
+    SmallVector<int64_t, 4> element(rank, 0);
+    for (;;) {
+      elements.push_back(element);
+      SmallVector<int64_t> place;
+      SmallVector<Attribute> constants;
+      for (int64_t coordinate : element)
+        constants.push_back(
+            IntegerAttr::get(IndexType::get(&context), coordinate));
+      SmallVector<Attribute> folded;
+      ASSERT_TRUE(succeeded(map.getMap().constantFold(constants, folded)));
+      for (auto [i, value] : llvm::enumerate(folded)) {
+        place.push_back(cast<IntegerAttr>(value).getInt());
+        reach[i] = std::max(reach[i], place.back());
+      }
+      places.push_back(place);
+      unsigned dim = 0;
+      while (dim < rank && ++element[dim] == shape[dim])
+        element[dim++] = 0;
+      if (dim == rank)
+        break;
+    }
+    std::set<int64_t> offsets;
+    for (auto [coordinates, place] : llvm::zip_equal(elements, places)) {
+      int64_t offset = 0;
+      for (auto [i, value] : llvm::enumerate(place)) {
+        ASSERT_EQ(digits->apply(coordinates)[i], value);
+        offset = offset * digits->shape()[i] + value;
+        ASSERT_GT(digits->shape()[i], reach[i]);
+      }
+      ASSERT_EQ(storage->offset(coordinates), offset);
+      ASSERT_LT(offset, storage->shape().front());
+      ASSERT_TRUE(offsets.insert(offset).second);
+    }
+  }
+}
+
+/// For the accumulator of every matrix instruction on every chip that has it:
+/// one access of a warp is one run of memory, as wide as the chip adds.
+TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
+  for (const Chip &chip : chips())
+    for (StringRef name : chip.mma)
+      for (bool transposed : {false, true})
+        for (int64_t warps : {1, 2, 4}) {
+          const Mma *row = findMma(name);
+          if (transposed && row->m != row->n)
+            continue;
+          SCOPED_TRACE((chip.name + ", " + name).str());
+          auto mma = MmaAttr::get(&context, StringAttr::get(&context, name),
+                                  {warps, 1}, transposed);
+          int64_t tile[] = {row->m * warps * 2, row->n * 4};
+          FailureOr<Layout> fragment = mma.getLayout(tile, 32, nullptr);
+          ASSERT_TRUE(succeeded(fragment));
+          if (fragment->replication(kRegister) != 1)
+            continue;
+          int64_t shape[] = {kDynamic, kDynamic, tile[1]};
+          FailureOr<MapAttr> map = chooseAccumulatorLayout(
+              &context, *fragment, shape, AtomicElement::F32, chip);
+          ASSERT_TRUE(succeeded(map));
+          auto buffer =
+              BufferType::get(&context, ArrayRef(shape).drop_front(),
+                              Float32Type::get(&context),
+                              *map->getSlice({false, true, true}, 16, nullptr),
+                              MemorySpace::Global);
+          Layout memory = buffer.getTileMemory(tile);
+          AccessGroups groups = widestAccess(*fragment, memory, 4);
+          int64_t width =
+              atomicWidths(chip, AtomicKind::AddF, AtomicElement::F32, false)
+                  .front();
+          // The storage may be wider still: it is read in any order.
+          EXPECT_GE(groups.width, width);
+          groups = widestAccess(*fragment, memory, width);
+          int64_t lanes = chip.warpSize / fragment->replication(kLane);
+          for (int64_t warp = 0; warp < warps; ++warp)
+            for (size_t i = 0; i < groups.order.size(); i += width) {
+              std::set<int64_t> offsets;
+              int64_t rows = 0;
+              for (int64_t lane = 0; lane < chip.warpSize; ++lane) {
+                auto first = fragment->element(groups.order[i], lane, warp);
+                for (int64_t j = 0; j < width; ++j) {
+                  auto element =
+                      fragment->element(groups.order[i + j], lane, warp);
+                  rows += element[0] != first[0];
+                  offsets.insert(memory.offset(element));
+                }
+              }
+              // No dynamic end divides an access.
+              EXPECT_EQ(rows, 0);
+              EXPECT_EQ(int64_t(offsets.size()), lanes * width);
+              EXPECT_EQ(*offsets.rbegin() - *offsets.begin() + 1,
+                        lanes * width);
+              EXPECT_EQ(*offsets.begin() % (lanes * width), 0);
+            }
+        }
+}
+
+/// A tile laid out for a memory is read in the order of its offsets.
+TEST_F(MemoryLayouts, CoalescedFollowsMemory) {
+  // (row, column) -> blocks of 4 x 8 elements, columns first.
+  Layout memory =
+      Layout::memory({{{4, 0, 1}, {8, 0, 128}}, {{8, 0, 4}, {4, 0, 32}}}, 1024);
+  int64_t shape[] = {32, 32};
+  LayoutAttrInterface attr =
+      getCoalescedLayout(&context, shape, memory, 4, 32, 2);
+  FailureOr<Layout> dist = attr.getLayout(shape, 32, nullptr);
+  ASSERT_TRUE(succeeded(dist));
+  EXPECT_TRUE(dist->isSurjective());
+  AccessGroups groups = widestAccess(*dist, memory, 4);
+  EXPECT_EQ(groups.width, 4);
+  for (int64_t warp = 0; warp < 2; ++warp)
+    for (int64_t lane = 0; lane < 32; ++lane)
+      EXPECT_EQ(memory.offset(dist->element(groups.order[0], lane, warp)),
+                (warp * 32 + lane) * 4);
+}
+
+} // namespace
