@@ -19,7 +19,7 @@ override CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=
 .PHONY: demo check build configure setup format docs update-docs clean help
 
 help:
-	@echo "make demo         compile examples/forward.mlir for three chips and report registers and memory"
+	@echo "make demo         compile examples/forward.mlir for three chips, report registers and memory, and run it on the CPU"
 	@echo "make check        build everything and run all tests; the last line counts them"
 	@echo "make build        the tools, in $(BUILD)/bin"
 	@echo "make docs         the reference of the dialect and the passes, in $(BUILD)/docs"

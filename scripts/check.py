@@ -95,7 +95,7 @@ def check_python(build):
     environment["PATH"] = os.pathsep.join(
         [os.path.join(build, "bin"), environment["PATH"]])
     done = subprocess.run(
-        [sys.executable, "-m", "unittest", "discover", "-s", tests],
+        [find_numpy(), "-m", "unittest", "discover", "-s", tests],
         cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
         stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
@@ -112,12 +112,12 @@ def check_python(build):
     return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
 
 
-def check_gpu(build):
-    """Numerics on the GPU of this machine; all skipped where there is none."""
+def check_attention(build, python, *options):
+    """Counts what test/Integration/attention.py says on its last line."""
     environment = dict(os.environ)
     environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
     done = subprocess.run(
-        [sys.executable, os.path.join("test", "Integration", "attention.py")],
+        [python, os.path.join("test", "Integration", "attention.py"), *options],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
     counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
@@ -128,6 +128,28 @@ def check_gpu(build):
     if done.returncode != 0 and failed == 0:
         failed = 1
     return Result(passed, failed, skipped)
+
+
+def check_gpu(build):
+    """Numerics on the GPU of this machine; all skipped where there is none."""
+    return check_attention(build, sys.executable)
+
+
+def check_executor(build):
+    """The kernels of every kind of chip on the CPU; skipped without NumPy."""
+    return check_attention(build, find_numpy(), "--on=executor")
+
+
+def find_numpy():
+    """A Python that has NumPy: Debian's, if this one is another without it."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        try:
+            if subprocess.run([python, "-c", "import numpy"],
+                              stderr=subprocess.DEVNULL).returncode == 0:
+                return python
+        except OSError:
+            pass
+    return sys.executable
 
 
 def check_package(build):
@@ -153,6 +175,8 @@ SUITES = [
     ("unit", "layout algebra and tables (GoogleTest)", check_unit),
     ("lit", "dialect, passes, tools, documents", check_lit),
     ("python", "Python package", check_python),
+    ("executor", "attention for every kind of chip on the CPU, against float64",
+     check_executor),
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Compiles examples/forward.mlir for one NVIDIA and two AMD chips and shows
-what each kernel uses. Needs no GPU, no CUDA and no ROCm; with a ptxas at hand
-it also assembles the PTX to learn its registers."""
+what each kernel uses, then runs the three on the CPU and compares them with
+float64. Needs no GPU, no CUDA and no ROCm; with a ptxas at hand it also
+assembles the PTX to learn its registers."""
 
 import argparse
 import json
+import math
 import os
+import random
+import struct
 import subprocess
 import sys
 import time
@@ -44,6 +48,62 @@ def compile_for(chip, kind, tool, folder):
             "%.2f s" % seconds, os.path.relpath(output, ROOT)))
 
 
+def write_npy(path, values, shape, kind):
+    """An array of float16 (`e`) or float64 (`d`) as NumPy writes it."""
+    size = struct.calcsize(kind)
+    header = "{'descr': '<f%d', 'fortran_order': False, 'shape': %s, }" % (
+        size, tuple(shape))
+    header += " " * (-(11 + len(header)) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
+        file.write(header.encode())
+        file.write(struct.pack("<%d%s" % (len(values), kind), *values))
+
+
+def attend(q, k, v, scale):
+    """Causal attention of one head in float64; lists of rows."""
+    rows = []
+    for i, query in enumerate(q):
+        seen = k[:i + 1 + len(k) - len(q)]
+        weights = [math.exp(scale * sum(a * b for a, b in zip(query, key)))
+                   for key in seen]
+        total = sum(weights)
+        rows.append([sum(w * row[j] for w, row in zip(weights, v)) / total
+                     for j in range(len(v[0]))])
+    return rows
+
+
+def run_all(build, folder):
+    """Runs the kernels on the CPU; prints how far each is from float64."""
+    length, d, scale = 80, 128, 128 ** -0.5
+    numbers = random.Random(0)
+    rows = []
+    for name in "qkv":
+        # What is left of a number in float16.
+        half = [struct.unpack("e", struct.pack("e", numbers.gauss(0, 1)))[0]
+                for _ in range(length * d)]
+        write_npy(os.path.join(folder, name + ".npy"), half,
+                  (1, length, 1, d), "e")
+        rows.append([half[i:i + d] for i in range(0, len(half), d)])
+    reference = [x for row in attend(*rows, scale) for x in row]
+    write_npy(os.path.join(folder, "o.npy"), reference, (1, length, 1, d), "d")
+    files = ["--arg=" + os.path.join(folder, name + ".npy") for name in "qkv"]
+    print("\nThe same kernels on this CPU, %d queries and keys, against "
+          "float64:\n" % length)
+    for chip, _ in TARGETS:
+        start = time.monotonic()
+        done = subprocess.run(
+            [os.path.join(build, "bin", "tile-run"), SOURCE, "--chip=" + chip,
+             *files, "--arg=nan:1x%dx1x%d:f16" % (length, d),
+             "--arg=nan:1x1x%d:f32" % length, "--arg=%r" % scale,
+             "--expect=" + os.path.join(folder, "o.npy"), "--atol=2e-3"],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        seconds = time.monotonic() - start
+        print("%-8s %-40s in %.2f s" % (chip, done.stdout.strip(), seconds))
+        if done.returncode != 0:
+            sys.exit("%s: not what it should be" % chip)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="the build directory")
@@ -56,6 +116,7 @@ def main():
     for chip, kind in TARGETS:
         compile_for(chip, kind, os.path.join(build, "bin", "tile-translate"),
                     folder)
+    run_all(build, folder)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,16 @@ function(tile_add_library name)
   set_property(GLOBAL APPEND PROPERTY TILE_LIBS ${name})
 endfunction()
 
+# tile_add_shared_library(<name> sources... [LINK_LIBS libs...])
+# A library for other languages, with everything of the project that it needs.
+function(tile_add_shared_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  set_property(GLOBAL APPEND PROPERTY TILE_SHARED_LIBS ${name})
+endfunction()
+
 # tile_add_tool(<name> sources... [LINK_LIBS libs...])
 function(tile_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})

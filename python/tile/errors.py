@@ -15,6 +15,10 @@ class CompileError(RuntimeError):
     """tile-translate was not found or refused a program; holds its output."""
 
 
+class ExecutionError(RuntimeError):
+    """A kernel that ran on the CPU did what no kernel may; says what and where."""
+
+
 class DriverError(RuntimeError):
     """A call of the CUDA driver failed.
 

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Numerical test of forward attention on a GPU, against float64.
+"""Numerical test of forward attention, against float64.
 
-Where the compiler is and where the GPU is may be two machines:
+    attention.py                                 # on the GPU at hand; needs PyTorch
+    attention.py --on executor [--chip gfx942]   # on the CPU; needs NumPy
+
+On the executor it runs a smaller grid, for one chip of each kind or for those
+that are named. The rest is about GPUs. Where the compiler is and where the GPU is may be two machines:
 
     attention.py --compile-only --artifacts DIR --chip sm_80    # no GPU needed
     attention.py --artifacts DIR                                # no compiler needed
 
-With neither option it compiles for the GPU at hand. Cases run in a process of
+With neither of the options it compiles for the GPU at hand. Cases run in a process of
 their own, which is replaced when a kernel crashes or hangs. The last line is
 "N passed, M failed, K skipped"; the exit status is 1 if a case failed.
 """
@@ -28,7 +32,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
-from cases import Case, all_cases  # noqa: E402
+import on_executor  # noqa: E402
+from cases import Case, all_cases, small_cases  # noqa: E402
 from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E402
 from tile import driver as tile_driver  # noqa: E402
 from tile.attention import Artifacts, Variant  # noqa: E402
@@ -54,9 +59,10 @@ class Result(NamedTuple):
 
 def main() -> int:
     arguments = parse_arguments()
+    everything = small_cases() if arguments.on == "executor" else all_cases()
     cases = [
         (index, case)
-        for index, case in enumerate(all_cases())
+        for index, case in enumerate(everything)
         if re.search(arguments.filter, case.name)
     ]
     if not cases:
@@ -70,22 +76,28 @@ def main() -> int:
     if arguments.compile_only:
         return compile_all(arguments, cases)
 
-    missing = missing_requirement()
+    executor = arguments.on == "executor"
+    missing = on_executor.missing_requirement() if executor else missing_requirement()
     if missing:
         print(f"SKIPPED: {missing}")
         print(f"0 passed, 0 failed, {len(cases)} skipped")
         return 1 if arguments.require_gpu else 0
+    if executor:
+        return run_on_executor(arguments, cases)
     results = run_all(arguments, cases)
-    return report(cases, results)
+    return print_totals(report(cases, results))
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument(
+        "--on", choices=("gpu", "executor"), default="gpu", help="where to run"
+    )
     parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
     parser.add_argument("--compile-only", action="store_true", help="run nothing")
-    parser.add_argument("--chip", help="what to compile for; default: the GPU's")
+    parser.add_argument("--chip", help="what to compile for; default: the GPU's, or with --on executor one of each kind")
     parser.add_argument("--jobs", type=int, default=2, help="compilations at a time")
     parser.add_argument(
         "--filter", default="", metavar="REGEX", help="take matching cases only"
@@ -103,6 +115,25 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.compile_only and not (arguments.artifacts and arguments.chip):
         parser.error("--compile-only needs --artifacts and --chip")
     return arguments
+
+
+def run_on_executor(
+    arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
+) -> int:
+    chips = arguments.chip.split(",") if arguments.chip else on_executor.CHIPS
+    totals: Dict[str, int] = {}
+    for chip in chips:
+        print(f"\n{chip}")
+        names = dict(cases)
+        results = {}
+        for index, *result in on_executor.run_chip(chip, cases, arguments.jobs):
+            results[index] = Result(*result)
+            if results[index].status != "passed":
+                print(f"FAILED {names[index].name}: {results[index].detail}", flush=True)
+        for status, number_of in report(cases, results).items():
+            totals[status] = totals.get(status, 0) + number_of
+    print()
+    return print_totals(totals)
 
 
 def missing_requirement() -> Optional[str]:
@@ -262,8 +293,10 @@ def context_works() -> bool:
         return False
 
 
-def report(cases: List[Tuple[int, Case]], results: Dict[int, Result]) -> int:
-    """Prints one row per variant and the counts; returns the exit status."""
+def report(
+    cases: List[Tuple[int, Case]], results: Dict[int, Result]
+) -> Dict[str, int]:
+    """Prints one row per variant; returns the counts by status."""
     rows: Dict[Variant, List[Result]] = {}
     for index, case in cases:
         rows.setdefault(case.variant, []).append(results[index])
@@ -282,12 +315,13 @@ def report(cases: List[Tuple[int, Case]], results: Dict[int, Result]) -> int:
             f" {number(ratio, '.3f'):>11} {number(max(sums, default=None), '.1e'):>9}"
         )
     everything = list(results.values())
-    failed = count(everything, "failed")
-    print(
-        f"{count(everything, 'passed')} passed, {failed} failed,"
-        f" {count(everything, 'skipped')} skipped"
-    )
-    return 1 if failed else 0
+    return {s: count(everything, s) for s in ("passed", "failed", "skipped")}
+
+
+def print_totals(totals: Dict[str, int]) -> int:
+    """Prints the last line; returns the exit status."""
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**totals))
+    return 1 if totals["failed"] else 0
 
 
 def count(results: List[Result], status: str) -> int:

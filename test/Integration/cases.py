@@ -79,6 +79,22 @@ def all_cases() -> List[Case]:
     return cases
 
 
+#: What the executor runs: smaller, as a CPU is slower than a GPU.
+SMALL_SIZES = ((1, 1), (64, 128), (113, 203), (239, 1), (160, 257))
+SMALL_HEADS = ((2, 2), (4, 2), (3, 1))
+
+
+def small_cases() -> List[Case]:
+    """Cases in which any two choices meet, for every head size and type."""
+    models = list(product(HEAD_SIZES, DTYPES))
+    rows = pairwise([models, MASKS, SMALL_HEADS, SMALL_SIZES, ORDERS])
+    cases = [_case(*row) for row in rows]
+    cases.append(
+        _case(FULL_MODEL, MASKS[1], (2, 1), (113, 203), "bshd", lse=False)
+    )
+    return cases
+
+
 def pairwise(factors: List[list]) -> List[tuple]:
     """Rows in which any two values of different factors meet.
 

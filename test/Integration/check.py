@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Tuple
+from typing import List
 
 import torch
 
 from cases import Case
+from outcome import PAD_COLUMNS, PAD_ROWS, Outcome
 from tile import testing
 from tile.launcher import Module
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 
-#: Rows past the end of each sequence, more than any tile has, and elements
-#: past the end of each row; both hold NaN.
-PAD_ROWS = 264
-PAD_COLUMNS = 8
-
 #: Launches of each case, which must agree in every bit.
 LAUNCHES = 3
-
-
-class Outcome(NamedTuple):
-    """What a case showed; it passed if `faults` is empty.
-
-    `errors` holds the largest error and its limit by output.
-    """
-
-    faults: List[str]
-    errors: Dict[str, Tuple[float, float]]
 
 
 class Padded:

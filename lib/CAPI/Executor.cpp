@@ -1,0 +1,115 @@
+//===- Executor.cpp - Kernels on the CPU, from C --------------------------===//
+
+#include "tile-c/Executor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tile/InitAll.h"
+#include "tile/Target/CPU/Executor.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace tile;
+
+struct TileExecutorProgram {
+  MLIRContext context;
+  llvm::SourceMgr sources;
+  std::optional<cpu::Program> program;
+
+  explicit TileExecutorProgram(const DialectRegistry &registry)
+      : context(registry, MLIRContext::Threading::DISABLED) {
+    context.printOpOnDiagnostic(false);
+  }
+};
+
+static char *copyText(llvm::StringRef text) {
+  auto *copy = static_cast<char *>(malloc(text.size() + 1));
+  if (copy) {
+    memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+  }
+  return copy;
+}
+
+/// Calls `work` and puts the diagnostics into `message`.
+static bool collect(TileExecutorProgram &program, char **message,
+                    llvm::function_ref<bool()> work) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  SourceMgrDiagnosticHandler handler(program.sources, &program.context, os);
+  bool done = work();
+  if (message)
+    *message = text.empty() ? nullptr : copyText(text);
+  return done;
+}
+
+TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
+                                         const char *chip, int checks,
+                                         char **message) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  auto program = std::make_unique<TileExecutorProgram>(registry);
+  program->sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(source, name), llvm::SMLoc());
+  bool compiled = collect(*program, message, [&] {
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
+        program->sources, ParserConfig(&program->context));
+    if (!module)
+      return false;
+    cpu::ProgramOptions options;
+    options.compile.chip = chip ? chip : "";
+    options.checks = checks != 0;
+    FailureOr<cpu::Program> result = cpu::Program::compile(*module, options);
+    if (failed(result))
+      return false;
+    program->program.emplace(std::move(*result));
+    return true;
+  });
+  return compiled ? program.release() : nullptr;
+}
+
+char *tileExecutorParameters(TileExecutorProgram *program) {
+  llvm::json::Array array;
+  for (const cpu::Parameter &parameter : program->program->parameters())
+    array.push_back(llvm::json::Object{{"name", parameter.name},
+                                       {"type", parameter.type},
+                                       {"buffer", parameter.isBuffer},
+                                       {"written", parameter.isWritten}});
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(array));
+  return copyText(text);
+}
+
+int tileExecutorRun(TileExecutorProgram *program,
+                    const TileExecutorArgument *arguments, size_t count,
+                    const int64_t *grid, unsigned jobs, char **message) {
+  llvm::SmallVector<cpu::Argument> values;
+  for (size_t i = 0; i < count; ++i) {
+    const TileExecutorArgument &argument = arguments[i];
+    if (!argument.type) {
+      if (argument.isReal)
+        values.push_back(argument.real);
+      else
+        values.push_back(argument.integer);
+      continue;
+    }
+    cpu::Tensor tensor;
+    tensor.data = argument.data;
+    tensor.type = argument.type;
+    tensor.shape.assign(argument.shape, argument.shape + argument.rank);
+    tensor.strides.assign(argument.strides, argument.strides + argument.rank);
+    values.push_back(std::move(tensor));
+  }
+  cpu::RunOptions options;
+  options.jobs = jobs;
+  if (grid)
+    options.grid = {grid[0], grid[1], grid[2]};
+  return collect(*program, message, [&] {
+    return succeeded(program->program->run(values, options));
+  })
+             ? 0
+             : 1;
+}
+
+void tileExecutorDestroy(TileExecutorProgram *program) { delete program; }
+
+void tileExecutorFree(char *text) { free(text); }

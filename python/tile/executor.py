@@ -1,0 +1,229 @@
+"""Running compiled kernels on the CPU, on NumPy arrays.
+
+Needs NumPy and the library `libTileExecutorC`, which the build makes. Tensors
+may have any strides; bf16, which NumPy lacks, is `uint16` or a type of that
+name (`ml_dtypes.bfloat16`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from .errors import ArgumentError, CompileError, ExecutionError
+
+#: Names the library to load, before the one beside `tile-run`.
+ENVIRONMENT_VARIABLE = "TILE_EXECUTOR"
+
+_LIBRARY = "libTileExecutorC.so"
+
+_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "int32": "i32"}
+_TYPES["int64"] = "i64"
+
+
+class _Argument(ctypes.Structure):
+    """TileExecutorArgument of tile-c/Executor.h."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("type", ctypes.c_char_p),
+        ("rank", ctypes.c_int64),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("is_real", ctypes.c_int),
+        ("real", ctypes.c_double),
+        ("integer", ctypes.c_int64),
+    ]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a program's kernels."""
+
+    name: str
+    type: str
+    buffer: bool
+    #: Whether a kernel may write to the buffer.
+    written: bool
+
+
+@functools.lru_cache(maxsize=None)
+def _library() -> ctypes.CDLL:
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    path = Path(named) if named else _default_path()
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CompileError(f"cannot load {path}: {error}") from None
+    library.tileExecutorCompile.restype = ctypes.c_void_p
+    library.tileExecutorCompile.argtypes = (
+        [ctypes.c_char_p] * 3 + [ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
+    )
+    library.tileExecutorParameters.restype = ctypes.c_void_p
+    library.tileExecutorParameters.argtypes = [ctypes.c_void_p]
+    library.tileExecutorRun.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Argument),
+        ctypes.c_size_t,
+        ctypes.POINTER(ctypes.c_int64),
+        ctypes.c_uint,
+        ctypes.POINTER(ctypes.c_void_p),
+    ]
+    library.tileExecutorDestroy.argtypes = [ctypes.c_void_p]
+    library.tileExecutorFree.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def _default_path() -> Path:
+    """The library of the build that has the compiler."""
+    from .compiler import find_tile_translate
+
+    tools = Path(find_tile_translate()).resolve().parent
+    return tools.parent / "lib" / _LIBRARY
+
+
+def _take_text(address: Optional[int]) -> str:
+    if not address:
+        return ""
+    text = ctypes.string_at(address).decode(errors="replace")
+    _library().tileExecutorFree(address)
+    return text
+
+
+class Program:
+    """The kernels of a program, compiled for `chip` and run on the CPU.
+
+    Raises CompileError with the compiler's messages. With `checks`, every
+    access to memory is watched, as docs/Executor.md says.
+    """
+
+    def __init__(self, source: str, chip: str, checks: bool = True, name: str = "source"):
+        self._handle = None
+        message = ctypes.c_void_p()
+        self._handle = _library().tileExecutorCompile(
+            source.encode(), name.encode(), chip.encode(), checks, message
+        )
+        text = _take_text(message.value)
+        if not self._handle:
+            raise CompileError(text.strip() or f"cannot compile for {chip}")
+        parameters = _take_text(_library().tileExecutorParameters(self._handle))
+        self.parameters: List[Parameter] = [
+            Parameter(**entry) for entry in json.loads(parameters)
+        ]
+
+    def __del__(self):
+        if self._handle:
+            _library().tileExecutorDestroy(self._handle)
+            self._handle = None
+
+    def __call__(
+        self,
+        *args: Any,
+        grid: Optional[Sequence[int]] = None,
+        jobs: int = 0,
+        **named: Any,
+    ) -> None:
+        """Runs all kernels to their end; arguments in order or by name.
+
+        Arrays are written in place. `grid` replaces that of the manifest,
+        `jobs` is the number of threads of this machine, 0 for one for each
+        core. Raises ArgumentError if an argument does not fit, ExecutionError
+        if a thread did what no kernel may.
+        """
+        values = self._bind(args, named)
+        alive: List[Any] = []
+        packed = (_Argument * len(values))()
+        for slot, parameter, value in zip(packed, self.parameters, values):
+            try:
+                _pack(slot, parameter, value, alive)
+            except ArgumentError as error:
+                raise ArgumentError(f"argument '{parameter.name}': {error}") from None
+        extents = (ctypes.c_int64 * 3)(*grid) if grid is not None else None
+        message = ctypes.c_void_p()
+        status = _library().tileExecutorRun(
+            self._handle, packed, len(values), extents, jobs, message
+        )
+        text = _take_text(message.value).strip()
+        if status == 0:
+            return
+        if "error: argument " in text:
+            raise ArgumentError(text.split("error: ", 1)[1])
+        raise ExecutionError(text)
+
+    def _bind(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[Any]:
+        names = [parameter.name for parameter in self.parameters]
+        bound = dict(zip(names, args))
+        if len(args) > len(names):
+            raise ArgumentError(f"{len(args)} arguments, there are {len(names)}")
+        for name, value in named.items():
+            if name not in names or name in bound:
+                raise ArgumentError(f"no argument '{name}', or it is given twice")
+            bound[name] = value
+        missing = [name for name in names if name not in bound]
+        if missing:
+            raise ArgumentError(f"no value for: {', '.join(missing)}")
+        return [bound[name] for name in names]
+
+
+def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -> None:
+    if not hasattr(value, "__array_interface__") or getattr(value, "shape", ()) == ():
+        slot.is_real = parameter.type == "f32"
+        try:
+            if slot.is_real:
+                slot.real = float(value)
+            else:
+                slot.integer = int(value)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"expected {'an array' if parameter.buffer else 'a number'}"
+            ) from None
+        return
+    type = _TYPES.get(value.dtype.name, value.dtype.name)
+    if type == "uint16" and parameter.type == "bf16":
+        type = "bf16"
+    item = value.dtype.itemsize
+    if any(stride % item for stride in value.strides):
+        raise ArgumentError(f"strides {value.strides} are no multiples of {item} bytes")
+    if parameter.written and not value.flags.writeable:
+        raise ArgumentError("is written to, but the array is read-only")
+    extents = ctypes.c_int64 * max(value.ndim, 1)
+    shape = extents(*value.shape)
+    strides = extents(*(stride // item for stride in value.strides))
+    name = type.encode()
+    alive += [shape, strides, name, value]
+    slot.data = value.ctypes.data
+    slot.type = name
+    slot.rank = value.ndim
+    slot.shape = shape
+    slot.strides = strides
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(source: str, chip: str, checks: bool, name: str) -> Program:
+    return Program(source, chip, checks, name)
+
+
+def run(
+    source: Union[str, "os.PathLike[str]"],
+    *args: Any,
+    chip: str,
+    grid: Optional[Sequence[int]] = None,
+    checks: bool = True,
+    jobs: int = 0,
+    **named: Any,
+) -> None:
+    """Compiles a program for `chip` and runs it on the CPU, on NumPy arrays.
+
+    `source` is a program's text, or a path: a path object or a string that
+    ends with .mlir. The rest is as for `Program`, which the last calls' are
+    kept of.
+    """
+    name = "source"
+    if not isinstance(source, str) or source.endswith(".mlir"):
+        name = os.fspath(source)
+        source = Path(name).read_text(encoding="utf-8")
+    program = _compiled(source, chip, checks, name)
+    program(*args, grid=grid, jobs=jobs, **named)

@@ -1,0 +1,109 @@
+"""Tests of running kernels on the CPU, on NumPy arrays."""
+
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python")]
+
+import tile
+from tile.attention import attention_ir
+
+try:
+    import numpy as np
+
+    from tile.executor import Program
+except ImportError:
+    np = None
+
+#: Adds 1 to every element of a row of 64.
+ADD = """
+#global = #gpu.address_space<global>
+gpu.module @kernels {
+  gpu.func @add(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                      strides = [1], stride_divisibility = [1], alignment = 4},
+                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                      strides = [1], stride_divisibility = [1], alignment = 4}]} {
+    %t = gpu.thread_id x
+    %one = arith.constant 1.0 : f32
+    %v = memref.load %a[%t] : memref<64xf32, #global>
+    %w = arith.addf %v, %one : f32
+    memref.store %w, %b[INDEX] : memref<64xf32, #global>
+    gpu.return
+  }
+}
+"""
+
+
+@unittest.skipIf(np is None, "no NumPy")
+class RunTest(unittest.TestCase):
+    def arrays(self):
+        return np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+
+    def test_results_are_written_in_place(self):
+        for chip in ("sm_80", "gfx942"):
+            a, b = self.arrays()
+            tile.run(ADD.replace("INDEX", "%t"), a, b, chip=chip)
+            np.testing.assert_array_equal(b, a + 1)
+
+    def test_arguments_by_name(self):
+        a, b = self.arrays()
+        tile.run(ADD.replace("INDEX", "%t"), b=b, a=a, chip="sm_80")
+        np.testing.assert_array_equal(b, a + 1)
+
+    def test_parameters(self):
+        program = Program(ADD.replace("INDEX", "%t"), "sm_80")
+        self.assertEqual(
+            [(p.name, p.type, p.buffer, p.written) for p in program.parameters],
+            [("a", "f32", True, False), ("b", "f32", True, True)],
+        )
+
+    def test_strides_and_bf16(self):
+        source = attention_ir(64, dtype="bf16", lse=False)
+        shape = (1, 32, 2, 64)
+        ones = np.full(shape, 0x3F80, np.uint16)
+        # Heads before the length in memory, and padding after each row.
+        padded = np.full((1, 2, 32, 72), 0x7FC0, np.uint16)
+        out = padded[..., :64].transpose(0, 2, 1, 3)
+        tile.run(source, ones, ones, ones, out, 0.125, chip="gfx1100")
+        self.assertTrue((out == 0x3F80).all())
+        self.assertTrue((padded[..., 64:] == 0x7FC0).all())
+
+    def test_faults_are_errors(self):
+        a, b = self.arrays()
+        source = ADD.replace("%t = gpu", "%c0 = arith.constant 0 : index\n%t = gpu")
+        with self.assertRaisesRegex(
+            tile.ExecutionError, r"thread 1: race: writes element \(0\) of 'b'"
+        ):
+            tile.run(source.replace("INDEX", "%c0"), a, b, chip="sm_80")
+
+    def test_misfits_are_refused(self):
+        source = ADD.replace("INDEX", "%t")
+        a, b = self.arrays()
+        frozen = b.copy()
+        frozen.flags.writeable = False
+        for arguments, message in (
+            ((a, a.astype(np.float16)), "type is f16, must be f32"),
+            ((a, np.zeros(32, np.float32)), "extent 0 is 32, must be 64"),
+            ((a, np.zeros(128, np.float32)[::2]), "stride 0 is 2, must be 1"),
+            ((a, 1.0), "must be a tensor"),
+            ((a, None), "argument 'b': expected an array"),
+            ((a, frozen), "argument 'b': is written to"),
+            ((a,), "no value for: b"),
+            ((a, b, a), "3 arguments, there are 2"),
+        ):
+            with self.assertRaisesRegex(tile.ArgumentError, message):
+                tile.run(source, *arguments, chip="sm_80")
+
+    def test_programs_that_do_not_compile(self):
+        with self.assertRaisesRegex(tile.CompileError, "source:1:"):
+            tile.run("nonsense", chip="sm_80")
+        with self.assertRaisesRegex(tile.CompileError, "unknown target chip"):
+            tile.run(ADD.replace("INDEX", "%t"), chip="sm_1")
+
+
+if __name__ == "__main__":
+    unittest.main()
