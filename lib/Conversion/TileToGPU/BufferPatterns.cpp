@@ -65,6 +65,41 @@ struct SlicePattern : MemoryPattern<SliceOp> {
   }
 };
 
+struct NarrowPattern : MemoryPattern<NarrowOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(NarrowOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts buffer(op.getSource().getType(), adaptor.getSource());
+    unsigned dim = op.getDim();
+    Value start = adaptor.getStart().front();
+    Value offset =
+        arith::AddIOp::create(rewriter, loc, buffer.offset,
+                              buffer.scale(rewriter, loc, start, dim));
+    buffer.extents[dim] = adaptor.getLength().front();
+    SmallVector<bool> all(buffer.type.getRank(), true);
+    rewriter.replaceOpWithMultiple(op, {buffer.slice(offset, all)});
+    return success();
+  }
+};
+
+struct LoadScalarPattern : MemoryPattern<LoadScalarOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(LoadScalarOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
+    Value offset = buffer.offset;
+    for (auto [dim, index] : llvm::enumerate(single(adaptor.getIndices())))
+      offset = arith::AddIOp::create(rewriter, loc, offset,
+                                     buffer.scale(rewriter, loc, index, dim));
+    rewriter.replaceOpWithNewOp<memref::LoadOp>(op, buffer.memory, offset);
+    return success();
+  }
+};
+
 struct DimPattern : MemoryPattern<DimOp> {
   using MemoryPattern::MemoryPattern;
   LogicalResult
@@ -117,6 +152,6 @@ void tile::populateBufferPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns,
                                   const Chip &chip) {
   patterns.add<AllocPattern, BarrierPattern, CommitGroupPattern, DimPattern,
-               SlicePattern, WaitGroupPattern>(converter, patterns.getContext(),
-                                               chip);
+               LoadScalarPattern, NarrowPattern, SlicePattern, WaitGroupPattern>(
+      converter, patterns.getContext(), chip);
 }

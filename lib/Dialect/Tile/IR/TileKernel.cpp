@@ -150,5 +150,11 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
         return getResult();
       }
   }
+  if (auto narrow = getBuffer().getDefiningOp<NarrowOp>()) {
+    if (narrow.getDim() == getDim())
+      return narrow.getLength();
+    getBufferMutable().assign(narrow.getSource());
+    return getResult();
+  }
   return {};
 }

@@ -1,5 +1,6 @@
 //===- TileOps.cpp - Verifiers and effects of the operations --------------===//
 
+#include "AttentionTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -134,6 +135,16 @@ static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
   return diag;
 }
 
+/// The alignment in bytes that is left of `align` after moving by any multiple
+/// of `stride` elements, of which `divisor` is known if it is dynamic.
+static int64_t alignmentAfter(int64_t align, int64_t stride, int64_t divisor,
+                              int64_t bytes) {
+  int64_t step = (stride == kDynamic ? divisor : stride) * bytes;
+  while (step % align != 0)
+    align /= 2;
+  return align;
+}
+
 //===----------------------------------------------------------------------===//
 // SliceOp
 //===----------------------------------------------------------------------===//
@@ -162,10 +173,7 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
         divisors.push_back(divisor);
         continue;
       }
-      // Multiples of the stride keep this much of the alignment.
-      int64_t step = (stride == kDynamic ? divisor : stride) * bytes;
-      while (step % align != 0)
-        align /= 2;
+      align = alignmentAfter(align, stride, divisor, bytes);
     }
     layout = StridedAttr::get(source.getContext(), strides, divisors,
                               align == bytes ? 0 : align);
@@ -234,6 +242,54 @@ LogicalResult SliceOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// NarrowOp
+//===----------------------------------------------------------------------===//
+
+FailureOr<BufferType>
+NarrowOp::inferType(BufferType source, int64_t dim,
+                    llvm::function_ref<InFlightDiagnostic()> emitError) {
+  auto strided = dyn_cast<StridedAttr>(source.getLayout());
+  if (source.isShared() || !strided)
+    return emitError() << "narrows buffers in global memory, got " << source;
+  if (dim >= source.getRank())
+    return emitError() << "dimension " << dim
+                       << " does not exist in a buffer of rank "
+                       << source.getRank();
+  SmallVector<int64_t> shape(source.getShape());
+  shape[dim] = ShapedType::kDynamic;
+  int64_t bytes = source.getElementBits() / 8;
+  int64_t align = alignmentAfter(
+      strided.getAlign() ? strided.getAlign() : bytes,
+      strided.getStrides()[dim], strided.getDivisors()[dim], bytes);
+  LayoutAttrInterface layout =
+      StridedAttr::get(source.getContext(), strided.getStrides(),
+                       strided.getDivisors(), align == bytes ? 0 : align);
+  return BufferType::getChecked(emitError, source.getContext(), ArrayRef(shape),
+                                source.getElementType(), layout,
+                                source.getSpace());
+}
+
+void NarrowOp::build(OpBuilder &builder, OperationState &state, Value source,
+                     int64_t dim, Value start, Value length) {
+  FailureOr<BufferType> type =
+      inferType(cast<BufferType>(source.getType()), dim,
+                [&] { return mlir::emitError(state.location); });
+  build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
+        source, builder.getI64IntegerAttr(dim), start, length);
+}
+
+LogicalResult NarrowOp::verify() {
+  FailureOr<BufferType> type =
+      inferType(getSource().getType(), getDim(), [&] { return emitOpError(); });
+  if (failed(type))
+    return failure();
+  if (*type != getType())
+    return emitOpError() << "result type should be " << *type << ", got "
+                         << getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Memory operations
 //===----------------------------------------------------------------------===//
 
@@ -258,6 +314,25 @@ LogicalResult LoadOp::verify() {
 }
 
 void LoadOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
+}
+
+LogicalResult LoadScalarOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  if (buffer.isShared())
+    return emitOpError("reads global memory only");
+  if (int64_t(getIndices().size()) != buffer.getRank())
+    return emitOpError() << "has " << getIndices().size()
+                         << " indices for a buffer of rank "
+                         << buffer.getRank();
+  if (getType() != buffer.getElementType())
+    return emitOpError() << "reads an element of type " << getType()
+                         << " in a buffer of " << buffer.getElementType();
+  return success();
+}
+
+void LoadScalarOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   addEffect<MemoryEffects::Read>(effects, getBufferMutable());
 }
@@ -621,107 +696,4 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
     if (producer.getSource().getType() == getType())
       return producer.getSource();
   return {};
-}
-
-//===----------------------------------------------------------------------===//
-// AttentionOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult AttentionOp::verify() {
-  BufferType q = getQ().getType(), k = getK().getType(), v = getV().getType(),
-             o = getO().getType();
-  struct Named {
-    StringRef name;
-    BufferType type;
-  };
-  for (auto [name, type] :
-       {Named{"q", q}, Named{"k", k}, Named{"v", v}, Named{"o", o}}) {
-    if (type.isShared() || type.getRank() != 4)
-      return emitOpError() << name << " must be a global buffer of rank 4, got "
-                           << type;
-    if (type.getElementType() != q.getElementType() ||
-        !(type.getElementType().isF16() || type.getElementType().isBF16()))
-      return emitOpError() << name << " must have f16 or bf16 elements, like "
-                           << "the other buffers, got "
-                           << type.getElementType();
-    if (ShapedType::isDynamic(type.getShape()[3]))
-      return emitOpError() << "the head dimension of " << name
-                           << " must be static";
-  }
-  int64_t d = q.getShape()[3], dv = v.getShape()[3];
-  if (k.getShape()[3] != d)
-    return emitOpError() << "head dimensions of q and k differ: " << d
-                         << " and " << k.getShape()[3];
-  if (o.getShape()[3] != dv)
-    return emitOpError() << "head dimensions of v and o differ: " << dv
-                         << " and " << o.getShape()[3];
-  if (!llvm::is_contained({64, 96, 128, 192, 256}, d) ||
-      !(dv == d || (d == 192 && dv == 128)))
-    return emitOpError() << "head dimensions " << d << " (q, k) and " << dv
-                         << " (v) are not supported: 64, 96, 128, 192 or 256, "
-                            "equal, or 192 with 128";
-  // Static extents that must agree, as (buffer, dimension) pairs.
-  struct Extent {
-    StringRef name;
-    int64_t value;
-  };
-  auto agree = [&](Extent a, Extent b) -> LogicalResult {
-    if (ShapedType::isDynamic(a.value) || ShapedType::isDynamic(b.value) ||
-        a.value == b.value)
-      return success();
-    return emitOpError() << "extents differ: " << a.name << " is " << a.value
-                         << ", " << b.name << " is " << b.value;
-  };
-  auto dim = [](BufferType type, unsigned i) { return type.getShape()[i]; };
-  if (failed(agree({"batch of q", dim(q, 0)}, {"batch of k", dim(k, 0)})) ||
-      failed(agree({"batch of q", dim(q, 0)}, {"batch of v", dim(v, 0)})) ||
-      failed(agree({"batch of q", dim(q, 0)}, {"batch of o", dim(o, 0)})) ||
-      failed(agree({"length of q", dim(q, 1)}, {"length of o", dim(o, 1)})) ||
-      failed(agree({"length of k", dim(k, 1)}, {"length of v", dim(v, 1)})) ||
-      failed(agree({"heads of q", dim(q, 2)}, {"heads of o", dim(o, 2)})) ||
-      failed(agree({"heads of k", dim(k, 2)}, {"heads of v", dim(v, 2)})))
-    return failure();
-  if (!ShapedType::isDynamic(dim(q, 2)) && !ShapedType::isDynamic(dim(k, 2)) &&
-      dim(q, 2) % dim(k, 2) != 0)
-    return emitOpError() << "heads of q (" << dim(q, 2)
-                         << ") are no multiple of heads of k (" << dim(k, 2)
-                         << ")";
-  if (getLse()) {
-    BufferType lse = getLse().getType();
-    if (lse.isShared() || lse.getRank() != 3 || !lse.getElementType().isF32())
-      return emitOpError() << "lse must be a global f32 buffer of rank 3 "
-                              "[batch, heads, length of q], got "
-                           << lse;
-    if (failed(
-            agree({"batch of q", dim(q, 0)}, {"batch of lse", dim(lse, 0)})) ||
-        failed(
-            agree({"heads of q", dim(q, 2)}, {"heads of lse", dim(lse, 1)})) ||
-        failed(
-            agree({"length of q", dim(q, 1)}, {"length of lse", dim(lse, 2)})))
-      return failure();
-  }
-  APFloat scale(0.0f);
-  if (matchPattern(getScale(), m_ConstantFloat(&scale)) &&
-      (!scale.isFinite() || (scale.isNegative() && !scale.isZero())))
-    return emitOpError() << "scale must be finite and not negative, got "
-                         << scale.convertToDouble();
-  if (std::optional<ArrayRef<int64_t>> window = getWindow()) {
-    if (window->size() != 2)
-      return emitOpError() << "window must be two numbers, left and right";
-    for (int64_t side : *window)
-      if (side > std::numeric_limits<int32_t>::max() / 2)
-        return emitOpError() << "window side " << side << " is too large";
-  }
-  return success();
-}
-
-void AttentionOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Read>(effects, getQMutable());
-  addEffect<MemoryEffects::Read>(effects, getKMutable());
-  addEffect<MemoryEffects::Read>(effects, getVMutable());
-  addEffect<MemoryEffects::Write>(effects, getOMutable());
-  if (getLse())
-    effects.emplace_back(MemoryEffects::Write::get(), &getLseMutable()[0],
-                         GlobalMemory::get());
 }

@@ -1,5 +1,6 @@
 //===- ExpandAttention.cpp - Named operations become kernels --------------===//
 
+#include "Attention/Backward.h"
 #include "Attention/Forward.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,6 +20,13 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
+/// A kernel that an operation becomes.
+struct PlannedKernel {
+  std::string name;
+  int64_t warps;
+  std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
+};
+
 struct ExpandAttention : tile::impl::TileExpandAttentionBase<ExpandAttention> {
   using TileExpandAttentionBase::TileExpandAttentionBase;
 
@@ -26,10 +34,36 @@ struct ExpandAttention : tile::impl::TileExpandAttentionBase<ExpandAttention> {
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
-  FailureOr<TileSizes> chooseSizes(AttentionOp op);
+  FailureOr<TileSizes>
+  chooseSizes(Operation *op, int64_t headDim,
+              std::optional<TileSizes> (*find)(const Chip &, int64_t),
+              bool warpsAlongRows);
+  FailureOr<SmallVector<PlannedKernel>> plan(Operation *op, StringRef name);
   LogicalResult expand(func::FuncOp func, SymbolTable &symbols);
 };
 } // namespace
+
+static bool isNamedOp(Operation *op) {
+  return isa<AttentionOp, AttentionBackwardOp>(op);
+}
+
+/// What launchers check: a negative scale would make the largest score the
+/// smallest.
+static void markScalars(Operation *op, KernelOp kernel) {
+  auto mark = [&](Value scalar) {
+    if (auto argument = dyn_cast_or_null<BlockArgument>(scalar))
+      kernel.setArgAttr(argument.getArgNumber(), TileDialect::kNonNegativeAttr,
+                        UnitAttr::get(op->getContext()));
+  };
+  auto markBoth = [&](auto op) {
+    mark(op.getScale());
+    mark(op.getSoftcap());
+  };
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    markBoth(forward);
+  else
+    markBoth(cast<AttentionBackwardOp>(op));
+}
 
 /// The function must be one whose whole effect is that of kernels.
 LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
@@ -39,7 +73,7 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
                                "which return no values";
   for (Block &block : func.getBody())
     for (Operation &op : block)
-      if (!isa<AttentionOp, func::ReturnOp>(op) &&
+      if (!isNamedOp(&op) && !isa<func::ReturnOp>(op) &&
           !isa<arith::ArithDialect>(op.getDialect()))
         return op.emitOpError() << "cannot stand beside named tile "
                                 << "operations; only arith operations can";
@@ -58,17 +92,19 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
   return success();
 }
 
-FailureOr<TileSizes> ExpandAttention::chooseSizes(AttentionOp op) {
+/// The sizes that the options and the table of the chip give.
+FailureOr<TileSizes> ExpandAttention::chooseSizes(
+    Operation *op, int64_t headDim,
+    std::optional<TileSizes> (*find)(const Chip &, int64_t),
+    bool warpsAlongRows) {
   TileSizes sizes{blockM, blockN, numWarps};
   if (sizes.blockM == 0 || sizes.blockN == 0 || sizes.warps == 0) {
     const Chip *chip = getTargetChip(op);
     if (!chip)
       return failure();
-    int64_t headDim = std::max(op.getQ().getType().getShape()[3],
-                               op.getV().getType().getShape()[3]);
-    std::optional<TileSizes> known = findForwardTileSizes(*chip, headDim);
+    std::optional<TileSizes> known = find(*chip, headDim);
     if (!known)
-      return op.emitOpError()
+      return op->emitOpError()
              << "no tile sizes are known for head dimension " << headDim
              << " on " << chip->name << "; set block-m, block-n and num-warps";
     if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0)
@@ -81,64 +117,105 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(AttentionOp op) {
       sizes.warps = known->warps;
   }
   // What every matrix instruction divides.
+  int64_t step = warpsAlongRows ? 16 * sizes.warps : 16;
   if (sizes.warps < 1 || sizes.warps > 32 || sizes.blockM < 1 ||
-      sizes.blockM > 1024 || sizes.blockM % (16 * sizes.warps) != 0 ||
-      sizes.blockN < 1 || sizes.blockN > 1024 || sizes.blockN % 16 != 0)
-    return op.emitOpError()
+      sizes.blockM > 1024 || sizes.blockM % step != 0 || sizes.blockN < 1 ||
+      sizes.blockN > 1024 || sizes.blockN % 16 != 0)
+    return op->emitOpError()
            << "block-m = " << sizes.blockM << ", block-n = " << sizes.blockN
            << ", num-warps = " << sizes.warps
-           << ": block-m must be a multiple of 16 * num-warps, "
-              "block-n one of 16, both at most 1024, and "
-              "num-warps at most 32";
+           << ": block-m must be a multiple of "
+           << (warpsAlongRows ? "16 * num-warps, block-n one of 16"
+                              : "16, and so must block-n")
+           << ", both at most 1024, and num-warps at most 32";
   return sizes;
+}
+
+FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
+                                                            StringRef name) {
+  auto headDim = [](auto op) {
+    return std::max(op.getQ().getType().getShape().back(),
+                    op.getV().getType().getShape().back());
+  };
+  SmallVector<PlannedKernel> kernels;
+  if (auto forward = dyn_cast<AttentionOp>(op)) {
+    FailureOr<TileSizes> sizes = chooseSizes(
+        op, headDim(forward), findForwardTileSizes, /*warpsAlongRows=*/true);
+    if (failed(sizes))
+      return failure();
+    kernels.push_back({name.str(), sizes->warps,
+                       [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                         buildAttentionForward(b, forward, mapping, *sizes);
+                       }});
+    return kernels;
+  }
+  auto backward = cast<AttentionBackwardOp>(op);
+  FailureOr<TileSizes> keys =
+      chooseSizes(op, headDim(backward), findBackwardKeysTileSizes,
+                  /*warpsAlongRows=*/false);
+  FailureOr<TileSizes> queries =
+      chooseSizes(op, headDim(backward), findBackwardQueriesTileSizes,
+                  /*warpsAlongRows=*/false);
+  if (failed(keys) || failed(queries))
+    return failure();
+  for (BackwardKernel &kernel :
+       planAttentionBackward(backward, {*keys, *queries}))
+    kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
+                       std::move(kernel.build)});
+  return kernels;
 }
 
 LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
   if (failed(checkFunction(func)))
     return failure();
-  auto attentions = llvm::to_vector(func.getOps<AttentionOp>());
+  SmallVector<Operation *> operations;
+  for (Operation &op : func.front())
+    if (isNamedOp(&op))
+      operations.push_back(&op);
   SmallVector<KernelOp> kernels;
   ImplicitLocOpBuilder b(func.getLoc(), func);
-  for (auto [i, op] : llvm::enumerate(attentions)) {
-    FailureOr<TileSizes> sizes = chooseSizes(op);
-    if (failed(sizes))
-      return failure();
+  for (auto [i, op] : llvm::enumerate(operations)) {
     std::string name = func.getSymName().str();
-    if (attentions.size() > 1)
+    if (operations.size() > 1)
       name += "_" + std::to_string(i);
-    if (Operation *other = symbols.lookup(name); other && other != func) {
-      InFlightDiagnostic diag = op.emitOpError() << "becomes kernel @" << name
-                                                 << ", which exists";
-      diag.attachNote(other->getLoc()) << "defined here";
-      return diag;
-    }
+    FailureOr<SmallVector<PlannedKernel>> planned = plan(op, name);
+    if (failed(planned))
+      return failure();
+    for (PlannedKernel &plannedKernel : *planned) {
+      if (Operation *other = symbols.lookup(plannedKernel.name);
+          other && other != func) {
+        InFlightDiagnostic diag = op->emitOpError()
+                                  << "becomes kernel @" << plannedKernel.name
+                                  << ", which exists";
+        diag.attachNote(other->getLoc()) << "defined here";
+        return diag;
+      }
 
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(func);
-    b.setLoc(op.getLoc());
-    auto kernel = KernelOp::create(
-        b, b.getStringAttr(name), TypeAttr::get(func.getFunctionType()),
-        b.getI32IntegerAttr(sizes->warps), func.getArgAttrsAttr(), ArrayAttr());
-    kernels.push_back(kernel);
-    // A negative scale would make the largest score the smallest.
-    if (auto scale = dyn_cast<BlockArgument>(op.getScale()))
-      kernel.setArgAttr(scale.getArgNumber(), TileDialect::kNonNegativeAttr,
-                        b.getUnitAttr());
-    Block &entry = kernel.getBody().emplaceBlock();
-    IRMapping mapping;
-    for (BlockArgument argument : func.getArguments())
-      mapping.map(argument,
-                  entry.addArgument(argument.getType(), argument.getLoc()));
-    b.setInsertionPointToEnd(&entry);
-    for (Operation &scalar : func.front())
-      if (isa<arith::ArithDialect>(scalar.getDialect()))
-        b.clone(scalar, mapping);
-    buildAttentionForward(b, op, mapping, *sizes);
-    ReturnOp::create(b);
-    // Scalars that only the function's other operations use.
-    for (Operation &scalar : llvm::make_early_inc_range(llvm::reverse(entry)))
-      if (isOpTriviallyDead(&scalar))
-        scalar.erase();
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(func);
+      b.setLoc(op->getLoc());
+      auto kernel = KernelOp::create(b, b.getStringAttr(plannedKernel.name),
+                                     TypeAttr::get(func.getFunctionType()),
+                                     b.getI32IntegerAttr(plannedKernel.warps),
+                                     func.getArgAttrsAttr(), ArrayAttr());
+      kernels.push_back(kernel);
+      markScalars(op, kernel);
+      Block &entry = kernel.getBody().emplaceBlock();
+      IRMapping mapping;
+      for (BlockArgument argument : func.getArguments())
+        mapping.map(argument,
+                    entry.addArgument(argument.getType(), argument.getLoc()));
+      b.setInsertionPointToEnd(&entry);
+      for (Operation &scalar : func.front())
+        if (isa<arith::ArithDialect>(scalar.getDialect()))
+          b.clone(scalar, mapping);
+      plannedKernel.build(b, mapping);
+      ReturnOp::create(b);
+      // Scalars that only other kernels use.
+      for (Operation &scalar : llvm::make_early_inc_range(llvm::reverse(entry)))
+        if (isOpTriviallyDead(&scalar))
+          scalar.erase();
+    }
   }
   symbols.erase(func);
   for (KernelOp kernel : kernels)
@@ -149,13 +226,15 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
 void ExpandAttention::runOnOperation() {
   ModuleOp module = getOperation();
   llvm::SmallSetVector<func::FuncOp, 4> functions;
-  WalkResult walk = module.walk([&](AttentionOp op) {
+  WalkResult walk = module.walk([&](Operation *op) {
+    if (!isNamedOp(op))
+      return WalkResult::advance();
     // Nested modules are walked with this one; their symbols are their own.
     auto func = dyn_cast<func::FuncOp>(op->getParentOp());
     if (!func || func->getParentOp() != module ||
         !llvm::hasSingleElement(func.getBody())) {
-      op.emitOpError() << "must be at the top level of a func.func of the "
-                          "module, with one block";
+      op->emitOpError() << "must be at the top level of a func.func of the "
+                           "module, with one block";
       return WalkResult::interrupt();
     }
     functions.insert(func);

@@ -453,7 +453,10 @@ static void sinkToFirstUse(LoadOp load) {
 /// the wait of a pipelined loop, where nothing can be read but them, they would
 /// hold registers for nothing.
 static void sinkReads(KernelOp kernel) {
-  kernel.walk([](LoadOp load) {
+  // Collected first: a walk would meet what moves ahead of it again.
+  SmallVector<LoadOp> loads;
+  kernel.walk([&](LoadOp load) { loads.push_back(load); });
+  for (LoadOp load : loads) {
     AllocOp root = getRootAlloc(load.getBuffer());
     Block *block = load->getBlock();
     auto writes = [&](Operation *user) {
@@ -464,7 +467,7 @@ static void sinkReads(KernelOp kernel) {
     };
     if (root && llvm::none_of(getBufferUsers(root), writes))
       sinkToFirstUse(load);
-  });
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -39,6 +39,13 @@ def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
   let cppNamespace = "::tile";
 }
 
+def Tile_KVAccumulation : I32EnumAttr<"KVAccumulation",
+    "how the heads of a group add up their dK and dV", [
+    I32EnumAttrCase<"Separate", 0, "separate">,
+    I32EnumAttrCase<"Atomic", 1, "atomic">]> {
+  let cppNamespace = "::tile";
+}
+
 //===----------------------------------------------------------------------===//
 // Distributed layouts: tiles in registers
 //===----------------------------------------------------------------------===//

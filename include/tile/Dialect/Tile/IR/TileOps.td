@@ -181,6 +181,42 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   }];
 }
 
+def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
+  let summary = "a view of a range along one dimension";
+  let description = [{
+    Elements `start` .. `start + length - 1` along dimension `dim`, and all of
+    the other dimensions. What lies beyond counts as outside the buffer, so that
+    a tile at the end of one sequence never touches the next:
+
+    ```mlir
+    // One sequence of a packed batch: [T, D] -> [length, D].
+    %qs = tile.narrow %qh[0] from %start length %length : !qh to !qs
+    ```
+
+    The range must be in bounds. The result's type is inferred by
+    NarrowOp::inferType: the extent of `dim` becomes dynamic, and the alignment
+    is reduced to what multiples of its stride keep. Buffers in global memory
+    only.
+  }];
+  let arguments = (ins Tile_BufferType:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       Index:$start, Index:$length);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $source `[` $dim `]` `from` $start `length` $length attr-dict
+    `:` qualified(type($source)) `to` qualified(type($result))
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$source, "int64_t":$dim,
+                                 "::mlir::Value":$start, "::mlir::Value":$length)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of such a view of `source`, or failure with an error.
+    static ::llvm::FailureOr<::tile::BufferType>
+    inferType(::tile::BufferType source, int64_t dim,
+              ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
+  }];
+}
+
 def Tile_AllocOp : Tile_Op<"alloc", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "shared memory for the block";
@@ -215,6 +251,26 @@ def Tile_LoadOp : Tile_Op<"load", [
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_LoadScalarOp : Tile_Op<"load_scalar", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads one element";
+  let description = [{
+    The element at `indices`, which must be in bounds, of a buffer in global
+    memory; the same value in all threads of the block. Loop bounds and branches
+    may depend on it.
+
+    ```mlir
+    %start = tile.load_scalar %cu_seqlens[%b] : !cu -> i32
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let results = (outs AnyTypeOf<[F16, BF16, F32, I32, I64]>:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -505,55 +561,6 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
-//===----------------------------------------------------------------------===//
-// Named operations (stage S0)
-//===----------------------------------------------------------------------===//
-
-def Tile_AttentionOp : Tile_Op<"attention", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "softmax attention on global buffers";
-  let description = [{
-    For every batch b, head h and query i:
-
-    ```
-    s[j] = scale * sum_d q[b, i, h, d] * k[b, j, h / G, d]
-    o[b, i, h, :] = sum_j softmax(s)[j] * v[b, j, h / G, :]
-    lse[b, h, i]  = ln(sum_j exp(s[j]))
-    ```
-
-    with G = heads of q / heads of k. Shapes: q [B, Sq, H, D], k [B, Sk, Hkv, D],
-    v [B, Sk, Hkv, Dv], o [B, Sq, H, Dv], lse [B, H, Sq]; whatever the strides,
-    so that BSHD and BHSD tensors both fit. D is 64, 96, 128, 192 or 256 and
-    Dv = D, or 128 with D = 192. q, k, v and o are f16 or bf16 (one of them for
-    all), scale and lse are f32.
-
-    Key j is visible to query i under
-
-    - `causal`: j <= i + Sk - Sq (aligned to the bottom right);
-    - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
-      a negative number leaves that side open.
-
-    A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
-    not negative (a negative constant is an error; an argument is checked at
-    launch); lengths are below 2^30.
-
-    ```mlir
-    func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
-      tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
-      return
-    }
-    ```
-
-    `tile-expand-attention` turns the function into a kernel of its name.
-  }];
-  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
-    Tile_BufferType:$o, Optional<Tile_BufferType>:$lse, F32:$scale,
-    UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
-  let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $o (`lse` $lse^)? `scale` $scale attr-dict
-    `:` qualified(type($q)) `,` qualified(type($k)) `,` qualified(type($v)) `,` qualified(type($o)) (`,` qualified(type($lse))^)?
-  }];
-  let hasVerifier = 1;
-}
+include "tile/Dialect/Tile/IR/TileAttentionOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEOPS_TD

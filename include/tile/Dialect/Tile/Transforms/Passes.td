@@ -21,12 +21,14 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
 }
 
 def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
-  let summary = "Turns tile.attention into kernels";
+  let summary = "Turns tile.attention and its gradients into kernels";
   let description = [{
     A func.func that holds nothing but named tile operations, and arith
-    operations that compute their scalars, becomes one `tile.kernel` per named
-    operation, with the same arguments: @f becomes @f, or @f_0, @f_1, ... if
-    there are several. Other functions stay as they are.
+    operations that compute their scalars, becomes one `tile.kernel` per
+    `tile.attention`, with the same arguments: @f becomes @f, or @f_0, @f_1, ...
+    if there are several named operations. A `tile.attention_backward` becomes
+    the kernels @f_delta, ..., which have to run in their order (see there).
+    Other functions stay as they are.
 
     The kernel is flash attention 2: a block of threads computes `block-m` rows
     of one head, over the keys in steps of `block-n`. Blocks of keys that all
@@ -63,6 +65,17 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
       tile.store %out, %oh[%row, %c0] : tensor<128x64xf16>, !qh
     }
     ```
+
+    The kernels of `tile.attention_backward`:
+
+    | kernel | a block has | and computes |
+    |---|---|---|
+    | @f_delta | 32 queries | delta; zeros in dq_acc |
+    | @f_dsink | a head | dsink, if there are sinks |
+    | @f_zero  | 32 keys | zeros in dk_acc and dv_acc, for `kv_acc atomic` |
+    | @f_dkv   | `block-n` keys | dK and dV over the queries in steps of `block-m`; with dq_acc, adds to it |
+    | @f_dq    | 32 or `block-m` queries | dQ from dq_acc, or without it over the keys in steps of `block-n` |
+    | @f_sum   | 32 keys | dK and dV from dk_acc and dv_acc |
 
     Options left at 0 are chosen for the chip and the head dimension. Errors:
     another operation or a result in such a function, or a use of it; a named

@@ -44,11 +44,48 @@ static constexpr TileSizesRow kForward[] = {
 };
 // clang-format on
 
+// A block owns N keys: in registers, a thread holds N * (2 head dimension + 2
+// M) / threads accumulators; in shared memory lie K and V, Q and dO (two of
+// each where copies are asynchronous), and dS.
+// clang-format off
+static constexpr TileSizesRow kBackwardKeys[] = {
+    // kind              shared   head  M    N   warps
+    {MmaKind::MmaSync,       0,    64, {64, 128, 8}},
+    {MmaKind::MmaSync,  163840,   128, {64, 128, 8}},
+    {MmaKind::MmaSync,       0,   128, {32,  64, 4}},
+    {MmaKind::MmaSync,  163840,   256, {32,  64, 8}},
+    {MmaKind::MmaSync,       0,   256, {16,  64, 8}},
+    {MmaKind::Mfma,     131072,   256, {32,  64, 4}},
+    {MmaKind::Mfma,          0,   128, {32,  64, 4}},
+    {MmaKind::Mfma,          0,   256, {16,  32, 2}},
+    {MmaKind::Wmma,          0,    64, {32,  64, 4}},
+    {MmaKind::Wmma,          0,   128, {16,  64, 4}},
+    {MmaKind::Wmma,          0,   256, {16,  32, 2}},
+};
+
+// A block owns M queries: Q and dO, K and V, one accumulator.
+static constexpr TileSizesRow kBackwardQueries[] = {
+    // kind              shared   head  M    N   warps
+    {MmaKind::MmaSync,       0,    64, {128, 64, 4}},
+    {MmaKind::MmaSync,       0,   128, {64,  64, 4}},
+    {MmaKind::MmaSync,  163840,   256, {64,  32, 4}},
+    {MmaKind::MmaSync,       0,   256, {64,  16, 4}},
+    {MmaKind::Mfma,     131072,   256, {64,  32, 4}},
+    {MmaKind::Mfma,          0,   128, {64,  32, 4}},
+    {MmaKind::Mfma,          0,   256, {32,  16, 2}},
+    {MmaKind::Wmma,          0,   128, {64,  16, 4}},
+    {MmaKind::Wmma,          0,   256, {32,  16, 2}},
+};
+// clang-format on
+
 static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
                                      const Chip &chip, int64_t headDim) {
   MmaKind kind = findMma(chip.mma.front())->kind;
   const auto *row = llvm::find_if(table, [&](const TileSizesRow &row) {
-    return row.kind == kind && row.minSharedBytes <= chip.sharedBytes &&
+    // What has wgmma has mma.sync, too.
+    bool suits = row.kind == kind || (kind == MmaKind::Wgmma &&
+                                      row.kind == MmaKind::MmaSync);
+    return suits && row.minSharedBytes <= chip.sharedBytes &&
            headDim <= row.maxHeadDim;
   });
   if (row == table.end())
@@ -59,4 +96,14 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
 std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
                                                     int64_t headDim) {
   return find(kForward, chip, headDim);
+}
+
+std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
+                                                         int64_t headDim) {
+  return find(kBackwardKeys, chip, headDim);
+}
+
+std::optional<TileSizes> tile::findBackwardQueriesTileSizes(const Chip &chip,
+                                                            int64_t headDim) {
+  return find(kBackwardQueries, chip, headDim);
 }

@@ -19,6 +19,20 @@ struct TileSizes {
 std::optional<TileSizes> findForwardTileSizes(const Chip &chip,
                                               int64_t headDim);
 
+/// Of the kernels of tile.attention_backward that own keys and queries.
+struct BackwardSizes {
+  TileSizes keys, queries;
+};
+
+/// The same for the kernel of tile.attention_backward that owns blockN keys
+/// and walks over blockM queries at a time.
+std::optional<TileSizes> findBackwardKeysTileSizes(const Chip &chip,
+                                                   int64_t headDim);
+
+/// The same for the kernel that owns blockM queries.
+std::optional<TileSizes> findBackwardQueriesTileSizes(const Chip &chip,
+                                                      int64_t headDim);
+
 } // namespace tile
 
 #endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_TILESIZES_H

@@ -1,0 +1,187 @@
+//===- TileAttentionOps.td - Named operations (stage S0) ----*- tablegen -*-===//
+//
+// Included by TileOps.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD
+#define TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD
+
+/// What both directions of attention have in common.
+class Tile_AttentionBase<string mnemonic> : Tile_Op<mnemonic, [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let hasVerifier = 1;
+  code commonDeclarations = [{
+    /// Whether the sequences of a batch are packed one after the other.
+    bool isPacked() { return bool(getCuQ()); }
+    /// How many keys a query sees to the left and to the right of the diagonal,
+    /// `causal` included; none: no limit.
+    ::std::optional<int64_t> getLeft() {
+      if (::std::optional<::llvm::ArrayRef<int64_t>> window = getWindow();
+          window && (*window)[0] >= 0)
+        return (*window)[0];
+      return ::std::nullopt;
+    }
+    ::std::optional<int64_t> getRight() {
+      if (getCausal())
+        return 0;
+      if (::std::optional<::llvm::ArrayRef<int64_t>> window = getWindow();
+          window && (*window)[1] >= 0)
+        return (*window)[1];
+      return ::std::nullopt;
+    }
+  }];
+}
+
+def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
+  let summary = "softmax attention on global buffers";
+  let description = [{
+    For every batch b, head h and query i:
+
+    ```
+    s[j] = scale * sum_d q[b, i, h, d] * k[b, j, h / G, d]
+    o[b, i, h, :] = sum_j softmax(s)[j] * v[b, j, h / G, :]
+    lse[b, h, i]  = ln(sum_j exp(s[j]))
+    ```
+
+    with G = heads of q / heads of k. Shapes: q [B, Sq, H, D], k [B, Sk, Hkv, D],
+    v [B, Sk, Hkv, Dv], o [B, Sq, H, Dv], lse [B, H, Sq]; whatever the strides,
+    so that BSHD and BHSD tensors both fit. D is 64, 96, 128, 192 or 256 and
+    Dv = D, or 128 with D = 192. q, k, v and o are f16 or bf16 (one of them for
+    all), scale and lse are f32.
+
+    Key j is visible to query i under
+
+    - `causal`: j <= i + Sk - Sq (aligned to the bottom right);
+    - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
+      a negative number leaves that side open.
+
+    A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
+    not negative (a negative constant is an error; an argument is checked at
+    launch); lengths are below 2^30.
+
+    ```mlir
+    func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+      tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
+      return
+    }
+    ```
+
+    Three features can be added, in this order:
+
+    - `sink %sink`: one more score per head, sink[h] (f16, bf16 or f32), which
+      has no value: it only adds exp(sink[h]) to the sum, in lse too.
+    - `seqlens %cu_q, %cu_k max %max_q`: the sequences of a batch are packed
+      one after the other. q is [Tq, H, D], k [Tk, Hkv, D], v [Tk, Hkv, Dv],
+      o [Tq, H, Dv] and lse [H, Tq]. Sequence b has the queries from cu_q[b] to
+      before cu_q[b + 1] and the keys from cu_k[b] to before cu_k[b + 1]; both
+      are i32 buffers [B + 1]. The grid is sized for sequences of `max_q`
+      queries: longer ones are computed too, with less parallelism. Sequences may
+      be empty. Bounds that are out of order or beyond T are clamped. Elements of
+      no sequence are neither read nor written.
+    - `softcap %cap`: s is replaced by cap * tanh(s / cap), for cap > 0. tanh is
+      1 - 2 / (exp(2 x) + 1) in f32: its error is some 2^-23 absolute, where the
+      instruction tanh.approx would be off by 2^-11 relative.
+
+    ```mlir
+    tile.attention %q, %k, %v, %o lse %lse sink %sink seqlens %cu_q, %cu_k
+        max %max_q scale %scale softcap %cap
+        : !q, !q, !q, !q, !lse, !sink, !cu, !cu
+    ```
+
+    `tile-expand-attention` turns the function into a kernel of its name.
+  }];
+  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
+    Tile_BufferType:$o, Optional<Tile_BufferType>:$lse,
+    Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$cu_q,
+    Optional<Tile_BufferType>:$cu_k, Optional<Index>:$max_q, F32:$scale,
+    Optional<F32>:$softcap, UnitAttr:$causal,
+    OptionalAttr<DenseI64ArrayAttr>:$window);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `,` $o (`lse` $lse^)? (`sink` $sink^)?
+    (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
+    (`softcap` $softcap^)? attr-dict `:`
+    custom<AttentionTypes>(type($q), type($k), type($v), type($o),
+                           ref($lse), type($lse), ref($sink), type($sink),
+                           ref($cu_q), type($cu_q), type($cu_k))
+  }];
+  let extraClassDeclaration = commonDeclarations;
+}
+
+def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
+  let summary = "gradients of softmax attention";
+  let description = [{
+    The gradients of `tile.attention`, given its operands, its results o and lse
+    and the gradient do of o, all of the same shapes as there. With p[i, j] =
+    exp(s[i, j] - lse[i]), the weight of key j for query i:
+
+    ```
+    delta[i]  = sum_d o[i, d] * do[i, d]
+    ds[i, j]  = p[i, j] * (sum_d do[i, d] * v[j, d] - delta[i])
+    dv[j, :]  = sum_i p[i, j] * do[i, :]
+    dk[j, :]  = scale * sum_i ds[i, j] * q[i, :]
+    dq[i, :]  = scale * sum_j ds[i, j] * k[j, :]
+    dsink[h]  = - sum_i exp(sink[h] - lse[i]) * delta[i]
+    ```
+
+    where dk and dv also sum over the queries of all heads of a group, and
+    `softcap` multiplies ds by 1 - tanh(s / cap)^2 in dk and dq. dq, dk and dv
+    have the shapes and the type of q, k and v; `delta` is scratch like lse.
+
+    ```mlir
+    func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse,
+                        %dq: !q, %dk: !q, %dv: !q, %delta: !lse, %scale: f32) {
+      tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+          using %delta scale %scale {causal}
+          : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !lse
+      return
+    }
+    ```
+
+    It becomes several kernels, which take the arguments of the function and run
+    in the order of the manifest. Two choices of how to add up are the caller's,
+    who provides the scratch memory that they take:
+
+    - `dq_acc %acc`: the kernel that computes dk and dv also adds to dq, by
+      atomics in %acc, f32 of the shape of q. Their order varies, and so do the
+      last bits of dq. Without it, dq has a kernel of its own: two matrix
+      products more, no scratch memory, and every run gives the same bits.
+    - `kv_acc separate %dk_acc, %dv_acc`: each query head computes its own dk and
+      dv in %dk_acc [B, Sk, H, D] and %dv_acc [B, Sk, H, Dv], of f32 or the type
+      of k; a kernel sums them. `kv_acc atomic %dk_acc, %dv_acc`: all heads of a
+      group add to f32 buffers of the shapes of k and v, by atomics. Without
+      either, one block visits all heads of its group in turn: the best where
+      heads and batches fill the chip anyway, as they do without groups.
+
+    Nothing but dq_acc and `kv_acc atomic` makes a bit depend on the run.
+    `sink %sink, %dsink` and `seqlens %cu_q, %cu_k max %max_q, %max_k` are those
+    of `tile.attention`; dsink is f32 [H]. `max_k` sizes the grid like `max_q`.
+    Scratch memory need not be initialised.
+  }];
+  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
+    Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
+    Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
+    Tile_BufferType:$delta, Optional<Tile_BufferType>:$dq_acc,
+    Optional<Tile_BufferType>:$dk_acc, Optional<Tile_BufferType>:$dv_acc,
+    Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,
+    Optional<Tile_BufferType>:$cu_q, Optional<Tile_BufferType>:$cu_k,
+    Optional<Index>:$max_q, Optional<Index>:$max_k, F32:$scale,
+    Optional<F32>:$softcap, OptionalAttr<Tile_KVAccumulation>:$kv_mode,
+    UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse `to` $dq `,` $dk `,` $dv
+    `using` $delta (`dq_acc` $dq_acc^)? (`kv_acc` $kv_mode^ $dk_acc `,` $dv_acc)?
+    (`sink` $sink^ `,` $d_sink)?
+    (`seqlens` $cu_q^ `,` $cu_k `max` $max_q `,` $max_k)? `scale` $scale
+    (`softcap` $softcap^)? attr-dict `:`
+    custom<AttentionBackwardTypes>(
+        type($q), type($k), type($v), type($o), type($d_o), type($lse),
+        type($dq), type($dk), type($dv), type($delta),
+        ref($dq_acc), type($dq_acc), ref($dk_acc), type($dk_acc), type($dv_acc),
+        ref($sink), type($sink), type($d_sink),
+        ref($cu_q), type($cu_q), type($cu_k))
+  }];
+  let extraClassDeclaration = commonDeclarations;
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD

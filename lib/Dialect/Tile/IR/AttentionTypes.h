@@ -1,0 +1,48 @@
+//===- AttentionTypes.h - The list of types of named operations -*- C++ -*-===//
+//
+// The types of an operation's buffers in the order of its operands, without
+// those that it does not have.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_DIALECT_TILE_IR_ATTENTIONTYPES_H
+#define TILE_LIB_DIALECT_TILE_IR_ATTENTIONTYPES_H
+
+#include "mlir/IR/OpImplementation.h"
+
+namespace tile {
+
+using OptionalOperand = std::optional<mlir::OpAsmParser::UnresolvedOperand>;
+
+mlir::ParseResult
+parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k,
+                    mlir::Type &v, mlir::Type &o, const OptionalOperand &hasLse,
+                    mlir::Type &lse, const OptionalOperand &hasSink,
+                    mlir::Type &sink, const OptionalOperand &isPacked,
+                    mlir::Type &cuQ, mlir::Type &cuK);
+
+void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                         mlir::Type q, mlir::Type k, mlir::Type v, mlir::Type o,
+                         mlir::Value hasLse, mlir::Type lse,
+                         mlir::Value hasSink, mlir::Type sink,
+                         mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
+
+mlir::ParseResult parseAttentionBackwardTypes(
+    mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
+    mlir::Type &o, mlir::Type &dO, mlir::Type &lse, mlir::Type &dq,
+    mlir::Type &dk, mlir::Type &dv, mlir::Type &delta,
+    const OptionalOperand &hasDqAcc, mlir::Type &dqAcc,
+    const OptionalOperand &hasKvAcc, mlir::Type &dkAcc, mlir::Type &dvAcc,
+    const OptionalOperand &hasSink, mlir::Type &sink, mlir::Type &dSink,
+    const OptionalOperand &isPacked, mlir::Type &cuQ, mlir::Type &cuK);
+
+void printAttentionBackwardTypes(
+    mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type q,
+    mlir::Type k, mlir::Type v, mlir::Type o, mlir::Type dO, mlir::Type lse,
+    mlir::Type dq, mlir::Type dk, mlir::Type dv, mlir::Type delta,
+    mlir::Value hasDqAcc, mlir::Type dqAcc, mlir::Value hasKvAcc,
+    mlir::Type dkAcc, mlir::Type dvAcc, mlir::Value hasSink, mlir::Type sink,
+    mlir::Type dSink, mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_IR_ATTENTIONTYPES_H

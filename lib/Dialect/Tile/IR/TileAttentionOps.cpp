@@ -1,0 +1,407 @@
+//===- TileAttentionOps.cpp - Verifiers of the named operations -----------===//
+
+#include "AttentionTypes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types) {
+  for (auto [i, type] : llvm::enumerate(types))
+    if ((i != 0 && parser.parseComma()) || parser.parseType(*type))
+      return failure();
+  return success();
+}
+
+ParseResult tile::parseAttentionTypes(
+    OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o,
+    const OptionalOperand &hasLse, Type &lse, const OptionalOperand &hasSink,
+    Type &sink, const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
+  SmallVector<Type *> types{&q, &k, &v, &o};
+  if (hasLse)
+    types.push_back(&lse);
+  if (hasSink)
+    types.push_back(&sink);
+  if (isPacked)
+    types.append({&cuQ, &cuK});
+  return parseTypes(parser, types);
+}
+
+void tile::printAttentionTypes(OpAsmPrinter &printer, Operation *, Type q,
+                               Type k, Type v, Type o, Value, Type lse, Value,
+                               Type sink, Value, Type cuQ, Type cuK) {
+  SmallVector<Type> types{q, k, v, o, lse, sink, cuQ, cuK};
+  llvm::erase(types, Type());
+  llvm::interleaveComma(types, printer);
+}
+
+ParseResult tile::parseAttentionBackwardTypes(
+    OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o, Type &dO,
+    Type &lse, Type &dq, Type &dk, Type &dv, Type &delta,
+    const OptionalOperand &hasDqAcc, Type &dqAcc,
+    const OptionalOperand &hasKvAcc, Type &dkAcc, Type &dvAcc,
+    const OptionalOperand &hasSink, Type &sink, Type &dSink,
+    const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
+  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse, &dq, &dk, &dv, &delta};
+  if (hasDqAcc)
+    types.push_back(&dqAcc);
+  if (hasKvAcc)
+    types.append({&dkAcc, &dvAcc});
+  if (hasSink)
+    types.append({&sink, &dSink});
+  if (isPacked)
+    types.append({&cuQ, &cuK});
+  return parseTypes(parser, types);
+}
+
+void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
+                                       Type q, Type k, Type v, Type o, Type dO,
+                                       Type lse, Type dq, Type dk, Type dv,
+                                       Type delta, Value, Type dqAcc, Value,
+                                       Type dkAcc, Type dvAcc, Value, Type sink,
+                                       Type dSink, Value, Type cuQ, Type cuK) {
+  SmallVector<Type> types{q,     k,     v,     o,     dO,   lse,   dq,  dk, dv,
+                          delta, dqAcc, dkAcc, dvAcc, sink, dSink, cuQ, cuK};
+  llvm::erase(types, Type());
+  llvm::interleaveComma(types, printer);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Names of extents; buffers that name one extent alike must agree on it.
+enum class Extent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
+
+/// Checks the buffers of an operation one after the other.
+class BufferChecker {
+public:
+  BufferChecker(Operation *op, bool packed) : op(op), packed(packed) {}
+
+  /// A tensor of heads: [B, S, H, D], or packed [T, H, D].
+  LogicalResult checkHeads(StringRef name, BufferType type, Extent length,
+                           Extent heads, ArrayRef<Type> elements,
+                           StringRef elementNames) {
+    SmallVector<Extent> extents{length, heads};
+    if (!packed)
+      extents.insert(extents.begin(), Extent::Batch);
+    int64_t rank = extents.size() + 1;
+    if (type.isShared() || type.getRank() != rank)
+      return op->emitOpError()
+             << name << " must be a global buffer of rank " << rank
+             << (packed ? " (sequences are packed)" : "") << ", got " << type;
+    if (!llvm::is_contained(elements, type.getElementType()))
+      return op->emitOpError() << name << " must have " << elementNames
+                               << ", got " << type.getElementType();
+    if (ShapedType::isDynamic(type.getShape().back()))
+      return op->emitOpError()
+             << "the head dimension of " << name << " must be static";
+    return agree(name, type, extents);
+  }
+
+  /// One number per row: [B, H, Sq], or packed [H, Tq].
+  LogicalResult checkRows(StringRef name, BufferType type) {
+    SmallVector<Extent> extents{Extent::Heads, Extent::Queries};
+    if (!packed)
+      extents.insert(extents.begin(), Extent::Batch);
+    int64_t rank = extents.size();
+    if (type.isShared() || type.getRank() != rank ||
+        !type.getElementType().isF32())
+      return op->emitOpError()
+             << name << " must be a global f32 buffer of rank " << rank
+             << (packed ? " [heads, length of q]"
+                        : " [batch, heads, length of q]")
+             << ", got " << type;
+    return agree(name, type, extents);
+  }
+
+  /// A buffer of rank 1.
+  LogicalResult checkVector(StringRef name, BufferType type, Extent extent,
+                            ArrayRef<Type> elements, StringRef elementNames) {
+    if (type.isShared() || type.getRank() != 1 ||
+        !llvm::is_contained(elements, type.getElementType()))
+      return op->emitOpError() << name << " must be a global " << elementNames
+                               << " buffer of rank 1, got " << type;
+    return agree(name, type, {extent});
+  }
+
+  /// The static number of a kind of extents, if some buffer tells.
+  std::optional<int64_t> lookup(Extent extent) const {
+    auto it = known.find(extent);
+    if (it == known.end())
+      return std::nullopt;
+    return it->second.second;
+  }
+
+private:
+  StringRef describe(Extent extent) const {
+    switch (extent) {
+    case Extent::Batch:
+      return "batch";
+    case Extent::Queries:
+    case Extent::Keys:
+      return "length";
+    case Extent::Heads:
+    case Extent::KVHeads:
+      return "heads";
+    case Extent::Bounds:
+      return "extent";
+    }
+    return "";
+  }
+
+  LogicalResult agree(StringRef name, BufferType type,
+                      ArrayRef<Extent> extents) {
+    for (auto [dim, extent] : llvm::enumerate(extents)) {
+      int64_t value = type.getShape()[dim];
+      if (ShapedType::isDynamic(value))
+        continue;
+      auto [it, isNew] = known.try_emplace(extent, name, value);
+      auto [otherName, other] = it->second;
+      if (!isNew && other != value)
+        return op->emitOpError()
+               << "extents differ: " << describe(extent) << " of " << otherName
+               << " is " << other << ", " << describe(extent) << " of " << name
+               << " is " << value;
+    }
+    return success();
+  }
+
+  Operation *op;
+  bool packed;
+  std::map<Extent, std::pair<StringRef, int64_t>> known;
+};
+} // namespace
+
+/// The element type of q, which must be f16 or bf16.
+static LogicalResult verifyElement(Operation *op, Type element) {
+  if (element.isF16() || element.isBF16())
+    return success();
+  return op->emitOpError()
+         << "q must have f16 or bf16 elements, like the other "
+         << "buffers, got " << element;
+}
+
+static constexpr StringLiteral kElements =
+    "f16 or bf16 elements, like the other buffers";
+
+/// What both directions have: q, k, v, o and the optional operands.
+template <typename OpT>
+static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
+  BufferType q = op.getQ().getType(), k = op.getK().getType(),
+             v = op.getV().getType(), o = op.getO().getType();
+  Type element = q.getElementType();
+  MLIRContext *context = op.getContext();
+  if (failed(verifyElement(op, element)) ||
+      failed(check.checkHeads("q", q, Extent::Queries, Extent::Heads, element,
+                              kElements)) ||
+      failed(check.checkHeads("k", k, Extent::Keys, Extent::KVHeads, element,
+                              kElements)) ||
+      failed(check.checkHeads("v", v, Extent::Keys, Extent::KVHeads, element,
+                              kElements)) ||
+      failed(check.checkHeads("o", o, Extent::Queries, Extent::Heads, element,
+                              kElements)))
+    return failure();
+  int64_t d = q.getShape().back(), dv = v.getShape().back();
+  if (k.getShape().back() != d)
+    return op.emitOpError() << "head dimensions of q and k differ: " << d
+                            << " and " << k.getShape().back();
+  if (o.getShape().back() != dv)
+    return op.emitOpError() << "head dimensions of v and o differ: " << dv
+                            << " and " << o.getShape().back();
+  if (!llvm::is_contained({64, 96, 128, 192, 256}, d) ||
+      !(dv == d || (d == 192 && dv == 128)))
+    return op.emitOpError()
+           << "head dimensions " << d << " (q, k) and " << dv
+           << " (v) are not supported: 64, 96, 128, 192 or 256, "
+              "equal, or 192 with 128";
+  std::optional<int64_t> heads = check.lookup(Extent::Heads),
+                         kvHeads = check.lookup(Extent::KVHeads);
+  if (heads && kvHeads && (*kvHeads == 0 || *heads % *kvHeads != 0))
+    return op.emitOpError()
+           << "heads of q (" << *heads << ") are no multiple of heads of k ("
+           << *kvHeads << ")";
+
+  if (op.getSink() &&
+      failed(check.checkVector("sink", op.getSink().getType(), Extent::Heads,
+                               {Float16Type::get(context),
+                                BFloat16Type::get(context),
+                                Float32Type::get(context)},
+                               "f16, bf16 or f32")))
+    return failure();
+  if (op.isPacked()) {
+    Type i32 = IntegerType::get(context, 32);
+    if (failed(check.checkVector("cu_q", op.getCuQ().getType(), Extent::Bounds,
+                                 i32, "i32")) ||
+        failed(check.checkVector("cu_k", op.getCuK().getType(), Extent::Bounds,
+                                 i32, "i32")))
+      return failure();
+    if (check.lookup(Extent::Bounds) == 0)
+      return op.emitOpError()
+             << "cu_q and cu_k must have one element more than sequences";
+  }
+  APFloat number(0.0f);
+  if (matchPattern(op.getScale(), m_ConstantFloat(&number)) &&
+      (!number.isFinite() || (number.isNegative() && !number.isZero())))
+    return op.emitOpError() << "scale must be finite and not negative, got "
+                            << number.convertToDouble();
+  if (op.getSoftcap() &&
+      matchPattern(op.getSoftcap(), m_ConstantFloat(&number)) &&
+      (!number.isFinite() || number.isNegative() || number.isZero()))
+    return op.emitOpError() << "softcap must be finite and positive, got "
+                            << number.convertToDouble();
+  if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
+    if (window->size() != 2)
+      return op.emitOpError() << "window must be two numbers, left and right";
+    for (int64_t side : *window)
+      if (side > std::numeric_limits<int32_t>::max() / 2)
+        return op.emitOpError() << "window side " << side << " is too large";
+  }
+  return success();
+}
+
+/// Operands that come together.
+static LogicalResult
+verifyTogether(Operation *op, ArrayRef<std::pair<StringRef, Value>> operands) {
+  auto [first, value] = operands.front();
+  for (auto [name, other] : operands.drop_front())
+    if (!value != !other)
+      return op->emitOpError() << "has " << (value ? first : name)
+                               << " without " << (value ? name : first);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyTogether(
+          *this,
+          {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})))
+    return failure();
+  BufferChecker check(*this, isPacked());
+  if (failed(verifyCommon(*this, check)))
+    return failure();
+  return getLse() ? check.checkRows("lse", getLse().getType()) : success();
+}
+
+template <typename Effect>
+static void addEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
+                       ArrayRef<MutableOperandRange> operands) {
+  for (const MutableOperandRange &range : operands)
+    for (OpOperand &operand : MutableOperandRange(range))
+      effects.emplace_back(Effect::get(), &operand, GlobalMemory::get());
+}
+
+static MutableOperandRange range(OpOperand &operand) {
+  return MutableOperandRange(operand);
+}
+
+void AttentionOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects<MemoryEffects::Read>(effects,
+                                  {range(getQMutable()), range(getKMutable()),
+                                   range(getVMutable()), getSinkMutable(),
+                                   getCuQMutable(), getCuKMutable()});
+  addEffects<MemoryEffects::Write>(effects,
+                                   {range(getOMutable()), getLseMutable()});
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionBackwardOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionBackwardOp::verify() {
+  if (failed(verifyTogether(*this, {{"cu_q", getCuQ()},
+                                    {"cu_k", getCuK()},
+                                    {"max_q", getMaxQ()},
+                                    {"max_k", getMaxK()}})) ||
+      failed(verifyTogether(*this,
+                            {{"sink", getSink()}, {"dsink", getDSink()}})) ||
+      failed(verifyTogether(*this,
+                            {{"dk_acc", getDkAcc()}, {"dv_acc", getDvAcc()}})))
+    return failure();
+  if (!getKvMode() != !getDkAcc())
+    return emitOpError() << "needs kv_mode and dk_acc together";
+
+  BufferChecker check(*this, isPacked());
+  if (failed(verifyCommon(*this, check)))
+    return failure();
+  Type element = getQ().getType().getElementType();
+  Type f32 = Float32Type::get(getContext());
+  auto sameHeadDim = [&](StringRef name, BufferType type, StringRef otherName,
+                         BufferType other) -> LogicalResult {
+    if (type.getShape().back() == other.getShape().back())
+      return success();
+    return emitOpError() << "head dimensions of " << otherName << " and "
+                         << name << " differ: " << other.getShape().back()
+                         << " and " << type.getShape().back();
+  };
+  auto checkLike = [&](StringRef name, BufferType type, Extent length,
+                       Extent heads, StringRef otherName, BufferType other,
+                       ArrayRef<Type> elements,
+                       StringRef elementNames) -> LogicalResult {
+    if (failed(check.checkHeads(name, type, length, heads, elements,
+                                elementNames)))
+      return failure();
+    return sameHeadDim(name, type, otherName, other);
+  };
+  BufferType q = getQ().getType(), k = getK().getType(), v = getV().getType();
+  if (failed(checkLike("do", getDO().getType(), Extent::Queries, Extent::Heads,
+                       "o", getO().getType(), element, kElements)) ||
+      failed(check.checkRows("lse", getLse().getType())) ||
+      failed(checkLike("dq", getDq().getType(), Extent::Queries, Extent::Heads,
+                       "q", q, element, kElements)) ||
+      failed(checkLike("dk", getDk().getType(), Extent::Keys, Extent::KVHeads,
+                       "k", k, element, kElements)) ||
+      failed(checkLike("dv", getDv().getType(), Extent::Keys, Extent::KVHeads,
+                       "v", v, element, kElements)) ||
+      failed(check.checkRows("delta", getDelta().getType())))
+    return failure();
+  if (getDqAcc() &&
+      failed(checkLike("dq_acc", getDqAcc().getType(), Extent::Queries,
+                       Extent::Heads, "q", q, f32, "f32 elements")))
+    return failure();
+  if (getKvMode()) {
+    bool atomic = *getKvMode() == KVAccumulation::Atomic;
+    Extent heads = atomic ? Extent::KVHeads : Extent::Heads;
+    SmallVector<Type> elements{f32};
+    StringRef names = "f32 elements to add to atomically";
+    if (!atomic) {
+      elements.push_back(element);
+      names = "f32 elements or those of k";
+    }
+    if (failed(checkLike("dk_acc", getDkAcc().getType(), Extent::Keys, heads,
+                         "k", k, elements, names)) ||
+        failed(checkLike("dv_acc", getDvAcc().getType(), Extent::Keys, heads,
+                         "v", v, elements, names)))
+      return failure();
+  }
+  if (getDSink())
+    return check.checkVector("dsink", getDSink().getType(), Extent::Heads, f32,
+                             "f32");
+  return success();
+}
+
+void AttentionBackwardOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects<MemoryEffects::Read>(
+      effects,
+      {range(getQMutable()), range(getKMutable()), range(getVMutable()),
+       range(getOMutable()), range(getDOMutable()), range(getLseMutable()),
+       getSinkMutable(), getCuQMutable(), getCuKMutable()});
+  // Scratch memory is written before it is read.
+  addEffects<MemoryEffects::Write>(
+      effects,
+      {range(getDqMutable()), range(getDkMutable()), range(getDvMutable()),
+       range(getDeltaMutable()), getDqAccMutable(), getDkAccMutable(),
+       getDvAccMutable(), getDSinkMutable()});
+}

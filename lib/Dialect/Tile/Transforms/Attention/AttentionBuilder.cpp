@@ -1,0 +1,117 @@
+//===- AttentionBuilder.cpp - Heads and sequences of a kernel -------------===//
+
+#include "AttentionBuilder.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+
+Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
+  int64_t headsAt = isPacked() ? 1 : 2;
+  Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
+  if (isPacked())
+    batch = sub(batch, index(1));
+  Value length = side == Side::Queries ? maxQ : maxK;
+  if (!isPacked())
+    length = DimOp::create(b, side == Side::Queries ? q : k, 1);
+  heads = DimOp::create(b, q, headsAt);
+  Value keyHeads = DimOp::create(b, k, headsAt);
+  blocks = arith::CeilDivUIOp::create(b, length, index(size));
+  GridOp::create(b, blocks, kvHeads ? keyHeads : heads, batch);
+
+  Value block = ProgramIdOp::create(b, Dimension::x);
+  Value y = ProgramIdOp::create(b, Dimension::y);
+  batchIndex = ProgramIdOp::create(b, Dimension::z);
+  group = arith::DivUIOp::create(b, heads, keyHeads);
+  head = kvHeads ? Value() : y;
+  kvHead = kvHeads ? y : Value(arith::DivUIOp::create(b, y, group));
+  enterSequence(batchIndex);
+  return block;
+}
+
+/// The length of a sequence and its start, within the `total` elements.
+Value AttentionBuilder::lengthOf(Value bounds, Value batch, Value total,
+                                 Value &start) {
+  auto bound = [&](Value i) -> Value {
+    Value number = LoadScalarOp::create(b, b.getI32Type(), bounds, i);
+    return arith::IndexCastOp::create(b, b.getIndexType(), number);
+  };
+  start = min(max(bound(batch), index(0)), total);
+  Value end = min(bound(add(batch, index(1))), total);
+  return max(sub(end, start), index(0));
+}
+
+void AttentionBuilder::enterSequence(Value batch) {
+  batchIndex = batch;
+  if (isPacked()) {
+    sq = lengthOf(cuQ, batch, DimOp::create(b, q, 0), startQ);
+    sk = lengthOf(cuK, batch, DimOp::create(b, k, 0), startK);
+    return;
+  }
+  sq = DimOp::create(b, q, 1);
+  sk = DimOp::create(b, k, 1);
+}
+
+void AttentionBuilder::forEachBlock(Side side, int64_t size, Value block,
+                                    llvm::function_ref<void(Value)> body) {
+  Value first = arith::MulIOp::create(b, block, index(size));
+  if (!isPacked())
+    return body(first);
+  Value step = arith::MulIOp::create(b, blocks, index(size));
+  auto loop =
+      scf::ForOp::create(b, first, side == Side::Queries ? sq : sk, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+Value AttentionBuilder::viewHead(Value buffer, Side side, Value head) {
+  if (!isPacked())
+    return SliceOp::create(b, buffer, {batchIndex, Value(), head, Value()});
+  Value rows = SliceOp::create(b, buffer, {Value(), head, Value()});
+  bool queries = side == Side::Queries;
+  return NarrowOp::create(b, rows, 0, queries ? startQ : startK,
+                          queries ? sq : sk);
+}
+
+Value AttentionBuilder::viewRows(Value buffer, Value head) {
+  if (!isPacked())
+    return SliceOp::create(b, buffer, {batchIndex, head, Value()});
+  Value rows = SliceOp::create(b, buffer, {head, Value()});
+  return NarrowOp::create(b, rows, 0, startQ, sq);
+}
+
+void AttentionBuilder::computeFactors() {
+  Value log2e = f32(1.4426950408889634);
+  // Masked scores are -inf, which a factor of zero would make NaN; the
+  // smallest normal number is as good as zero.
+  c = arith::MaximumFOp::create(
+      b, arith::MulFOp::create(b, softcap ? softcap : scale, log2e),
+      f32(std::numeric_limits<float>::min()));
+  if (softcap)
+    inner = arith::DivFOp::create(b, scale, softcap);
+}
+
+Value AttentionBuilder::loadSink(Value sink, Value head) {
+  Type stored = cast<BufferType>(sink.getType()).getElementType();
+  Value number = LoadScalarOp::create(b, stored, sink, head);
+  if (!stored.isF32())
+    number = arith::ExtFOp::create(b, b.getF32Type(), number);
+  return arith::MulFOp::create(b, number, f32(1.4426950408889634));
+}
+
+Value AttentionBuilder::score(Value qk) {
+  if (!softcap)
+    return qk;
+  Value factor = splat(cast<RankedTensorType>(qk.getType()), inner);
+  return math::TanhOp::create(b, arith::MulFOp::create(b, qk, factor));
+}
+
+Value AttentionBuilder::scoreDerivative(Value score) {
+  if (!softcap)
+    return {};
+  auto tile = cast<RankedTensorType>(score.getType());
+  return math::FmaOp::create(b, arith::NegFOp::create(b, score), score,
+                             fill(tile, 1.0f));
+}

@@ -1,0 +1,96 @@
+//===- AttentionBuilder.h - Heads and sequences of a kernel -----*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ATTENTIONBUILDER_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ATTENTIONBUILDER_H
+
+#include "ProgramBuilder.h"
+#include "TileSizes.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tile {
+
+/// The two lengths of attention.
+enum class Side { Queries, Keys };
+
+/// What all kernels of attention have in common: which head of which sequence
+/// a block of threads works on, its views of the buffers, and the scores.
+class AttentionBuilder : public ProgramBuilder {
+protected:
+  /// The operands of `op`, an AttentionOp or AttentionBackwardOp, are mapped by
+  /// `mapping` to values of the kernel.
+  template <typename OpT>
+  AttentionBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
+                   const mlir::IRMapping &mapping)
+      : ProgramBuilder(builder), q(mapping.lookup(op.getQ())),
+        k(mapping.lookup(op.getK())), v(mapping.lookup(op.getV())),
+        scale(mapping.lookup(op.getScale())),
+        softcap(mapping.lookupOrNull(op.getSoftcap())),
+        cuQ(mapping.lookupOrNull(op.getCuQ())),
+        cuK(mapping.lookupOrNull(op.getCuK())),
+        maxQ(mapping.lookupOrNull(op.getMaxQ())), causal(op.getCausal()),
+        left(op.getLeft()), right(op.getRight()),
+        headDim(op.getQ().getType().getShape().back()),
+        valueDim(op.getV().getType().getShape().back()),
+        element(op.getQ().getType().getElementType()) {
+    if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
+      maxK = mapping.lookupOrNull(op.getMaxK());
+  }
+
+  bool isPacked() const { return bool(cuQ); }
+
+  /// One block of threads per `size` rows of `side`, head of q (or, if
+  /// `kvHeads`, of k) and sequence. Sets heads, group, blocks, head, kvHead and
+  /// batchIndex, and enters the sequence; returns the block's number along
+  /// `side`.
+  Value launch(Side side, int64_t size, bool kvHeads = false);
+
+  /// Sets sq, sk and where they start to those of a sequence.
+  void enterSequence(Value batch);
+
+  /// Calls `body` with the first row of the block. Sequences of a packed batch
+  /// may be shorter or longer than the grid was sized for: there `body` is
+  /// inside a loop over the block, the block `blocks` further on, and so forth.
+  void forEachBlock(Side side, int64_t size, Value block,
+                    llvm::function_ref<void(Value)> body);
+
+  /// The rows of one head of the sequence in a buffer like q or k: [S, D].
+  Value viewHead(Value buffer, Side side, Value head);
+  /// The same in a buffer like lse: [Sq].
+  Value viewRows(Value buffer, Value head);
+
+  /// Sets c and, with a softcap, inner.
+  void computeFactors();
+  /// The sink of a head, times log2(e).
+  Value loadSink(Value sink, Value head);
+  /// The scores of q * k, of which c * score is the logarithm to base 2 of a
+  /// weight: themselves, or tanh(scale / cap * qk).
+  Value score(Value qk);
+  /// What the gradient of a score has to be multiplied by, but for the scale,
+  /// to be that of q * k; null: 1.
+  Value scoreDerivative(Value score);
+
+  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
+  bool causal;
+  /// How far a query sees to both sides of the diagonal; none: no limit.
+  std::optional<int64_t> left, right;
+  int64_t headDim, valueDim;
+  Type element;
+
+  /// Heads of q, heads of q per head of k, and blocks along the grid's side.
+  Value heads, group, blocks;
+  /// This block's position; `head` is null where the grid is over heads of k.
+  Value head, kvHead, batchIndex;
+  /// Lengths of the sequence.
+  Value sq, sk;
+  /// exp(s - m) = exp2(c * (score - ...)); inner: see score().
+  Value c, inner;
+
+private:
+  Value lengthOf(Value bounds, Value batch, Value total, Value &start);
+
+  /// Where a packed sequence starts.
+  Value startQ, startK;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ATTENTIONBUILDER_H

@@ -1,0 +1,42 @@
+//===- Backward.cpp - The kernels of tile.attention_backward --------------===//
+
+#include "Backward.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Warps of the kernels that only move and add.
+static constexpr int64_t kWarps = 4;
+/// A warp adds up all rows of a head by itself.
+static constexpr int64_t kSinkWarps = 1;
+
+SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
+                                                        BackwardSizes sizes) {
+  SmallVector<BackwardKernel> kernels;
+  auto add = [&](StringRef suffix, auto build, int64_t warps = kWarps) {
+    kernels.push_back({suffix, warps,
+                       [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                         build(b, op, mapping);
+                       }});
+  };
+  auto addWithSizes = [&](StringRef suffix, auto build, TileSizes sizes) {
+    kernels.push_back({suffix, sizes.warps,
+                       [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                         build(b, op, mapping, sizes);
+                       }});
+  };
+  bool atomicKeys = op.getKvMode() == KVAccumulation::Atomic;
+  add("delta", buildBackwardDelta);
+  if (op.getSink())
+    add("dsink", buildBackwardSink, kSinkWarps);
+  if (atomicKeys)
+    add("zero", buildBackwardZero);
+  addWithSizes("dkv", buildBackwardKeys, sizes.keys);
+  if (op.getDqAcc())
+    add("dq", buildBackwardScaleQueries);
+  else
+    addWithSizes("dq", buildBackwardQueries, sizes.queries);
+  if (op.getKvMode())
+    add("sum", buildBackwardSumKeys);
+  return kernels;
+}

@@ -1,0 +1,273 @@
+//===- BackwardKeys.cpp - dK and dV, and dQ by atomics --------------------===//
+//
+// A block of threads owns `blockN` keys and walks over the queries that see
+// them, `blockM` at a time. Everything is transposed, a row per key: S^T = K
+// Q^T and dP^T = V dO^T leave P^T and dS^T in the registers where dV += P^T dO
+// and dK += dS^T Q want them. Only dQ = dS K sums over the rows.
+//
+// Queries beyond the end of the sequence need no mask: their Q, dO, lse and
+// delta read as zero, which makes p = 1 and ds = 0. Keys beyond the end do:
+// exp(0
+// - lse) may overflow, and infinity times the zeros of K is no zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionBuilder.h"
+#include "Backward.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+class KeyBuilder : AttentionBuilder {
+public:
+  KeyBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
+             const IRMapping &mapping, TileSizes sizes)
+      : AttentionBuilder(builder, op, mapping), mode(op.getKvMode()),
+        sizes(sizes), dO(mapping.lookup(op.getDO())),
+        lse(mapping.lookup(op.getLse())), delta(mapping.lookup(op.getDelta())),
+        dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
+        dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
+        dqAcc(mapping.lookupOrNull(op.getDqAcc())) {}
+
+  void build();
+
+private:
+  void computeQueryRanges();
+  SmallVector<Value> walkHead(Value head, ValueRange carried);
+  SmallVector<Value> loop(Value begin, Value end, bool masked,
+                          ValueRange carried);
+  SmallVector<Value> step(Value m, bool masked, ValueRange carried);
+  Value visible(Value m);
+  void write(Value gradient, Value buffer, Value factor);
+
+  RankedTensorType scores(Type element) {
+    return type({sizes.blockN, sizes.blockM}, element);
+  }
+  /// One value per query, repeated for every key.
+  Value spreadQueries(Value perQuery) {
+    return BroadcastOp::create(b, scores(b.getF32Type()), perQuery, 0);
+  }
+  Value zeros(int64_t rows, int64_t columns) {
+    return fill(type({rows, columns}, b.getF32Type()), 0.0f);
+  }
+
+  std::optional<KVAccumulation> mode;
+  TileSizes sizes;
+  Value dO, lse, delta, dk, dv, dqAcc;
+  /// The block's first key, its K and V.
+  Value row, keys, values;
+  /// c per score, and -log2(e) per query.
+  Value cScores, minusLog2e;
+  /// The head's views of the buffers.
+  Value qh, doh, lseh, deltah, dqh;
+  /// First query and end of the queries that see some of the keys; those of
+  /// the blocks that see all of them.
+  Value begin, end, fullBegin, fullEnd;
+  /// Per key, the first query that sees it and the end of those, as i32.
+  Value lower, upper;
+};
+} // namespace
+
+/// Which blocks of queries to visit. Query i sees the keys from i + shift -
+/// left to i + shift + right, so key j is seen from j - shift - right to j -
+/// shift + left.
+void KeyBuilder::computeQueryRanges() {
+  Value zero = index(0), shift = sub(sk, sq);
+  Value last = index(sizes.blockN - 1);
+  RankedTensorType perKey = type(sizes.blockN, b.getI32Type());
+  Value j = IotaOp::create(b, perKey, 0);
+  auto perKeyFrom = [&](Value first) -> Value {
+    return arith::AddIOp::create(b, j, splat(perKey, i32(first)));
+  };
+  lower = upper = Value();
+  begin = fullBegin = zero;
+  end = sq;
+  if (right) {
+    Value first = sub(sub(row, shift), index(*right));
+    begin = roundDown(max(first, zero), sizes.blockM);
+    fullBegin = roundUp(max(add(first, last), zero), sizes.blockM);
+    lower = perKeyFrom(first);
+  }
+  fullEnd = sq;
+  if (left) {
+    Value afterFirst = add(sub(row, shift), index(*left + 1));
+    end = max(min(add(afterFirst, last), sq), zero);
+    fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
+    upper = perKeyFrom(afterFirst);
+  }
+  // Keys beyond the end are seen by no query, which takes a mask everywhere.
+  Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sk,
+                                          add(row, index(sizes.blockN)));
+  fullBegin = arith::SelectOp::create(b, isPartial, roundUp(sq, sizes.blockM),
+                                      fullBegin);
+  Value none = splat(perKey, arith::ConstantIntOp::create(
+                                 b, std::numeric_limits<int32_t>::max(), 32));
+  if (!lower)
+    lower = splat(perKey, i32(zero));
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j,
+                                       splat(perKey, i32(sub(sk, row))));
+  lower = arith::SelectOp::create(b, exists, lower, none);
+}
+
+/// Which keys the queries m .. m + blockM - 1 see.
+Value KeyBuilder::visible(Value m) {
+  Value column = IotaOp::create(b, scores(b.getI32Type()), 1);
+  // The queries relative to m, so that the columns are compared as they are.
+  // No query may come out relative to a large m: that only lowers the bound.
+  auto relative = [&](Value queries) {
+    auto perKey = cast<RankedTensorType>(queries.getType());
+    return spread(arith::SubIOp::create(b, queries, splat(perKey, i32(m))),
+                  sizes.blockM);
+  };
+  Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
+                                     relative(lower));
+  if (upper) {
+    Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
+                                           relative(upper));
+    mask = arith::AndIOp::create(b, mask, isInside);
+  }
+  return mask;
+}
+
+/// Adds the queries m .. m + blockM - 1 to dK and dV.
+SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
+  Type f32Type = b.getF32Type();
+  RankedTensorType tile = scores(f32Type);
+  RankedTensorType perQuery = type(sizes.blockM, f32Type);
+  Value zero = index(0);
+  auto load = [&](Value buffer, int64_t columns) -> Value {
+    return LoadOp::create(b, type({sizes.blockM, columns}, element), buffer,
+                          ValueRange{m, zero});
+  };
+  auto transpose = [&](Value value) -> Value {
+    auto from = cast<RankedTensorType>(value.getType());
+    return TransposeOp::create(
+        b,
+        type({from.getDimSize(1), from.getDimSize(0)}, from.getElementType()),
+        value, ArrayRef<int64_t>{1, 0});
+  };
+  auto dot = [&](Value x, Value y, Value acc) -> Value {
+    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr());
+  };
+
+  Value sums = LoadOp::create(b, perQuery, lseh, m);
+  Value deltas = LoadOp::create(b, perQuery, deltah, m);
+  Value queries = load(qh, headDim);
+  Value s = score(dot(keys, transpose(queries), fill(tile, 0.0f)));
+  Value offset = arith::MulFOp::create(b, sums, minusLog2e);
+  Value p = math::Exp2Op::create(
+      b, math::FmaOp::create(b, s, cScores, spreadQueries(offset)));
+  if (masked)
+    p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
+
+  Value gradients = load(doh, valueDim);
+  Value dp = dot(values, transpose(gradients), fill(tile, 0.0f));
+  Value weights = arith::TruncFOp::create(b, scores(element), p);
+  Value dvNext = dot(weights, gradients, carried[1]);
+  Value ds = arith::MulFOp::create(
+      b, p, arith::SubFOp::create(b, dp, spreadQueries(deltas)));
+  if (Value derivative = scoreDerivative(s))
+    ds = arith::MulFOp::create(b, ds, derivative);
+  Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
+  Value dkNext = dot(dsLow, queries, carried[0]);
+  if (dqAcc) {
+    Value dq = dot(transpose(dsLow), keys, zeros(sizes.blockM, headDim));
+    AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
+                        ValueRange{m, zero});
+  }
+  return {dkNext, dvNext};
+}
+
+/// Adds the queries of [begin, end); begin is a multiple of blockM.
+SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
+                                    ValueRange carried) {
+  auto loop = scf::ForOp::create(
+      b, begin, end, index(sizes.blockM), carried,
+      [&](OpBuilder &nested, Location loc, Value m, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        scf::YieldOp::create(b, step(m, masked, carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Adds all queries of a head.
+SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
+  qh = viewHead(q, Side::Queries, head);
+  doh = viewHead(dO, Side::Queries, head);
+  lseh = viewRows(lse, head);
+  deltah = viewRows(delta, head);
+  if (dqAcc)
+    dqh = viewHead(dqAcc, Side::Queries, head);
+  SmallVector<Value> sums =
+      loop(begin, min(fullBegin, end), /*masked=*/true, carried);
+  sums = loop(fullBegin, fullEnd, /*masked=*/false, sums);
+  if (left)
+    sums = loop(max(fullBegin, fullEnd), end, /*masked=*/true, sums);
+  return sums;
+}
+
+void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
+  auto f32Type = cast<RankedTensorType>(gradient.getType());
+  if (factor)
+    gradient = arith::MulFOp::create(b, gradient, splat(f32Type, factor));
+  SmallVector<Value> indices{row, index(0)};
+  if (mode == KVAccumulation::Atomic) {
+    AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, gradient, buffer,
+                        indices);
+    return;
+  }
+  Type stored = cast<BufferType>(buffer.getType()).getElementType();
+  if (!stored.isF32())
+    gradient =
+        arith::TruncFOp::create(b, type(f32Type.getShape(), stored), gradient);
+  StoreOp::create(b, gradient, buffer, indices);
+}
+
+void KeyBuilder::build() {
+  Value block = launch(Side::Keys, sizes.blockN, /*kvHeads=*/!mode);
+  Value kh = viewHead(k, Side::Keys, kvHead);
+  Value vh = viewHead(v, Side::Keys, kvHead);
+  Value owner = mode == KVAccumulation::Separate ? head : kvHead;
+  Value dkh = viewHead(dk, Side::Keys, owner);
+  Value dvh = viewHead(dv, Side::Keys, owner);
+  computeFactors();
+  cScores = splat(scores(b.getF32Type()), c);
+  minusLog2e = fill(type(sizes.blockM, b.getF32Type()), -1.4426950408889634f);
+  forEachBlock(Side::Keys, sizes.blockN, block, [&](Value first) {
+    row = first;
+    computeQueryRanges();
+    keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
+                          ValueRange{row, index(0)});
+    values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+                            ValueRange{row, index(0)});
+    SmallVector<Value> sums{zeros(sizes.blockN, headDim),
+                            zeros(sizes.blockN, valueDim)};
+    if (head) {
+      sums = walkHead(head, sums);
+    } else {
+      Value firstHead = arith::MulIOp::create(b, kvHead, group);
+      auto loop = scf::ForOp::create(
+          b, index(0), group, index(1), sums,
+          [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
+            OpBuilder::InsertionGuard guard(b);
+            b.setInsertionPoint(nested.getInsertionBlock(),
+                                nested.getInsertionPoint());
+            scf::YieldOp::create(b, walkHead(add(firstHead, i), carried));
+          });
+      sums = SmallVector<Value>(loop.getResults());
+    }
+    write(sums[0], dkh, scale);
+    write(sums[1], dvh, Value());
+  });
+}
+
+void tile::buildBackwardKeys(ImplicitLocOpBuilder &builder,
+                             AttentionBackwardOp op, const IRMapping &mapping,
+                             TileSizes sizes) {
+  KeyBuilder(builder, op, mapping, sizes).build();
+}

@@ -1,0 +1,209 @@
+//===- BackwardRows.cpp - What comes before and after the products --------===//
+//
+// Kernels that go once over rows: sums of products, zeros, conversions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionBuilder.h"
+#include "Backward.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Rows of one block of threads.
+static constexpr int64_t kRows = 32;
+/// Rows that a block reads at a time where it goes over all of a head.
+static constexpr int64_t kManyRows = 1024;
+
+namespace {
+class PassBuilder : AttentionBuilder {
+public:
+  PassBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
+              const IRMapping &mapping)
+      : AttentionBuilder(builder, op, mapping), op(op), mapping(mapping) {}
+
+  void buildDelta();
+  void buildSink();
+  void buildZero();
+  void buildScaleQueries();
+  void buildSumKeys();
+
+private:
+  Value lookup(Value operand) { return mapping.lookup(operand); }
+  RankedTensorType tileOf(int64_t columns, Type element) {
+    return type({kRows, columns}, element);
+  }
+  /// kRows rows of a buffer from `row` on, as f32.
+  Value load(Value buffer, Value row) {
+    auto from = cast<BufferType>(buffer.getType());
+    int64_t columns = from.getShape().back();
+    Value tile = LoadOp::create(b, tileOf(columns, from.getElementType()),
+                                buffer, ValueRange{row, index(0)});
+    if (from.getElementType().isF32())
+      return tile;
+    return arith::ExtFOp::create(b, tileOf(columns, b.getF32Type()), tile);
+  }
+  /// Writes f32 rows in the element type of the buffer.
+  void store(Value tile, Value buffer, Value row) {
+    auto to = cast<BufferType>(buffer.getType());
+    if (!to.getElementType().isF32())
+      tile = arith::TruncFOp::create(
+          b, tileOf(to.getShape().back(), to.getElementType()), tile);
+    StoreOp::create(b, tile, buffer, ValueRange{row, index(0)});
+  }
+  void storeZeros(Value buffer, Value row) {
+    int64_t columns = cast<BufferType>(buffer.getType()).getShape().back();
+    store(fill(tileOf(columns, b.getF32Type()), 0.0f), buffer, row);
+  }
+
+  AttentionBackwardOp op;
+  const IRMapping &mapping;
+};
+} // namespace
+
+void PassBuilder::buildDelta() {
+  Value block = launch(Side::Queries, kRows);
+  Value oh = viewHead(lookup(op.getO()), Side::Queries, head);
+  Value doh = viewHead(lookup(op.getDO()), Side::Queries, head);
+  Value deltah = viewRows(lookup(op.getDelta()), head);
+  Value dqh;
+  if (op.getDqAcc())
+    dqh = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
+  forEachBlock(Side::Queries, kRows, block, [&](Value row) {
+    Value product = arith::MulFOp::create(b, load(oh, row), load(doh, row));
+    Value sum = ReduceOp::create(b, type(kRows, b.getF32Type()),
+                                 arith::AtomicRMWKind::addf, product, 1);
+    StoreOp::create(b, sum, deltah, row);
+    if (dqh)
+      storeZeros(dqh, row);
+  });
+}
+
+/// The order of the sum is fixed: a block goes over all rows of its head.
+void PassBuilder::buildSink() {
+  int64_t headsAt = isPacked() ? 1 : 2;
+  Value numHeads = DimOp::create(b, q, headsAt);
+  GridOp::create(b, numHeads, index(1), index(1));
+  Value head = ProgramIdOp::create(b, Dimension::x);
+  Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
+  if (isPacked())
+    batch = sub(batch, index(1));
+  RankedTensorType many = type(kManyRows, b.getF32Type());
+  Value sinks = splat(many, loadSink(lookup(op.getSink()), head));
+  Value minusLog2e = fill(many, -1.4426950408889634f);
+
+  auto addRows = [&](Value lseh, Value deltah, Value row, Value sum) -> Value {
+    Value lse = LoadOp::create(b, many, lseh, row);
+    Value delta = LoadOp::create(b, many, deltah, row);
+    // No weight exceeds 1, but for rows beyond the end, where lse reads as 0;
+    // their delta is 0.
+    Value exponent = arith::MinNumFOp::create(
+        b, math::FmaOp::create(b, lse, minusLog2e, sinks), fill(many, 0.0f));
+    return math::FmaOp::create(b, math::Exp2Op::create(b, exponent), delta,
+                               sum);
+  };
+  auto batches = scf::ForOp::create(
+      b, index(0), batch, index(1), ValueRange{fill(many, 0.0f)},
+      [&](OpBuilder &nested, Location, Value sequence, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        enterSequence(sequence);
+        Value lseh = viewRows(lookup(op.getLse()), head);
+        Value deltah = viewRows(lookup(op.getDelta()), head);
+        auto rows = scf::ForOp::create(
+            b, index(0), sq, index(kManyRows), carried,
+            [&](OpBuilder &nested, Location, Value row, ValueRange carried) {
+              OpBuilder::InsertionGuard guard(b);
+              b.setInsertionPoint(nested.getInsertionBlock(),
+                                  nested.getInsertionPoint());
+              scf::YieldOp::create(b, addRows(lseh, deltah, row, carried[0]));
+            });
+        scf::YieldOp::create(b, rows.getResults());
+      });
+  // Tiles have a dimension at least: reduce 1 x kManyRows.
+  Value row = BroadcastOp::create(b, type({1, kManyRows}, b.getF32Type()),
+                                  batches.getResult(0), 0);
+  RankedTensorType one = type(1, b.getF32Type());
+  Value sum = ReduceOp::create(b, one, arith::AtomicRMWKind::addf, row, 1);
+  StoreOp::create(b, arith::NegFOp::create(b, sum), lookup(op.getDSink()),
+                  head);
+}
+
+void PassBuilder::buildZero() {
+  Value block = launch(Side::Keys, kRows, /*kvHeads=*/true);
+  Value dkh = viewHead(lookup(op.getDkAcc()), Side::Keys, kvHead);
+  Value dvh = viewHead(lookup(op.getDvAcc()), Side::Keys, kvHead);
+  forEachBlock(Side::Keys, kRows, block, [&](Value row) {
+    storeZeros(dkh, row);
+    storeZeros(dvh, row);
+  });
+}
+
+void PassBuilder::buildScaleQueries() {
+  Value block = launch(Side::Queries, kRows);
+  Value acc = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
+  Value dqh = viewHead(lookup(op.getDq()), Side::Queries, head);
+  forEachBlock(Side::Queries, kRows, block, [&](Value row) {
+    Value sum = load(acc, row);
+    Value factor = splat(cast<RankedTensorType>(sum.getType()), scale);
+    store(arith::MulFOp::create(b, sum, factor), dqh, row);
+  });
+}
+
+void PassBuilder::buildSumKeys() {
+  Value block = launch(Side::Keys, kRows, /*kvHeads=*/true);
+  auto sum = [&](Value acc, Value gradient, Value row) {
+    Value to = viewHead(gradient, Side::Keys, kvHead);
+    if (op.getKvMode() == KVAccumulation::Atomic)
+      return store(load(viewHead(acc, Side::Keys, kvHead), row), to, row);
+    int64_t columns = cast<BufferType>(gradient.getType()).getShape().back();
+    Value firstHead = arith::MulIOp::create(b, kvHead, group);
+    Value zeros = fill(tileOf(columns, b.getF32Type()), 0.0f);
+    auto loop = scf::ForOp::create(
+        b, index(0), group, index(1), zeros,
+        [&](OpBuilder &nested, Location, Value i, ValueRange carried) {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(nested.getInsertionBlock(),
+                              nested.getInsertionPoint());
+          Value from = viewHead(acc, Side::Keys, add(firstHead, i));
+          Value next = arith::AddFOp::create(b, carried[0], load(from, row));
+          scf::YieldOp::create(b, next);
+        });
+    store(loop.getResult(0), to, row);
+  };
+  forEachBlock(Side::Keys, kRows, block, [&](Value row) {
+    sum(lookup(op.getDkAcc()), lookup(op.getDk()), row);
+    sum(lookup(op.getDvAcc()), lookup(op.getDv()), row);
+  });
+}
+
+void tile::buildBackwardDelta(ImplicitLocOpBuilder &builder,
+                              AttentionBackwardOp op,
+                              const IRMapping &mapping) {
+  PassBuilder(builder, op, mapping).buildDelta();
+}
+
+void tile::buildBackwardSink(ImplicitLocOpBuilder &builder,
+                             AttentionBackwardOp op, const IRMapping &mapping) {
+  PassBuilder(builder, op, mapping).buildSink();
+}
+
+void tile::buildBackwardZero(ImplicitLocOpBuilder &builder,
+                             AttentionBackwardOp op, const IRMapping &mapping) {
+  PassBuilder(builder, op, mapping).buildZero();
+}
+
+void tile::buildBackwardScaleQueries(ImplicitLocOpBuilder &builder,
+                                     AttentionBackwardOp op,
+                                     const IRMapping &mapping) {
+  PassBuilder(builder, op, mapping).buildScaleQueries();
+}
+
+void tile::buildBackwardSumKeys(ImplicitLocOpBuilder &builder,
+                                AttentionBackwardOp op,
+                                const IRMapping &mapping) {
+  PassBuilder(builder, op, mapping).buildSumKeys();
+}

@@ -1,0 +1,101 @@
+//===- RowBuilder.cpp - Kernels that walk over the keys -------------------===//
+
+#include "RowBuilder.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Which blocks of keys to visit, and which of them need no mask. Row r of
+/// the block sees the keys from diagonal + r - left to diagonal + r + right.
+void RowBuilder::computeKeyRanges() {
+  Value zero = index(0);
+  Value diagonal = left || right ? add(row, sub(sk, sq)) : Value();
+  lower = upper = Value();
+  begin = fullBegin = zero;
+  end = sk;
+  Value endForAll = sk;
+  RankedTensorType perRow = rows(b.getI32Type());
+  Value r = left || right ? Value(IotaOp::create(b, perRow, 0)) : Value();
+  if (right) {
+    Value endOfFirstRow = add(diagonal, index(*right + 1));
+    end = min(add(endOfFirstRow, index(sizes.blockM - 1)), sk);
+    endForAll = max(min(endOfFirstRow, sk), zero);
+    Value ends = arith::AddIOp::create(b, r, splat(perRow, i32(endOfFirstRow)));
+    upper = arith::MinSIOp::create(b, ends, splat(perRow, i32(sk)));
+  }
+  fullEnd = roundDown(endForAll, sizes.blockN);
+  if (left) {
+    Value beginOfFirstRow = sub(diagonal, index(*left));
+    Value beginOfLastRow = add(beginOfFirstRow, index(sizes.blockM - 1));
+    begin = roundDown(max(beginOfFirstRow, zero), sizes.blockN);
+    fullBegin = roundUp(max(beginOfLastRow, zero), sizes.blockN);
+    lower = arith::AddIOp::create(b, r, splat(perRow, i32(beginOfFirstRow)));
+  }
+}
+
+/// Which of the keys n .. n + blockN - 1 each row sees.
+Value RowBuilder::visible(Value n, bool maskLeft) {
+  RankedTensorType tile = scores(b.getI32Type());
+  Value column = IotaOp::create(b, tile, 1);
+  // The keys relative to n, so that the columns are compared as they are.
+  auto relative = [&](Value keys) {
+    Value offset = splat(rows(b.getI32Type()), i32(n));
+    return spread(arith::SubIOp::create(b, keys, offset), sizes.blockN);
+  };
+  Value bound = upper ? relative(upper) : splat(tile, i32(sub(sk, n)));
+  Value mask =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, bound);
+  if (maskLeft) {
+    Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
+                                           relative(lower));
+    mask = arith::AndIOp::create(b, mask, isInside);
+  }
+  return mask;
+}
+
+/// Walks over the keys of [begin, end); begin is a multiple of blockN.
+SmallVector<Value> RowBuilder::loop(Value begin, Value end, bool maskLeft,
+                                    bool maskRight, ValueRange carried) {
+  auto loop = scf::ForOp::create(
+      b, begin, end, index(sizes.blockN), carried,
+      [&](OpBuilder &nested, Location loc, Value n, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        scf::YieldOp::create(b, step(n, maskLeft, maskRight, carried));
+      });
+  if (sizes.stages != 0)
+    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(sizes.stages));
+  return SmallVector<Value>(loop.getResults());
+}
+
+void RowBuilder::buildRows() {
+  Value block = launch(Side::Queries, sizes.blockM);
+  // Under a causal mask the last rows see the most keys: start with them, so
+  // that the blocks that run last are the short ones.
+  if (causal)
+    block = sub(sub(blocks, index(1)), block);
+  enterHead();
+  computeFactors();
+  forEachBlock(Side::Queries, sizes.blockM, block, [&](Value first) {
+    row = first;
+    computeKeyRanges();
+    SmallVector<Value> carried = beginRows();
+    // Up to three loops: blocks of which some rows see only the right part,
+    // those that all rows see whole, and the rest. A narrow window may have no
+    // block of the second kind; then the first loop ends, or the third begins,
+    // where the other does.
+    Value restBegin = fullEnd;
+    if (left) {
+      carried = loop(begin, min(fullBegin, end), /*maskLeft=*/true,
+                     /*maskRight=*/true, carried);
+      restBegin = max(fullBegin, fullEnd);
+    }
+    carried = loop(fullBegin, fullEnd, /*maskLeft=*/false, /*maskRight=*/false,
+                   carried);
+    carried =
+        loop(restBegin, end, /*maskLeft=*/false, /*maskRight=*/true, carried);
+    endRows(carried);
+  });
+}

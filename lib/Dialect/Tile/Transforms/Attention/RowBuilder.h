@@ -1,0 +1,57 @@
+//===- RowBuilder.h - Kernels that walk over the keys -----------*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ROWBUILDER_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ROWBUILDER_H
+
+#include "AttentionBuilder.h"
+
+namespace tile {
+
+/// A kernel whose blocks of threads own `blockM` queries each and walk over the
+/// keys that these see, `blockN` at a time.
+class RowBuilder : public AttentionBuilder {
+protected:
+  template <typename OpT>
+  RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
+             const mlir::IRMapping &mapping, TileSizes sizes)
+      : AttentionBuilder(builder, op, mapping), sizes(sizes) {}
+  virtual ~RowBuilder() = default;
+
+  /// Writes the grid, and for the block's rows beginRows, the walk with step,
+  /// and endRows.
+  void buildRows();
+  /// After the position in the grid is known: views of the buffers.
+  virtual void enterHead() = 0;
+  /// What is loaded once per row, and the values that the walk starts from.
+  virtual llvm::SmallVector<Value> beginRows() = 0;
+  /// The values after the keys n .. n + blockN - 1.
+  virtual llvm::SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
+                                        mlir::ValueRange carried) = 0;
+  virtual void endRows(mlir::ValueRange carried) = 0;
+
+  /// Which of the keys n .. n + blockN - 1 each row sees.
+  Value visible(Value n, bool maskLeft);
+
+  RankedTensorType rows(Type element) { return type(sizes.blockM, element); }
+  RankedTensorType scores(Type element) {
+    return type({sizes.blockM, sizes.blockN}, element);
+  }
+
+  TileSizes sizes;
+  /// The block's first row.
+  Value row;
+
+private:
+  void computeKeyRanges();
+  llvm::SmallVector<Value> loop(Value begin, Value end, bool maskLeft,
+                                bool maskRight, mlir::ValueRange carried);
+
+  /// First key and end of the keys that some row sees; those of the blocks
+  /// that all rows see.
+  Value begin, end, fullBegin, fullEnd;
+  /// Per row, the first visible key and the end of the visible keys, as i32.
+  Value lower, upper;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ROWBUILDER_H

@@ -1,0 +1,203 @@
+// RUN: tile-opt %s -split-input-file \
+// RUN:   -tile-expand-attention="block-m=64 block-n=128 num-warps=8" | FileCheck %s
+
+// delta; then dK and dV, a block per keys and head of k; dQ by atomics and a
+// conversion.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @full_delta
+// CHECK-SAME: num_warps = 4
+// CHECK: %[[OH:.*]] = tile.slice %arg3[
+// CHECK: %[[DOH:.*]] = tile.slice %arg4[
+// CHECK: %[[DELTAH:.*]] = tile.slice %arg9[
+// CHECK: %[[ACCH:.*]] = tile.slice %arg10[
+// CHECK: %[[X:.*]] = tile.load %[[OH]]
+// CHECK: %[[XW:.*]] = arith.extf %[[X]]
+// CHECK: %[[G:.*]] = tile.load %[[DOH]]
+// CHECK: %[[GW:.*]] = arith.extf %[[G]]
+// CHECK: %[[P:.*]] = arith.mulf %[[XW]], %[[GW]]
+// CHECK: %[[SUM:.*]] = tile.reduce addf %[[P]] along 1
+// CHECK: tile.store %[[SUM]], %[[DELTAH]]
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.0
+// CHECK: tile.store %[[ZERO]], %[[ACCH]]
+
+// CHECK-LABEL: tile.kernel @full_dkv
+// CHECK-SAME: num_warps = 8
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: %[[B:.*]] = tile.dim %arg0[0]
+// CHECK: %[[SK:.*]] = tile.dim %arg1[1]
+// CHECK: %[[H:.*]] = tile.dim %arg0[2]
+// CHECK: %[[HKV:.*]] = tile.dim %arg1[2]
+// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[SK]], %[[C128]]
+// CHECK: tile.grid %[[BLOCKS]], %[[HKV]], %[[B]]
+// CHECK: %[[Y:.*]] = tile.program_id y
+// CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
+// CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
+// CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
+// CHECK: %[[HEAD0:.*]] = arith.muli %[[Y]], %[[GROUP]]
+// CHECK: %[[SUMS:.*]]:2 = scf.for %[[I:.*]] = %[[C0]] to %[[GROUP]] step %[[C1]]
+// CHECK: %[[HEAD:.*]] = arith.addi %[[HEAD0]], %[[I]]
+// CHECK: %[[QH:.*]] = tile.slice %arg0[%{{.*}}, *, %[[HEAD]], *]
+// CHECK: %[[DOH:.*]] = tile.slice %arg4[%{{.*}}, *, %[[HEAD]], *]
+// CHECK: %[[ACCH:.*]] = tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
+// Blocks of keys beyond the end only need a mask.
+// CHECK: %[[R:.*]]:2 = scf.for
+// CHECK: arith.select %{{.*}}, %{{.*}} : tensor<128x64xi1>
+// CHECK: scf.for %[[M:.*]] = %{{.*}} step %[[C64]] iter_args(%[[DK:.*]] = %[[R]]#0, %[[DV:.*]] = %[[R]]#1)
+// CHECK: %[[LSE:.*]] = tile.load %{{.*}}[%[[M]]] {{.*}} -> tensor<64xf32>
+// CHECK: %[[D:.*]] = tile.load %{{.*}}[%[[M]]] {{.*}} -> tensor<64xf32>
+// CHECK: %[[Q:.*]] = tile.load %[[QH]][%[[M]], %[[C0]]]
+// CHECK: %[[QT:.*]] = tile.transpose %[[Q]] [1, 0]
+// CHECK: %[[S:.*]] = tile.dot %[[K]], %[[QT]]
+// CHECK: %[[OFFSET:.*]] = arith.mulf %[[LSE]]
+// CHECK: %[[OFFSETS:.*]] = tile.broadcast %[[OFFSET]] along 0
+// CHECK: %[[E:.*]] = math.fma %[[S]], %{{.*}}, %[[OFFSETS]]
+// CHECK: %[[P:.*]] = math.exp2 %[[E]]
+// CHECK-NOT: arith.select
+// CHECK: %[[G:.*]] = tile.load %[[DOH]][%[[M]], %[[C0]]]
+// CHECK: %[[GT:.*]] = tile.transpose %[[G]] [1, 0]
+// CHECK: %[[DP:.*]] = tile.dot %[[V]], %[[GT]]
+// CHECK: %[[PL:.*]] = arith.truncf %[[P]]
+// CHECK: %[[DVN:.*]] = tile.dot %[[PL]], %[[G]], %[[DV]]
+// CHECK: %[[DS:.*]] = tile.broadcast %[[D]] along 0
+// CHECK: %[[DIFF:.*]] = arith.subf %[[DP]], %[[DS]]
+// CHECK: %[[GRAD:.*]] = arith.mulf %[[P]], %[[DIFF]]
+// CHECK: %[[GL:.*]] = arith.truncf %[[GRAD]]
+// CHECK: %[[DKN:.*]] = tile.dot %[[GL]], %[[Q]], %[[DK]]
+// CHECK: %[[GLT:.*]] = tile.transpose %[[GL]] [1, 0]
+// CHECK: %[[DQ:.*]] = tile.dot %[[GLT]], %[[K]]
+// CHECK: tile.atomic_rmw addf %[[DQ]], %[[ACCH]][%[[M]], %[[C0]]]
+// CHECK: scf.yield %[[DKN]], %[[DVN]]
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[SUMS]]#0
+// CHECK: %[[DKL:.*]] = arith.truncf %[[SCALED]]
+// CHECK: tile.store %[[DKL]]
+// CHECK: %[[DVL:.*]] = arith.truncf %[[SUMS]]#1
+// CHECK: tile.store %[[DVL]]
+
+// CHECK-LABEL: tile.kernel @full_dq
+// CHECK-SAME: num_warps = 4
+// CHECK: %[[SUM:.*]] = tile.load {{.*}} -> tensor<32x64xf32>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[SUM]]
+// CHECK: %[[LOW:.*]] = arith.truncf %[[SCALED]]
+// CHECK: tile.store %[[LOW]]
+// CHECK-NOT: tile.kernel
+func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+                %dk: !q, %dv: !q, %delta: !rows, %acc: !acc, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %delta dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc
+  return
+}
+
+// -----
+
+// Without dq_acc, dQ has a kernel that walks over the keys, and nothing is
+// atomic. Under a causal mask a block of keys starts at its diagonal.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @causal_delta
+// CHECK-LABEL: tile.kernel @causal_dkv
+// CHECK: %[[SK:.*]] = tile.dim %arg1[1]
+// CHECK: %[[ROW:.*]] = arith.muli
+// CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]]
+// CHECK: %[[FIRST:.*]] = arith.subi %[[ROW]], %[[SHIFT]]
+// CHECK-NOT: tile.atomic_rmw
+// CHECK-LABEL: tile.kernel @causal_dq
+// CHECK: %[[Q:.*]] = tile.load {{.*}} -> tensor<64x64xf16>
+// CHECK: %[[G:.*]] = tile.load {{.*}} -> tensor<64x64xf16>
+// CHECK: scf.for %{{.*}} iter_args(%[[DQ:.*]] = %{{.*}}) -> (tensor<64x64xf32>)
+// CHECK: %[[K:.*]] = tile.load {{.*}} -> tensor<128x64xf16>
+// CHECK: tile.dot %[[Q]]
+// CHECK: %[[V:.*]] = tile.load {{.*}} -> tensor<128x64xf16>
+// CHECK: tile.dot %[[G]]
+// CHECK: tile.dot %{{.*}}, %[[K]], %[[DQ]]
+// CHECK: scf.for
+// CHECK: tile.store
+// CHECK-NOT: tile.kernel
+func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+                  %dk: !q, %dv: !q, %delta: !rows, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %delta scale %scale {causal}
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+  return
+}
+
+// -----
+
+// Each query head apart, and a kernel that sums the heads of a group.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @separate_delta
+// CHECK-LABEL: tile.kernel @separate_dkv
+// CHECK: %[[H:.*]] = tile.dim %arg0[2]
+// CHECK: tile.grid %{{.*}}, %[[H]], %{{.*}}
+// CHECK: %[[HEAD:.*]] = tile.program_id y
+// CHECK: tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
+// CHECK-LABEL: tile.kernel @separate_dq
+// CHECK-LABEL: tile.kernel @separate_sum
+// CHECK: %[[GROUP:.*]] = arith.divui
+// CHECK: scf.for %{{.*}} to %[[GROUP]]
+// CHECK: arith.addf
+// CHECK: scf.for %{{.*}} to %[[GROUP]]
+// CHECK: arith.addf
+func.func @separate(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows,
+                    %dq: !q, %dk: !q, %dv: !q, %delta: !rows, %dka: !acc,
+                    %dva: !acc, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %delta kv_acc separate %dka, %dva scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc
+  return
+}
+
+// -----
+
+// All heads of a group add to zeroed sums; the sinks; packed sequences.
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: tile.kernel @all_delta
+// CHECK-LABEL: tile.kernel @all_dsink
+// CHECK-SAME: num_warps = 1
+// CHECK: %[[H:.*]] = tile.dim %arg0[1]
+// CHECK: tile.grid %[[H]], %c1, %c1
+// CHECK: scf.for
+// CHECK: tile.narrow
+// CHECK: scf.for
+// CHECK: arith.minnumf
+// CHECK: arith.negf
+// CHECK: tile.store %{{.*}}, %arg13
+// CHECK-LABEL: tile.kernel @all_zero
+// CHECK: tile.store {{.*}} : tensor<32x64xf32>
+// CHECK: tile.store {{.*}} : tensor<32x64xf32>
+// CHECK-LABEL: tile.kernel @all_dkv
+// CHECK: scf.for
+// CHECK: tile.atomic_rmw addf
+// CHECK: tile.atomic_rmw addf
+// CHECK-LABEL: tile.kernel @all_dq
+// CHECK-LABEL: tile.kernel @all_sum
+func.func @all(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+               %dk: !q, %dv: !q, %delta: !rows, %dka: !acc, %dva: !acc,
+               %sink: !sink, %dsink: !sink, %cuq: !cu, %cuk: !cu, %maxq: index,
+               %maxk: index, %scale: f32, %cap: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %delta kv_acc atomic %dka, %dva sink %sink, %dsink
+      seqlens %cuq, %cuk max %maxq, %maxk scale %scale softcap %cap
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc, !sink, !sink,
+        !cu, !cu
+  return
+}

@@ -1,0 +1,188 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!sink = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @sink_type(%q: !q, %sink: !sink, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op sink must be a global f16, bf16 or f32 buffer of rank 1, got '!tile.buffer<?xi32, #tile.strided<[1]>, global>'}}
+  tile.attention %q, %q, %q, %q sink %sink scale %scale : !q, !q, !q, !q, !sink
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x8x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!sink = !tile.buffer<4xf32, #tile.strided<[1]>, global>
+
+func.func @sink_heads(%q: !q, %sink: !sink, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: heads of q is 8, heads of sink is 4}}
+  tile.attention %q, %q, %q, %q sink %sink scale %scale : !q, !q, !q, !q, !sink
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @packed_rank(%q: !q, %cu: !cu, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op q must be a global buffer of rank 3 (sequences are packed), got}}
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale
+      : !q, !q, !q, !q, !cu, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @packed_lse(%q: !q, %cu: !cu, %lse: !lse, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op lse must be a global f32 buffer of rank 2 [heads, length of q], got '!tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>'}}
+  tile.attention %q, %q, %q, %q lse %lse seqlens %cu, %cu max %max scale %scale
+      : !q, !q, !q, !q, !lse, !cu, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi64, #tile.strided<[1]>, global>
+
+func.func @bounds_type(%q: !q, %cu: !cu, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cu_q must be a global i32 buffer of rank 1, got '!tile.buffer<?xi64, #tile.strided<[1]>, global>'}}
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale
+      : !q, !q, !q, !q, !cu, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cq = !tile.buffer<3xi32, #tile.strided<[1]>, global>
+!ck = !tile.buffer<4xi32, #tile.strided<[1]>, global>
+
+func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: extent of cu_q is 3, extent of cu_k is 4}}
+  tile.attention %q, %q, %q, %q seqlens %cq, %ck max %max scale %scale
+      : !q, !q, !q, !q, !cq, !ck
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
+  "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0>}>
+      : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!g = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @gradient_type(%q: !q, %rows: !rows, %g: !g, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op dk must have f16 or bf16 elements, like the other buffers, got 'f32'}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %g, %q using %rows
+      scale %scale : !q, !q, !q, !q, !q, !rows, !q, !g, !q, !rows
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x192xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!v = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @gradient_head(%q: !q, %v: !v, %rows: !rows, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op head dimensions of v and dv differ: 128 and 192}}
+  tile.attention_backward %q, %q, %v, %v, %v, %rows to %q, %q, %q using %rows
+      scale %scale : !q, !q, !v, !v, !v, !rows, !q, !q, !q, !rows
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @dq_acc(%q: !q, %rows: !rows, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op dq_acc must have f32 elements, got 'f16'}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      dq_acc %q scale %scale : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @kv_acc(%q: !q, %rows: !rows, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op dk_acc must have f32 elements to add to atomically, got 'f16'}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      kv_acc atomic %q, %q scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x8x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x?x2x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x8x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @kv_acc_heads(%q: !q, %k: !k, %acc: !acc, %rows: !rows, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op extents differ: heads of k is 2, heads of dk_acc is 8}}
+  tile.attention_backward %q, %k, %k, %q, %q, %rows to %q, %k, %k using %rows
+      kv_acc atomic %acc, %acc scale %scale
+      : !q, !k, !k, !q, !q, !rows, !q, !k, !k, !rows, !acc, !acc
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!sink = !tile.buffer<?xf16, #tile.strided<[1]>, global>
+
+func.func @dsink(%q: !q, %rows: !rows, %sink: !sink, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op dsink must be a global f32 buffer of rank 1, got '!tile.buffer<?xf16, #tile.strided<[1]>, global>'}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      sink %sink, %sink scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !sink, !sink
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @window(%q: !q, %rows: !rows, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op window must be two numbers, left and right}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      scale %scale {window = array<i64: 3>}
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @softcap(%q: !q, %scale: f32) {
+  %cap = arith.constant 0.0 : f32
+  // expected-error@+1 {{'tile.attention' op softcap must be finite and positive, got 0}}
+  tile.attention %q, %q, %q, %q scale %scale softcap %cap : !q, !q, !q, !q
+  return
+}

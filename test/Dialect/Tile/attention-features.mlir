@@ -1,0 +1,68 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s -mlir-print-op-generic | tile-opt | FileCheck %s
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:4, ?:4, ?:4, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!pq = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!sink = !tile.buffer<?xbf16, #tile.strided<[1]>, global>
+!dsink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: @sink
+func.func @sink(%q: !q, %sink: !sink, %scale: f32) {
+  // CHECK: tile.attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} sink %{{.*}} scale %{{.*}} : !tile.buffer<?x?x?x64xf16{{.*}}, !tile.buffer<?xbf16
+  tile.attention %q, %q, %q, %q sink %sink scale %scale : !q, !q, !q, !q, !sink
+  return
+}
+
+// CHECK-LABEL: @softcap
+func.func @softcap(%q: !q, %lse: !rows, %scale: f32, %cap: f32) {
+  // CHECK: tile.attention {{.*}} lse %{{.*}} scale %{{.*}} softcap %{{.*}} {causal} :
+  tile.attention %q, %q, %q, %q lse %lse scale %scale softcap %cap {causal}
+      : !q, !q, !q, !q, !rows
+  return
+}
+
+// CHECK-LABEL: @packed
+func.func @packed(%q: !pq, %lse: !prows, %sink: !sink, %cu: !cu, %max: index, %scale: f32) {
+  // CHECK: tile.attention {{.*}} lse %{{.*}} sink %{{.*}} seqlens %{{.*}}, %{{.*}} max %{{.*}} scale
+  tile.attention %q, %q, %q, %q lse %lse sink %sink seqlens %cu, %cu max %max
+      scale %scale : !pq, !pq, !pq, !pq, !prows, !sink, !cu, !cu
+  return
+}
+
+// CHECK-LABEL: @backward
+func.func @backward(%q: !q, %rows: !rows, %scale: f32) {
+  // CHECK: tile.attention_backward {{.*}} to %{{.*}}, %{{.*}}, %{{.*}} using %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} {window = array<i64: 3, 4>} :
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      scale %scale {window = array<i64: 3, 4>}
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+  return
+}
+
+// CHECK-LABEL: @backward_sums
+func.func @backward_sums(%q: !q, %acc: !acc, %rows: !rows, %scale: f32) {
+  // CHECK: using %{{.*}} dq_acc %{{.*}} kv_acc separate %{{.*}}, %{{.*}} scale
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      dq_acc %acc kv_acc separate %q, %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !q, !acc
+  // CHECK: using %{{[a-z0-9]*}} kv_acc atomic %{{.*}}, %{{.*}} scale
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      kv_acc atomic %acc, %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc
+  return
+}
+
+// CHECK-LABEL: @backward_features
+func.func @backward_features(%q: !pq, %rows: !prows, %sink: !sink, %dsink: !dsink,
+                             %cu: !cu, %max: index, %scale: f32, %cap: f32) {
+  // CHECK: sink %{{.*}}, %{{.*}} seqlens %{{.*}}, %{{.*}} max %{{.*}}, %{{.*}} scale %{{.*}} softcap %{{.*}} {causal} :
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+      sink %sink, %dsink seqlens %cu, %cu max %max, %max scale %scale
+      softcap %cap {causal}
+      : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !prows, !sink, !dsink,
+        !cu, !cu
+  return
+}

@@ -1,0 +1,27 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s -canonicalize | FileCheck %s --check-prefix=FOLD
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 16>, global>
+!part = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 8>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// Multiples of a stride of 4 elements keep 8 of the 16 bytes of alignment.
+// CHECK-LABEL: @narrow
+// FOLD-LABEL: @narrow
+// FOLD-SAME: %[[ROWS:.*]]: !tile.buffer{{.*}} %[[START:.*]]: index, %[[LENGTH:.*]]: index
+func.func @narrow(%rows: !rows, %start: index, %length: index) -> (index, index) {
+  // CHECK: tile.narrow %{{.*}}[0] from %{{.*}} length %{{.*}} : {{.*}} to !tile.buffer<?x64xf16, #{{.*}}, global>
+  %part = tile.narrow %rows[0] from %start length %length : !rows to !part
+  // FOLD: %[[C64:.*]] = arith.constant 64
+  // FOLD: return %[[LENGTH]], %[[C64]]
+  %n = tile.dim %part[0] : !part
+  %m = tile.dim %part[1] : !part
+  return %n, %m : index, index
+}
+
+// CHECK-LABEL: @load_scalar
+func.func @load_scalar(%cu: !cu, %i: index) -> i32 {
+  // CHECK: tile.load_scalar %{{.*}}[%{{.*}}] : !tile.buffer<?xi32{{.*}} -> i32
+  %start = tile.load_scalar %cu[%i] : !cu -> i32
+  return %start : i32
+}
