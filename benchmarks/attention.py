@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from tile import chip_for  # noqa: E402
-from tile.attention import Artifacts, Variant  # noqa: E402
+from tile.programs import Artifacts, Variant  # noqa: E402
 
 PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
 

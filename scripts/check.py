@@ -112,12 +112,12 @@ def check_python(build):
     return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
 
 
-def check_attention(build, python, *options):
-    """Counts what test/Integration/attention.py says on its last line."""
+def check_attention(build, python, script, *options):
+    """Counts what a script of test/Integration says on its last line."""
     environment = dict(os.environ)
     environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
     done = subprocess.run(
-        [python, os.path.join("test", "Integration", "attention.py"), *options],
+        [python, os.path.join("test", "Integration", script), *options],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
     counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
@@ -132,12 +132,15 @@ def check_attention(build, python, *options):
 
 def check_gpu(build):
     """Numerics on the GPU of this machine; all skipped where there is none."""
-    return check_attention(build, sys.executable)
+    results = [check_attention(build, sys.executable, script)
+               for script in ("attention.py", "autograd.py")]
+    return Result(sum(r.passed for r in results), sum(r.failed for r in results),
+                  sum(r.skipped for r in results))
 
 
 def check_executor(build):
     """The kernels of every kind of chip on the CPU; skipped without NumPy."""
-    return check_attention(build, find_numpy(), "--on=executor")
+    return check_attention(build, find_numpy(), "attention.py", "--on=executor")
 
 
 def find_numpy():

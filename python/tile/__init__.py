@@ -9,8 +9,13 @@ Tensors are PyTorch's, CuPy's or any with `__cuda_array_interface__`. Every
 argument is checked against the manifest before anything is launched; a misfit
 is a `tile.ArgumentError`. `tile.compile` runs the compiler first. `tile.run`
 needs no GPU: it runs what was compiled for one on the CPU, on NumPy arrays.
-The package needs nothing but the CUDA driver, or for `tile.run` NumPy.
+The package needs nothing but the CUDA driver, or for `tile.run` NumPy;
+`tile.attention`, a differentiable function of tensors, needs PyTorch.
 """
+
+from __future__ import annotations
+
+from typing import Any
 
 from .compiler import chip_for, compile, find_tile_translate
 from .errors import (
@@ -31,9 +36,19 @@ __all__ = [
     "Kernel",
     "ManifestError",
     "Module",
+    "attention",
     "chip_for",
     "compile",
     "find_tile_translate",
     "load",
     "run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Only here, so that the package does without PyTorch.
+    if name == "attention":
+        from .functional import attention
+
+        return attention
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """What tests and benchmarks of attention share: references and tolerances.
 
 Needs PyTorch. Tensors are [B, S, H, D]; `window` and `causal` mean what
-`tile.attention.attention_ir` says.
+`tile.programs.attention_ir` says.
 """
 
 from __future__ import annotations
@@ -51,6 +51,48 @@ def visible(
     return seen
 
 
+def _head_attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    seen: torch.Tensor,
+    scale: float,
+    sink: Optional[torch.Tensor],
+    softcap: Optional[float],
+) -> Tuple[torch.Tensor, torch.Tensor]:
+    """Attention of heads [B, H, S, D], in their type; sink is [H]."""
+    scores = q @ (k * scale).transpose(-1, -2)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    empty = ~seen.any(dim=1)
+    # Rows that see nothing get any finite scores, so that no NaN arises.
+    scores = scores.masked_fill(~seen, float("-inf"))
+    scores = scores.masked_fill(empty[:, None], 0)
+    lse = torch.logsumexp(scores, dim=-1)
+    weights = torch.softmax(scores, dim=-1).masked_fill(empty[:, None], 0)
+    if sink is not None:
+        alone = lse.masked_fill(empty, float("-inf"))
+        with_sink = torch.logaddexp(alone, sink[:, None].expand_as(lse))
+        weights = weights * torch.exp(torch.where(empty, 0, lse - with_sink))[..., None]
+        lse = with_sink
+    else:
+        lse = lse.masked_fill(empty, float("-inf"))
+    return weights @ v, lse
+
+
+def _chunks(batch: int, sq: int, sk: int, heads: int, dtype: torch.dtype):
+    """Ranges of heads whose scores fit into a chunk."""
+    scores = batch * sq * sk * torch.empty(0, dtype=dtype).element_size()
+    step = max(1, _CHUNK_BYTES // max(1, scores))
+    for begin in range(0, heads, step):
+        yield begin, min(begin + step, heads)
+
+
+def _heads(tensor: torch.Tensor, chosen: torch.Tensor, dtype: torch.dtype):
+    """[B, S, H, D] to the chosen heads of [B, H, S, D]."""
+    return tensor[:, :, chosen].transpose(1, 2).to(dtype)
+
+
 def attention(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -59,49 +101,106 @@ def attention(
     causal: bool = False,
     window: Optional[Tuple[int, int]] = None,
     dtype: torch.dtype = torch.float64,
+    sink: Optional[torch.Tensor] = None,
+    softcap: Optional[float] = None,
 ) -> Tuple[torch.Tensor, torch.Tensor]:
     """Attention computed step by step in `dtype`.
 
     Returns the output and the natural logarithm of each row's sum, [B, H, S].
-    A row that sees no key is 0, with the logarithm -inf.
+    A row that sees no key is 0, with the logarithm -inf, or its head's sink.
     """
     batch, sq, heads, _ = q.shape
     sk, group = k.shape[1], heads // k.shape[2]
     seen = visible(sq, sk, causal, window, q.device)
-    empty = ~seen.any(dim=1)
     out = torch.empty(batch, sq, heads, v.shape[3], dtype=dtype, device=q.device)
     lse = torch.empty(batch, heads, sq, dtype=dtype, device=q.device)
-    step = max(1, _CHUNK_BYTES // max(1, batch * sq * sk * out.element_size()))
-    for begin in range(0, heads, step):
-        chosen = torch.arange(begin, min(begin + step, heads), device=q.device)
-
-        def rows(tensor: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
-            return tensor[:, :, head].transpose(1, 2).to(dtype)
-
-        keys = rows(k, chosen // group) * scale
-        scores = rows(q, chosen) @ keys.transpose(-1, -2)
-        scores.masked_fill_(~seen, float("-inf"))
-        lse[:, chosen] = torch.logsumexp(scores, dim=-1)
-        weights = torch.softmax(scores, dim=-1)
-        weights.masked_fill_(empty[:, None], 0)
-        result = weights @ rows(v, chosen // group)
+    for begin, end in _chunks(batch, sq, sk, heads, dtype):
+        chosen = torch.arange(begin, end, device=q.device)
+        result, sums = _head_attention(
+            _heads(q, chosen, dtype),
+            _heads(k, chosen // group, dtype),
+            _heads(v, chosen // group, dtype),
+            seen,
+            scale,
+            None if sink is None else sink[chosen].to(dtype),
+            softcap,
+        )
         out[:, :, chosen] = result.transpose(1, 2)
+        lse[:, chosen] = sums
     return out, lse
 
 
+class Gradients(NamedTuple):
+    """Of q, k, v and, if there are any, the sinks."""
+
+    dq: torch.Tensor
+    dk: torch.Tensor
+    dv: torch.Tensor
+    dsink: Optional[torch.Tensor]
+
+
+def gradients(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    do: torch.Tensor,
+    scale: float,
+    causal: bool = False,
+    window: Optional[Tuple[int, int]] = None,
+    dtype: torch.dtype = torch.float64,
+    sink: Optional[torch.Tensor] = None,
+    softcap: Optional[float] = None,
+) -> Gradients:
+    """The gradients of `attention`, whose arguments these are, for that of its
+    output, by PyTorch's automatic differentiation in `dtype`."""
+    batch, sq, heads, _ = q.shape
+    sk, group = k.shape[1], heads // k.shape[2]
+    seen = visible(sq, sk, causal, window, q.device)
+    dq, dk, dv = (torch.zeros(t.shape, dtype=dtype, device=q.device) for t in (q, k, v))
+    dsink = None
+    if sink is not None:
+        dsink = torch.zeros(heads, dtype=dtype, device=q.device)
+    for begin, end in _chunks(batch, sq, sk, heads, dtype):
+        chosen = torch.arange(begin, end, device=q.device)
+        inputs = [
+            _heads(q, chosen, dtype),
+            _heads(k, chosen // group, dtype),
+            _heads(v, chosen // group, dtype),
+        ]
+        if sink is not None:
+            inputs.append(sink[chosen].to(dtype))
+        inputs = [tensor.detach().requires_grad_() for tensor in inputs]
+        result, _ = _head_attention(
+            *inputs[:3], seen, scale, inputs[3] if sink is not None else None, softcap
+        )
+        found = torch.autograd.grad(result, inputs, _heads(do, chosen, dtype))
+        dq[:, :, chosen] = found[0].transpose(1, 2)
+        dk.index_add_(2, chosen // group, found[1].transpose(1, 2))
+        dv.index_add_(2, chosen // group, found[2].transpose(1, 2))
+        if sink is not None:
+            dsink[chosen] = found[3]
+    return Gradients(dq, dk, dv, dsink)
+
+
 def compare(
-    out: torch.Tensor, reference: torch.Tensor, low: torch.Tensor
+    out: torch.Tensor,
+    reference: torch.Tensor,
+    low: torch.Tensor,
+    factor: float = 2,
+    slack: float = 0,
 ) -> Comparison:
     """Judges `out` by the float64 `reference`.
 
-    It may be twice as far from it as `low`, the same maths in out's type, and
-    two rounding units around 0.3 more.
+    It may be `factor` times as far from it as `low`, the same maths in a low
+    precision, and two rounding units of low's type around 0.3 and `slack` more.
     """
-    rounded = reference.to(out.dtype)
-    slack = (rounded + 0.3 - 0.3 - rounded).abs().max().item()
+    if out.numel() == 0:
+        return Comparison(0, 0)
+    rounded = reference.to(low.dtype)
+    units = (rounded + 0.3 - 0.3 - rounded).abs().max().item()
     error = (out.to(reference.dtype) - reference).abs().max().item()
     spread = (low.to(reference.dtype) - reference).abs().max().item()
-    return Comparison(error, 2 * spread + 2 * slack)
+    return Comparison(error, factor * spread + 2 * units + slack)
 
 
 def compare_lse(lse: torch.Tensor, reference: torch.Tensor) -> Comparison:
@@ -109,5 +208,7 @@ def compare_lse(lse: torch.Tensor, reference: torch.Tensor) -> Comparison:
     empty = reference == float("-inf")
     if not torch.equal(lse == float("-inf"), empty):
         return Comparison(float("inf"), LSE_TOLERANCE)
+    if reference.numel() == 0:
+        return Comparison(0, LSE_TOLERANCE)
     difference = (lse.to(reference.dtype) - reference).masked_fill(empty, 0)
     return Comparison(difference.abs().max().item(), LSE_TOLERANCE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Numerical test of forward attention, against float64.
+"""Numerical test of attention and its gradients, against float64.
 
     attention.py                                 # on the GPU at hand; needs PyTorch
     attention.py --on executor [--chip gfx942]   # on the CPU; needs NumPy
@@ -36,7 +36,7 @@ import on_executor  # noqa: E402
 from cases import Case, all_cases, small_cases  # noqa: E402
 from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E402
 from tile import driver as tile_driver  # noqa: E402
-from tile.attention import Artifacts, Variant  # noqa: E402
+from tile.programs import Artifacts  # noqa: E402
 
 #: Seconds that a worker may take to start.
 START_SECONDS = 180
@@ -148,7 +148,7 @@ def missing_requirement() -> Optional[str]:
 
 
 def compile_all(arguments: argparse.Namespace, cases: List[Tuple[int, Case]]) -> int:
-    variants = list(dict.fromkeys(case.variant for _, case in cases))
+    variants = list(dict.fromkeys(v for _, case in cases for v in case.variants))
     failures = Artifacts(arguments.artifacts).compile(
         variants, arguments.chip, arguments.jobs
     )
@@ -169,12 +169,13 @@ def run_all(
         capability = tile_driver.shared().compute_capability(0)
         chip = arguments.chip or chip_for(capability)
         failures = Artifacts(folder).compile(
-            (case.variant for _, case in cases), chip, arguments.jobs
+            (v for _, case in cases for v in case.variants), chip, arguments.jobs
         )
         results = {
-            index: Result("failed", failures[case.variant])
+            index: Result("failed", failures[variant])
             for index, case in cases
-            if case.variant in failures
+            for variant in case.variants
+            if variant in failures
         }
         rest = [(index, case) for index, case in cases if index not in results]
         results.update(run_workers(rest, folder, arguments.timeout))
@@ -193,7 +194,7 @@ def run_workers(
             continue
         # More cases of what broke the worker would cost a worker each.
         for index in list(pending):
-            if pending[index].variant == broken.variant:
+            if pending[index].variants == broken.variants:
                 detail = f"not run, because the worker broke at {broken.name}"
                 results[index] = Result("failed", detail)
                 del pending[index]
@@ -264,7 +265,7 @@ def work(artifacts: Artifacts, indices: str) -> int:
     for index in map(int, indices.split(",")):
         case = cases[index]
         try:
-            outcome = run_case(case, artifacts.load(case.variant), index)
+            outcome = run_case(case, artifacts, index)
             status = "failed" if outcome.faults else "passed"
             emit(index, status, "; ".join(outcome.faults), outcome.errors)
         except torch.cuda.OutOfMemoryError:
@@ -297,21 +298,21 @@ def report(
     cases: List[Tuple[int, Case]], results: Dict[int, Result]
 ) -> Dict[str, int]:
     """Prints one row per variant; returns the counts by status."""
-    rows: Dict[Variant, List[Result]] = {}
+    rows: Dict[str, List[Result]] = {}
     for index, case in cases:
-        rows.setdefault(case.variant, []).append(results[index])
+        rows.setdefault(case.variants[-1].name, []).append(results[index])
+    width = max(map(len, rows))
     print(
-        f"{'variant':38} {'passed':>6} {'failed':>6} {'skipped':>7}"
+        f"{'variant':{width}} {'passed':>6} {'failed':>6} {'skipped':>7}"
         f" {'error/limit':>11} {'LSE error':>9}"
     )
-    for variant in sorted(rows, key=lambda v: (v.d, v.dv, v.dtype, v.name)):
-        found = rows[variant]
+    for name, found in rows.items():
         counts = [count(found, s) for s in ("passed", "failed", "skipped")]
-        outs = [r.errors["out"] for r in found if "out" in r.errors]
+        errors = [e for r in found for n, e in r.errors.items() if n != "lse"]
         sums = [r.errors["lse"][0] for r in found if "lse" in r.errors]
-        ratio = max((error / max(limit, 1e-30) for error, limit in outs), default=None)
+        ratio = max((error / max(limit, 1e-30) for error, limit in errors), default=None)
         print(
-            f"{variant.name:38} {counts[0]:6} {counts[1]:6} {counts[2]:7}"
+            f"{name:{width}} {counts[0]:6} {counts[1]:6} {counts[2]:7}"
             f" {number(ratio, '.3f'):>11} {number(max(sums, default=None), '.1e'):>9}"
         )
     everything = list(results.values())

@@ -1,17 +1,18 @@
-"""The cases of the attention test: masks, heads, sizes and strides.
+"""The cases of the attention test: masks, heads, sizes, strides and features.
 
-Every combination for bf16 with heads of 128; elsewhere enough that any two
-choices meet in some case, and one large case for each head size.
+Every combination of the forward masks and sizes for bf16 with heads of 128;
+elsewhere enough that any two choices meet in some case, and one large case for
+each head size.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
-from tile.attention import Variant
+from tile.programs import DQ_SUMS, KV_SUMS, AnyVariant, BackwardVariant, Variant
 
 HEAD_SIZES = ((64, 64), (96, 96), (128, 128), (192, 128), (256, 256))
 DTYPES = ("bf16", "f16")
@@ -38,31 +39,77 @@ LARGE = (4224, 4224)
 FULL_MODEL = ((128, 128), "bf16")
 
 
+#: How gradients are summed: dq, and dk and dv of the heads of a group.
+SUMS = tuple(product(DQ_SUMS, KV_SUMS))
+#: Models that all other features are tested with.
+FEATURE_SIZES = ((64, 64), (128, 128))
+#: (element type of sinks, softcap)
+FEATURES = (("", False), ("f32", False), ("bf16", False), ("", True), ("f16", True))
+#: Queries and keys of the sequences of a packed batch: some are empty, one is
+#: longer than the grid is sized for (GRID_ROWS).
+PACKED = (
+    ((113, 203), (0, 0), (64, 128), (0, 57), (33, 0), (300, 511), (1, 1)),
+    ((128, 128), (256, 250)),
+    ((5, 5),),
+)
+GRID_ROWS = 130
+#: Lengths of a batch that is not packed.
+UNPACKED = (((113, 203),) * 2, ((256, 250),) * 2)
+
+
 @dataclass(frozen=True)
 class Case:
-    """One launch: a compiled variant and what it leaves dynamic."""
+    """One launch: a compiled variant and what it leaves dynamic.
+
+    `lengths` are the queries and keys of each sequence of the batch; they are
+    all the same unless the variant is packed.
+    """
 
     variant: Variant
     heads: int
     kv_heads: int
-    sq: int
-    sk: int
+    lengths: Tuple[Tuple[int, int], ...]
     order: str
+    backward: Optional[BackwardVariant] = None
 
     @property
     def batch(self) -> int:
-        return 1 if (self.sq, self.sk) == LARGE else 2
+        return len(self.lengths)
+
+    @property
+    def sq(self) -> int:
+        """Queries of each sequence, unless packed."""
+        return self.lengths[0][0]
+
+    @property
+    def sk(self) -> int:
+        """Keys of each sequence, unless packed."""
+        return self.lengths[0][1]
 
     @property
     def name(self) -> str:
+        name = (self.backward or self.variant).name
+        if self.variant.packed:
+            size = "_".join(f"{sq}x{sk}" for sq, sk in self.lengths)
+        else:
+            size = "{}x{}".format(*self.lengths[0])
         return (
-            f"{self.variant.name} B{self.batch} H{self.heads}/{self.kv_heads}"
-            f" S{self.sq}x{self.sk} {self.order}"
+            f"{name} B{self.batch} H{self.heads}/{self.kv_heads} S{size} {self.order}"
         )
+
+    @property
+    def variants(self) -> List[AnyVariant]:
+        """All that has to be compiled."""
+        return [self.variant] + ([self.backward] if self.backward else [])
 
 
 def all_cases() -> List[Case]:
     """Every case, in an order that does not change from run to run."""
+    return forward_cases() + gradient_cases() + feature_cases()
+
+
+def forward_cases() -> List[Case]:
+    """The output, without any other feature than masks."""
     models = [
         model for model in product(HEAD_SIZES, DTYPES) if model != FULL_MODEL
     ]
@@ -76,6 +123,50 @@ def all_cases() -> List[Case]:
         cases.append(
             _case(FULL_MODEL, mask, (6, 2), (113, 203), "bshd", lse=False)
         )
+    return cases
+
+
+def gradient_cases() -> List[Case]:
+    """The output and the gradients, without other features than masks."""
+    models = list(product(HEAD_SIZES, DTYPES))
+    rows = pairwise([models, MASKS, HEADS, SIZES, ORDERS])
+    for i, size in enumerate(HEAD_SIZES):
+        rows.append(((size, DTYPES[i % 2]), MASKS[i % 2], (6, 2), LARGE, ORDERS[i % 2]))
+    cases = []
+    for model, mask, heads, size, order in rows:
+        # One way of summing per model and mask keeps compilations few.
+        dq, kv = SUMS[(models.index(model) + 3 * MASKS.index(mask)) % len(SUMS)]
+        forward = _case(model, mask, heads, size, order)
+        backward = BackwardVariant(forward.variant, dq, kv)
+        cases.append(replace(forward, backward=backward))
+    for dq, kv in SUMS:
+        forward = _case(FULL_MODEL, MASKS[1], (6, 2), (239, 301), "bshd")
+        backward = BackwardVariant(forward.variant, dq, kv)
+        case = replace(forward, backward=backward)
+        if case not in cases:
+            cases.append(case)
+    return cases
+
+
+def feature_cases() -> List[Case]:
+    """Sinks, softcap and packed sequences, with gradients."""
+    lengths = [(True, packed) for packed in PACKED]
+    lengths += [(False, unpacked) for unpacked in UNPACKED]
+    models = list(product(FEATURE_SIZES, DTYPES))
+    cases = []
+    for model, mask, heads, feature, (packed, lens), order in pairwise(
+        [models, MASKS, HEADS, FEATURES, lengths, ORDERS]
+    ):
+        (d, dv), dtype = model
+        sink, softcap = feature
+        variant = Variant(d, dv, dtype, *mask, True, sink, packed, softcap)
+        # As above: few compilations.
+        dq, kv = SUMS[
+            (MASKS.index(mask) + FEATURES.index(feature) + DTYPES.index(dtype))
+            % len(SUMS)
+        ]
+        backward = BackwardVariant(variant, dq, kv)
+        cases.append(Case(variant, *heads, lens, order, backward))
     return cases
 
 
@@ -127,4 +218,5 @@ def pairwise(factors: List[list]) -> List[tuple]:
 def _case(model, mask, heads, size, order, lse=True) -> Case:
     (d, dv), dtype = model
     variant = Variant(d, dv, dtype, mask[0], mask[1], lse)
-    return Case(variant, heads[0], heads[1], size[0], size[1], order)
+    lengths = (size,) * (1 if size == LARGE else 2)
+    return Case(variant, heads[0], heads[1], lengths, order)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import List
+from itertools import accumulate
+from typing import Callable, Dict, List, Set, Tuple
 
 import torch
 
-from cases import Case
+from cases import GRID_ROWS, Case
 from outcome import PAD_COLUMNS, PAD_ROWS, Outcome
 from tile import testing
 from tile.launcher import Module
+from tile.programs import Artifacts
 
-DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+
+#: Tokens before the first and after the last sequence of a packed batch.
+GAP_ROWS = 3
+
+SOFTCAP = 15.0
 
 #: Launches of each case, which must agree in every bit.
 LAUNCHES = 3
@@ -20,97 +27,270 @@ LAUNCHES = 3
 class Padded:
     """A tensor inside a larger one of NaN.
 
-    `view` is the tensor, [B, S, H, D] or, without `d`, [B, H, S].
+    `view` is what kernels are given: [B, S, H, D] or, without `d`, [B, H, S];
+    of a packed batch [T, H, D] or [H, T], with NaN before the first sequence
+    and after the last. `side` is 0 for queries, 1 for keys.
     """
 
-    def __init__(self, case: Case, rows: int, heads: int, d: int, dtype: torch.dtype):
-        self.rows, self.d, self.order = rows, d, case.order
-        padded = rows + PAD_ROWS
-        if not d:
-            shape = (case.batch, heads, padded)
-        elif case.order == "bshd":
-            shape = (case.batch, padded, heads, d)
+    def __init__(self, case: Case, side: int, heads: int, d: int, dtype: torch.dtype):
+        self.d, self.order, self.packed = d, case.order, case.variant.packed
+        self.lengths = [length[side] for length in case.lengths]
+        if self.packed:
+            batch, self.rows = (), sum(self.lengths) + 2 * GAP_ROWS
         else:
-            shape = (case.batch, heads, padded, d + PAD_COLUMNS)
+            batch, self.rows = (case.batch,), self.lengths[0]
+        padded = self.rows + PAD_ROWS
+        if not d:
+            shape = (*batch, heads, padded)
+        elif case.order == "bshd":
+            shape = (*batch, padded, heads, d)
+        else:
+            shape = (*batch, heads, padded, d + PAD_COLUMNS)
         self.storage = torch.full(shape, float("nan"), dtype=dtype, device="cuda")
         self.view = self._view(self.storage)
 
+    def bounds(self) -> torch.Tensor:
+        """Where the sequences of a packed batch start, and the end."""
+        starts = list(accumulate(self.lengths, initial=GAP_ROWS))
+        return torch.tensor(starts, dtype=torch.int32, device="cuda")
+
+    def sequences(self) -> List[torch.Tensor]:
+        """Views [B, S, H, D] or [B, H, S] of all that counts."""
+        return self._sequences(self.view)
+
     def is_intact(self) -> bool:
-        """Whether all around the tensor is still NaN."""
+        """Whether all around the sequences is still NaN."""
         copy = self.storage.clone()
-        self._view(copy).fill_(float("nan"))
+        for sequence in self._sequences(self._view(copy)):
+            sequence.fill_(float("nan"))
         return bool(copy.isnan().all())
+
+    def _sequences(self, view: torch.Tensor) -> List[torch.Tensor]:
+        if not self.packed:
+            return [view]
+        starts = accumulate(self.lengths, initial=GAP_ROWS)
+        rows = 0 if self.d else 1
+        return [
+            view.narrow(rows, start, length)[None]
+            for start, length in zip(starts, self.lengths)
+        ]
 
     def _view(self, storage: torch.Tensor) -> torch.Tensor:
         if not self.d:
-            return storage[:, :, : self.rows]
+            return storage[..., : self.rows]
         if self.order == "bshd":
-            return storage[:, : self.rows]
-        return storage[:, :, : self.rows, : self.d].transpose(1, 2)
+            return storage.narrow(-3, 0, self.rows)
+        return storage[..., : self.rows, : self.d].transpose(-3, -2)
 
 
-def run_case(case: Case, module: Module, seed: int) -> Outcome:
-    """Launches a case and judges all that it wrote."""
-    variant = case.variant
-    dtype = DTYPES[variant.dtype]
-    scale = variant.d**-0.5
-    generator = torch.Generator("cuda").manual_seed(seed)
+class Run:
+    """A case with its inputs, and what went wrong with it so far."""
 
-    def normal(rows: int, heads: int, d: int) -> Padded:
-        tensor = Padded(case, rows, heads, d, dtype)
-        values = torch.randn(
-            tensor.view.shape, generator=generator, device="cuda", dtype=torch.float32
-        )
-        tensor.view.copy_(values)
+    def __init__(self, case: Case, seed: int):
+        self.case, self.variant = case, case.variant
+        self.dtype = DTYPES[self.variant.dtype]
+        self.scale = self.variant.d**-0.5
+        self.softcap = SOFTCAP if self.variant.softcap else None
+        self.faults: List[str] = []
+        self.comparisons: Dict[str, testing.Comparison] = {}
+        self.generator = torch.Generator("cuda").manual_seed(seed)
+
+        d, dv = self.variant.d, self.variant.dv
+        self.inputs = {
+            "q": self._normal(0, case.heads, d),
+            "k": self._normal(1, case.kv_heads, d),
+            "v": self._normal(1, case.kv_heads, dv),
+        }
+        self.sink = None
+        if self.variant.sink:
+            self.sink = torch.randn(
+                case.heads, generator=self.generator, device="cuda"
+            ).to(DTYPES[self.variant.sink])
+        self.scalars = {"scale": self.scale}
+        if self.variant.packed:
+            self.scalars["cu_q"] = self.inputs["q"].bounds()
+            self.scalars["cu_k"] = self.inputs["k"].bounds()
+            self.scalars["max_q"] = GRID_ROWS
+        if self.sink is not None:
+            self.scalars["sink"] = self.sink
+        if self.softcap is not None:
+            self.scalars["softcap"] = self.softcap
+
+    def forward(self, module: Module) -> Dict[str, Padded]:
+        """Runs and judges the forward kernel; returns its results."""
+        case, variant = self.case, self.variant
+
+        def make() -> Dict[str, Padded]:
+            outputs = {"o": Padded(case, 0, case.heads, variant.dv, self.dtype)}
+            if variant.lse:
+                outputs["lse"] = Padded(case, 0, case.heads, 0, torch.float32)
+            return outputs
+
+        outputs = self._launch(module, self.inputs, make, {"o", "lse"})
+        references, lows = [], []
+        for tensors in self._sequences("q", "k", "v"):
+            references.append(testing.attention(*tensors, **self._options()))
+            lows.append(testing.attention(*tensors, dtype=self.dtype, **self._options()))
+        self._compare("out", outputs["o"], [r[0] for r in references], [w[0] for w in lows])
+        sums = [reference[1] for reference in references]
+        if variant.lse:
+            self.comparisons["lse"] = testing.compare_lse(
+                _flat(outputs["lse"].sequences()), _flat(sums)
+            )
+        self.empty = [rows == float("-inf") for rows in sums]
+        self._check_empty("o", outputs["o"])
+        return outputs
+
+    def backward(self, module: Module, results: Dict[str, Padded]) -> None:
+        """Runs and judges the kernels of the gradients."""
+        case, variant, backward = self.case, self.variant, self.case.backward
+        inputs = dict(self.inputs, do=self._normal(0, case.heads, variant.dv), **results)
+        like = {"dq": (0, case.heads, variant.d), "dk": (1, case.kv_heads, variant.d)}
+        like["dv"] = (1, case.kv_heads, variant.dv)
+
+        def make() -> Dict[str, Padded]:
+            outputs = {n: Padded(case, *shape, self.dtype) for n, shape in like.items()}
+            outputs["delta"] = Padded(case, 0, case.heads, 0, torch.float32)
+            if backward.dq == "atomic":
+                outputs["dq_acc"] = Padded(case, *like["dq"], torch.float32)
+            if backward.kv != "loop":
+                heads = case.heads if backward.kv == "separate" else case.kv_heads
+                for name in ("dk", "dv"):
+                    outputs[f"{name}_acc"] = Padded(
+                        case, 1, heads, like[name][2], torch.float32
+                    )
+            return outputs
+
+        if variant.packed:
+            self.scalars["max_k"] = GRID_ROWS
+        if self.sink is not None:
+            self.scalars["dsink"] = torch.full((case.heads,), float("nan"), device="cuda")
+        fixed = {"delta"}
+        if backward.dq == "kernel":
+            fixed.add("dq")
+        if backward.kv != "atomic":
+            fixed |= {"dk", "dv"}
+        outputs = self._launch(module, inputs, make, fixed)
+        self.inputs = inputs
+
+        references, lows = [], []
+        for tensors in self._sequences("q", "k", "v", "do"):
+            references.append(testing.gradients(*tensors, **self._options()))
+            lows.append(testing.gradients(*tensors, dtype=self.dtype, **self._options()))
+        for name in like:
+            self._compare(
+                name,
+                outputs[name],
+                [getattr(reference, name) for reference in references],
+                [getattr(low, name) for low in lows],
+                slack=3e-4 if self.softcap is not None else 0,
+            )
+        self._check_empty("dq", outputs["dq"])
+        if self.sink is not None:
+            self.comparisons["dsink"] = testing.compare(
+                self.scalars["dsink"],
+                sum(reference.dsink for reference in references),
+                sum(low.dsink for low in lows),
+                factor=3,
+            )
+
+    def _normal(self, side: int, heads: int, d: int) -> Padded:
+        tensor = Padded(self.case, side, heads, d, self.dtype)
+        for sequence in tensor.sequences():
+            sequence.copy_(
+                torch.randn(sequence.shape, generator=self.generator, device="cuda")
+            )
         return tensor
 
-    inputs = [
-        normal(case.sq, case.heads, variant.d),
-        normal(case.sk, case.kv_heads, variant.d),
-        normal(case.sk, case.kv_heads, variant.dv),
-    ]
-    before = [_bits(tensor.storage).clone() for tensor in inputs]
-    q, k, v = (tensor.view for tensor in inputs)
+    def _sequences(self, *names: str):
+        return zip(*(self.inputs[name].sequences() for name in names))
 
-    faults: List[str] = []
-    first = None
-    for launch in range(LAUNCHES):
-        outputs = {"out": Padded(case, case.sq, case.heads, variant.dv, dtype)}
-        if variant.lse:
-            outputs["lse"] = Padded(case, case.sq, case.heads, 0, torch.float32)
-        module.launch(q, k, v, *(o.view for o in outputs.values()), scale)
-        torch.cuda.synchronize()
-        if first is None:
-            first = outputs
-            continue
-        for name, tensor in outputs.items():
-            if not torch.equal(_bits(tensor.storage), _bits(first[name].storage)):
-                faults.append(f"{name} of launch {launch} differs from the first's")
+    def _options(self) -> dict:
+        return {
+            "scale": self.scale,
+            "causal": self.variant.causal,
+            "window": self.variant.window,
+            "sink": self.sink,
+            "softcap": self.softcap,
+        }
 
-    for name, tensor in first.items():
-        if not tensor.is_intact():
-            faults.append(f"wrote outside {name}")
-    for name, tensor, bits in zip("qkv", inputs, before):
-        if not torch.equal(_bits(tensor.storage), bits):
-            faults.append(f"changed {name}")
+    def _launch(
+        self,
+        module: Module,
+        inputs: Dict[str, Padded],
+        make: Callable[[], Dict[str, Padded]],
+        fixed: Set[str],
+    ) -> Dict[str, Padded]:
+        """Launches some times; the outputs in `fixed` must not vary."""
+        before = {name: _bits(t.storage).clone() for name, t in inputs.items()}
+        first: Dict[str, Padded] = {}
+        for launch in range(LAUNCHES):
+            outputs = make()
+            tensors = {name: t.view for name, t in {**inputs, **outputs}.items()}
+            arguments = {**tensors, **self.scalars}
+            module.launch(**{name: arguments[name] for name in module.parameters})
+            torch.cuda.synchronize()
+            if not first:
+                first = outputs
+                continue
+            for name in sorted(fixed & set(outputs)):
+                if not torch.equal(
+                    _bits(outputs[name].storage), _bits(first[name].storage)
+                ):
+                    self.faults.append(f"{name} of launch {launch} differs from the first's")
+        for name, tensor in first.items():
+            if not tensor.is_intact():
+                self.faults.append(f"wrote outside {name}")
+        for name, tensor in inputs.items():
+            if not torch.equal(_bits(tensor.storage), before[name]):
+                self.faults.append(f"changed {name}")
+        return first
 
-    mask = (variant.causal, variant.window)
-    reference, reference_lse = testing.attention(q, k, v, scale, *mask)
-    low, _ = testing.attention(q, k, v, scale, *mask, dtype=dtype)
-    out = first["out"].view
-    comparisons = {"out": testing.compare(out, reference, low)}
-    if variant.lse:
-        comparisons["lse"] = testing.compare_lse(first["lse"].view, reference_lse)
-    for name, comparison in comparisons.items():
-        if not comparison.ok:
-            faults.append(
-                f"{name} is off by {comparison.error:.3g}, allowed"
-                f" {comparison.tolerance:.3g}"
-            )
-    empty = (reference_lse == float("-inf")).transpose(1, 2)
-    if not bool((out[empty] == 0).all()):
-        faults.append("rows that see no key are not 0")
-    return Outcome(faults, {n: (c.error, c.tolerance) for n, c in comparisons.items()})
+    def _compare(
+        self,
+        name: str,
+        out: Padded,
+        references: List[torch.Tensor],
+        lows: List[torch.Tensor],
+        slack: float = 0,
+    ) -> None:
+        self.comparisons[name] = testing.compare(
+            _flat(out.sequences()),
+            _flat(references),
+            _flat(lows),
+            factor=2 if self.softcap is None else 3,
+            slack=slack,
+        )
+
+    def _check_empty(self, name: str, tensor: Padded) -> None:
+        for empty, sequence in zip(self.empty, tensor.sequences()):
+            if not bool((sequence[empty.transpose(1, 2)] == 0).all()):
+                self.faults.append(f"{name} of rows that see no key is not 0")
+
+    def outcome(self) -> Outcome:
+        for name, comparison in self.comparisons.items():
+            if not comparison.ok:
+                self.faults.append(
+                    f"{name} is off by {comparison.error:.3g}, allowed"
+                    f" {comparison.tolerance:.3g}"
+                )
+        return Outcome(
+            self.faults,
+            {n: (c.error, c.tolerance) for n, c in self.comparisons.items()},
+        )
+
+
+def run_case(case: Case, artifacts: Artifacts, seed: int) -> Outcome:
+    """Launches a case and judges all that it wrote."""
+    run = Run(case, seed)
+    results = run.forward(artifacts.load(case.variant))
+    if case.backward:
+        run.backward(artifacts.load(case.backward), results)
+    return run.outcome()
+
+
+def _flat(tensors: List[torch.Tensor]) -> torch.Tensor:
+    return torch.cat([tensor.reshape(-1) for tensor in tensors])
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:

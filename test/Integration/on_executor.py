@@ -9,7 +9,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from cases import Case
 from tile import ArgumentError, CompileError, ExecutionError
-from tile.attention import Variant
+from tile.programs import Variant
 
 #: One chip of each kind of kernel; the others differ in sizes alone.
 CHIPS = ("sm_80", "gfx1100", "gfx1201", "gfx942", "gfx950")

@@ -1,5 +1,6 @@
 """Tests of attention's program text and of the integration test's cases."""
 
+import re
 import sys
 import tempfile
 import unittest
@@ -12,13 +13,26 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import cases
 from tile import CompileError, compiler
-from tile.attention import Artifacts, Variant, attention_ir
+from tile.programs import Artifacts, Variant, attention_backward_ir, attention_ir
+
+
+def without_names(text):
+    """The program without the attributes that name its arguments."""
+    return re.sub(r' \{tile\.name = "(\w+)"\}', "", text)
 
 
 class ProgramTest(unittest.TestCase):
+    def test_arguments_are_named(self):
+        text = attention_ir(64, sink="f32", packed=True)
+        names = re.findall(r'%(\w+): !?\w+ \{tile\.name = "(\w+)"\}', text)
+        self.assertEqual(
+            names,
+            [(n, n) for n in "q k v o lse sink cu_q cu_k max_q scale".split()],
+        )
+
     def test_all_parts(self):
         self.assertEqual(
-            attention_ir(192, 128, "f16", causal=True, window=(64, 0)),
+            without_names(attention_ir(192, 128, "f16", causal=True, window=(64, 0))),
             "!qk = !tile.buffer<?x?x?x192xf16,"
             " #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>\n"
             "!vo = !tile.buffer<?x?x?x128xf16,"
@@ -33,7 +47,7 @@ class ProgramTest(unittest.TestCase):
         )
 
     def test_least_parts(self):
-        text = attention_ir(64, lse=False, name="plain")
+        text = without_names(attention_ir(64, lse=False, name="plain"))
         self.assertIn("@plain(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %scale: f32)", text)
         self.assertIn("%o scale %scale : !qk, !qk, !vo, !vo\n", text)
         self.assertNotIn("lse", text)
@@ -44,6 +58,44 @@ class ProgramTest(unittest.TestCase):
             attention_ir(64, dtype="f64")
 
 
+class BackwardProgramTest(unittest.TestCase):
+    def test_all_parts(self):
+        variant = Variant(192, 128, "f16", window=(3, 4), sink="bf16", packed=True)
+        text = without_names(attention_backward_ir(variant, "atomic", "separate"))
+        self.assertIn(
+            "func.func @backward(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %do: !vo,"
+            " %lse: !lse, %dq: !qk, %dk: !qk, %dv: !vo, %delta: !lse,"
+            " %dq_acc: !qk_acc, %dk_acc: !qk_acc, %dv_acc: !vo_acc, %sink: !sink,"
+            " %dsink: !dsink, %cu_q: !cu, %cu_k: !cu, %max_q: index, %max_k: index,"
+            " %scale: f32) {",
+            text,
+        )
+        self.assertIn(
+            "%lse to %dq, %dk, %dv using %delta dq_acc %dq_acc kv_acc separate"
+            " %dk_acc, %dv_acc sink %sink, %dsink seqlens %cu_q, %cu_k max %max_q,"
+            " %max_k scale %scale {window = array<i64: 3, 4>} :",
+            text,
+        )
+
+    def test_least_parts(self):
+        text = attention_backward_ir(Variant(64, 64, "f16", softcap=True), "kernel")
+        self.assertIn(
+            "%dv using %delta scale %scale softcap %softcap : !qk, !qk, !vo, !vo, !vo,"
+            " !lse, !qk, !qk, !vo, !lse\n",
+            text,
+        )
+        self.assertNotIn("acc", text)
+
+    def test_choices(self):
+        variant = Variant(64, 64, "f16")
+        with self.assertRaisesRegex(ValueError, "dq is 'any', must be one of"):
+            attention_backward_ir(variant, "any")
+        with self.assertRaisesRegex(ValueError, "kv is 'any', must be one of"):
+            attention_backward_ir(variant, kv="any")
+        with self.assertRaisesRegex(ValueError, "sink is 'f64', must be"):
+            Variant(64, 64, "f16", sink="f64").ir()
+
+
 class CasesTest(unittest.TestCase):
     def setUp(self):
         self.cases = cases.all_cases()
@@ -51,7 +103,7 @@ class CasesTest(unittest.TestCase):
     def test_names_are_unique(self):
         names = {case.name for case in self.cases}
         self.assertEqual(len(names), len(self.cases))
-        variants = {case.variant for case in self.cases}
+        variants = {variant for case in self.cases for variant in case.variants}
         self.assertEqual(len({v.name for v in variants}), len(variants))
 
     def test_every_variant_occurs(self):
@@ -64,16 +116,35 @@ class CasesTest(unittest.TestCase):
     def test_full_product_of_one_model(self):
         variants = [Variant(128, 128, "bf16", *mask) for mask in cases.MASKS]
         found = {
-            (c.variant, (c.heads, c.kv_heads), (c.sq, c.sk), c.order)
+            (c.variant, (c.heads, c.kv_heads), c.lengths[0], c.order)
             for c in self.cases
         }
         for row in product(variants, cases.HEADS, cases.SIZES, cases.ORDERS):
             self.assertIn(row, found)
 
     def test_each_size_of_heads_meets_each_length(self):
-        found = {((c.variant.d, c.variant.dv), (c.sq, c.sk)) for c in self.cases}
+        found = {((c.variant.d, c.variant.dv), c.lengths[0]) for c in self.cases}
         for pair in product(cases.HEAD_SIZES, cases.SIZES + (cases.LARGE,)):
             self.assertIn(pair, found)
+
+    def test_gradients_meet_everything(self):
+        found = [c for c in self.cases if c.backward]
+        models = {(c.variant.d, c.variant.dv, c.variant.dtype) for c in found}
+        self.assertEqual(len(models), len(cases.HEAD_SIZES) * len(cases.DTYPES))
+        self.assertEqual({(c.backward.dq, c.backward.kv) for c in found}, set(cases.SUMS))
+        self.assertEqual(
+            {(c.variant.sink, c.variant.softcap) for c in found}, set(cases.FEATURES)
+        )
+        for mask in cases.MASKS:
+            packed = {
+                c.variant.packed
+                for c in found
+                if (c.variant.causal, c.variant.window) == mask
+            }
+            self.assertEqual(packed, {False, True})
+        lengths = {size for c in found if c.variant.packed for size in c.lengths}
+        self.assertIn((0, 0), lengths)
+        self.assertGreater(max(sq for sq, _ in lengths), cases.GRID_ROWS)
 
     def test_pairwise(self):
         factors = [[0, 1, 2], [0, 1], [0, 1, 2, 3]]

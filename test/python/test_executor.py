@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python")]
 
 import tile
-from tile.attention import attention_ir
+from tile.programs import attention_ir
 
 try:
     import numpy as np

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tile.attention import Variant
+from tile.programs import Variant
 
 HEADS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
 

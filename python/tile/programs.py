@@ -1,0 +1,293 @@
+"""The variants of attention: their programs and compiled artifacts."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
+
+from . import compiler
+from .errors import CompileError
+from .launcher import Module, load
+
+
+_HEADS = "#tile.strided<[?:8, ?:8, ?:8, 1], align = 16>"
+_PACKED_HEADS = "#tile.strided<[?:8, ?:8, 1], align = 16>"
+_VECTOR = "#tile.strided<[1]>"
+
+#: How a gradient is summed: see tile.attention_backward.
+DQ_SUMS = ("atomic", "kernel")
+KV_SUMS = ("loop", "separate", "atomic")
+
+
+@dataclass(frozen=True, order=True)
+class Variant:
+    """What attention is compiled for; sizes, heads and strides stay dynamic.
+
+    `d` is the extent of q and k, `dv` of v and o. Key j is visible to query i
+    iff i + Sk - Sq - left <= j <= i + Sk - Sq + right, with `window` (left,
+    right), -1 for no bound; `causal` bounds right by 0. `sink` is the element
+    type of the sinks, if there are any. With `packed` the sequences of a batch
+    follow each other, with bounds in two buffers of i32. With `softcap` the
+    scores pass through cap * tanh(s / cap).
+    """
+
+    d: int
+    dv: int
+    dtype: str
+    causal: bool = False
+    window: Optional[Tuple[int, int]] = None
+    lse: bool = True
+    sink: str = ""
+    packed: bool = False
+    softcap: bool = False
+
+    @property
+    def mask(self) -> str:
+        """A short name of the mask."""
+        parts = ["causal"] if self.causal else []
+        if self.window is not None:
+            parts.append("w{}_{}".format(*self.window))
+        return "-".join(parts) or "full"
+
+    @property
+    def name(self) -> str:
+        """The stem of the artifact's file names."""
+        head = f"d{self.d}" if self.d == self.dv else f"d{self.d}_{self.dv}"
+        parts = ["attention", head, self.dtype, self.mask]
+        if not self.lse:
+            parts.append("nolse")
+        if self.sink:
+            parts.append(f"sink_{self.sink}")
+        if self.packed:
+            parts.append("packed")
+        if self.softcap:
+            parts.append("softcap")
+        return "-".join(parts)
+
+    def ir(self) -> str:
+        return attention_ir(
+            self.d,
+            self.dv,
+            self.dtype,
+            self.causal,
+            self.window,
+            self.lse,
+            sink=self.sink,
+            packed=self.packed,
+            softcap=self.softcap,
+        )
+
+
+@dataclass(frozen=True, order=True)
+class BackwardVariant:
+    """What the gradients of a forward variant are compiled for."""
+
+    forward: Variant
+    dq: str = "atomic"
+    kv: str = "loop"
+
+    @property
+    def name(self) -> str:
+        return f"{self.forward.name}-backward-dq_{self.dq}-kv_{self.kv}"
+
+    def ir(self) -> str:
+        return attention_backward_ir(self.forward, self.dq, self.kv)
+
+
+class _Program:
+    """One function with one named operation, written part by part."""
+
+    def __init__(self, variant: Variant, name: str):
+        if variant.dtype not in ("f16", "bf16"):
+            raise ValueError(f"dtype is {variant.dtype!r}, must be 'f16' or 'bf16'")
+        if variant.sink not in ("", "f16", "bf16", "f32"):
+            raise ValueError(
+                f"sink is {variant.sink!r}, must be 'f16', 'bf16', 'f32' or ''"
+            )
+        self.variant, self.name = variant, name
+        self.aliases: Dict[str, str] = {}
+        self.arguments: List[str] = []
+        self.types: List[str] = []
+        extents, layout = ("?x?", _PACKED_HEADS) if variant.packed else (
+            "?x?x?",
+            _HEADS,
+        )
+        for alias, d in (("qk", variant.d), ("vo", variant.dv)):
+            self.aliases[alias] = (
+                f"!tile.buffer<{extents}x{d}x{variant.dtype}, {layout}, global>"
+            )
+            self.aliases[alias + "_acc"] = (
+                f"!tile.buffer<{extents}x{d}xf32, {layout}, global>"
+            )
+        rows = "[?, 1]" if variant.packed else "[?, ?, 1]"
+        self.aliases["lse"] = f"!tile.buffer<{extents}xf32, #tile.strided<{rows}>, global>"
+        self.aliases["sink"] = f"!tile.buffer<?x{variant.sink}, {_VECTOR}, global>"
+        self.aliases["dsink"] = f"!tile.buffer<?xf32, {_VECTOR}, global>"
+        self.aliases["cu"] = f"!tile.buffer<?xi32, {_VECTOR}, global>"
+
+    def buffers(self, alias: str, *names: str) -> str:
+        """Adds arguments of one type; returns them as operands."""
+        for name in names:
+            self.arguments.append(f'%{name}: !{alias} {{tile.name = "{name}"}}')
+            self.types.append(f"!{alias}")
+        return ", ".join(f"%{name}" for name in names)
+
+    def scalar(self, type: str, name: str) -> str:
+        self.arguments.append(f'%{name}: {type} {{tile.name = "{name}"}}')
+        return f"%{name}"
+
+    def seqlens(self, *most: str) -> str:
+        if not self.variant.packed:
+            return ""
+        bounds = self.buffers("cu", "cu_q", "cu_k")
+        sizes = ", ".join(self.scalar("index", name) for name in most)
+        return f" seqlens {bounds} max {sizes}"
+
+    def scales(self) -> str:
+        text = f" scale {self.scalar('f32', 'scale')}"
+        if self.variant.softcap:
+            text += f" softcap {self.scalar('f32', 'softcap')}"
+        return text
+
+    def text(self, operation: str) -> str:
+        attributes = ["causal"] if self.variant.causal else []
+        if self.variant.window is not None:
+            attributes.append("window = array<i64: {}, {}>".format(*self.variant.window))
+        dictionary = f" {{{', '.join(attributes)}}}" if attributes else ""
+        aliases = "".join(
+            f"!{alias} = {type}\n"
+            for alias, type in self.aliases.items()
+            if f"!{alias}" in self.types
+        )
+        return (
+            f"{aliases}"
+            f"func.func @{self.name}({', '.join(self.arguments)}) {{\n"
+            f"  {operation}{dictionary} : {', '.join(self.types)}\n"
+            "  return\n"
+            "}\n"
+        )
+
+
+def attention_ir(
+    d: int,
+    dv: Optional[int] = None,
+    dtype: str = "bf16",
+    causal: bool = False,
+    window: Optional[Tuple[int, int]] = None,
+    lse: bool = True,
+    name: str = "attention",
+    *,
+    sink: str = "",
+    packed: bool = False,
+    softcap: bool = False,
+) -> str:
+    """The program of forward attention, one named op.
+
+    The kernel `name` takes q, k, v and o of logical shape [B, S, H, D] (packed:
+    [T, H, D]), then with `lse` the logarithms of the row sums, [B, H, S]
+    (packed: [H, T]) in f32, then, as the variant has them, sink [H], cu_q and
+    cu_k [B + 1] in i32 and max_q, then the scale of the scores and softcap.
+    Query heads are a multiple of key heads; `dv` is `d` by default. The options
+    are those of Variant.
+    """
+    variant = Variant(
+        d, d if dv is None else dv, dtype, causal, window, lse, sink, packed, softcap
+    )
+    program = _Program(variant, name)
+    operation = f"tile.attention {program.buffers('qk', 'q', 'k')}, "
+    operation += program.buffers("vo", "v", "o")
+    if lse:
+        operation += f" lse {program.buffers('lse', 'lse')}"
+    if sink:
+        operation += f" sink {program.buffers('sink', 'sink')}"
+    operation += program.seqlens("max_q") + program.scales()
+    return program.text(operation)
+
+
+def attention_backward_ir(
+    variant: Variant, dq: str = "atomic", kv: str = "loop", name: str = "backward"
+) -> str:
+    """The program of the gradients of attention, one named op.
+
+    The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
+    dv and delta; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
+    dv_acc, which are scratch memory in f32; then, as the variant has them, sink
+    and dsink [H], cu_q, cu_k, max_q and max_k, then scale and softcap. See
+    tile.attention_backward for the shapes.
+    """
+    if dq not in DQ_SUMS:
+        raise ValueError(f"dq is {dq!r}, must be one of {DQ_SUMS}")
+    if kv not in KV_SUMS:
+        raise ValueError(f"kv is {kv!r}, must be one of {KV_SUMS}")
+    program = _Program(variant, name)
+    operation = f"tile.attention_backward {program.buffers('qk', 'q', 'k')}, "
+    operation += f"{program.buffers('vo', 'v', 'o', 'do')}, "
+    operation += f"{program.buffers('lse', 'lse')} to "
+    operation += f"{program.buffers('qk', 'dq', 'dk')}, {program.buffers('vo', 'dv')}"
+    operation += f" using {program.buffers('lse', 'delta')}"
+    if dq == "atomic":
+        operation += f" dq_acc {program.buffers('qk_acc', 'dq_acc')}"
+    if kv != "loop":
+        operation += f" kv_acc {kv} {program.buffers('qk_acc', 'dk_acc')}, "
+        operation += program.buffers("vo_acc", "dv_acc")
+    if variant.sink:
+        operation += f" sink {program.buffers('sink', 'sink')}, "
+        operation += program.buffers("dsink", "dsink")
+    operation += program.seqlens("max_q", "max_k") + program.scales()
+    return program.text(operation)
+
+
+AnyVariant = Union[Variant, BackwardVariant]
+
+
+class Artifacts:
+    """A folder of compiled variants."""
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"]):
+        self.folder = Path(folder)
+        self._modules: Dict[AnyVariant, Module] = {}
+
+    def compile(
+        self,
+        variants: Iterable[AnyVariant],
+        chip: str,
+        jobs: int = 2,
+        options: Sequence[str] = (),
+    ) -> Dict[AnyVariant, str]:
+        """Compiles each distinct variant; returns the messages of failed ones.
+
+        Leaves the program, the PTX and the manifest of each in the folder.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        distinct = list(dict.fromkeys(variants))
+
+        def compile_one(variant: AnyVariant) -> Optional[str]:
+            source, artifact, manifest = self._paths(variant)
+            source.write_text(variant.ir(), encoding="utf-8")
+            # A failure must not leave an older artifact to be tested instead.
+            for stale in (artifact, manifest):
+                if stale.exists():
+                    stale.unlink()
+            try:
+                compiler.translate(source, chip, artifact, manifest, options)
+            except CompileError as error:
+                return str(error)
+            return None
+
+        with ThreadPoolExecutor(jobs) as pool:
+            messages = list(pool.map(compile_one, distinct))
+        return {v: message for v, message in zip(distinct, messages) if message}
+
+    def load(self, variant: AnyVariant) -> Module:
+        """The module of a compiled variant; raises OSError where it is missing."""
+        if variant not in self._modules:
+            _, artifact, manifest = self._paths(variant)
+            self._modules[variant] = load(artifact, manifest)
+        return self._modules[variant]
+
+    def _paths(self, variant: AnyVariant) -> Tuple[Path, Path, Path]:
+        stem = self.folder / variant.name
+        return tuple(Path(f"{stem}{suffix}") for suffix in (".mlir", ".ptx", ".json"))
