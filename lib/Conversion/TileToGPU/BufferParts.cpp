@@ -2,6 +2,7 @@
 
 #include "BufferParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -91,6 +92,18 @@ Value BufferParts::scaleResult(OpBuilder &builder, Location loc, Value distance,
       known *= map.shape()[next];
   }
   return combine<arith::MulIOp>(builder, loc, distance, known, 1);
+}
+
+Value BufferParts::scaleStart(OpBuilder &builder, Location loc, Value start,
+                              unsigned dim) const {
+  // All digits, however small the buffer; the last one counts the periods.
+  SmallVector<int64_t> dynamic(type.getRank(), kDynamic);
+  Layout map = *cast<MapAttr>(type.getLayout()).getMapLayout(dynamic, nullptr);
+  const Digit &digit = map.axis(dim).back();
+  Value count = combine<arith::ShRSIOp>(builder, loc, start,
+                                        llvm::Log2_64(type.getPeriod(dim)), 0);
+  count = combine<arith::MulIOp>(builder, loc, count, digit.stride, 1);
+  return scaleResult(builder, loc, count, digit.dim);
 }
 
 Value BufferParts::scale(OpBuilder &builder, Location loc, Value index,

@@ -21,6 +21,10 @@ struct BufferParts {
   /// the layout is a map, `index` must be non-negative.
   mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value index, unsigned dim) const;
+  /// What a start adds to the offset of a map that is a multiple of its period,
+  /// a power of two. The start may be negative.
+  mlir::Value scaleStart(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value start, unsigned dim) const;
   /// distance * stride of result `result` of a map, an index.
   mlir::Value scaleResult(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value distance, unsigned result) const;

@@ -337,7 +337,7 @@ void tile::populateComputePatterns(const TypeConverter &converter,
                                    const Chip &chip) {
   patterns.add<ElementwisePattern, BroadcastPattern, ConstantPattern,
                ConvertLayoutPattern, DotPattern, IotaPattern, ProgramIdPattern,
-               ReducePattern<ReduceInWarpsOp>,
-               ReducePattern<ReduceOp>, SplatPattern, TransposePattern>(
-      converter, patterns.getContext());
+               ReducePattern<ReduceInWarpsOp>, ReducePattern<ReduceOp>,
+               SplatPattern, TransposePattern>(converter,
+                                               patterns.getContext());
 }

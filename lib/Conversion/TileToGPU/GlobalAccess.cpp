@@ -3,6 +3,7 @@
 #include "GlobalAccess.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "tile/Analysis/AccessWidth.h"
 
 using namespace mlir;
@@ -19,8 +20,10 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
     mapped.emplace();
     mapped->digits = *map.getMapLayout(dist.shape(), nullptr);
     mapped->repeats = llvm::all_of(llvm::enumerate(indices), [&](auto entry) {
-      int64_t period = buffer.type.getPeriod(entry.index());
-      return knownDivisor(entry.value()) % period == 0;
+      return matchPattern(entry.value(), m_Zero()) ||
+             knownDivisor(entry.value()) %
+                     buffer.type.getPeriod(entry.index()) ==
+                 0;
     });
   }
   SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
@@ -32,7 +35,9 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
     if (mapped && mapped->repeats) {
       // Apart, so that what the thread adds leaves a loop over starts.
       lastOffset = add(lastOffset, buffer.scale(builder, loc, coordinate, dim));
-      lastOffset = add(lastOffset, buffer.scale(builder, loc, index, dim));
+      if (!matchPattern(index, m_Zero()))
+        lastOffset =
+            add(lastOffset, buffer.scaleStart(builder, loc, index, dim));
     } else if (!mapped) {
       lastOffset = add(lastOffset, buffer.scale(builder, loc, position, dim));
     }

@@ -206,7 +206,7 @@ protected:
       std::vector<double> want = dst.values;
       for (int64_t i = 0; i < test.rows; ++i)
         for (int64_t j = 0; j < test.columns; ++j)
-          if (test.startRow + i < test.shape[0] &&
+          if (test.startRow + i >= 0 && test.startRow + i < test.shape[0] &&
               test.startColumn + j < test.shape[1])
             want[test.offset(test.startRow + i, test.startColumn + j)] +=
                 src.values[i * test.columns + j];
@@ -261,6 +261,24 @@ TEST_F(AtomicWidth, PermutedDestination) {
   test.startRow = 3;
   check(test, "f32");
   test.startColumn = 2;
+  test.widest = 1;
+  check(test, "f32");
+}
+
+/// A tile that begins before its buffer: what is inside is where it belongs.
+TEST_F(AtomicWidth, NegativeStart) {
+  Case test = plain();
+  test.name = "negative start";
+  test.startRow = -8;
+  check(test, "f32");
+  // The count of periods is the fastest.
+  test.dest = "!tile.buffer<?x32x%E, #tile.map<(l, d) -> (l mod 8, d, l "
+              "floordiv 8), align = 16>, global>";
+  test.shape = {24, 32};
+  test.storage = 24 * 32;
+  test.offset = [](int64_t l, int64_t d) {
+    return (l % 8 * 32 + d) * 3 + l / 8;
+  };
   test.widest = 1;
   check(test, "f32");
 }
