@@ -1,6 +1,7 @@
 //===- Check.cpp - What no thread may do ----------------------------------===//
 
 #include "Check.h"
+#include "Arguments.h"
 #include "Block.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,10 +17,7 @@ using llvm::formatv;
 Buffer::Buffer(std::string name, const Tensor &tensor, bool written,
                unsigned unit)
     : name(std::move(name)), tensor(tensor),
-      elementBytes(unsigned(tensor.type == "i64"    ? 8
-                            : tensor.type == "f16"  ? 2
-                            : tensor.type == "bf16" ? 2
-                                                    : 4)) {
+      elementBytes(tile::cpu::elementBytes(tensor.type)) {
   begin = end = reinterpret_cast<uintptr_t>(tensor.data);
   int64_t elements = 1, last = 0;
   for (auto [extent, stride] : llvm::zip(tensor.shape, tensor.strides)) {

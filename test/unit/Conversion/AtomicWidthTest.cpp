@@ -183,8 +183,8 @@ protected:
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
       return false;
-    CompileOptions options;
-    options.chip = chip;
+    cpu::ProgramOptions options;
+    options.compile.chip = chip;
     FailureOr<cpu::Program> program = cpu::Program::compile(*module, options);
     return succeeded(program) && succeeded(program->run(arguments, {}));
   }
