@@ -11,6 +11,10 @@
 // LEVEL: error: the optimisation level is one of -O0, -O1, -O2 and -O3
 // RUN: not tile-translate --tile-to-ptx --chip=sm_80 --resources %t/empty.mlir 2>&1 | FileCheck %s --check-prefix=STDOUT
 // STDOUT: error: --resources needs -o: both would write to stdout
+// RUN: not tile-translate --tile-to-ptx --chip=sm_80 --manifest=%t/k -o %t/k %t/empty.mlir 2>&1 | FileCheck %s --check-prefix=SAME
+// SAME: error: --manifest and -o name the same file
+// RUN: not tile-translate --tile-to-llvmir --chip=sm_80 --resources -o %t/k %t/kernel.mlir 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// REGISTERS: error: LLVM IR has no registers; --resources is for PTX and HSACO
 // RUN: not tile-translate --tile-to-ptx --chip=sm_80 %t/absent.mlir 2>&1 | FileCheck %s --check-prefix=ABSENT
 // ABSENT: error: cannot open input file '{{.*}}absent.mlir'
 // RUN: not tile-translate --tile-to-ptx --chip=sm_80 %t/kernel.mlir -o %t/no/such/folder 2>&1 | FileCheck %s --check-prefix=OUTPUT

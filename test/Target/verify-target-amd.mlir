@@ -111,3 +111,47 @@ module attributes {tile.target = "gfx1100"} {
     }
   }
 }
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    // expected-error @+1 {{'gpu.func' op has shared memory of type 'memref<?xf32, #gpu.address_space<workgroup>>'; its size must be static}}
+    gpu.func @dynamic() workgroup(%lds: memref<?xf32, #gpu.address_space<workgroup>>) kernel {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    // expected-error @+1 {{'gpu.func' op has shared memory of type 'memref<4xindex, #gpu.address_space<workgroup>>'; its size must be static}}
+    gpu.func @element() workgroup(%lds: memref<4xindex, #gpu.address_space<workgroup>>) kernel {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    // expected-error @+1 {{'gpu.func' op 'tile.shared_bytes' must be a count, got -1 : i64}}
+    gpu.func @negative() kernel attributes {tile.shared_bytes = -1 : i64} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    // expected-error @+1 {{'gpu.func' op 'tile.shared_bytes' must be a count, got "many"}}
+    gpu.func @text() kernel attributes {tile.shared_bytes = "many"} {
+      gpu.return
+    }
+  }
+}

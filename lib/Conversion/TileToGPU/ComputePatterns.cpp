@@ -272,9 +272,9 @@ struct DotPattern : OpConversionPattern<DotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType type = tileType(op.getResult());
-    auto layout = dyn_cast_or_null<MmaAttr>(type.getEncoding());
-    if (!layout)
-      return op.emitOpError("is not laid out; run tile-assign-layouts first");
+    // verifyThreads() has seen to it that there is a layout, and tile.dot that it
+    // is one of a matrix instruction.
+    auto layout = cast<MmaAttr>(type.getEncoding());
     const Mma &mma = layout.getMma();
     if (mma.kind == MmaKind::Wgmma)
       return failure();

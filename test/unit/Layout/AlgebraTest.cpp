@@ -288,6 +288,25 @@ TEST(Layout, DropDimLeavesReplicatedThreads) {
   EXPECT_TRUE(scalar.element(0, 31, 0).empty());
 }
 
+TEST(Layout, SaysWhatItCannotDo) {
+  Layout dynamic = Layout::map({{{kDynamic, 0, 1}}}, {kDynamic});
+  Layout rows = Layout::identity({6, 8});
+  EXPECT_EQ(message(dynamic.complement()),
+            "a layout with dynamic extents has no complement");
+  EXPECT_EQ(message(rows.divide({2})),
+            "the tiler has 1 extents, but the layout has 2 axes");
+  EXPECT_EQ(message(rows.product(Layout::identity({6}))),
+            "the factors have 2 and 1 axes and 2 and 1 dimensions; they must "
+            "agree");
+  EXPECT_EQ(message(dynamic.product(Layout::identity({2}))),
+            "dimension 0 of the repeated layout has a dynamic extent");
+  EXPECT_EQ(message(dynamic.reshape({4, 4})),
+            "a dynamic shape cannot be reshaped");
+  EXPECT_EQ(message(Layout::strided({4, 4}, {4, 1}).reshape({16})),
+            "the offsets of a memory layout cannot be reshaped; compose it with "
+            "a map of its coordinates");
+}
+
 TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
   // 2 x 4 warps; two of the four along the columns are apart in the tile.
   Layout tile = Layout::distributed(
