@@ -29,6 +29,7 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
                %i: index)
     attributes {num_warps = 1 : i32, tile.shared_bytes = 1280 : i64} {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   tile.grid %c0, %c0, %c0
   %t = tile.load %a[%c0, %c0] : !src -> tensor<16x16xf32, #rows>
@@ -77,5 +78,5 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
   // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}%narrow
   // CHECK: remark: {{.*}}Reason=nvidia.f16, width=1
   // CHECK: remark: [Missed] atomic-loop | {{.*}}Reason="sm_90a has no instruction that combines 1 f16; it compares and swaps in a loop"
-  tile.atomic_rmw addf %u, %narrow[%c0, %c2] : tensor<32x4xf16, #tall>, !narrow
+  tile.atomic_rmw addf %u, %narrow[%c0, %c1] : tensor<32x4xf16, #tall>, !narrow
 }

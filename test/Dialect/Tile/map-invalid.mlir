@@ -39,7 +39,7 @@
 // -----
 
 // expected-error@+1 {{the offsets of the elements exceed 64 bits}}
-!b = !tile.buffer<4000000000x4000000000x4xf32, #tile.map<(a, b, c) -> (a, b, c)>, global>
+!b = !tile.buffer<2000000000x2000000000x4xf32, #tile.map<(a, b, c) -> (a, b, c)>, global>
 
 // -----
 

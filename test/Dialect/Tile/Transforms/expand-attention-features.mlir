@@ -43,7 +43,7 @@ func.func @sink(%q: !q, %lse: !lse, %sink: !sink, %scale: f32) {
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @softcap
-// CHECK-SAME: %[[SCALE:arg1]]: f32, %[[CAP:arg2]]: f32)
+// CHECK-SAME: %[[SCALE:arg1]]: f32 {tile.nonnegative}, %[[CAP:arg2]]: f32 {tile.nonnegative})
 func.func @softcap(%q: !q, %scale: f32, %cap: f32) {
   // CHECK: arith.mulf %[[CAP]], %{{.*}} : f32
   // CHECK: %[[INNER:.*]] = arith.divf %[[SCALE]], %[[CAP]] : f32

@@ -311,8 +311,8 @@ void Problem::run(const char *chip) {
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(source(), &context);
   ASSERT_TRUE(module);
-  CompileOptions options;
-  options.chip = chip;
+  cpu::ProgramOptions options;
+  options.compile.chip = chip;
   FailureOr<cpu::Program> program = cpu::Program::compile(*module, options);
   ASSERT_TRUE(succeeded(program));
   SmallVector<cpu::Argument> arguments;
