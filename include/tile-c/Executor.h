@@ -19,7 +19,7 @@ typedef struct TileExecutorProgram TileExecutorProgram;
 /// A tensor if `type` is set, else a number.
 typedef struct {
   void *data;
-  /// `f16`, `bf16`, `f32`, `i32` or `i64`.
+  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
   const char *type;
   int64_t rank;
   /// Both in elements.

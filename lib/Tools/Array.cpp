@@ -26,6 +26,7 @@ static StringRef npyType(StringRef type) {
       .Case("f16", "<f2")
       .Case("bf16", "<u2")
       .Case("f32", "<f4")
+      .Case("f64", "<f8")
       .Case("i32", "<i4")
       .Case("i64", "<i8")
       .Default("");
@@ -37,6 +38,7 @@ static const llvm::fltSemantics *semanticsOf(StringRef type) {
       .Case("f16", &llvm::APFloat::IEEEhalf())
       .Case("bf16", &llvm::APFloat::BFloat())
       .Case("f32", &llvm::APFloat::IEEEsingle())
+      .Case("f64", &llvm::APFloat::IEEEdouble())
       .Default(nullptr);
 }
 
@@ -45,7 +47,7 @@ void Array::Free::operator()(char *memory) const { std::free(memory); }
 Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type) {
   if (npyType(type).empty())
     return createStringError(formatv("there is no type '{0}', only f16, bf16, "
-                                     "f32, i32 and i64",
+                                     "f32, f64, i32 and i64",
                                      type));
   Array array;
   array.extents.assign(shape.begin(), shape.end());

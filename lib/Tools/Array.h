@@ -18,7 +18,7 @@ public:
                                       llvm::StringRef type);
 
   llvm::ArrayRef<int64_t> shape() const { return extents; }
-  /// `f16`, `bf16`, `f32`, `i32` or `i64`.
+  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
   llvm::StringRef type() const { return element; }
   int64_t size() const { return count; }
   /// The same memory as a kernel's argument.

@@ -21,8 +21,14 @@ ENVIRONMENT_VARIABLE = "TILE_EXECUTOR"
 
 _LIBRARY = "libTileExecutorC.so"
 
-_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "int32": "i32"}
-_TYPES["int64"] = "i64"
+_TYPES = {
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "int32": "i32",
+    "int64": "i64",
+}
 
 
 class _Argument(ctypes.Structure):

@@ -7,6 +7,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
+using namespace tile;
 using namespace tile::cpu;
 using llvm::formatv;
 
@@ -14,10 +15,9 @@ using llvm::formatv;
 // Buffers
 //===----------------------------------------------------------------------===//
 
-Buffer::Buffer(std::string name, const Tensor &tensor, bool written,
-               unsigned unit)
-    : name(std::move(name)), tensor(tensor),
-      elementBytes(tile::cpu::elementBytes(tensor.type)) {
+Buffer::Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit)
+    : name(parameter.name), tensor(tensor),
+      elementBytes(cpu::elementBytes(parameter.type)) {
   begin = end = reinterpret_cast<uintptr_t>(tensor.data);
   int64_t elements = 1, last = 0;
   for (auto [extent, stride] : llvm::zip(tensor.shape, tensor.strides)) {
@@ -26,8 +26,10 @@ Buffer::Buffer(std::string name, const Tensor &tensor, bool written,
   }
   if (elements != 0)
     end += (last + 1) * elementBytes;
-  hasGaps = elements != 0 && elements != last + 1;
-  if (written)
+  // A permuted buffer stores its elements where its map says.
+  bool isMapped = parameter.strides.empty() && !parameter.shape.empty();
+  hasGaps = elements != 0 && elements != last + 1 && !isMapped;
+  if (parameter.isWritten)
     shadow = std::make_unique<Shadow>(end - begin, unit, /*global=*/true);
 }
 

@@ -29,7 +29,7 @@ struct Buffer {
   /// Only for buffers that the kernel writes to: nothing else can race.
   std::unique_ptr<Shadow> shadow;
 
-  Buffer(std::string name, const Tensor &tensor, bool written, unsigned unit);
+  Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit);
   /// Whether the element at this byte is one of the tensor's.
   bool holds(uintptr_t address) const;
 };

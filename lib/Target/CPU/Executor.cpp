@@ -300,8 +300,7 @@ Program::Implementation::runKernel(unsigned index,
     for (auto [i, argument] : llvm::enumerate(own))
       if (const auto *tensor = std::get_if<Tensor>(&argument)) {
         const Parameter &parameter = parameters[selections[index][i]];
-        checked.buffers.emplace_back(parameter.name, *tensor,
-                                     parameter.isWritten, checked.unit);
+        checked.buffers.emplace_back(parameter, *tensor, checked.unit);
       }
     launch.checked = &checked;
   }

@@ -29,7 +29,7 @@ namespace tile::cpu {
 /// A tensor in the memory of the process.
 struct Tensor {
   void *data = nullptr;
-  /// `f16`, `bf16`, `f32`, `i32` or `i64`.
+  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
   std::string type;
   /// Both in elements.
   llvm::SmallVector<int64_t, 4> shape, strides;
