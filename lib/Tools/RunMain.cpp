@@ -87,6 +87,14 @@ static Arguments parseArguments(int argc, char **argv) {
       cl::values(clEnumValN(Checks::On, "on", "yes, the default"),
                  clEnumValN(Checks::Off, "off", "no, which is faster")),
       cl::init(Checks::On), cl::cat(category));
+  // LLVM has an option of this name, about itself.
+  if (cl::Option *other = cl::getRegisteredOptions().lookup("stats"))
+    other->setArgStr("llvm-stats");
+  static cl::opt<bool> stats(
+      "stats",
+      cl::desc("Print what the kernels did: instructions by kind, bytes, bank "
+               "conflicts"),
+      cl::cat(category));
   static cl::opt<bool> timing(
       "timing", cl::desc("Print the time of compiling and running to stderr"),
       cl::cat(category));
@@ -111,6 +119,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.program.compile.chip = chip;
   arguments.program.compile.optLevel = level - '0';
   arguments.program.checks = checks == Checks::On;
+  arguments.program.statistics = stats;
   arguments.values = values;
   arguments.outputs = outputs;
   arguments.expected = expected;
@@ -344,9 +353,13 @@ int tile::runMain(int argc, char **argv) {
     return fail(std::move(problem));
   lap("arguments");
   addProgress(arguments.run);
+  std::vector<cpu::Statistics> statistics;
+  arguments.run.statistics = &statistics;
   if (failed(program->run(operands.arguments, arguments.run)))
     return 1;
   lap("run");
+  for (const cpu::Statistics &kernel : statistics)
+    kernel.print(llvm::outs());
 
   unsigned next = 0;
   for (StringRef text : arguments.outputs) {

@@ -63,6 +63,8 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
   if (launch.checked)
     block->checker =
         std::make_unique<Checker>(launch, *launch.checked, block->shared);
+  if (launch.statistics)
+    block->counter = std::make_unique<Counter>(launch.warpSize, launch.banks);
 
   block->threads.resize(count);
   block->warps.resize(llvm::divideCeil(count, launch.warpSize));
@@ -131,6 +133,10 @@ bool Block::run(Dim3 index) {
   }
   if (!failed && unfinished != 0 && runnable.empty())
     record(describeStop());
+  if (counter) {
+    std::lock_guard<std::mutex> lock(launch.mutex);
+    counter->finish(*launch.statistics);
+  }
   return !failed && unfinished == 0;
 }
 
@@ -342,6 +348,16 @@ char *Block::access(Thread &thread, const Site &site, uint64_t address,
                     unsigned bytes, unsigned alignment, AccessKind kind) {
   if (checker)
     checker->access(thread, site, address, bytes, alignment, kind);
+  if (counter) {
+    uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
+    bool isShared = offset < launch.shared;
+    if (kind != AccessKind::Read)
+      counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
+                      /*writes=*/true);
+    if (kind == AccessKind::Read || kind == AccessKind::Atomic)
+      counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
+                      /*writes=*/false);
+  }
   return reinterpret_cast<char *>(address);
 }
 
@@ -410,6 +426,8 @@ void tile::cpu::runCall(Thread *thread, const Site *site, char *frame) {
   Call call{site, frame};
   if (LLVM_UNLIKELY(!thread->suspects.empty()))
     thread->block->getChecker()->confirmWrites(*thread);
+  if (Counter *counter = thread->block->getCounter())
+    counter->visit(*site);
   if (site->row->thread)
     site->row->thread(*thread, call);
   else
@@ -421,17 +439,26 @@ void tile::cpu::runAccess(Thread *thread, const Site *site, void *address) {
   if (LLVM_UNLIKELY(!thread->suspects.empty()))
     block.getChecker()->confirmWrites(*thread);
   auto place = reinterpret_cast<uintptr_t>(address);
+  if (Counter *counter = block.getCounter())
+    counter->visit(*site);
   AccessKind kind = site->atomic   ? AccessKind::Atomic
                     : site->writes ? AccessKind::Write
                                    : AccessKind::Read;
   block.access(*thread, *site, place, site->accessBytes, site->accessAlignment,
                kind);
-  if (site->atomic)
-    block.getChecker()->atomic(*thread, place, site->reads, site->writes);
+  Checker *checker = block.getChecker();
+  if (site->atomic && checker)
+    checker->atomic(*thread, place, site->reads, site->writes);
 }
 
 void tile::cpu::runFence(Thread *thread, const Site *site) {
-  thread->block->getChecker()->fence(*thread, site->reads, site->writes);
+  if (Checker *checker = thread->block->getChecker())
+    checker->fence(*thread, site->reads, site->writes);
+}
+
+void tile::cpu::runVisit(Thread *thread, const Site *site) {
+  if (Counter *counter = thread->block->getCounter())
+    counter->visit(*site);
 }
 
 char *tile::cpu::sharedMemory(Thread *thread) { return thread->shared; }

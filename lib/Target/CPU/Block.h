@@ -11,6 +11,7 @@
 #include "Check.h"
 #include "Fiber.h"
 #include "Instruction.h"
+#include "Statistics.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/Twine.h"
 #include <array>
@@ -52,6 +53,9 @@ struct Launch {
   bool barriersFence = true;
   /// Null if accesses are not checked.
   CheckedLaunch *checked = nullptr;
+  /// Null if nothing is counted. Under the mutex.
+  Statistics *statistics = nullptr;
+  unsigned banks = 32;
 
   /// The report of the first block that failed, in the order of their indices.
   /// Others stop when they see `failed`.
@@ -154,6 +158,8 @@ public:
                      unsigned bytes, unsigned alignment, AccessKind kind);
   /// Null if accesses are not checked.
   Checker *getChecker() { return checker.get(); }
+  /// Null if nothing is counted.
+  Counter *getCounter() { return counter.get(); }
   /// Orders what the lanes of a warp have done before what they do next.
   void orderWarp(llvm::ArrayRef<Call> lanes, Warp &warp);
 
@@ -177,6 +183,7 @@ private:
 
   Context scheduler;
   std::unique_ptr<Checker> checker;
+  std::unique_ptr<Counter> counter;
   std::optional<Stacks> stacks;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
@@ -192,6 +199,8 @@ private:
 void runCall(Thread *thread, const Site *site, char *frame);
 /// What a kernel calls before it loads or stores.
 void runAccess(Thread *thread, const Site *site, void *address);
+/// What a kernel calls before an instruction that the host itself performs.
+void runVisit(Thread *thread, const Site *site);
 /// What a kernel calls at a fence.
 void runFence(Thread *thread, const Site *site);
 /// Where the shared memory of a thread's block begins.

@@ -23,7 +23,7 @@ namespace orc = llvm::orc;
 struct Program::Implementation {
   MLIRContext *context = nullptr;
   const Chip *chip = nullptr;
-  bool checks = true;
+  bool checks = true, counts = false;
   Redirected redirected;
   std::vector<KernelSpec> kernels;
   std::vector<Parameter> parameters;
@@ -133,6 +133,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   define("tile_cpu_call", reinterpret_cast<void *>(&runCall));
   define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
   define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
+  define("tile_cpu_visit", reinterpret_cast<void *>(&runVisit));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
   for (llvm::ArrayRef<cpu::Instruction> rows :
        {nvidiaInstructions(), amdInstructions()})
@@ -169,6 +170,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
   program->context = module.getContext();
   program->chip = getTargetChip(module);
   program->checks = options.checks;
+  program->counts = options.statistics;
   auto fail = [&](llvm::Error error) {
     return emitError(loc, llvm::toString(std::move(error)));
   };
@@ -188,7 +190,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
     return emitError(loc, "LLVM IR: ") << message.getMessage();
   program->findWritten(*ir);
   std::vector<Obstacle> obstacles =
-      redirect(*ir, program->redirected, options.checks);
+      redirect(*ir, program->redirected, options.checks || options.statistics);
   for (const Obstacle &obstacle : obstacles)
     emitError(obstacle.position.file.empty()
                   ? loc
@@ -293,6 +295,11 @@ Program::Implementation::runKernel(unsigned index,
           : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
   launch.frameBytes = redirected.frameBytes;
   launch.barriersFence = chip->vendor == Vendor::NVIDIA;
+  launch.banks = chip->banks;
+  Statistics statistics;
+  statistics.kernel = kernel.name;
+  if (counts && options.statistics)
+    launch.statistics = &statistics;
   CheckedLaunch checked;
   checked.unit = redirected.unit;
   checked.sites = &redirected.sites;
@@ -309,8 +316,11 @@ Program::Implementation::runKernel(unsigned index,
                       : std::max(1u, std::thread::hardware_concurrency());
   if (llvm::Error error = runBlocks(launch, jobs, options))
     return fail(std::move(error));
-  if (!launch.report)
+  if (!launch.report) {
+    if (launch.statistics)
+      options.statistics->push_back(std::move(statistics));
     return success();
+  }
   emit(launch);
   return failure();
 }

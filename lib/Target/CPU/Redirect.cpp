@@ -34,8 +34,8 @@ namespace {
 /// Rewrites one module.
 class Redirection {
 public:
-  Redirection(Module &module, Redirected &result, bool checked)
-      : checked(checked), module(module), context(module.getContext()),
+  Redirection(Module &module, Redirected &result, bool watched)
+      : watched(watched), module(module), context(module.getContext()),
         layout(module.getDataLayout()), result(result),
         pointer(PointerType::get(context, 0)) {}
 
@@ -64,7 +64,7 @@ private:
       obstacles.push_back({positionOf(inst), std::move(text)});
   }
 
-  bool checked;
+  bool watched;
   Module &module;
   LLVMContext &context;
   const DataLayout &layout;
@@ -329,6 +329,11 @@ void Redirection::replaceCall(CallBase &call) {
   IRBuilder<> builder(&call);
   Value *value;
   if (row->host) {
+    if (watched) {
+      Site &site = addSite(call, name);
+      site.row = row;
+      callWithSite(builder, "tile_cpu_visit", site, {});
+    }
     FunctionCallee callee = module.getOrInsertFunction(
         ("tile_cpu_host." + row->name).str(), call.getFunctionType());
     value = builder.CreateCall(callee, SmallVector<Value *>(call.args()));
@@ -379,7 +384,7 @@ void Redirection::redirectFunction(Function &function) {
   for (llvm::Instruction &inst : instructions(function))
     if (isa<LoadInst, StoreInst, AtomicCmpXchgInst>(inst))
       accesses.push_back(&inst);
-  if (checked)
+  if (watched)
     for (llvm::Instruction *inst : accesses)
       announceAccess(*inst);
   for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
@@ -387,7 +392,7 @@ void Redirection::redirectFunction(Function &function) {
       replaceCall(*call);
     else if (auto *atomic = dyn_cast<AtomicRMWInst>(&inst))
       replaceAtomic(*atomic);
-    else if (auto *fence = dyn_cast<FenceInst>(&inst); fence && checked)
+    else if (auto *fence = dyn_cast<FenceInst>(&inst); fence && watched)
       announceFence(*fence);
     else if (auto *alloca = dyn_cast<AllocaInst>(&inst);
              alloca && alloca != frame)
@@ -416,8 +421,8 @@ std::vector<Obstacle> Redirection::run() {
 }
 
 std::vector<Obstacle> tile::cpu::redirect(Module &module, Redirected &result,
-                                          bool checked) {
-  return Redirection(module, result, checked).run();
+                                          bool watched) {
+  return Redirection(module, result, watched).run();
 }
 
 bool tile::cpu::mayBeWritten(const Value &pointer) {

@@ -40,10 +40,11 @@ Position positionOf(const llvm::Instruction &inst);
 /// Rewrites `module`. Each kernel then takes its Thread first, and has beside
 /// it a function `<name>.entry` that takes the Thread and an array of 8-byte
 /// arguments. If there is something that the executor does not know, `module`
-/// must not be used, and every such place is in the result. With `checked`, the
-/// runtime is told of every access to memory that threads share.
+/// must not be used, and every such place is in the result. With `watched`, the
+/// runtime is told of every access to memory that threads share, and of all
+/// else that it has a row for.
 std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result,
-                               bool checked);
+                               bool watched);
 
 /// Whether memory that `pointer`, an argument, leads to may be written to. For
 /// functions that have not been rewritten.

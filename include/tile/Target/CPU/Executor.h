@@ -20,6 +20,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -58,11 +59,32 @@ struct ProgramOptions {
   /// Watch every access to memory, as docs/Executor.md says. Without it, one
   /// outside of an argument may end the process.
   bool checks = true;
+  /// Let runs count what they do.
+  bool statistics = false;
+};
+
+/// What the blocks of a kernel did, summed up. Instructions are those of warps,
+/// by their kind; loads, stores and whatever else is no arithmetic of LLVM's.
+struct Statistics {
+  std::string kernel;
+  uint64_t blocks = 0;
+  std::map<std::string, uint64_t> instructions;
+  /// Bytes. Atomics read and write.
+  uint64_t globalRead = 0, globalWritten = 0, sharedRead = 0, sharedWritten = 0;
+  /// How often the banks of shared memory were swept, and how many of these
+  /// sweeps would not have been needed without conflicts.
+  uint64_t sharedSweeps = 0, bankConflicts = 0;
+
+  Statistics &operator+=(const Statistics &other);
+  /// A table.
+  void print(llvm::raw_ostream &os) const;
 };
 
 struct RunOptions {
   /// Blocks to run instead of those that the manifest asks for.
   std::optional<std::array<int64_t, 3>> grid;
+  /// Gets an entry for each kernel that runs, if the program counts.
+  std::vector<Statistics> *statistics = nullptr;
   /// Threads of the host; 0 for as many as it has cores.
   unsigned jobs = 0;
   /// Called now and then, by one thread at a time, with the number of blocks
