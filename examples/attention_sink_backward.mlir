@@ -15,10 +15,16 @@
 
 !heads = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !sums = !tile.buffer<?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+// The 8 x 8 blocks of dQ as the fragment below holds them: a lane has two
+// neighbouring columns, 32 apart here, so that 32 lanes add to 32 neighbours. An
+// access of two would corrupt dQ; the compiler sees that and says so. Its rows
+// must be a multiple of 8.
+!dq_blocks = !tile.buffer<?x?x?x128xf32, #tile.map<(b, h, l, d) -> (b, h, l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !per_row = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
 // One head of these.
 !rows = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !sum_rows = !tile.buffer<?x128xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!dq_rows = !tile.buffer<?x128xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !row_values = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
 // Shared memory: tiles of K, V, Q and dO, and of dS.
@@ -42,7 +48,7 @@ tile.kernel @attention_sink_backward(
     %q: !heads {tile.name = "q"}, %k: !heads {tile.name = "k"},
     %v: !heads {tile.name = "v"}, %do: !heads {tile.name = "do"},
     %lse: !per_row {tile.name = "lse"}, %delta: !per_row {tile.name = "delta"},
-    %dq: !sums {tile.name = "dq"}, %dk: !sums {tile.name = "dk"},
+    %dq: !dq_blocks {tile.name = "dq"}, %dk: !sums {tile.name = "dk"},
     %dv: !sums {tile.name = "dv"}, %scale: f32 {tile.name = "scale"})
     attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -69,7 +75,7 @@ tile.kernel @attention_sink_backward(
   %doh = tile.slice %do[%b, %h, *, *] : !heads to !rows
   %lseh = tile.slice %lse[%b, %h, *] : !per_row to !row_values
   %deltah = tile.slice %delta[%b, %h, *] : !per_row to !row_values
-  %dqh = tile.slice %dq[%b, %h, *, *] : !sums to !sum_rows
+  %dqh = tile.slice %dq[%b, %h, *, *] : !dq_blocks to !dq_rows
   %dkh = tile.slice %dk[%b, %kvh, *, *] : !sums to !sum_rows
   %dvh = tile.slice %dv[%b, %kvh, *, *] : !sums to !sum_rows
 
@@ -160,7 +166,7 @@ tile.kernel @attention_sink_backward(
         : tensor<64x128xf16, #shared> -> tensor<64x128xf16, #dq_b>
     %dq_part = tile.dot %ds_t_a, %k_b, %zero_dq
         : tensor<32x64xf16, #dq_a>, tensor<64x128xf16, #dq_b> -> tensor<32x128xf32, #dq>
-    tile.atomic_rmw addf %dq_part, %dqh[%m, %c0] : tensor<32x128xf32, #dq>, !sum_rows
+    tile.atomic_rmw addf %dq_part, %dqh[%m, %c0] : tensor<32x128xf32, #dq>, !dq_rows
     scf.yield %dk_next, %dv_next : tensor<64x128xf32, #scores>, tensor<64x128xf32, #scores>
   } {tile.stages = 2 : i64}
 
