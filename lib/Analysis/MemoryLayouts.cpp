@@ -77,17 +77,15 @@ LayoutAttrInterface tile::getCoalescedLayout(MLIRContext *context,
       context, Layout::distributed(registers, laneDigits, warpDigits, shape));
 }
 
-FailureOr<MapAttr> tile::chooseAccumulatorLayout(MLIRContext *context,
-                                                 const Layout &fragment,
-                                                 ArrayRef<int64_t> shape,
-                                                 AtomicElement element,
-                                                 const Chip &chip) {
+FailureOr<MapAttr> tile::chooseAccumulatorLayout(
+    MLIRContext *context, const Layout &fragment, ArrayRef<int64_t> shape,
+    unsigned rows, unsigned columns, AtomicElement element, const Chip &chip) {
   unsigned rank = shape.size();
-  if (fragment.rank() != 2 || rank < 2 || fragment.replication(kRegister) != 1)
+  if (fragment.rank() != 2 || rank < 2 || rows == columns ||
+      fragment.replication(kRegister) != 1)
     return failure();
-  auto isStatic = [&](unsigned dim) {
-    return shape[rank - 2 + dim] != kDynamic;
-  };
+  const unsigned dims[] = {rows, columns};
+  auto isStatic = [&](unsigned dim) { return shape[dims[dim]] != kDynamic; };
 
   // One access: registers that differ in static dimensions, then the others.
   SmallVector<Digit> registers;
@@ -120,14 +118,16 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(MLIRContext *context,
     pieces[digit.dim].push_back({digit.stride, digit.extent, step});
     step *= digit.extent;
   }
-  // Results: the leading dimensions, what is above in rows and columns, what is
+  // Results: the other dimensions, what is above in rows and columns, what is
   // between, and the accesses of a warp.
   SmallVector<Digits> axes(rank);
   unsigned results = rank;
-  for (unsigned dim = 0; dim < rank - 2; ++dim)
-    axes[dim].push_back({kDynamic, dim, 1});
+  unsigned others = 0;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (dim != rows && dim != columns)
+      axes[dim].push_back({kDynamic, others++, 1});
   for (unsigned dim : {0u, 1u}) {
-    Digits &axis = axes[rank - 2 + dim];
+    Digits &axis = axes[dims[dim]];
     llvm::sort(pieces[dim], [](const Piece &a, const Piece &b) {
       return a.begin < b.begin;
     });
@@ -140,7 +140,7 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(MLIRContext *context,
       axis.push_back({piece.extent, ~0u, piece.step});
       end = piece.begin * piece.extent;
     }
-    axis.push_back({kDynamic, rank - 2 + dim, 1});
+    axis.push_back({kDynamic, others + dim, 1});
   }
   for (Digits &axis : axes)
     for (Digit &digit : axis)

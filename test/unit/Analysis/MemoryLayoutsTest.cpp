@@ -123,7 +123,7 @@ TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
             continue;
           int64_t shape[] = {kDynamic, kDynamic, tile[1]};
           FailureOr<MapAttr> map = chooseAccumulatorLayout(
-              &context, *fragment, shape, AtomicElement::F32, chip);
+              &context, *fragment, shape, 1, 2, AtomicElement::F32, chip);
           ASSERT_TRUE(succeeded(map));
           auto buffer =
               BufferType::get(&context, ArrayRef(shape).drop_front(),

@@ -82,15 +82,42 @@ private:
 };
 } // namespace
 
-/// The atomics that add to a buffer or to its slices.
-static void collectAtomics(Value buffer, SmallVectorImpl<AtomicRMWOp> &found) {
+namespace {
+/// An atomic, and which dimensions of the argument its tile has.
+struct Addition {
+  AtomicRMWOp op;
+  SmallVector<unsigned> dims;
+};
+} // namespace
+
+/// The atomics that add to a buffer or to its slices. `dims` are the dimensions
+/// of the argument that the buffer has kept.
+static void collectAdditions(Value buffer, ArrayRef<unsigned> dims,
+                             SmallVectorImpl<Addition> &found) {
   for (OpOperand &use : buffer.getUses()) {
-    if (auto slice = dyn_cast<SliceOp>(use.getOwner()))
-      collectAtomics(slice.getResult(), found);
-    else if (auto atomic = dyn_cast<AtomicRMWOp>(use.getOwner());
-             atomic && atomic.getKind() == arith::AtomicRMWKind::addf)
-      found.push_back(atomic);
+    if (auto slice = dyn_cast<SliceOp>(use.getOwner())) {
+      SmallVector<unsigned> kept;
+      for (auto [dim, keep] : llvm::zip_equal(dims, slice.getKept()))
+        if (keep)
+          kept.push_back(dim);
+      collectAdditions(slice.getResult(), kept, found);
+    } else if (auto atomic = dyn_cast<AtomicRMWOp>(use.getOwner());
+               atomic && atomic.getKind() == arith::AtomicRMWKind::addf &&
+               dims.size() == 2) {
+      found.push_back({atomic, llvm::to_vector(dims)});
+    }
   }
+}
+
+/// Whether all slices of a buffer are slices of one with this map.
+static bool canSlice(Value buffer, MapAttr map) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    auto slice = dyn_cast<SliceOp>(user);
+    if (!slice)
+      return true;
+    FailureOr<MapAttr> sliced = map.getSlice(slice.getKept(), 0, nullptr);
+    return succeeded(sliced) && canSlice(slice.getResult(), *sliced);
+  });
 }
 
 static LogicalResult updateSlices(Value buffer) {
@@ -140,9 +167,11 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
              << ", not " << type;
 
   for (auto [kernel, argument] : group) {
-    SmallVector<AtomicRMWOp> atomics;
-    collectAtomics(kernel.getBody().getArgument(argument), atomics);
-    for (AtomicRMWOp atomic : atomics) {
+    SmallVector<Addition> additions;
+    collectAdditions(kernel.getBody().getArgument(argument),
+                     llvm::to_vector(llvm::seq<unsigned>(0, type.getRank())),
+                     additions);
+    for (auto &[atomic, dims] : additions) {
       FailureOr<LayoutAttrInterface> fragment = findFragment(
           atomic.getValue(), kernel.getNumWarps(), chip, /*depth=*/16);
       if (failed(fragment))
@@ -156,10 +185,13 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
                               [&] { return atomic.emitOpError(); });
       if (failed(layout))
         return failure();
-      FailureOr<MapAttr> map =
-          chooseAccumulatorLayout(&getContext(), *layout, type.getShape(),
-                                  *tile::gpu::getAtomicElement(element), chip);
-      if (failed(map))
+      FailureOr<MapAttr> map = chooseAccumulatorLayout(
+          &getContext(), *layout, type.getShape(), dims[0], dims[1],
+          *tile::gpu::getAtomicElement(element), chip);
+      if (failed(map) || !llvm::all_of(group, [&](auto entry) {
+            return canSlice(entry.first.getBody().getArgument(entry.second),
+                            *map);
+          }))
         continue;
       auto mapped = BufferType::getChecked(
           [&] { return atomic.emitOpError(); }, &getContext(), type.getShape(),
@@ -181,7 +213,7 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
   remark::missed(first.getLoc(), remark::RemarkOpts::name("accumulator-layout")
                                      .category("tile-choose-accumulators"))
       << remark::reason("argument {0} stays as it is: no fragment of a matrix "
-                        "product is added to it",
+                        "product is added to whole rows and columns of it",
                         number);
   return success();
 }

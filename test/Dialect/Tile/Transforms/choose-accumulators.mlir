@@ -15,6 +15,9 @@
 // GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 16, d2 mod 4, d1 mod 16 + ((d2 mod 16) floordiv 4) * 16), align = 16>
 // GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
 
+// The last kernel's, see there.
+// CHECK-DAG: #{{.+}} = #tile.map<(d0, d1, d2) -> (d1, d0 floordiv {{[0-9]+}}, d2 floordiv
+
 !h = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x64xf32, #tile.strided<[?, 64, 1]>, global>
 !row = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
@@ -63,7 +66,7 @@ tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
 // Nothing forces the layout of what is added here.
 // CHECK-LABEL: tile.kernel @free
 // CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.accumulator, tile.name = "free"}
-// REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to it"
+// REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to whole rows and columns of it"
 tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
     attributes {num_warps = 2 : i32} {
   %c0 = arith.constant 0 : index
@@ -71,4 +74,41 @@ tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
   tile.grid %c1, %c1, %c1
   %t = tile.load %in[%c0, %c0] : !row -> tensor<32x64xf32>
   tile.atomic_rmw addf %t, %acc[%c0, %c0] : tensor<32x64xf32>, !row
+}
+
+// Heads between rows and columns: the layout is that of the two dimensions that
+// a tile has, and the others are outermost.
+!heads = !tile.buffer<?x?x64xf32, #tile.strided<[?, 64, 1]>, global>
+!head = !tile.buffer<?x64xf32, #tile.strided<[?, 1]>, global>
+tile.kernel @heads(%a: !h, %b: !h, %acc: !heads {tile.accumulator, tile.name = "heads"})
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %head = tile.slice %acc[*, %c0, *] : !heads to !head
+  %at = tile.load %a[%c0, %c0] : !h -> tensor<32x64xf16>
+  %bt = tile.load %b[%c0, %c0] : !h -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %d = tile.dot %at, %bt, %zero : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
+  tile.atomic_rmw addf %d, %head[%c0, %c0] : tensor<32x64xf32>, !head
+}
+
+// A kernel that takes one row of the buffer keeps it as it is.
+// CHECK-LABEL: tile.kernel @sliced
+// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.accumulator, tile.name = "sliced"}
+// REMARK: remark: [Missed] accumulator-layout
+!line = !tile.buffer<64xf32, #tile.strided<[1]>, global>
+tile.kernel @sliced(%acc: !row {tile.accumulator, tile.name = "sliced"}, %a: !h, %b: !h)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %line = tile.slice %acc[%c0, *] : !row to !line
+  %zeros = arith.constant dense<0.0> : tensor<64xf32>
+  tile.store %zeros, %line[%c0] : tensor<64xf32>, !line
+  %at = tile.load %a[%c0, %c0] : !h -> tensor<32x64xf16>
+  %bt = tile.load %b[%c0, %c0] : !h -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %d = tile.dot %at, %bt, %zero : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
+  tile.atomic_rmw addf %d, %acc[%c0, %c0] : tensor<32x64xf32>, !row
 }

@@ -112,8 +112,8 @@ def TileChooseAccumulators
     ```
 
     The storage that such a buffer needs is in the manifest. Remark
-    `accumulator-layout`: the layout, or that no fragment forces one and the
-    buffer stays as it is. Errors: an accumulator without a name, with another
+    `accumulator-layout`: the layout, or that no fragment forces one, or a slice
+    fixes a row or a column, and the buffer stays as it is. Errors: an accumulator without a name, with another
     layout than `#tile.strided`, or with different types in two kernels.
   }];
 }
