@@ -171,7 +171,8 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
     collectAdditions(kernel.getBody().getArgument(argument),
                      llvm::to_vector(llvm::seq<unsigned>(0, type.getRank())),
                      additions);
-    for (auto &[atomic, dims] : additions) {
+    for (Addition &addition : additions) {
+      AtomicRMWOp atomic = addition.op;
       FailureOr<LayoutAttrInterface> fragment = findFragment(
           atomic.getValue(), kernel.getNumWarps(), chip, /*depth=*/16);
       if (failed(fragment))
@@ -186,8 +187,8 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
       if (failed(layout))
         return failure();
       FailureOr<MapAttr> map = chooseAccumulatorLayout(
-          &getContext(), *layout, type.getShape(), dims[0], dims[1],
-          *tile::gpu::getAtomicElement(element), chip);
+          &getContext(), *layout, type.getShape(), addition.dims[0],
+          addition.dims[1], *tile::gpu::getAtomicElement(element), chip);
       if (failed(map) || !llvm::all_of(group, [&](auto entry) {
             return canSlice(entry.first.getBody().getArgument(entry.second),
                             *map);

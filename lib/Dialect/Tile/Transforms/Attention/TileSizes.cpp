@@ -33,7 +33,7 @@ static constexpr TileSizesRow kForward[] = {
     {MmaKind::MmaSync,       0,    64, {128, 128, 4}},
     {MmaKind::MmaSync,       0,    96, {128,  64, 4}},
     {MmaKind::MmaSync,       0,   128, {128,  64, 4}},
-    {MmaKind::MmaSync,  163840,   256, { 64,  64, 4}},
+    {MmaKind::MmaSync,  163840,   256, { 64,  64, 4, 1}},
     {MmaKind::MmaSync,       0,   256, { 64,  32, 4}},
     {MmaKind::Mfma,     131072,   256, { 64,  64, 4}},
     {MmaKind::Mfma,          0,   128, { 64,  64, 4}},
