@@ -1,0 +1,29 @@
+// A program that was printed after any stage goes on from there, to the same end.
+// RUN: tile-opt %s --tile-to-nvvm=chip=sm_80 > %t.whole
+// RUN: tile-opt %s --tile-attach-target=chip=sm_80 --tile-expand-attention --canonicalize --cse > %t.s1
+// RUN: tile-opt %t.s1 --tile-to-nvvm | cmp - %t.whole
+// RUN: tile-opt %t.s1 --tile-assign-layouts --cse > %t.s2
+// RUN: tile-opt %t.s2 --tile-to-nvvm | cmp - %t.whole
+// RUN: tile-opt %t.s2 --tile-decompose-reductions --tile-decompose-conversions --tile-bufferize > %t.s4
+// RUN: tile-opt %t.s4 --tile-to-nvvm | cmp - %t.whole
+// RUN: tile-opt %t.s4 --tile-pipeline --tile-plan-shared-memory --tile-insert-barriers \
+// RUN:   --tile-vectorize --canonicalize --cse > %t.s5
+// RUN: tile-opt %t.s5 --tile-to-nvvm | cmp - %t.whole
+// The end is a stage too; canonicalization orders its constants anew.
+// RUN: tile-opt %t.whole --tile-to-nvvm -o %t.again
+// Bytecode carries the same.
+// RUN: tile-opt %t.s2 --emit-bytecode | tile-opt --tile-to-nvvm | cmp - %t.whole
+// RUN: FileCheck %s --input-file=%t.whole
+
+// CHECK: llvm.func @attention(
+// CHECK-SAME: tile.params
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.ldmatrix
+// CHECK: nvvm.mma.sync
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
+  return
+}
