@@ -424,14 +424,19 @@ TEST_P(ExecutorBackward, AgreesWithFloat64) {
     problem.check();
 }
 
+/// Every config on one chip; a quarter of them, others on each, elsewhere. The
+/// time that all take is minutes.
+std::vector<std::tuple<const char *, Config>> chooseTests() {
+  std::vector<std::tuple<const char *, Config>> tests;
+  for (auto [i, chip] : llvm::enumerate(chips()))
+    for (auto [j, config] : llvm::enumerate(kConfigs))
+      if (chip.name == "sm_80" || (i + j) % 4 == 0)
+        tests.push_back({chip.name.data(), config});
+  return tests;
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, ExecutorBackward,
-                         testing::Combine(testing::ValuesIn([] {
-                                            std::vector<const char *> names;
-                                            for (const Chip &chip : chips())
-                                              names.push_back(chip.name.data());
-                                            return names;
-                                          }()),
-                                          testing::ValuesIn(kConfigs)),
+                         testing::ValuesIn(chooseTests()),
                          [](const auto &info) {
                            return std::string(std::get<0>(info.param)) + "_" +
                                   std::get<1>(info.param).name;
