@@ -91,7 +91,8 @@ static void moveDpp(Warp &, llvm::ArrayRef<Call> lanes) {
 template <bool other>
 static void permuteRow(Warp &, llvm::ArrayRef<Call> lanes) {
   Register source(lanes, 1);
-  for (auto [lane, call] : llvm::enumerate(lanes)) {
+  for (unsigned lane = 0; lane < lanes.size(); ++lane) {
+    const Call &call = lanes[lane];
     if (!call.frame)
       continue;
     uint64_t select =
