@@ -26,8 +26,9 @@ TEST(Atomics, RowsAreConsistent) {
       ASSERT_TRUE(row) << name.str();
       EXPECT_EQ(name.starts_with("nvidia."), chip.vendor == Vendor::NVIDIA);
       // Only NVIDIA's rows name an instruction of PTX.
-      if (chip.vendor == Vendor::AMD)
+      if (chip.vendor == Vendor::AMD) {
         EXPECT_TRUE(row->ptx.empty()) << name.str();
+      }
       used.insert(name.str());
     }
   EXPECT_EQ(names, used);
@@ -47,8 +48,9 @@ TEST(Atomics, EveryElementAloneInBothMemories) {
         // Never reinterpreted.
         EXPECT_FALSE(findAtomic(chip, other, element, 1, shared));
         EXPECT_TRUE(atomicWidths(chip, other, element, shared).empty());
-        if (isInteger)
+        if (isInteger) {
           EXPECT_EQ(atomicWidths(chip, kind, element, shared).size(), 1u);
+        }
       }
 }
 
