@@ -213,8 +213,9 @@ static void signalBarrier(Thread &thread, const Call &call) {
 
 static void awaitBarrier(Thread &thread, const Call &call) {
   if (!thread.signalled)
-    thread.block->fail(thread, *call.site,
-                       "waits at a barrier that it has not signalled");
+    thread.block->fail(thread, *call.site, [] {
+      return Report("waits at a barrier that it has not signalled");
+    });
   uint64_t phase = *thread.signalled;
   thread.signalled.reset();
   thread.block->waitBarrier(thread, *call.site, 0, phase);

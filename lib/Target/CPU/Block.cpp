@@ -194,17 +194,14 @@ void Block::record(Report report) {
     launch.report = std::move(report);
 }
 
-void Block::fail(Thread &thread, const Site &site, const llvm::Twine &message,
-                 std::vector<std::pair<Position, std::string>> notes) {
+void Block::fail(Thread &thread, const Site &site,
+                 llvm::function_ref<Report()> describe) {
   {
-    Report report;
+    Report report = describe();
     report.thread = thread.id;
     report.position = site.position;
-    report.message = message.str();
-    report.notes = std::move(notes);
     record(std::move(report));
   }
-  // Nothing on this stack is destroyed: callers hold nothing that needs it.
   switchContext(thread, scheduler);
   llvm_unreachable("a block that has failed runs again");
 }
@@ -281,15 +278,18 @@ Report Block::describeStop() {
 uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
                        unsigned expected) {
   if (id >= barriers.size())
-    fail(thread, site,
-         llvm::formatv("there is no barrier {0}, only 0 to {1}", id,
-                       barriers.size() - 1));
+    fail(thread, site, [&] {
+      return Report(llvm::formatv("there is no barrier {0}, only 0 to {1}", id,
+                                  barriers.size() - 1));
+    });
   Barrier &barrier = barriers[id];
   if (barrier.arrived != 0 && barrier.expected != expected)
-    fail(thread, site,
-         llvm::formatv("barrier {0} is for {1} threads here, but others wait "
-                       "at it for {2}",
-                       id, expected, barrier.expected));
+    fail(thread, site, [&] {
+      return Report(
+          llvm::formatv("barrier {0} is for {1} threads here, but others wait "
+                        "at it for {2}",
+                        id, expected, barrier.expected));
+    });
   barrier.expected = expected;
   ++barrier.arrived;
   if (checker)
@@ -331,16 +331,19 @@ char *Block::accessShared(Thread &thread, const Site &site, uint64_t address,
                           unsigned bytes, unsigned alignment, AccessKind kind) {
   auto begin = reinterpret_cast<uintptr_t>(shared);
   if (address < begin || address + bytes > begin + launch.shared)
-    fail(thread, site,
-         llvm::formatv("'{0}' accesses {1} bytes at byte {2} of shared memory, "
-                       "of which there are {3} bytes",
-                       site.name, bytes, int64_t(address - begin),
-                       launch.shared));
+    fail(thread, site, [&] {
+      return Report(llvm::formatv(
+          "'{0}' accesses {1} bytes at byte {2} of shared memory, "
+          "of which there are {3} bytes",
+          site.name, bytes, int64_t(address - begin), launch.shared));
+    });
   if (address % alignment != 0)
-    fail(thread, site,
-         llvm::formatv("'{0}' accesses {1} bytes at byte {2} of shared memory, "
-                       "which is not a multiple of {3}",
-                       site.name, bytes, address - begin, alignment));
+    fail(thread, site, [&] {
+      return Report(llvm::formatv(
+          "'{0}' accesses {1} bytes at byte {2} of shared memory, "
+          "which is not a multiple of {3}",
+          site.name, bytes, address - begin, alignment));
+    });
   return access(thread, site, address, bytes, alignment, kind);
 }
 
@@ -391,9 +394,11 @@ void Block::meet(Thread &thread, const Call &call) {
   if (call.site->row->masked)
     members &= call.integer(0);
   if (!(members & self))
-    fail(thread, *call.site,
-         llvm::formatv("lane {0} comes to '{1}', whose mask does not name it",
-                       thread.lane, call.site->name));
+    fail(thread, *call.site, [&] {
+      return Report(
+          llvm::formatv("lane {0} comes to '{1}', whose mask does not name it",
+                        thread.lane, call.site->name));
+    });
   auto meeting = llvm::find_if(warp.meetings, [&](const Meeting &other) {
     return other.members & members;
   });
@@ -402,13 +407,15 @@ void Block::meet(Thread &thread, const Call &call) {
     meeting = std::prev(warp.meetings.end());
     meeting->calls.assign(launch.warpSize, Call{call.site, nullptr});
   } else if (meeting->site != call.site || meeting->members != members) {
-    fail(thread, *call.site,
-         llvm::formatv("lanes of a warp come to different instructions: lane "
-                       "{0} to '{1}', lane {2} to '{3}'",
-                       thread.lane, call.site->name,
-                       llvm::countr_zero(meeting->arrived),
-                       meeting->site->name),
-         {{meeting->site->position, "where the other lane is"}});
+    fail(thread, *call.site, [&] {
+      Report report(llvm::formatv(
+          "lanes of a warp come to different instructions: lane "
+          "{0} to '{1}', lane {2} to '{3}'",
+          thread.lane, call.site->name, llvm::countr_zero(meeting->arrived),
+          meeting->site->name));
+      report.notes = {{meeting->site->position, "where the other lane is"}};
+      return report;
+    });
   }
   meeting->calls[thread.lane] = call;
   meeting->arrived |= self;

@@ -12,6 +12,7 @@
 #include "Fiber.h"
 #include "Instruction.h"
 #include "Statistics.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/Twine.h"
 #include <array>
@@ -34,6 +35,9 @@ struct Report {
   std::string message;
   /// Other places that have to do with it.
   std::vector<std::pair<Position, std::string>> notes;
+
+  Report() = default;
+  Report(const llvm::Twine &message) : message(message.str()) {}
 };
 
 /// One launch of a kernel; what its blocks share.
@@ -136,10 +140,11 @@ public:
   void ready(Thread &thread);
   /// Lets all others that can run do so first.
   void yield(Thread &thread);
-  /// Ends the block with this message.
-  [[noreturn]] void
-  fail(Thread &thread, const Site &site, const llvm::Twine &message,
-       std::vector<std::pair<Position, std::string>> notes = {});
+  /// Ends the block with this report, to which it adds the thread and the
+  /// place. The caller's stack is abandoned, so it may hold nothing that would
+  /// have to be freed: all that is made for the report is made in `describe`.
+  [[noreturn]] void fail(Thread &thread, const Site &site,
+                         llvm::function_ref<Report()> describe);
 
   /// Comes to barrier `id` for `expected` threads, 0 for all. Returns the phase
   /// that ends when they have all come.

@@ -122,11 +122,12 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
   const Clock &clock = clocks[thread.id].now;
   if (address >= shared && address + bytes <= shared + launch.shared) {
     if (address % alignment != 0)
-      thread.block->fail(
-          thread, site,
-          formatv("{0} {1} bytes at byte {2} of shared memory, which is not a "
-                  "multiple of {3}",
-                  verb(kind), bytes, address - shared, alignment));
+      thread.block->fail(thread, site, [&] {
+        return Report(formatv(
+            "{0} {1} bytes at byte {2} of shared memory, which is not a "
+            "multiple of {3}",
+            verb(kind), bytes, address - shared, alignment));
+      });
     judge(thread, site, address, bytes, kind,
           sharedShadow.access(address - shared, bytes, kind, step, clock),
           shared);
@@ -138,12 +139,14 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
   if (buffer == checked.buffers.end() ||
       (buffer->hasGaps &&
        !(buffer->holds(address) && buffer->holds(address + bytes - 1))))
-    failOutside(thread, site, address, bytes, kind);
+    thread.block->fail(thread, site,
+                       [&] { return describeOutside(address, bytes, kind); });
   if (address % alignment != 0)
-    thread.block->fail(
-        thread, site,
-        formatv("{0} {1} bytes at {2}, whose address is not a multiple of {3}",
-                verb(kind), bytes, describePlace(*buffer, address), alignment));
+    thread.block->fail(thread, site, [&] {
+      return Report(formatv(
+          "{0} {1} bytes at {2}, whose address is not a multiple of {3}",
+          verb(kind), bytes, describePlace(*buffer, address), alignment));
+    });
   if (buffer->shadow)
     judge(thread, site, address, bytes, kind,
           buffer->shadow->access(address - buffer->begin, bytes, kind, step,
@@ -178,8 +181,8 @@ void Checker::confirmWrites(Thread &thread) {
   thread.suspects.clear();
 }
 
-void Checker::failOutside(Thread &thread, const Site &site, uint64_t address,
-                          unsigned bytes, AccessKind kind) {
+Report Checker::describeOutside(uint64_t address, unsigned bytes,
+                                AccessKind kind) const {
   std::string message =
       formatv("{0} {1} bytes outside of every argument", verb(kind), bytes);
   // What is wrong is seen best from the nearest one.
@@ -209,11 +212,11 @@ void Checker::failOutside(Thread &thread, const Site &site, uint64_t address,
   else if (nearest)
     message += formatv(", between the elements of '{0}', at byte {1}",
                        nearest->name, address - nearest->begin);
-  thread.block->fail(thread, site, message);
+  return Report(message);
 }
 
 /// `byte 16 of shared memory`, `element (0, 1) of 'q'`.
-std::string Checker::describe(uint64_t address) const {
+std::string Checker::describePlaceOf(uint64_t address) const {
   for (const Buffer &buffer : checked.buffers)
     if (address >= buffer.begin && address < buffer.end)
       return describePlace(buffer, address);
@@ -222,13 +225,20 @@ std::string Checker::describe(uint64_t address) const {
 
 void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
                    AccessKind kind, uint64_t address) {
-  std::string where = describe(address);
+  thread.block->fail(thread, site, [&] {
+    return describe(stepOf(thread, site), fault, kind, address);
+  });
+}
+
+Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
+                         uint64_t address) const {
+  std::string where = describePlaceOf(address);
   std::vector<std::pair<Position, std::string>> notes;
   std::string other;
   if (fault.other.exists()) {
     unsigned block = fault.other.block;
     other = formatv("thread {0}", fault.other.thread());
-    if (block != stepOf(thread, site).block)
+    if (block != step.block)
       other += formatv(" of block ({0}, {1}, {2})", block % launch.grid[0],
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
@@ -256,7 +266,9 @@ void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
                       fault.otherWrote ? "writes" : "reads");
     break;
   }
-  thread.block->fail(thread, site, message, std::move(notes));
+  Report report(message);
+  report.notes = std::move(notes);
+  return report;
 }
 
 void Checker::copyDone(Thread &thread, const Site &site, const char *address,

@@ -15,6 +15,7 @@
 namespace tile::cpu {
 
 struct Launch;
+struct Report;
 
 /// A kernel's argument in global memory, of which only the elements of its
 /// shape may be accessed.
@@ -85,14 +86,15 @@ public:
 private:
   Step stepOf(const Thread &thread, const Site &site) const;
   void release(const Thread &thread);
-  std::string describe(uint64_t address) const;
+  std::string describePlaceOf(uint64_t address) const;
+  Report describe(const Step &step, const Fault &fault, AccessKind kind,
+                  uint64_t address) const;
+  Report describeOutside(uint64_t address, unsigned bytes,
+                         AccessKind kind) const;
   void judge(Thread &thread, const Site &site, uint64_t address, unsigned bytes,
              AccessKind kind, std::optional<Fault> fault, uint64_t begin);
   [[noreturn]] void fail(Thread &thread, const Site &site, const Fault &fault,
                          AccessKind kind, uint64_t address);
-  [[noreturn]] void failOutside(Thread &thread, const Site &site,
-                                uint64_t address, unsigned bytes,
-                                AccessKind kind);
 
   Launch &launch;
   CheckedLaunch &checked;
