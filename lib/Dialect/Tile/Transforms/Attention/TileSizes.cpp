@@ -7,8 +7,8 @@
 using namespace tile;
 
 namespace {
-/// One row of the table of defaults: it applies to chips that prefer this kind
-/// of matrix instruction and have at least this much shared memory, and to head
+/// One row of the table of defaults: it applies to chips that have this kind of
+/// matrix instruction and at least this much shared memory, and to head
 /// dimensions up to `maxHeadDim`.
 struct TileSizesRow {
   MmaKind kind;
@@ -81,13 +81,12 @@ static constexpr TileSizesRow kBackwardQueries[] = {
 
 static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
                                      const Chip &chip, int64_t headDim) {
-  MmaKind kind = findMma(chip.mma.front())->kind;
   const auto *row = llvm::find_if(table, [&](const TileSizesRow &row) {
-    // What has wgmma has mma.sync, too.
-    bool suits = row.kind == kind || (kind == MmaKind::Wgmma &&
-                                      row.kind == MmaKind::MmaSync);
-    return suits && row.minSharedBytes <= chip.sharedBytes &&
-           headDim <= row.maxHeadDim;
+    return row.minSharedBytes <= chip.sharedBytes &&
+           headDim <= row.maxHeadDim &&
+           llvm::any_of(chip.mma, [&](llvm::StringRef name) {
+             return findMma(name)->kind == row.kind;
+           });
   });
   if (row == table.end())
     return std::nullopt;
