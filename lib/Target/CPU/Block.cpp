@@ -12,8 +12,7 @@ using namespace tile::cpu;
 /// Descriptors of matrix instructions hold 18 bits of an address in shared
 /// memory; memory that starts at a multiple of this lets them be completed.
 static constexpr size_t kSharedAlignment = 1 << 18;
-/// Bytes of a thread's stack beyond the kernel's own variables: spilled vectors
-/// and the runtime.
+/// Bytes of a thread's stack beyond the kernel's own frames, for the runtime.
 static constexpr size_t kStackBytes = 256 << 10;
 
 /// Memory whose addresses fit 31 bits, as kernels hold them in 32.
@@ -99,8 +98,7 @@ void Block::enter(boost::context::detail::transfer_t transfer) {
   Launch &launch = thread.block->launch;
   launch.entry(&thread, launch.arguments.data());
   thread.block->finish(thread);
-  thread.block->suspend(thread);
-  llvm_unreachable("a thread that has ended runs again");
+  leaveContext(thread.block->next());
 }
 
 bool Block::run(Dim3 index) {
@@ -112,8 +110,10 @@ bool Block::run(Dim3 index) {
   memset(shared, 0xff, sharedMapped);
   if (checker)
     checker->reset();
-  for (Warp &warp : warps)
+  for (Warp &warp : warps) {
     warp.meetings.clear();
+    warp.products.clear();
+  }
   for (Thread &thread : threads) {
     thread.done = false;
     thread.waiting = nullptr;
@@ -140,15 +140,18 @@ bool Block::run(Dim3 index) {
   return !failed && unfinished == 0;
 }
 
+Context &Block::next() {
+  if (failed || runnable.empty())
+    return scheduler;
+  Thread *thread = runnable.front();
+  runnable.pop_front();
+  return *thread;
+}
+
 void Block::suspend(Thread &thread) {
-  if (!failed && !runnable.empty()) {
-    Thread *next = runnable.front();
-    runnable.pop_front();
-    if (next != &thread)
-      switchContext(thread, *next);
-    return;
-  }
-  switchContext(thread, scheduler);
+  Context &to = next();
+  if (&to != &thread)
+    switchContext(thread, to);
 }
 
 void Block::wait(Thread &thread, const Site &site) {
@@ -202,8 +205,7 @@ void Block::fail(Thread &thread, const Site &site,
     report.position = site.position;
     record(std::move(report));
   }
-  switchContext(thread, scheduler);
-  llvm_unreachable("a block that has failed runs again");
+  leaveContext(scheduler);
 }
 
 /// `0-31, 64`.
@@ -354,10 +356,11 @@ char *Block::access(Thread &thread, const Site &site, uint64_t address,
   if (counter) {
     uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
     bool isShared = offset < launch.shared;
-    if (kind != AccessKind::Read)
+    if (kind != AccessKind::Read && kind != AccessKind::ProductRead)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/true);
-    if (kind == AccessKind::Read || kind == AccessKind::Atomic)
+    if (kind == AccessKind::Read || kind == AccessKind::Atomic ||
+        kind == AccessKind::ProductRead)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/false);
   }
@@ -466,6 +469,16 @@ void tile::cpu::runFence(Thread *thread, const Site *site) {
 void tile::cpu::runVisit(Thread *thread, const Site *site) {
   if (Counter *counter = thread->block->getCounter())
     counter->visit(*site);
+}
+
+void tile::cpu::runUse(Thread *thread, const Site *site,
+                       const char *registers) {
+  for (unsigned i = 0; i < site->accessBytes; i += 4) {
+    uint32_t bits;
+    memcpy(&bits, registers + i, 4);
+    if (LLVM_UNLIKELY(Products::isToken(bits)))
+      failEarlyUse(*thread, *site, bits);
+  }
 }
 
 char *tile::cpu::sharedMemory(Thread *thread) { return thread->shared; }

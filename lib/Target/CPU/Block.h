@@ -11,6 +11,7 @@
 #include "Check.h"
 #include "Fiber.h"
 #include "Instruction.h"
+#include "Products.h"
 #include "Statistics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -50,7 +51,7 @@ struct Launch {
   unsigned warpSize = 32;
   /// Bytes of shared memory.
   size_t shared = 0;
-  /// Bytes of stack that a thread's own variables may need.
+  /// Bytes of stack that the kernel needs, without the runtime.
   size_t frameBytes = 0;
   /// Whether a barrier orders memory by itself, as on NVIDIA, or together with
   /// fences, as on AMD.
@@ -111,6 +112,7 @@ struct Warp {
   Thread *threads = nullptr;
   uint64_t lanes = 0;
   llvm::SmallVector<Meeting, 2> meetings;
+  Products products;
 };
 
 /// A barrier of the block that `arrived` threads have come to.
@@ -179,6 +181,8 @@ private:
   friend void runCall(Thread *thread, const Site *site, char *frame);
 
   static void enter(boost::context::detail::transfer_t transfer);
+  /// What is to run when a thread cannot or has ended.
+  Context &next();
   void suspend(Thread &thread);
   void finish(Thread &thread);
   void meet(Thread &thread, const Call &call);
@@ -208,6 +212,12 @@ void runAccess(Thread *thread, const Site *site, void *address);
 void runVisit(Thread *thread, const Site *site);
 /// What a kernel calls at a fence.
 void runFence(Thread *thread, const Site *site);
+/// What a kernel calls before it computes with registers, at `registers`, that
+/// an asynchronous instruction may still write.
+void runUse(Thread *thread, const Site *site, const char *registers);
+/// Fails because an instruction uses the register of a product in flight.
+[[noreturn]] void failEarlyUse(Thread &thread, const Site &site,
+                               uint32_t token);
 /// Where the shared memory of a thread's block begins.
 char *sharedMemory(Thread *thread);
 

@@ -5,6 +5,7 @@
 #include "Block.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace tile;
@@ -76,10 +77,11 @@ Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
     : launch(launch), checked(checked),
       shared(reinterpret_cast<uintptr_t>(shared)),
       sharedShadow(launch.shared, checked.unit, /*global=*/false),
-      clocks(size_t(launch.block[0]) * launch.block[1] * launch.block[2]) {
+      clocks(size_t(launch.block[0]) * launch.block[1] * launch.block[2]),
+      productSteps(llvm::divideCeil(clocks.size(), launch.warpSize)) {
   for (ThreadClock &clock : clocks)
     for (Clock *each : {&clock.now, &clock.released, &clock.pending})
-      each->own.resize(clocks.size());
+      each->own.resize(clocks.size() + productSteps.size());
 }
 
 void Checker::reset() {
@@ -90,11 +92,13 @@ void Checker::reset() {
     clock.pending.clear();
     clock.now.own[i] = 1;
   }
+  llvm::fill(productSteps, 1);
 }
 
 static llvm::StringRef verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
+  case AccessKind::ProductRead:
     return "reads";
   case AccessKind::Write:
     return "writes";
@@ -107,18 +111,23 @@ static llvm::StringRef verb(AccessKind kind) {
   llvm_unreachable("not an access");
 }
 
-Step Checker::stepOf(const Thread &thread, const Site &site) const {
+Step Checker::stepOf(const Thread &thread, const Site &site,
+                     AccessKind kind) const {
   const Dim3 &index = thread.block->index, &grid = launch.grid;
   Step step;
   step.clock = clocks[thread.id].now.own[thread.id];
   step.block = index[0] + grid[0] * (index[1] + grid[1] * index[2]);
-  step.place = thread.id + 1024 * site.index;
+  step.place = thread.id + Step::kActors * site.index;
+  if (kind == AccessKind::ProductRead) {
+    step.clock = productSteps[thread.warp->id];
+    step.place = productsOf(*thread.warp) + Step::kActors * site.index;
+  }
   return step;
 }
 
 void Checker::access(Thread &thread, const Site &site, uint64_t address,
                      unsigned bytes, unsigned alignment, AccessKind kind) {
-  Step step = stepOf(thread, site);
+  Step step = stepOf(thread, site, kind);
   const Clock &clock = clocks[thread.id].now;
   if (address >= shared && address + bytes <= shared + launch.shared) {
     if (address % alignment != 0)
@@ -223,6 +232,16 @@ std::string Checker::describePlaceOf(uint64_t address) const {
   return formatv("byte {0} of shared memory", address - shared);
 }
 
+/// `thread 5`, `the product of threads 0-31`.
+std::string Checker::nameOf(unsigned actor) const {
+  if (actor < clocks.size())
+    return formatv("thread {0}", actor);
+  unsigned first = (actor - clocks.size()) * launch.warpSize;
+  return formatv("the product of threads {0}-{1}", first,
+                 std::min<unsigned>(first + launch.warpSize, clocks.size()) -
+                     1);
+}
+
 void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
                    AccessKind kind, uint64_t address) {
   thread.block->fail(thread, site, [&] {
@@ -237,16 +256,19 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
   std::string other;
   if (fault.other.exists()) {
     unsigned block = fault.other.block;
-    other = formatv("thread {0}", fault.other.thread());
+    other = nameOf(fault.other.actor());
     if (block != step.block)
       other += formatv(" of block ({0}, {1}, {2})", block % launch.grid[0],
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
+    bool isProduct = fault.other.actor() >= clocks.size();
     notes.push_back({(*checked.sites)[fault.other.site()].position,
-                     formatv("{0} {1} it here", other,
+                     formatv("{0} {1} it here{2}", other,
                              fault.kind == Fault::Pending ? "copies to"
                              : fault.otherWrote           ? "writes"
-                                                          : "reads")});
+                                                          : "reads",
+                             isProduct ? ", until it has been waited for"
+                                       : "")});
   }
   std::string message;
   switch (fault.kind) {
@@ -258,6 +280,11 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
     message =
         formatv("{0} {1} before the copy of {2} to it has been waited for",
                 verb(kind), where, other);
+    break;
+  case Fault::NotFenced:
+    message = formatv("{0} {1} through the async proxy, with no "
+                      "fence.proxy.async since {2} wrote it",
+                      verb(kind), where, other);
     break;
   case Fault::Race:
     message = formatv("race: {0} {1}, which {2} {3} with nothing to order the "
@@ -294,6 +321,29 @@ void Checker::fence(Thread &thread, bool acquires, bool releases) {
   if (releases) {
     clock.released = clock.now;
     release(thread);
+  }
+}
+
+void Checker::fenceProxy(Thread &thread) {
+  Clock &clock = clocks[thread.id].now;
+  clock.fenced = clock.own;
+  // What it writes from now on is not fenced.
+  release(thread);
+}
+
+unsigned Checker::productsOf(const Warp &warp) const {
+  return clocks.size() + warp.id;
+}
+
+uint32_t Checker::closeProducts(const Warp &warp) {
+  return productSteps[warp.id]++;
+}
+
+void Checker::awaitProducts(const Warp &warp, uint32_t step) {
+  for (uint64_t rest = warp.lanes; rest; rest &= rest - 1) {
+    unsigned lane = llvm::countr_zero(rest);
+    uint32_t &known = clocks[warp.threads[lane].id].now.own[productsOf(warp)];
+    known = std::max(known, step);
   }
 }
 

@@ -75,6 +75,14 @@ public:
                 unsigned bytes);
 
   void fence(Thread &thread, bool acquires, bool releases);
+  /// fence.proxy.async: what the thread knows to be written, the async proxy
+  /// sees.
+  void fenceProxy(Thread &thread);
+  /// What the products of a warp have read, up to the step that is returned,
+  /// belongs to one group.
+  uint32_t closeProducts(const Warp &warp);
+  /// A warp has waited for its products up to `step`.
+  void awaitProducts(const Warp &warp, uint32_t step);
   /// An atomic access to `address`.
   void atomic(Thread &thread, uint64_t address, bool acquires, bool releases);
 
@@ -84,7 +92,11 @@ public:
   void leave(const Thread &thread, const Clock &barrier, bool fences);
 
 private:
-  Step stepOf(const Thread &thread, const Site &site) const;
+  Step stepOf(const Thread &thread, const Site &site,
+              AccessKind kind = AccessKind::Read) const;
+  /// The engine of a warp that multiplies, as an index into Clock::own.
+  unsigned productsOf(const Warp &warp) const;
+  std::string nameOf(unsigned actor) const;
   void release(const Thread &thread);
   std::string describePlaceOf(uint64_t address) const;
   Report describe(const Step &step, const Fault &fault, AccessKind kind,
@@ -101,6 +113,8 @@ private:
   uintptr_t shared;
   Shadow sharedShadow;
   std::vector<ThreadClock> clocks;
+  /// The steps of the warps' engines.
+  std::vector<uint32_t> productSteps;
 };
 
 } // namespace tile::cpu

@@ -15,6 +15,7 @@ static void joinSteps(std::vector<uint32_t> &to,
 
 void Clock::join(const Clock &clock) {
   joinSteps(own, clock.own);
+  joinSteps(fenced, clock.fenced);
   for (const auto &[block, steps] : clock.others)
     joinSteps(others[block], steps);
 }
@@ -22,4 +23,5 @@ void Clock::join(const Clock &clock) {
 void Clock::clear() {
   std::fill(own.begin(), own.end(), 0);
   others.clear();
+  fenced.clear();
 }

@@ -4,6 +4,10 @@
 // the latest step of thread u whose effects the thread must see. A thread's own
 // step advances whenever it releases.
 //
+// What works on by itself after a thread has started it, such as a matrix
+// product that reads shared memory, has steps too, after those of the threads;
+// who has waited for it knows them.
+//
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_CLOCKS_H
 #define TILE_LIB_TARGET_CPU_CLOCKS_H
@@ -19,6 +23,10 @@ namespace tile::cpu {
 struct Clock {
   std::vector<uint32_t> own;
   std::map<uint32_t, std::vector<uint32_t>> others;
+  /// Steps of the block with a fence since that shows the async proxy of
+  /// shared memory what they wrote; empty for none. PTX ISA, "Causality order":
+  /// the fence may be in any thread on the way to who uses the proxy.
+  std::vector<uint32_t> fenced;
 
   void join(const Clock &clock);
   void clear();

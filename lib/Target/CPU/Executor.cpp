@@ -10,6 +10,8 @@
 #include "tile/Target/Chips.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -31,6 +33,8 @@ struct Program::Implementation {
   std::vector<llvm::SmallVector<unsigned>> selections;
   using Entry = void (*)(Thread *, const uint64_t *);
   std::vector<Entry> entries;
+  /// Bytes of stack that a thread of a kernel needs, without the runtime.
+  size_t frameBytes = 0;
   std::unique_ptr<orc::LLJIT> jit;
 
   Location locate(const Position &position) const {
@@ -99,6 +103,31 @@ void Program::Implementation::findWritten(const llvm::Module &module) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Sums the stack frames of the functions that are compiled, of which each runs
+/// at most once on a stack: kernels do not recurse.
+class FrameSizes : public llvm::DiagnosticHandler {
+public:
+  explicit FrameSizes(size_t &bytes) : bytes(bytes) {}
+
+  /// Makes the back end report the frame of every function.
+  static void request(llvm::Module &module) {
+    for (llvm::Function &function : module)
+      if (!function.isDeclaration())
+        function.addFnAttr("warn-stack-size", "0");
+  }
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    const auto *frame = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(&info);
+    if (frame)
+      bytes += frame->getStackSize();
+    return frame;
+  }
+
+private:
+  size_t &bytes;
+};
+} // namespace
+
 llvm::Error
 Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   static const bool initialized = [] {
@@ -122,6 +151,9 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   module.withModuleDo([&](llvm::Module &module) {
     module.setTargetTriple(jit->getTargetTriple());
     module.setDataLayout(jit->getDataLayout());
+    FrameSizes::request(module);
+    module.getContext().setDiagnosticHandler(
+        std::make_unique<FrameSizes>(frameBytes));
   });
 
   orc::SymbolMap symbols;
@@ -134,6 +166,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
   define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
   define("tile_cpu_visit", reinterpret_cast<void *>(&runVisit));
+  define("tile_cpu_use", reinterpret_cast<void *>(&runUse));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
   for (llvm::ArrayRef<cpu::Instruction> rows :
        {nvidiaInstructions(), amdInstructions()})
@@ -293,7 +326,7 @@ Program::Implementation::runKernel(unsigned index,
       chip->vendor == Vendor::NVIDIA
           ? redirected.staticShared + kernel.sharedBytes
           : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
-  launch.frameBytes = redirected.frameBytes;
+  launch.frameBytes = frameBytes;
   launch.barriersFence = chip->vendor == Vendor::NVIDIA;
   launch.banks = chip->banks;
   Statistics statistics;

@@ -3,11 +3,11 @@
 #include "Fiber.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/Errno.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
 #if LLVM_ADDRESS_SANITIZER_BUILD
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -15,7 +15,8 @@ using namespace tile::cpu;
 using boost::context::detail::transfer_t;
 
 namespace {
-/// What a switch hands to the context that it continues.
+/// What a switch hands to the context that it continues. `from` is null if it
+/// is left for good.
 struct Switch {
   Context *from, *to;
 };
@@ -56,10 +57,6 @@ Stacks::~Stacks() {
 void Stacks::prepare(Context &context, std::size_t index,
                      void (*entry)(transfer_t)) {
   char *bottom = memory + index * (bytes + page) + page;
-#if LLVM_ADDRESS_SANITIZER_BUILD
-  // What ran here before may never have returned from its functions.
-  __asan_unpoison_memory_region(bottom, bytes);
-#endif
   context = {};
   context.bottom = bottom;
   context.size = bytes;
@@ -71,13 +68,14 @@ void Stacks::prepare(Context &context, std::size_t index,
 static void arrive(transfer_t transfer, bool first) {
   auto *data = static_cast<Switch *>(transfer.data);
   Context *from = data->from, *to = data->to;
-  from->handle = transfer.fctx;
+  if (from)
+    from->handle = transfer.fctx;
 #if LLVM_ADDRESS_SANITIZER_BUILD
   const void *bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(first ? nullptr : to->fakeStack, &bottom,
                                   &size);
-  if (!from->bottom) {
+  if (from && !from->bottom) {
     from->bottom = bottom;
     from->size = size;
   }
@@ -94,6 +92,17 @@ void tile::cpu::switchContext(Context &from, Context &to) {
 #endif
   arrive(boost::context::detail::jump_fcontext(to.handle, &data),
          /*first=*/false);
+}
+
+// Callers of functions that do not return clear what AddressSanitizer has noted
+// of their frames, so that the stack can be used again. This frame adds none.
+LLVM_NO_SANITIZE("address") void tile::cpu::leaveContext(Context &to) {
+  Switch data{nullptr, &to};
+#if LLVM_ADDRESS_SANITIZER_BUILD
+  __sanitizer_start_switch_fiber(nullptr, to.bottom, to.size);
+#endif
+  boost::context::detail::jump_fcontext(to.handle, &data);
+  llvm_unreachable("a context that was left for good is continued");
 }
 
 Context &tile::cpu::enterContext(transfer_t transfer) {

@@ -1,6 +1,7 @@
 //===- Fiber.h - Stacks and the switch between them -------------*- C++ -*-===//
 //
 // The switch itself is Boost.Context's. AddressSanitizer is told of every one.
+// UndefinedBehaviorSanitizer keeps nothing about stacks and need not be.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_FIBER_H
@@ -31,8 +32,9 @@ public:
   Stacks &operator=(Stacks &&) = delete;
   ~Stacks();
 
-  /// Makes `context` start at `entry` on stack `index`, whatever ran there. The
-  /// argument of `entry` goes to enterContext() first. `entry` never returns.
+  /// Makes `context` start at `entry` on stack `index`, on which nothing may
+  /// run that has not called leaveContext(). The argument of `entry` goes to
+  /// enterContext() first. `entry` never returns.
   void prepare(Context &context, std::size_t index,
                void (*entry)(boost::context::detail::transfer_t));
 
@@ -44,6 +46,9 @@ private:
 
 /// Leaves `from`, where a later switch to it continues, and continues `to`.
 void switchContext(Context &from, Context &to);
+
+/// Continues `to` for good: what runs now is never continued.
+[[noreturn]] void leaveContext(Context &to);
 
 /// To be called first in the entry of a context; returns the context.
 Context &enterContext(boost::context::detail::transfer_t transfer);

@@ -114,6 +114,9 @@ struct Instruction {
   /// Reads what is constant in the call. An error says what of it is unknown.
   llvm::Error (*decode)(const llvm::CallBase &, Site &) = nullptr;
   bool masked = false;
+  /// Registers that it is given and returns may be such that an instruction in
+  /// flight still writes.
+  bool handsOn = false;
 };
 
 /// The rows, by the file that has them.

@@ -2,6 +2,7 @@
 
 #include "Redirect.h"
 #include "Atomic.h"
+#include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
@@ -56,6 +57,7 @@ private:
   void replaceAlloca(AllocaInst &alloca);
   void announceAccess(llvm::Instruction &inst);
   void announceFence(FenceInst &fence);
+  void announceUse(const RegisterUse &use);
   void callWithSite(IRBuilder<> &builder, StringRef function, Site &site,
                     ArrayRef<Value *> operands);
   Site &addSite(const llvm::Instruction &inst, StringRef name);
@@ -95,6 +97,13 @@ static bool isHostFunction(const Function &callee) {
 static StringRef mnemonicOf(StringRef text) {
   return text.trim().take_until(
       [](char c) { return isSpace(c) || c == ';' || c == '{'; });
+}
+
+StringRef tile::cpu::nameOf(const CallBase &call) {
+  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+    return mnemonicOf(assembly->getAsmString());
+  const Function *callee = call.getCalledFunction();
+  return callee ? callee->getName() : StringRef();
 }
 
 void Redirection::placeShared() {
@@ -210,10 +219,7 @@ void Redirection::replaceShared(Function &function) {
 
 /// Private memory is the thread's stack.
 void Redirection::replaceAlloca(AllocaInst &alloca) {
-  if (auto *count = dyn_cast<ConstantInt>(alloca.getArraySize()))
-    result.frameBytes += count->getZExtValue() *
-                         layout.getTypeAllocSize(alloca.getAllocatedType());
-  else
+  if (!isa<ConstantInt>(alloca.getArraySize()))
     refuse(alloca, "an alloca of dynamic size cannot be run");
   if (alloca.getAddressSpace() == 0)
     return;
@@ -311,20 +317,24 @@ void Redirection::announceFence(FenceInst &fence) {
   callWithSite(builder, "tile_cpu_fence", site, {});
 }
 
+/// Shows the runtime a value that may be a register in flight.
+void Redirection::announceUse(const RegisterUse &use) {
+  Site &site = addSite(*use.user, use.user->getOpcodeName());
+  IRBuilder<> builder(use.user);
+  builder.CreateAlignedStore(use.value, frame, Align(16));
+  site.accessBytes = layout.getTypeStoreSize(use.value->getType());
+  frameBytes = std::max<uint64_t>(frameBytes, site.accessBytes);
+  callWithSite(builder, "tile_cpu_use", site, {frame});
+}
+
 void Redirection::replaceCall(CallBase &call) {
-  std::string name;
-  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
-    name = mnemonicOf(assembly->getAsmString()).str();
-  } else {
-    const Function *callee = call.getCalledFunction();
-    if (callee && callee->getName().starts_with(kRuntimePrefix))
-      return;
-    if (!callee)
-      return refuse(call, "an indirect call cannot be run");
-    if (!callee->isDeclaration() || isHostFunction(*callee))
-      return;
-    name = callee->getName().str();
-  }
+  std::string name = nameOf(call).str();
+  if (name.empty())
+    return refuse(call, "an indirect call cannot be run");
+  const Function *callee = call.getCalledFunction();
+  if (callee && (callee->getName().starts_with(kRuntimePrefix) ||
+                 !callee->isDeclaration() || isHostFunction(*callee)))
+    return;
   const cpu::Instruction *row = findInstruction(name);
   if (!row)
     return refuse(call,
@@ -391,6 +401,9 @@ void Redirection::redirectFunction(Function &function) {
   if (watched)
     for (llvm::Instruction *inst : accesses)
       announceAccess(*inst);
+  if (watched)
+    for (const RegisterUse &use : findRegisterUses(function))
+      announceUse(use);
   for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
     if (auto *call = dyn_cast<CallBase>(&inst))
       replaceCall(*call);
@@ -403,7 +416,6 @@ void Redirection::redirectFunction(Function &function) {
       replaceAlloca(*alloca);
   }
   frame->setOperand(0, builder.getInt64(frameBytes));
-  result.frameBytes += frameBytes;
   replaceShared(function);
   expandBF16Conversions(function);
 }

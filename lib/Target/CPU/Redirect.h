@@ -24,8 +24,6 @@ struct Redirected {
   size_t staticShared = 0;
   /// 1 if there are accesses to an odd number of bytes, else 2.
   unsigned unit = 2;
-  /// An upper bound of the bytes of a function's own variables.
-  size_t frameBytes = 0;
 };
 
 /// Something that cannot be run.
@@ -33,6 +31,10 @@ struct Obstacle {
   Position position;
   std::string message;
 };
+
+/// What a call is looked up by: the intrinsic's name, or the mnemonic of inline
+/// assembly. Empty for indirect calls.
+llvm::StringRef nameOf(const llvm::CallBase &call);
 
 /// Where instruction `inst` comes from.
 Position positionOf(const llvm::Instruction &inst);

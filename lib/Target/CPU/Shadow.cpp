@@ -29,10 +29,16 @@ static bool isOrdered(const Step &earlier, const Step &step,
     if (other == clock.others.end())
       return false;
     steps = &other->second;
-  } else if (earlier.thread() == step.thread()) {
+  } else if (earlier.actor() == step.actor()) {
     return true;
   }
-  return earlier.clock <= (*steps)[earlier.thread()];
+  return earlier.clock <= (*steps)[earlier.actor()];
+}
+
+/// Whether the async proxy sees what was written at `write`, in a block.
+static bool isFenced(const Step &write, const Clock &clock) {
+  return write.actor() < clock.fenced.size() &&
+         write.clock <= clock.fenced[write.actor()];
 }
 
 std::optional<Fault> Shadow::update(History &history, AccessKind kind,
@@ -45,7 +51,8 @@ std::optional<Fault> Shadow::update(History &history, AccessKind kind,
   }
   if (history.pending)
     return Fault{Fault::Pending, history.write, true, 0};
-  bool reads = kind == AccessKind::Read || kind == AccessKind::Atomic;
+  bool onlyReads = kind == AccessKind::Read || kind == AccessKind::ProductRead;
+  bool reads = onlyReads || kind == AccessKind::Atomic;
   if (reads && !global && !history.write.exists())
     return Fault{Fault::NeverWritten, {}, false, 0};
   bool bothAtomic = kind == AccessKind::Atomic && history.atomic;
@@ -56,7 +63,9 @@ std::optional<Fault> Shadow::update(History &history, AccessKind kind,
     if (!overwrites->unlessEqual)
       return overwrites;
   }
-  if (kind == AccessKind::Read) {
+  if (kind == AccessKind::ProductRead && !isFenced(history.write, clock))
+    return Fault{Fault::NotFenced, history.write, true, 0};
+  if (onlyReads) {
     if (isOrdered(history.firstRead, step, clock))
       history.firstRead = step;
     else
@@ -116,7 +125,7 @@ std::optional<Fault> Shadow::accessGranule(size_t index, size_t begin,
     if (merge(result, at(update(parts[i], kind, step, clock), i * unit)))
       return result;
   // A write of all parts makes them equal again.
-  if (whole && kind != AccessKind::Read) {
+  if (whole && kind != AccessKind::Read && kind != AccessKind::ProductRead) {
     granule.whole = parts[0];
     stripe.free.push_back(granule.split - 1);
     granule.split = 0;

@@ -21,18 +21,21 @@
 
 namespace tile::cpu {
 
-/// A step of a thread at a site of the program.
+/// A step at a site of the program of a thread, or of what one has started.
 struct Step {
   static constexpr uint32_t kNever = ~0u;
+  /// More than there are threads in a block and engines of its warps.
+  static constexpr uint32_t kActors = 2048;
 
   uint32_t clock = 0;
   uint32_t block = 0;
-  /// thread + 1024 * site, or kNever.
+  /// actor + kActors * site, or kNever.
   uint32_t place = kNever;
 
   bool exists() const { return place != kNever; }
-  unsigned thread() const { return place & 1023; }
-  unsigned site() const { return place >> 10; }
+  /// An index into Clock::own.
+  unsigned actor() const { return place % kActors; }
+  unsigned site() const { return place / kActors; }
 };
 
 /// What is recorded of each piece of memory.
@@ -48,6 +51,9 @@ enum class AccessKind {
   Read,
   Write,
   Atomic,
+  /// A read of shared memory through the async proxy, by a warp's engine of
+  /// products: until it has been waited for.
+  ProductRead,
   /// A write that takes place when it is waited for, and that wait.
   CopyIssue,
   CopyDone
@@ -55,7 +61,8 @@ enum class AccessKind {
 
 /// What is wrong with an access.
 struct Fault {
-  enum Kind { Race, NeverWritten, Pending } kind;
+  /// NotFenced: the async proxy need not see what was written.
+  enum Kind { Race, NeverWritten, Pending, NotFenced } kind;
   /// The other access, where there is one, and whether it wrote.
   Step other;
   bool otherWrote = false;

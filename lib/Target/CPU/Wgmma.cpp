@@ -1,7 +1,9 @@
 //===- Wgmma.cpp - Products of four warps ---------------------------------===//
 //
 // Each warp of the four computes its 16 rows by itself, so a row here acts for
-// one warp. Operands are read from shared memory when the product is issued.
+// one warp. The sums are made when the product is issued, from what shared
+// memory holds then; the checks report who changes that, or uses the result,
+// before the product has been waited for.
 // Sources: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", and
 // Target/MatrixDescriptor.h.
 //
@@ -10,7 +12,9 @@
 #include "Block.h"
 #include "Numbers.h"
 #include "tile/Target/Mma.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstrTypes.h"
 
@@ -68,7 +72,7 @@ private:
     if (uint64_t next = address & ~uint64_t(15); next != chunk) {
       chunk = next;
       data = warp.block->accessShared(*warp.threads, site, chunk, 16, 16,
-                                      AccessKind::Read);
+                                      AccessKind::ProductRead);
     }
     uint16_t value;
     std::memcpy(&value, data + address % 16, 2);
@@ -161,43 +165,122 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
       for (int64_t reg = 0; reg < registers; ++reg) {
         auto at = row.acc.element(reg, lane, 0);
         for (unsigned part = 0; part < n / row.n; ++part)
-          function(lanes[lane], part * registers + reg,
+          function(lane, part * registers + reg,
                    d[at[0]][part * row.n + at[1]]);
       }
   };
-  forEach([&](const Call &call, unsigned reg, float &value) {
-    value = wgmma.fromZero ? 0.0f : call.operand<float>(wgmma.firstC + reg);
+  // Products may be added to before they are complete.
+  llvm::SmallPtrSet<const PendingProduct *, 2> added;
+  forEach([&](unsigned lane, unsigned reg, float &value) {
+    value =
+        wgmma.fromZero ? 0.0f : lanes[lane].operand<float>(wgmma.firstC + reg);
+    auto bits = llvm::bit_cast<uint32_t>(value);
+    if (LLVM_LIKELY(!Products::isToken(bits)))
+      return;
+    unsigned of;
+    PendingProduct *product = warp.products.find(bits, of);
+    if (!product)
+      failEarlyUse(warp.threads[lane], site, bits);
+    value = product->value(lane, of);
+    added.insert(product);
   });
+  for (const PendingProduct *product : added)
+    warp.products.erase(*product);
   for (unsigned i = 0; i < row.m; ++i)
     for (unsigned k = 0; k < row.k; ++k)
       for (unsigned j = 0; j < n; ++j)
         d[i][j] += a[i][k] * b[k][j];
-  forEach([&](const Call &call, unsigned reg, float &value) {
-    call.setResult(value, 4 * reg);
+  if (!warp.block->getChecker()) {
+    forEach([&](unsigned lane, unsigned reg, float &value) {
+      lanes[lane].setResult(value, 4 * reg);
+    });
+    return;
+  }
+  PendingProduct &product =
+      warp.products.start(site, row.warpSize, registers * (n / row.n));
+  forEach([&](unsigned lane, unsigned reg, float &value) {
+    product.value(lane, reg) = value;
+    lanes[lane].setResult(product.token(reg), 4 * reg);
   });
 }
 
-/// Fences and waits hand on registers of 32 bits.
-static void passThrough(Warp &, llvm::ArrayRef<Call> lanes) {
-  for (const Call &call : lanes)
-    for (unsigned i = 0; 4 * i < call.site->resultSize; ++i)
-      call.setResult(call.operand<uint32_t>(i), 4 * i);
+/// Fences and waits hand on registers of 32 bits, in which complete products
+/// replace their tokens.
+static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  llvm::SmallPtrSet<const PendingProduct *, 2> complete;
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    for (unsigned i = 0; 4 * i < call.site->resultSize; ++i) {
+      auto bits = call.operand<uint32_t>(i);
+      unsigned reg;
+      PendingProduct *product =
+          Products::isToken(bits) ? warp.products.find(bits, reg) : nullptr;
+      if (product && warp.products.isComplete(*product)) {
+        bits = llvm::bit_cast<uint32_t>(product->value(lane, reg));
+        complete.insert(product);
+      }
+      call.setResult(bits, 4 * i);
+    }
+  for (const PendingProduct *product : complete)
+    warp.products.erase(*product);
 }
 
-static void order(Thread &, const Call &) {}
+static void commit(Warp &warp, llvm::ArrayRef<Call>) {
+  if (Checker *checker = warp.block->getChecker())
+    warp.products.commit(checker->closeProducts(warp));
+}
+
+/// wgmma.wait_group.sync.aligned <groups>;
+static llvm::Error decodeWait(const llvm::CallBase &call, Site &site) {
+  auto *text = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
+  if (!text) {
+    site.immediate =
+        llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue();
+    return llvm::Error::success();
+  }
+  llvm::StringRef groups = text->getAsmString();
+  groups = groups.split(' ').second.trim(" ;");
+  if (groups.getAsInteger(10, site.immediate))
+    return llvm::createStringError("no number of groups");
+  return llvm::Error::success();
+}
+
+static void wait(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  if (Checker *checker = warp.block->getChecker())
+    checker->awaitProducts(warp, warp.products.wait(lanes[0].site->immediate));
+  passThrough(warp, lanes);
+}
+
+static void fenceProxy(Thread &thread, const Call &) {
+  if (Checker *checker = thread.block->getChecker())
+    checker->fenceProxy(thread);
+}
+
+void cpu::failEarlyUse(Thread &thread, const Site &site, uint32_t token) {
+  thread.block->fail(thread, site, [&] {
+    Report report("uses the result of a matrix product that no wait has "
+                  "handed on");
+    unsigned reg;
+    if (PendingProduct *product = thread.warp->products.find(token, reg))
+      report.notes = {{product->site->position, "the product starts here"}};
+    return report;
+  });
+}
 
 llvm::ArrayRef<Instruction> tile::cpu::wgmmaInstructions() {
   static const Instruction rows[] = {
-      {"wgmma.mma_async.*", Work::Matrix, nullptr, multiply, nullptr, decode},
-      {"wgmma.fence.sync.aligned", Work::Matrix, nullptr, passThrough},
-      {"wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, passThrough},
+      {"wgmma.mma_async.*", Work::Matrix, nullptr, multiply, nullptr, decode,
+       /*masked=*/false, /*handsOn=*/true},
+      {"wgmma.fence.sync.aligned", Work::Matrix, nullptr, passThrough, nullptr,
+       nullptr, /*masked=*/false, /*handsOn=*/true},
+      {"wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, wait, nullptr,
+       decodeWait, /*masked=*/false, /*handsOn=*/true},
       {"llvm.nvvm.wgmma.fence.sync.aligned", Work::Matrix, nullptr,
        passThrough},
       {"llvm.nvvm.wgmma.commit_group.sync.aligned", Work::Matrix, nullptr,
-       passThrough},
-      {"llvm.nvvm.wgmma.wait_group.sync.aligned", Work::Matrix, nullptr,
-       passThrough},
-      {"llvm.nvvm.fence.proxy.async.shared_cta", Work::Barrier, order},
+       commit},
+      {"llvm.nvvm.wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, wait,
+       nullptr, decodeWait},
+      {"llvm.nvvm.fence.proxy.async.shared_cta", Work::Barrier, fenceProxy},
   };
   return rows;
 }

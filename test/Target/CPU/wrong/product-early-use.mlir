@@ -1,0 +1,37 @@
+// The wait leaves the group of the product in flight, whose result is then used.
+//
+// RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32
+
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 30: uses the result of a matrix product that no wait has handed on
+// CHECK: note: the product starts here
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<128xf32, #global>)
+    workgroup(%s: memref<128xf16, #shared>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 128, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f16
+    memref.store %one, %s[%t] : memref<128xf16, #shared>
+    tile_gpu.fence_async
+    gpu.barrier
+    // Rows of 16 elements, permuted as #tile.swizzle<32> does.
+    %d = tile_gpu.matrix_descriptor %s[%c0] {bits = -4611685949707911168 : i64} : memref<128xf16, #shared>
+    %x = arith.constant dense<1.0> : vector<8xf16>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %f = tile_gpu.wgmma_fence %x : vector<8xf16>
+    %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
+    tile_gpu.wgmma_commit
+    %r = tile_gpu.wgmma_wait 1, %p : vector<4xf32> // WRONG
+    // RIGHT: %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
+    %e = vector.extract %r[0] : f32 from vector<4xf32>
+    memref.store %e, %a[%t] : memref<128xf32, #global>
+    gpu.return
+  }
+}

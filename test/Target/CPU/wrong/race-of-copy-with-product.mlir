@@ -1,0 +1,48 @@
+// A copy arrives where a product of another warp, for which nothing waits, reads.
+//
+// RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:128:f16 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:128:f16
+
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 0: race: copies to byte 0 of shared memory, which the product of threads 96-127 reads with nothing to order the two
+// CHECK: note: the product of threads 96-127 reads it here, until it has been waited for
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<128xf32, #global>, %b: memref<128xf16, #global>)
+    workgroup(%s: memref<128xf16, #shared>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 128, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                     strides = [1], stride_divisibility = [1], alignment = 16},
+                    {kind = "buffer", name = "b", type = "f16", rank = 1, shape = [128],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f16
+    memref.store %one, %s[%t] : memref<128xf16, #shared>
+    tile_gpu.fence_async
+    gpu.barrier
+    // Rows of 16 elements, permuted as #tile.swizzle<32> does.
+    %d = tile_gpu.matrix_descriptor %s[%c0] {bits = -4611685949707911168 : i64} : memref<128xf16, #shared>
+    %x = arith.constant dense<1.0> : vector<8xf16>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %f = tile_gpu.wgmma_fence %x : vector<8xf16>
+    %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
+    tile_gpu.wgmma_commit
+    %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
+    // RIGHT: gpu.barrier
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %first = arith.cmpi ult, %t, %c16 : index
+    scf.if %first {
+      %i = arith.muli %t, %c8 : index
+      tile_gpu.async_copy %b[%i], %s[%i], %c8 {elements = 8} : memref<128xf16, #global>, memref<128xf16, #shared>
+    }
+    tile_gpu.commit_group
+    tile_gpu.wait_group 0
+    %e = vector.extract %r[0] : f32 from vector<4xf32>
+    memref.store %e, %a[%t] : memref<128xf32, #global>
+    gpu.return
+  }
+}
