@@ -24,31 +24,6 @@ using namespace tile;
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The number of the copy that the calling thread holds of its elements, times
-/// `weight` of each replicating digit; null if threads hold no copies. With
-/// the digits' places in the lane as weights it is the distance to the lane
-/// that holds the first copy.
-static Value emitCopy(OpBuilder &builder, Location loc, const Layout &dist,
-                      bool byPlace) {
-  if (dist.replication(kLane) == 1 && dist.replication(kWarp) == 1)
-    return {};
-  int64_t size = 1;
-  auto replicas = [&](unsigned axis) {
-    Digits result;
-    int64_t place = 1;
-    for (const Digit &digit : dist.axis(axis)) {
-      int64_t weight = byPlace ? place : 1;
-      result.push_back({digit.extent, 0, digit.stride == 0 ? weight : 0});
-      size += (digit.extent - 1) * result.back().stride;
-      place *= digit.extent;
-    }
-    return result;
-  };
-  Digits lanes = replicas(kLane), warps = replicas(kWarp);
-  return emitThreadCoordinates(
-      builder, loc, Layout::distributed({}, lanes, warps, ArrayRef(size)))[0];
-}
-
 /// `vector` as the lane with the first copy holds it.
 static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
                            const Layout &dist) {
@@ -65,7 +40,7 @@ static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
           mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x)),
       constant(lanes));
   Value source = arith::SubIOp::create(
-      builder, loc, lane, emitCopy(builder, loc, dist, /*byPlace=*/true));
+      builder, loc, lane, emitCopyNumber(builder, loc, dist, /*byPlace=*/true));
   // Lanes exchange words of 32 bits.
   auto type = cast<VectorType>(vector.getType());
   int64_t bits = type.getElementTypeBitWidth(), count = type.getNumElements();
@@ -145,11 +120,7 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
       runs = runsOfEqualBounds(*access, groups);
     }
 
-    Value owner;
-    if (Value copy = emitCopy(rewriter, loc, dist, /*byPlace=*/false))
-      owner = arith::CmpIOp::create(
-          rewriter, loc, arith::CmpIPredicate::eq, copy,
-          arith::ConstantIntOp::create(rewriter, loc, 0, 32));
+    Value owner = emitIsOwner(rewriter, loc, dist);
     SmallVector<Value> parts = toAccesses(rewriter, loc, value, groups), old;
     for (Run run : runs) {
       SmallVector<Value> places;

@@ -1,8 +1,14 @@
 //===- MemoryPatterns.cpp - Loads, stores and copies ----------------------===//
+//
+// Every element is stored or copied once: of the threads that hold copies of an
+// element, the first acts.
+//
+//===----------------------------------------------------------------------===//
 
 #include "GlobalAccess.h"
 #include "LoadMatrix.h"
 #include "Patterns.h"
+#include "ThreadAddress.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,10 +23,11 @@ using namespace tile;
 
 namespace {
 
-/// Reads a tile from global memory; zero out of bounds.
+/// Reads a tile from global memory; zero out of bounds and, if `active` is
+/// given, in threads where it is false.
 Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
                  const Layout &dist, const BufferParts &buffer,
-                 ValueRange indices, const Chip &chip) {
+                 ValueRange indices, const Chip &chip, Value active = {}) {
   Location loc = op->getLoc();
   AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
                                   anyWidth(buffer.type, chip.maxGlobalAccess));
@@ -39,6 +46,10 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
       });
     };
     Value inside = access.inBounds(groups.order[run.begin * groups.width]);
+    if (inside && active)
+      inside = arith::AndIOp::create(builder, loc, active, inside);
+    else if (active)
+      inside = active;
     if (!inside) {
       llvm::append_range(parts, loads());
       continue;
@@ -59,6 +70,16 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
   return fromAccesses(builder, loc, type, dist, groups, parts);
 }
 
+/// Lets `emit` emit what only the threads do that act for their copies.
+void emitForOwner(OpBuilder &builder, Location loc, const Layout &dist,
+                  llvm::function_ref<void()> emit) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (Value owner = emitIsOwner(builder, loc, dist))
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loc, owner, /*withElse=*/false).thenBlock());
+  emit();
+}
+
 void storeShared(OpBuilder &builder, Operation *op, Value vector,
                  const Layout &dist, const BufferParts &buffer,
                  ValueRange indices, ArrayRef<int64_t> start,
@@ -72,6 +93,33 @@ void storeShared(OpBuilder &builder, Operation *op, Value vector,
            toAccesses(builder, loc, vector, groups),
            sharedOffsets(builder, loc, dist, buffer, start, groups)))
     storeVector(builder, loc, part, buffer.memory, offset);
+}
+
+void storeGlobal(OpBuilder &builder, Operation *op, Value vector,
+                 const Layout &dist, const BufferParts &buffer,
+                 ValueRange indices, const Chip &chip) {
+  Location loc = op->getLoc();
+  AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
+                                  anyWidth(buffer.type, chip.maxGlobalAccess));
+  remarkLimits(op, width);
+  SmallVector<Value> parts = toAccesses(builder, loc, vector, width.groups);
+  GlobalAccess access(builder, loc, dist, buffer, indices);
+  for (Run run : runsOfEqualBounds(access, width.groups)) {
+    OpBuilder::InsertionGuard guard(builder);
+    auto at = [&](int64_t i) {
+      return width.groups.order[i * width.groups.width];
+    };
+    SmallVector<Value> offsets;
+    for (int64_t i = run.begin; i < run.end; ++i)
+      offsets.push_back(access.offset(at(i)));
+    if (Value inside = access.inBounds(at(run.begin)))
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, inside, /*withElse=*/false)
+              .thenBlock());
+    for (int64_t i = run.begin; i < run.end; ++i)
+      storeVector(builder, loc, parts[i], buffer.memory,
+                  offsets[i - run.begin]);
+  }
 }
 
 struct LoadPattern : MemoryPattern<LoadOp> {
@@ -136,32 +184,15 @@ struct StorePattern : MemoryPattern<StoreOp> {
       auto start = constantIndices(indices);
       if (failed(start))
         return rejectDynamicStart(op);
-      storeShared(rewriter, op, value, dist, buffer, indices, *start, chip);
+      emitForOwner(rewriter, loc, dist, [&] {
+        storeShared(rewriter, op, value, dist, buffer, indices, *start, chip);
+      });
       rewriter.eraseOp(op);
       return success();
     }
-    AccessWidth width =
-        decideWidth(dist, memoryOperand(buffer, indices),
-                    anyWidth(buffer.type, chip.maxGlobalAccess));
-    remarkLimits(op, width);
-    SmallVector<Value> parts = toAccesses(rewriter, loc, value, width.groups);
-    GlobalAccess access(rewriter, loc, dist, buffer, indices);
-    for (Run run : runsOfEqualBounds(access, width.groups)) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      auto at = [&](int64_t i) {
-        return width.groups.order[i * width.groups.width];
-      };
-      SmallVector<Value> offsets;
-      for (int64_t i = run.begin; i < run.end; ++i)
-        offsets.push_back(access.offset(at(i)));
-      if (Value inside = access.inBounds(at(run.begin)))
-        rewriter.setInsertionPointToStart(
-            scf::IfOp::create(rewriter, loc, inside, /*withElse=*/false)
-                .thenBlock());
-      for (int64_t i = run.begin; i < run.end; ++i)
-        storeVector(rewriter, loc, parts[i], buffer.memory,
-                    offsets[i - run.begin]);
-    }
+    emitForOwner(rewriter, loc, dist, [&] {
+      storeGlobal(rewriter, op, value, dist, buffer, indices, chip);
+    });
     rewriter.eraseOp(op);
     return success();
   }
@@ -197,21 +228,24 @@ struct CopyPattern : MemoryPattern<CopyOp> {
       const AccessGroups &groups = width.groups;
       if (groups.width * bytes >= 4) {
         remarkLimits(op, width);
-        GlobalAccess access(rewriter, loc, dist, source, indices);
-        SmallVector<Value> offsets =
-            sharedOffsets(rewriter, loc, dist, dest, start, groups);
-        Value all = arith::ConstantIndexOp::create(rewriter, loc, groups.width);
-        Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
-        for (auto [i, offset] : llvm::enumerate(offsets)) {
-          int64_t r = groups.order[i * groups.width];
-          Value inside = access.inBounds(r);
-          Value valid = inside ? Value(arith::SelectOp::create(
-                                     rewriter, loc, inside, all, none))
-                               : all;
-          tile::gpu::AsyncCopyOp::create(
-              rewriter, loc, source.memory, access.offset(r), dest.memory,
-              offset, valid, rewriter.getI64IntegerAttr(groups.width));
-        }
+        emitForOwner(rewriter, loc, dist, [&] {
+          GlobalAccess access(rewriter, loc, dist, source, indices);
+          SmallVector<Value> offsets =
+              sharedOffsets(rewriter, loc, dist, dest, start, groups);
+          Value all =
+              arith::ConstantIndexOp::create(rewriter, loc, groups.width);
+          Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+          for (auto [i, offset] : llvm::enumerate(offsets)) {
+            int64_t r = groups.order[i * groups.width];
+            Value inside = access.inBounds(r);
+            Value valid = inside ? Value(arith::SelectOp::create(
+                                       rewriter, loc, inside, all, none))
+                                 : all;
+            tile::gpu::AsyncCopyOp::create(
+                rewriter, loc, source.memory, access.offset(r), dest.memory,
+                offset, valid, rewriter.getI64IntegerAttr(groups.width));
+          }
+        });
         rewriter.eraseOp(op);
         return success();
       }
@@ -223,8 +257,11 @@ struct CopyPattern : MemoryPattern<CopyOp> {
 
     auto type =
         VectorType::get({dist.axisSize(kRegister)}, dest.type.getElementType());
-    Value tile = loadGlobal(rewriter, op, type, dist, source, indices, chip);
-    storeShared(rewriter, op, tile, dist, dest, origin, start, chip);
+    Value tile = loadGlobal(rewriter, op, type, dist, source, indices, chip,
+                            emitIsOwner(rewriter, loc, dist));
+    emitForOwner(rewriter, loc, dist, [&] {
+      storeShared(rewriter, op, tile, dist, dest, origin, start, chip);
+    });
     rewriter.eraseOp(op);
     return success();
   }

@@ -63,6 +63,36 @@ SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
   return coordinates;
 }
 
+Value tile::emitCopyNumber(OpBuilder &builder, Location loc,
+                           const Layout &layout, bool byPlace) {
+  if (layout.replication(kLane) == 1 && layout.replication(kWarp) == 1)
+    return {};
+  int64_t size = 1;
+  auto replicas = [&](unsigned axis) {
+    Digits result;
+    int64_t place = 1;
+    for (const Digit &digit : layout.axis(axis)) {
+      int64_t weight = byPlace ? place : 1;
+      result.push_back({digit.extent, 0, digit.stride == 0 ? weight : 0});
+      size += (digit.extent - 1) * result.back().stride;
+      place *= digit.extent;
+    }
+    return result;
+  };
+  Digits lanes = replicas(kLane), warps = replicas(kWarp);
+  return emitThreadCoordinates(
+      builder, loc, Layout::distributed({}, lanes, warps, ArrayRef(size)))[0];
+}
+
+Value tile::emitIsOwner(OpBuilder &builder, Location loc,
+                        const Layout &layout) {
+  Value number = emitCopyNumber(builder, loc, layout, /*byPlace=*/false);
+  if (!number)
+    return {};
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                               constant(builder, loc, 0));
+}
+
 SharedOffsets::SharedOffsets(OpBuilder &builder, Location loc, Layout access,
                              Layout memory, ArrayRef<int64_t> start,
                              Value origin)

@@ -18,6 +18,18 @@ llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
                                                      mlir::Location loc,
                                                      const Layout &layout);
 
+/// The number of the copy that the calling thread holds of its elements, times
+/// `weight` of each replicating digit; null if threads hold no copies. With
+/// the digits' places in the lane as weights it is the distance to the lane
+/// that holds the first copy.
+mlir::Value emitCopyNumber(mlir::OpBuilder &builder, mlir::Location loc,
+                           const Layout &layout, bool byPlace);
+
+/// Whether the calling thread is the first of those that hold copies of its
+/// elements, an i1; null if threads hold no copies.
+mlir::Value emitIsOwner(mlir::OpBuilder &builder, mlir::Location loc,
+                        const Layout &layout);
+
 /// Offsets, in elements, of accesses to a memory layout. Access r of the
 /// calling thread is at the element access.element(r, lane, warp) + start.
 /// The swizzled offset of access 0 is computed once; the others differ from it

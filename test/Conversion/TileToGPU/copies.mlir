@@ -68,3 +68,30 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes =
   %s = tile.alloc {offset = 0} : !columns
   tile.copy %g[%c0, %c0], %s : !g, !columns
 }
+
+!wide = !tile.buffer<?x192xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!small = !tile.buffer<16x192xf16, #tile.padded<8, order = [1, 0]>, shared>
+
+// 384 accesses of 16 bytes are three each for 128 of 256 threads; the others do
+// nothing.
+// CHECK-LABEL: gpu.func @some_threads(
+// CHECK: %[[T:.+]] = gpu.thread_id x
+// CHECK: %[[COPY:.+]] = arith.divui %{{.+}}, %c128_i32
+// CHECK: %[[OWNER:.+]] = arith.cmpi eq, %[[COPY]], %c0_i32 : i32
+// SM80: scf.if %[[OWNER]] {
+// SM80-COUNT-3: tile_gpu.async_copy
+// SM80-NEXT: {{^ *[}]$}}
+// SM80-NEXT: tile_gpu.commit_group
+// GFX1100: %[[READS:.+]] = arith.andi %[[OWNER]], %{{.+}} : i1
+// GFX1100: scf.if %[[READS]] -> (vector<8xf16>
+// GFX1100: vector.load
+// GFX1100: scf.if %[[OWNER]] {
+// GFX1100-COUNT-3: vector.store
+// GFX1100: }
+tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, tile.shared_bytes = 6400 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !small
+  tile.copy async %g[%c0, %c0], %s : !wide, !small
+  tile.commit_group
+}

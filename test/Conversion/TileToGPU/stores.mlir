@@ -70,3 +70,27 @@ tile.kernel @shared(%x: f32) attributes {num_warps = 1 : i32, tile.shared_bytes 
   tile.store %t, %s[%c0, %c0] : tensor<16x64xf16, #rows>, !s
   tile.barrier
 }
+
+#few = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [2, 1], order = [1, 0]>
+!h = !tile.buffer<4x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!t = !tile.buffer<4x64xf16, #tile.swizzle<128>, shared>
+
+// Of the two warps that hold the tile, the first stores it.
+// CHECK-LABEL: gpu.func @once
+// CHECK: %[[WARP:.+]] = arith.divui %{{.+}}, %c32_i32
+// CHECK: %[[OWNER:.+]] = arith.cmpi eq, %[[WARP]], %c0_i32 : i32
+// CHECK: scf.if %[[OWNER]] {
+// CHECK: vector.store {{.*}} : memref<256xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.if %[[OWNER]] {
+// CHECK: vector.store {{.*}} : memref<?xf16, #gpu.address_space<global>>, vector<8xf16>
+// CHECK-NEXT: }
+tile.kernel @once(%o: !h, %x: f32) attributes {num_warps = 2 : i32, tile.shared_bytes = 512 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !t
+  %h = arith.truncf %x : f32 to f16
+  %t = tensor.splat %h : tensor<4x64xf16, #few>
+  tile.store %t, %s[%c0, %c0] : tensor<4x64xf16, #few>, !t
+  tile.store %t, %o[%c0, %c0] : tensor<4x64xf16, #few>, !h
+}
