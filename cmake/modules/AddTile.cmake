@@ -40,6 +40,19 @@ if(TILE_WERROR)
   list(APPEND TILE_WARNINGS -Werror)
 endif()
 
+# -DTILE_SANITIZE=address,undefined. The libraries of LLVM are not instrumented:
+# nothing can be said of their vtables.
+set(TILE_SANITIZE "" CACHE STRING "Sanitizers to build with: address, undefined")
+if(TILE_SANITIZE)
+  add_compile_options(-fsanitize=${TILE_SANITIZE} -fno-sanitize=vptr
+    -fno-sanitize-recover=all -fno-omit-frame-pointer -gline-tables-only)
+  add_link_options(-fsanitize=${TILE_SANITIZE})
+  add_library(TileSanitizerOptions OBJECT
+    ${CMAKE_CURRENT_LIST_DIR}/SanitizerOptions.c)
+  link_libraries("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:\
+$<TARGET_OBJECTS:TileSanitizerOptions>>")
+endif()
+
 # Most of the time of a build goes into parsing MLIR's headers: parse them once.
 # Sources still include what they use; -DTILE_PCH=OFF shows what is missing.
 option(TILE_PCH "Precompile the headers of MLIR" ${PROJECT_IS_TOP_LEVEL})
@@ -87,6 +100,10 @@ function(tile_add_shared_library name)
   add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  if(TILE_SANITIZE)
+    # The sanitizer's functions are in the program that loads it.
+    target_link_options(${name} PRIVATE -Wl,-z,undefs)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TILE_SHARED_LIBS ${name})
 endfunction()
 

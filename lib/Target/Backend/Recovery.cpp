@@ -6,10 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recovery.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csetjmp>
 #include <mutex>
+
+#if LLVM_ADDRESS_SANITIZER_BUILD
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace {
 
@@ -57,6 +62,10 @@ unsigned HandlerScope::active = 0;
 std::optional<std::string>
 tile::catchFatalErrors(llvm::function_ref<void()> work) {
   HandlerScope scope;
+#if LLVM_ADDRESS_SANITIZER_BUILD
+  // Nothing frees what a back end that is left by a jump had allocated.
+  __lsan::ScopedDisabler disabler;
+#endif
   // On the heap: what a local holds is not defined after the jump.
   auto *recovery = new Recovery;
   recovery->outer = current;
