@@ -31,7 +31,13 @@ static StringRef npyType(StringRef type) {
       .Case("i64", "<i8")
       .Default("");
 }
-static int64_t bytesOf(StringRef type) { return npyType(type).back() - '0'; }
+/// Bytes of an element of a type of NumPy such as `<f4`; 0 if it is not simple.
+static int64_t npyBytes(StringRef type) {
+  int64_t bytes;
+  return type.size() < 3 || type.drop_front(2).getAsInteger(10, bytes) ? 0
+                                                                       : bytes;
+}
+static int64_t bytesOf(StringRef type) { return npyBytes(npyType(type)); }
 
 static const llvm::fltSemantics *semanticsOf(StringRef type) {
   return llvm::StringSwitch<const llvm::fltSemantics *>(type)
@@ -149,6 +155,9 @@ static Expected<NpyFile> openNpy(StringRef path) {
   StringRef text = file.buffer->getBuffer();
   if (!text.consume_front("\x93NUMPY") || text.size() < 6)
     return bad("is not a .npy file");
+  if (text[0] < 1 || text[0] > 3)
+    return bad("has version " + llvm::Twine(int(text[0])) +
+               " of the format, which is not known");
   unsigned lengthBytes = text[0] == 1 ? 2 : 4;
   uint32_t length = lengthBytes == 2
                         ? llvm::support::endian::read16le(text.data() + 2)
@@ -158,30 +167,31 @@ static Expected<NpyFile> openNpy(StringRef path) {
     return bad("ends within its header");
   StringRef header = text.take_front(length);
   file.data = text.drop_front(length);
-  file.type = valueOf(header, "descr")
-                  .drop_front()
-                  .take_until([](char c) { return c == '\''; })
-                  .str();
+  StringRef type = valueOf(header, "descr");
+  if (!type.consume_front("'"))
+    return bad("does not say the type of its elements, or that of a structure");
+  file.type = type.take_until([](char c) { return c == '\''; }).str();
+  int64_t bytes = npyBytes(file.type);
+  if (bytes <= 0)
+    return bad("has elements of type '" + file.type + "', which is not known");
   if (!valueOf(header, "fortran_order").starts_with("False"))
     return bad("is in Fortran order");
   StringRef shape = valueOf(header, "shape");
   if (!shape.consume_front("("))
     return bad("has no shape");
   shape = shape.take_until([](char c) { return c == ')'; });
-  int64_t count = 1;
   while (!shape.trim().empty()) {
     auto [extent, rest] = shape.split(',');
     int64_t value;
     if (extent.trim().getAsInteger(10, value) || value < 0 ||
-        llvm::MulOverflow(count, value, count))
+        llvm::MulOverflow(bytes, value, bytes))
       return bad("has a shape that is no list of extents");
     file.shape.push_back(value);
     shape = rest;
   }
-  unsigned bytes = file.type.empty() ? 0 : file.type.back() - '0';
-  if (count * bytes != int64_t(file.data.size()))
+  if (bytes != int64_t(file.data.size()))
     return bad("has " + llvm::Twine(file.data.size()) +
-               " bytes of data, its header says " + llvm::Twine(count * bytes));
+               " bytes of data, its header says " + llvm::Twine(bytes));
   return file;
 }
 
@@ -192,8 +202,8 @@ Expected<Array> tile::readNpy(StringRef path, StringRef type) {
   Expected<Array> array = Array::create(file->shape, type);
   if (!array)
     return array.takeError();
-  bool bits = type == "bf16" && file->type.size() == 3 &&
-              file->type.back() == '2' && file->type != "<f2";
+  bool bits = type == "bf16" && (file->type == "<u2" || file->type == "<i2" ||
+                                 file->type == "<V2" || file->type == "|V2");
   if (file->type == npyType(type) || bits) {
     std::memcpy(array->mutableBytes().data(), file->data.data(),
                 file->data.size());

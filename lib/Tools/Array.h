@@ -41,8 +41,9 @@ private:
 };
 
 /// Reads the format of NumPy, little endian and in C order. bf16, which NumPy
-/// does not have, are 2-byte elements of any kind read as `type`; otherwise the
-/// file's type counts. float64 is rounded to `type`, if that is a float.
+/// does not have, are 2-byte integers or opaque elements read as `type`;
+/// otherwise the file's type counts. float32 and float64 are rounded to `type`,
+/// if that is a float.
 llvm::Expected<Array> readNpy(llvm::StringRef path, llvm::StringRef type);
 
 /// A file of float64, for comparisons; any float type is widened.

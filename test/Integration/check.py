@@ -103,9 +103,7 @@ class Run:
         }
         self.sink = None
         if self.variant.sink:
-            self.sink = torch.randn(
-                case.heads, generator=self.generator, device="cuda"
-            ).to(DTYPES[self.variant.sink])
+            self.sink = self._draw((case.heads,)).to(DTYPES[self.variant.sink])
         self.scalars = {"scale": self.scale}
         if self.variant.packed:
             self.scalars["cu_q"] = self.inputs["q"].bounds()
@@ -141,8 +139,10 @@ class Run:
         self._check_empty("o", outputs["o"])
         return outputs
 
-    def backward(self, module: Module, results: Dict[str, Padded]) -> None:
-        """Runs and judges the kernels of the gradients."""
+    def backward(
+        self, module: Module, results: Dict[str, Padded]
+    ) -> Dict[str, Padded]:
+        """Runs and judges the kernels of the gradients; returns their results."""
         case, variant, backward = self.case, self.variant, self.case.backward
         inputs = dict(self.inputs, do=self._normal(0, case.heads, variant.dv), **results)
         like = {"dq": (0, case.heads, variant.d), "dk": (1, case.kv_heads, variant.d)}
@@ -193,14 +193,17 @@ class Run:
                 sum(low.dsink for low in lows),
                 factor=3,
             )
+        return outputs
 
     def _normal(self, side: int, heads: int, d: int) -> Padded:
         tensor = Padded(self.case, side, heads, d, self.dtype)
         for sequence in tensor.sequences():
-            sequence.copy_(
-                torch.randn(sequence.shape, generator=self.generator, device="cuda")
-            )
+            sequence.copy_(self._draw(tuple(sequence.shape)))
         return tensor
+
+    def _draw(self, shape: Tuple[int, ...]) -> torch.Tensor:
+        """Normally distributed f32."""
+        return torch.randn(shape, generator=self.generator, device="cuda")
 
     def _sequences(self, *names: str):
         return zip(*(self.inputs[name].sequences() for name in names))
