@@ -178,7 +178,7 @@ SUITES = [
     ("unit", "layout algebra and tables (GoogleTest)", check_unit),
     ("lit", "dialect, passes, tools, documents", check_lit),
     ("python", "Python package", check_python),
-    ("executor", "attention for every kind of chip on the CPU, against float64",
+    ("executor", "attention for every chip on the CPU, against float64",
      check_executor),
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),

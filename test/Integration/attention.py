@@ -4,8 +4,8 @@
     attention.py                                 # on the GPU at hand; needs PyTorch
     attention.py --on executor [--chip gfx942]   # on the CPU; needs NumPy
 
-On the executor it runs a smaller grid, for one chip of each kind or for those
-that are named. The rest is about GPUs. Where the compiler is and where the GPU is may be two machines:
+On the executor it runs a smaller grid, for every chip or for those that are
+named. The rest is about GPUs. Where the compiler is and where the GPU is may be two machines:
 
     attention.py --compile-only --artifacts DIR --chip sm_80    # no GPU needed
     attention.py --artifacts DIR                                # no compiler needed
@@ -97,7 +97,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
     parser.add_argument("--compile-only", action="store_true", help="run nothing")
-    parser.add_argument("--chip", help="what to compile for; default: the GPU's, or with --on executor one of each kind")
+    parser.add_argument("--chip", help="what to compile for; default: the GPU's, or with --on executor every one")
     parser.add_argument("--jobs", type=int, default=2, help="compilations at a time")
     parser.add_argument(
         "--filter", default="", metavar="REGEX", help="take matching cases only"
@@ -120,7 +120,7 @@ def parse_arguments() -> argparse.Namespace:
 def run_on_executor(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> int:
-    chips = arguments.chip.split(",") if arguments.chip else on_executor.CHIPS
+    chips = arguments.chip.split(",") if arguments.chip else on_executor.all_chips()
     totals: Dict[str, int] = {}
     for chip in chips:
         print(f"\n{chip}")
