@@ -80,6 +80,11 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<unsigned> jobs(
       "jobs", cl::desc("Threads of this machine; default: one for each core"),
       cl::init(0), cl::cat(category));
+  static cl::opt<uint64_t> turns(
+      "max-turns",
+      cl::desc("How often the threads of a block may go round loops while none "
+               "of them ends or waits; 0: for ever"),
+      cl::init(tile::cpu::RunOptions().maxTurns), cl::cat(category));
   enum class Checks { Off, On };
   static cl::opt<Checks> checks(
       "checks",
@@ -127,6 +132,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.atol = atol;
   arguments.timing = timing;
   arguments.run.jobs = jobs;
+  arguments.run.maxTurns = turns;
   if (!grid.empty()) {
     llvm::SmallVector<StringRef> extents;
     StringRef(grid).split(extents, ',');

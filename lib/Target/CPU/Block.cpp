@@ -15,6 +15,9 @@ static constexpr size_t kSharedAlignment = 1 << 18;
 /// Bytes of a thread's stack beyond the kernel's own frames, for the runtime.
 static constexpr size_t kStackBytes = 256 << 10;
 
+/// Turns of loops after which another thread runs.
+static constexpr uint64_t kTurnsAtOnce = 1024;
+
 /// Memory whose addresses fit 31 bits, as kernels hold them in 32.
 static llvm::Expected<char *> mapShared(size_t bytes) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -105,6 +108,7 @@ bool Block::run(Dim3 index) {
   this->index = index;
   failed = false;
   runnable.clear();
+  turns = 0;
   barriers = {};
   // What nobody has written is not a number in any float type.
   memset(shared, 0xff, sharedMapped);
@@ -160,11 +164,28 @@ void Block::wait(Thread &thread, const Site &site) {
 }
 
 void Block::ready(Thread &thread) {
+  turns = 0;
   thread.waiting = nullptr;
   runnable.push_back(&thread);
 }
 
-void Block::yield(Thread &thread) {
+void Block::turn(Thread &thread, const Site &site) {
+  if (LLVM_LIKELY(++turns % kTurnsAtOnce != 0))
+    return;
+  if (launch.maxTurns != 0 && turns >= launch.maxTurns)
+    fail(thread, site, [&] {
+      Report report(llvm::formatv("does not leave a loop: threads of the block "
+                                  "have gone round loops {0} times, and none "
+                                  "of them ends or has waited for others",
+                                  turns));
+      listWaiting(report);
+      return report;
+    });
+  // Nobody waits for a block when another has failed.
+  if (launch.failed.load(std::memory_order_relaxed))
+    leaveContext(scheduler);
+  if (LLVM_UNLIKELY(!thread.suspects.empty()))
+    checker->confirmWrites(thread);
   runnable.push_back(&thread);
   suspend(thread);
 }
@@ -179,6 +200,7 @@ void Block::finish(Thread &thread) {
   thread.groups.clear();
   thread.done = true;
   --unfinished;
+  turns = 0;
   // Barriers are for the threads that have not ended.
   for (Barrier &barrier : barriers)
     if (barrier.arrived != 0)
@@ -206,75 +228,6 @@ void Block::fail(Thread &thread, const Site &site,
     record(std::move(report));
   }
   leaveContext(scheduler);
-}
-
-/// `0-31, 64`.
-static std::string listThreads(llvm::ArrayRef<const Thread *> threads) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  for (size_t i = 0; i < threads.size();) {
-    size_t end = i + 1;
-    while (end < threads.size() && threads[end]->id == threads[end - 1]->id + 1)
-      ++end;
-    os << (i ? ", " : "") << threads[i]->id;
-    if (end - i > 1)
-      os << "-" << threads[end - 1]->id;
-    i = end;
-  }
-  return text;
-}
-
-Report Block::describeStop() {
-  // By the place where they wait, in the order of their first thread.
-  std::vector<std::pair<const Site *, std::vector<const Thread *>>> groups;
-  std::vector<const Thread *> ended;
-  for (const Thread &thread : threads) {
-    if (thread.done) {
-      ended.push_back(&thread);
-      continue;
-    }
-    auto group = llvm::find_if(
-        groups, [&](auto &group) { return group.first == thread.waiting; });
-    if (group == groups.end()) {
-      groups.push_back({thread.waiting, {}});
-      group = std::prev(groups.end());
-    }
-    group->second.push_back(&thread);
-  }
-
-  Report report;
-  const Thread *first = groups.front().second.front();
-  const Meeting *open = nullptr;
-  for (const Warp &warp : warps)
-    if (!open && !warp.meetings.empty()) {
-      open = &warp.meetings.front();
-      first = &warp.threads[llvm::countr_zero(open->arrived)];
-    }
-  report.thread = first->id;
-  report.position = first->waiting->position;
-  if (open) {
-    std::vector<const Thread *> missing;
-    for (uint64_t rest = open->members & ~open->arrived; rest; rest &= rest - 1)
-      missing.push_back(&first->warp->threads[llvm::countr_zero(rest)]);
-    report.message = llvm::formatv(
-        "not all lanes come to '{0}': thread{1} {2} of the same warp never do",
-        open->site->name, missing.size() == 1 ? "" : "s", listThreads(missing));
-  } else {
-    report.message = "deadlock: no thread of the block can go on";
-  }
-  for (auto &[site, waiting] : groups)
-    report.notes.push_back(
-        {site->position,
-         llvm::formatv("thread{0} {1} wait{2} here, at '{3}'",
-                       waiting.size() == 1 ? "" : "s", listThreads(waiting),
-                       waiting.size() == 1 ? "s" : "", site->name)});
-  if (!ended.empty())
-    report.notes.push_back(
-        {report.position,
-         llvm::formatv("thread{0} {1} {2} ended", ended.size() == 1 ? "" : "s",
-                       listThreads(ended),
-                       ended.size() == 1 ? "has" : "have")});
-  return report;
 }
 
 uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
@@ -459,6 +412,10 @@ void tile::cpu::runAccess(Thread *thread, const Site *site, void *address) {
   Checker *checker = block.getChecker();
   if (site->atomic && checker)
     checker->atomic(*thread, place, site->reads, site->writes);
+}
+
+void tile::cpu::runTurn(Thread *thread, const Site *site) {
+  thread->block->turn(*thread, *site);
 }
 
 void tile::cpu::runFence(Thread *thread, const Site *site) {

@@ -61,6 +61,8 @@ struct Launch {
   /// Null if nothing is counted. Under the mutex.
   Statistics *statistics = nullptr;
   unsigned banks = 32;
+  /// As in RunOptions.
+  uint64_t maxTurns = 0;
 
   /// The report of the first block that failed, in the order of their indices.
   /// Others stop when they see `failed`.
@@ -140,8 +142,9 @@ public:
   /// Lets others run until ready() is called for `thread`.
   void wait(Thread &thread, const Site &site);
   void ready(Thread &thread);
-  /// Lets all others that can run do so first.
-  void yield(Thread &thread);
+  /// The thread goes round a loop. Now and then lets others run, one of whom it
+  /// may be waiting for.
+  void turn(Thread &thread, const Site &site);
   /// Ends the block with this report, to which it adds the thread and the
   /// place. The caller's stack is abandoned, so it may hold nothing that would
   /// have to be freed: all that is made for the report is made in `describe`.
@@ -189,6 +192,7 @@ private:
   void endPhaseIfComplete(Barrier &barrier);
   void record(Report report);
   Report describeStop();
+  void listWaiting(Report &report) const;
 
   Context scheduler;
   std::unique_ptr<Checker> checker;
@@ -199,6 +203,8 @@ private:
   std::deque<Thread *> runnable;
   std::array<Barrier, 16> barriers;
   unsigned unfinished = 0;
+  /// Of loops, since a thread has ended or had to wait.
+  uint64_t turns = 0;
   bool failed = false;
   char *shared = nullptr;
   size_t sharedMapped = 0;
@@ -210,6 +216,8 @@ void runCall(Thread *thread, const Site *site, char *frame);
 void runAccess(Thread *thread, const Site *site, void *address);
 /// What a kernel calls before an instruction that the host itself performs.
 void runVisit(Thread *thread, const Site *site);
+/// What a kernel calls where a loop begins again.
+void runTurn(Thread *thread, const Site *site);
 /// What a kernel calls at a fence.
 void runFence(Thread *thread, const Site *site);
 /// What a kernel calls before it computes with registers, at `registers`, that

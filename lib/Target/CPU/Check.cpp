@@ -262,13 +262,13 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
     bool isProduct = fault.other.actor() >= clocks.size();
-    notes.push_back({(*checked.sites)[fault.other.site()].position,
-                     formatv("{0} {1} it here{2}", other,
-                             fault.kind == Fault::Pending ? "copies to"
-                             : fault.otherWrote           ? "writes"
-                                                          : "reads",
-                             isProduct ? ", until it has been waited for"
-                                       : "")});
+    notes.push_back(
+        {(*checked.sites)[fault.other.site()].position,
+         formatv("{0} {1} it here{2}", other,
+                 fault.kind == Fault::Pending ? "copies to"
+                 : fault.otherWrote           ? "writes"
+                                              : "reads",
+                 isProduct ? ", until it has been waited for" : "")});
   }
   std::string message;
   switch (fault.kind) {

@@ -166,6 +166,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
   define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
   define("tile_cpu_visit", reinterpret_cast<void *>(&runVisit));
+  define("tile_cpu_turn", reinterpret_cast<void *>(&runTurn));
   define("tile_cpu_use", reinterpret_cast<void *>(&runUse));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));
   for (llvm::ArrayRef<cpu::Instruction> rows :
@@ -329,6 +330,7 @@ Program::Implementation::runKernel(unsigned index,
   launch.frameBytes = frameBytes;
   launch.barriersFence = chip->vendor == Vendor::NVIDIA;
   launch.banks = chip->banks;
+  launch.maxTurns = options.maxTurns;
   Statistics statistics;
   statistics.kernel = kernel.name;
   if (counts && options.statistics)

@@ -2,11 +2,13 @@
 
 #include "Redirect.h"
 #include "Atomic.h"
+#include "BF16.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
@@ -58,6 +60,7 @@ private:
   void announceAccess(llvm::Instruction &inst);
   void announceFence(FenceInst &fence);
   void announceUse(const RegisterUse &use);
+  void announceTurns(Function &function);
   void callWithSite(IRBuilder<> &builder, StringRef function, Site &site,
                     ArrayRef<Value *> operands);
   Site &addSite(const llvm::Instruction &inst, StringRef name);
@@ -327,6 +330,26 @@ void Redirection::announceUse(const RegisterUse &use) {
   callWithSite(builder, "tile_cpu_use", site, {frame});
 }
 
+/// Tells the runtime where a loop begins again.
+void Redirection::announceTurns(Function &function) {
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
+  FindFunctionBackedges(function, edges);
+  SmallPtrSet<const BasicBlock *, 8> seen;
+  for (auto [from, header] : edges) {
+    if (!seen.insert(from).second)
+      continue;
+    llvm::Instruction *end = const_cast<BasicBlock *>(from)->getTerminator();
+    // Branches have no place of their own if nobody wrote them.
+    const llvm::Instruction *place = end;
+    for (const llvm::Instruction &inst : *header)
+      if (!place->getDebugLoc() && inst.getDebugLoc())
+        place = &inst;
+    Site &site = addSite(*place, "loop");
+    IRBuilder<> builder(end);
+    callWithSite(builder, "tile_cpu_turn", site, {});
+  }
+}
+
 void Redirection::replaceCall(CallBase &call) {
   std::string name = nameOf(call).str();
   if (name.empty())
@@ -415,6 +438,7 @@ void Redirection::redirectFunction(Function &function) {
              alloca && alloca != frame)
       replaceAlloca(*alloca);
   }
+  announceTurns(function);
   frame->setOperand(0, builder.getInt64(frameBytes));
   replaceShared(function);
   expandBF16Conversions(function);
@@ -465,47 +489,4 @@ bool tile::cpu::mayBeWritten(const Value &pointer) {
     }
   }
   return false;
-}
-
-void tile::cpu::expandBF16Conversions(Function &function) {
-  for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
-    auto *cast = dyn_cast<CastInst>(&inst);
-    if (!cast)
-      continue;
-    Type *from = cast->getSrcTy(), *to = cast->getDestTy();
-    bool narrows = isa<FPTruncInst>(cast) &&
-                   to->getScalarType()->isBFloatTy() &&
-                   from->getScalarType()->isFloatTy();
-    bool widens = isa<FPExtInst>(cast) && from->getScalarType()->isBFloatTy() &&
-                  to->getScalarType()->isFloatTy();
-    if (!narrows && !widens)
-      continue;
-    IRBuilder<> builder(cast);
-    Type *i32 = from->getWithNewType(builder.getInt32Ty());
-    Type *i16 = from->getWithNewType(builder.getInt16Ty());
-    auto constant = [&](uint32_t value) {
-      return ConstantInt::get(i32, value);
-    };
-    Value *value;
-    if (widens) {
-      value = builder.CreateZExt(
-          builder.CreateBitCast(cast->getOperand(0), i16), i32);
-      value = builder.CreateBitCast(builder.CreateShl(value, constant(16)), to);
-    } else {
-      Value *bits = builder.CreateBitCast(cast->getOperand(0), i32);
-      Value *odd = builder.CreateAnd(builder.CreateLShr(bits, constant(16)),
-                                     constant(1));
-      Value *rounded =
-          builder.CreateAdd(bits, builder.CreateAdd(odd, constant(0x7fff)));
-      // Rounding could make an infinity of a NaN.
-      Value *quiet = builder.CreateOr(bits, constant(0x00400000));
-      Value *nan =
-          builder.CreateFCmpUNO(cast->getOperand(0), cast->getOperand(0));
-      Value *high = builder.CreateLShr(
-          builder.CreateSelect(nan, quiet, rounded), constant(16));
-      value = builder.CreateBitCast(builder.CreateTrunc(high, i16), to);
-    }
-    cast->replaceAllUsesWith(value);
-    cast->eraseFromParent();
-  }
 }

@@ -52,10 +52,6 @@ std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result,
 /// functions that have not been rewritten.
 bool mayBeWritten(const llvm::Value &pointer);
 
-/// Replaces conversions between f32 and bf16, which the host may lack, by
-/// integer arithmetic: exact, rounding to nearest even.
-void expandBF16Conversions(llvm::Function &function);
-
 } // namespace tile::cpu
 
 #endif // TILE_LIB_TARGET_CPU_REDIRECT_H

@@ -87,6 +87,10 @@ struct RunOptions {
   std::vector<Statistics> *statistics = nullptr;
   /// Threads of the host; 0 for as many as it has cores.
   unsigned jobs = 0;
+  /// How often the threads of a block may go round loops, all together, while
+  /// none of them ends or has waited for others: more is taken for a loop that
+  /// never ends. 0 for no limit.
+  uint64_t maxTurns = 100000000;
   /// Called now and then, by one thread at a time, with the number of blocks
   /// that have run and of all.
   std::function<void(uint64_t done, uint64_t all)> progress;

@@ -1,0 +1,38 @@
+// Threads wait in a loop for what nobody writes. When the last of them writes it,
+// the others leave the loop.
+//
+// RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:i32 --max-turns=100000 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:i32
+// RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:i32 --max-turns=100000 --checks=off 2>&1 | FileCheck %s
+
+// CHECK: wrong/endless-loop.mlir:[[@LINE+22]]:{{[0-9]+}}: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: does not leave a loop: threads of the block have gone round loops 100352 times, and none of them ends or has waited for others
+// CHECK: note: thread 63 waits here, at 'llvm.nvvm.barrier.cta.sync.aligned.all'
+
+#global = #gpu.address_space<global>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<64xi32, #global>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "i32", rank = 1, shape = [64],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c63 = arith.constant 63 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %isLast = arith.cmpi eq, %t, %c63 : index
+    scf.if %isLast {
+      // RIGHT: memref.atomic_rmw addi %one, %a[%c0] : (i32, memref<64xi32, #global>) -> i32
+    } else {
+      scf.while : () -> () {
+        %flag = memref.atomic_rmw addi %zero, %a[%c0] : (i32, memref<64xi32, #global>) -> i32
+        %unset = arith.cmpi eq, %flag, %zero : i32
+        scf.condition(%unset)
+      } do {
+        scf.yield
+      }
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
