@@ -1,13 +1,14 @@
-#!/usr/bin/env python3
-"""Forward attention against PyTorch's back ends, on one GPU.
+"""Attention and its gradients against PyTorch's back ends, on one GPU.
 
 All contenders run on the same data in one process, in turn within each round
 and in another order each round, so that clocks and heat treat them alike.
 Times are CUDA events' medians. Our result is checked in the same run against
-float64, on some of the heads, in outputs that held NaN before. TFLOP/s count
-4 B H Sq Sk D operations, half of that if causal.
+float64, on some of the heads, in outputs that held NaN before. Of all pairs of a
+query and a key, half if causal, a product with an inner dimension D counts 2 D
+operations: forward has two of them, backward five, all its kernels together.
 
     attention.py                                                # compile here
+    attention.py --pass backward --seeds                        # known hard shapes
     attention.py --compile-only --artifacts DIR --chip sm_90a   # no GPU needed
     attention.py --artifacts DIR                                # no compiler needed
 """
@@ -19,6 +20,7 @@ import importlib.util
 import statistics
 import sys
 import tempfile
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -26,7 +28,13 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from tile import chip_for  # noqa: E402
-from tile.programs import Artifacts, Variant  # noqa: E402
+from tile.programs import (  # noqa: E402
+    AnyVariant,
+    Artifacts,
+    BackwardVariant,
+    Variant,
+    accumulator_rows,
+)
 
 PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
 
@@ -34,14 +42,67 @@ PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
 FLUSH_BYTES = 256 << 20
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What is computed: the sizes, and whether the gradients."""
+
+    batch: int
+    heads: int
+    kv_heads: int
+    length: int
+    d: int
+    dv: int
+    causal: bool
+    dtype: str
+    backward: bool
+
+    @property
+    def forward_variant(self) -> Variant:
+        return Variant(self.d, self.dv, self.dtype, causal=self.causal)
+
+    @property
+    def backward_variant(self) -> BackwardVariant:
+        return BackwardVariant(self.forward_variant)
+
+    @property
+    def variants(self) -> List[AnyVariant]:
+        forward: List[AnyVariant] = [self.forward_variant]
+        return forward + ([self.backward_variant] if self.backward else [])
+
+    @property
+    def operations(self) -> float:
+        pairs = self.batch * self.heads * self.length**2 / (2 if self.causal else 1)
+        inner = 3 * self.d + 2 * self.dv if self.backward else self.d + self.dv
+        return 2 * pairs * inner
+
+    @property
+    def title(self) -> str:
+        heads = f"{self.heads}/{self.kv_heads}"
+        head = f"{self.d}" if self.d == self.dv else f"{self.d}/{self.dv}"
+        return (
+            f"{'backward' if self.backward else 'forward':>8} {self.batch:3} {heads:>6}"
+            f" {self.length:6} {head:>7} {'causal' if self.causal else 'full':>6}"
+            f" {self.dtype:>4}"
+        )
+
+
+#: Of the column titles; a row begins with Shape.title.
+TITLE = f"{'pass':>8} {'B':>3} {'H/kv':>6} {'S':>6} {'D':>7} {'mask':>6} {'type':>4}"
+
+#: Batch, heads, key heads, length, D, Dv, causal, type: where kernels written by
+#: hand or in other tile languages are known to be slow.
+SEEDS = (
+    (1, 64, 8, 4096, 128, 128, True, "f16"),
+    (8, 32, 2, 1024, 192, 128, False, "f16"),
+    (1, 32, 32, 1024, 64, 64, False, "f16"),
+)
+
+
 def main() -> int:
     arguments = parse_arguments()
-    shapes = list(product(arguments.d, arguments.s, arguments.mask, arguments.dtype))
-    variants = [
-        Variant(d, d, dtype, causal=mask == "causal") for d, _, mask, dtype in shapes
-    ]
+    shapes = list(make_shapes(arguments))
     if arguments.compile_only:
-        return compile_all(Artifacts(arguments.artifacts), variants, arguments.chip)
+        return compile_all(Artifacts(arguments.artifacts), shapes, arguments.chip)
     if importlib.util.find_spec("torch") is None:
         print("SKIPPED: no PyTorch")
         return 0
@@ -51,13 +112,13 @@ def main() -> int:
         print("SKIPPED: no GPU")
         return 0
     if arguments.artifacts:
-        return benchmark(arguments, shapes, variants, Artifacts(arguments.artifacts))
+        return benchmark(arguments, shapes, Artifacts(arguments.artifacts))
     with tempfile.TemporaryDirectory(prefix="tile-") as folder:
         artifacts = Artifacts(folder)
         chip = arguments.chip or chip_for(torch.cuda.get_device_capability())
-        if compile_all(artifacts, variants, chip):
+        if compile_all(artifacts, shapes, chip):
             return 1
-        return benchmark(arguments, shapes, variants, artifacts)
+        return benchmark(arguments, shapes, artifacts)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -67,6 +128,16 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
     parser.add_argument("--compile-only", action="store_true", help="run nothing")
     parser.add_argument("--chip", help="what to compile for; default: the GPU's")
+    parser.add_argument(
+        "--pass",
+        dest="passes",
+        nargs="+",
+        default=["forward"],
+        choices=["forward", "backward"],
+    )
+    parser.add_argument(
+        "--seeds", action="store_true", help="known hard shapes, not those below"
+    )
     parser.add_argument("-d", type=int, nargs="+", default=[64, 128], help="head size")
     parser.add_argument("-s", type=int, nargs="+", default=[4096], help="length")
     parser.add_argument("-b", type=int, default=4, help="batch")
@@ -99,7 +170,23 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
-def compile_all(artifacts: Artifacts, variants: List[Variant], chip: str) -> int:
+def make_shapes(arguments: argparse.Namespace):
+    for name in arguments.passes:
+        backward = name == "backward"
+        if arguments.seeds:
+            for seed in SEEDS:
+                yield Shape(*seed, backward)
+            continue
+        for d, s, mask, dtype in product(
+            arguments.d, arguments.s, arguments.mask, arguments.dtype
+        ):
+            kv_heads = arguments.kv_heads or arguments.n
+            heads = (arguments.b, arguments.n, kv_heads)
+            yield Shape(*heads, s, d, d, mask == "causal", dtype, backward)
+
+
+def compile_all(artifacts: Artifacts, shapes: List[Shape], chip: str) -> int:
+    variants = [variant for shape in shapes for variant in shape.variants]
     failures = artifacts.compile(variants, chip)
     for variant, message in failures.items():
         print(f"FAILED {variant.name}: {message}")
@@ -107,33 +194,29 @@ def compile_all(artifacts: Artifacts, variants: List[Variant], chip: str) -> int
 
 
 def benchmark(
-    arguments: argparse.Namespace,
-    shapes: List[Tuple[int, int, str, str]],
-    variants: List[Variant],
-    artifacts: Artifacts,
+    arguments: argparse.Namespace, shapes: List[Shape], artifacts: Artifacts
 ) -> int:
     import torch
 
-    heads = f"B {arguments.b}, H {arguments.n}/{arguments.kv_heads or arguments.n}"
     print(
-        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {heads},"
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__},"
         f" {arguments.order}, median of {arguments.rounds} rounds,"
         f" {'warm' if arguments.no_flush else 'flushed'} cache"
     )
     peers = [name.split("_")[0].lower() for name in PEERS]
     titles = [f"{peer:>8} {'ours/' + peer:>11}" for peer in peers]
-    print(f"{'D':>4} {'S':>6} {'mask':>7} {'type':>5} {'ours':>8} {' '.join(titles)}")
+    print(f"{TITLE} {'ours':>8} {' '.join(titles)}")
     wrong = []
-    for (d, s, mask, dtype), variant in zip(shapes, variants):
-        rates, fault = measure(arguments, s, variant, artifacts)
+    for shape in shapes:
+        rates, fault = measure(arguments, shape, artifacts)
         cells = []
         for name in PEERS:
             rate = rates.get(name)
             ratio = rates["ours"] / rate if rate else None
             cells.append(f"{cell(rate, '.1f'):>8} {cell(ratio, '.3f'):>11}")
         print(
-            f"{d:4} {s:6} {mask:>7} {dtype:>5} {rates['ours']:8.1f}"
-            f" {' '.join(cells)}{'  WRONG: ' + fault if fault else ''}",
+            f"{shape.title} {rates['ours']:8.1f} {' '.join(cells)}"
+            f"{'  WRONG: ' + fault if fault else ''}",
             flush=True,
         )
         wrong += [fault] if fault else []
@@ -142,100 +225,180 @@ def benchmark(
 
 
 def measure(
-    arguments: argparse.Namespace, s: int, variant: Variant, artifacts: Artifacts
+    arguments: argparse.Namespace, shape: Shape, artifacts: Artifacts
 ) -> Tuple[Dict[str, float], Optional[str]]:
     """TFLOP/s by contender, and what is wrong with our result, if anything."""
-    import torch
-
-    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[variant.dtype]
-    batch, heads, d = arguments.b, arguments.n, variant.d
-    kv_heads = arguments.kv_heads or heads
-    scale = d**-0.5
-    torch.manual_seed(0)
-
-    def tensor(count: int) -> torch.Tensor:
-        """Random [B, H, S, D], in the chosen order in memory."""
-        if arguments.order == "bhsd":
-            return torch.randn(batch, count, s, d, device="cuda", dtype=dtype)
-        memory = torch.randn(batch, s, count, d, device="cuda", dtype=dtype)
-        return memory.transpose(1, 2)
-
-    q, k, v = tensor(heads), tensor(kv_heads), tensor(kv_heads)
-    out = torch.empty_like(q)
-    lse = torch.empty(batch, heads, s, device="cuda", dtype=torch.float32)
-    # Our buffers are [B, S, H, D], whatever the strides.
-    views = [x.transpose(1, 2) for x in (q, k, v, out)]
-    module = artifacts.load(variant)
-
-    def ours() -> None:
-        module.launch(*views, lse, scale)
-
-    out.fill_(float("nan"))
-    lse.fill_(float("nan"))
-    ours()
-    fault = check(views, lse, scale, variant)
-
-    contenders: Dict[str, Callable[[], Any]] = {"ours": ours}
+    problem = Problem(shape, arguments.order)
+    fault = problem.prepare(artifacts)
+    contenders: Dict[str, Callable[[], Any]] = {"ours": problem.run}
     for name in PEERS:
-        peer = make_peer(name, q, k, v, scale, variant.causal)
+        peer = problem.make_peer(name)
         if peer is not None:
             contenders[name] = peer
     milliseconds = time_in_turn(contenders, arguments)
-    operations = 4 * batch * heads * s * s * d / (2 if variant.causal else 1)
-    rates = {name: operations / (t * 1e9) for name, t in milliseconds.items()}
+    rates = {name: shape.operations / (t * 1e9) for name, t in milliseconds.items()}
     return rates, fault
 
 
-def check(views: List[Any], lse: Any, scale: float, variant: Variant) -> Optional[str]:
-    """What is wrong with our output, None if nothing is."""
-    import torch
+class Problem:
+    """The tensors of a shape, [B, H, S, D], and who computes on them."""
 
-    from tile import testing
+    def __init__(self, shape: Shape, order: str):
+        import torch
 
-    q, k, v, out = views
-    torch.cuda.synchronize()
-    if not (bool(out.isfinite().all()) and bool(lse.isfinite().all())):
-        return "not everything was written"
-    group = q.shape[2] // k.shape[2]
-    for entry, head in ((0, 0), (q.shape[0] - 1, q.shape[2] - 1)):
-        rows, columns = slice(entry, entry + 1), slice(head, head + 1)
-        kv = slice(head // group, head // group + 1)
-        inputs = (q[rows, :, columns], k[rows, :, kv], v[rows, :, kv], scale)
-        reference, sums = testing.attention(*inputs, variant.causal)
-        low, _ = testing.attention(*inputs, variant.causal, dtype=out.dtype)
-        result = testing.compare(out[rows, :, columns], reference, low)
-        if not result.ok:
-            return f"off by {result.error:.3g}, allowed {result.tolerance:.3g}"
-        result = testing.compare_lse(lse[rows, columns], sums)
-        if not result.ok:
-            return f"LSE off by {result.error:.3g}"
-    return None
+        self.shape, self.order = shape, order
+        self.dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[shape.dtype]
+        self.scale = shape.d**-0.5
+        torch.manual_seed(0)
+        self.q = self.random(shape.heads, shape.d)
+        self.k = self.random(shape.kv_heads, shape.d)
+        self.v = self.random(shape.kv_heads, shape.dv)
+        self.do = self.random(shape.heads, shape.dv)
+        self.out = self.poisoned(self.do)
+        self.lse = torch.full(
+            (shape.batch, shape.heads, shape.length), float("nan"), device="cuda"
+        )
 
+    def random(self, heads: int, d: int) -> Any:
+        """In the chosen order in memory."""
+        import torch
 
-def make_peer(
-    name: str, q: Any, k: Any, v: Any, scale: float, causal: bool
-) -> Optional[Callable[[], Any]]:
-    """A call of one of PyTorch's back ends, None where it refuses the input."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    from torch.nn.functional import scaled_dot_product_attention
+        shape = self.shape
+        if self.order == "bhsd":
+            return torch.randn(
+                shape.batch, heads, shape.length, d, device="cuda", dtype=self.dtype
+            )
+        memory = torch.randn(
+            shape.batch, shape.length, heads, d, device="cuda", dtype=self.dtype
+        )
+        return memory.transpose(1, 2)
 
-    backend = getattr(SDPBackend, name, None)
-    if backend is None:
+    @staticmethod
+    def poisoned(like: Any, dtype: Any = None) -> Any:
+        import torch
+
+        return torch.full_like(like, float("nan"), dtype=dtype)
+
+    def prepare(self, artifacts: Artifacts) -> Optional[str]:
+        """Runs ours once; says what is wrong with its results, if anything."""
+        import torch
+
+        # Our buffers are [B, S, H, D], whatever the strides.
+        views = [x.transpose(1, 2) for x in (self.q, self.k, self.v, self.out)]
+        forward = artifacts.load(self.shape.forward_variant)
+        self.run = lambda: forward.launch(*views, self.lse, self.scale)
+        self.run()
+        torch.cuda.synchronize()
+        fault = self.check_forward()
+        if fault or not self.shape.backward:
+            return fault
+        self.gradients = [self.poisoned(x) for x in (self.q, self.k, self.v)]
+        backward = artifacts.load(self.shape.backward_variant)
+        tensors = [self.q, self.k, self.v, self.out, self.do, *self.gradients]
+        tensors = [x.transpose(1, 2) for x in tensors]
+        inputs, gradients = tensors[:5], tensors[5:]
+        rows = accumulator_rows(self.shape.length)
+        dq_acc = torch.full(
+            (self.shape.batch, rows, self.shape.heads, self.shape.d),
+            float("nan"),
+            device="cuda",
+        )
+        delta = self.poisoned(self.lse)
+        self.run = lambda: backward.launch(
+            *inputs, self.lse, *gradients, delta, dq_acc, self.scale
+        )
+        self.run()
+        torch.cuda.synchronize()
+        return self.check_gradients()
+
+    def samples(self) -> Any:
+        """The first and the last group of heads: its entry, a range of key heads
+        and the heads of them."""
+        last = (self.shape.batch - 1, self.shape.kv_heads - 1)
+        group = self.shape.heads // self.shape.kv_heads
+        for entry, kv_head in dict.fromkeys(((0, 0), last)):
+            heads = slice(kv_head * group, (kv_head + 1) * group)
+            yield slice(entry, entry + 1), slice(kv_head, kv_head + 1), heads
+
+    def check_forward(self) -> Optional[str]:
+        from tile import testing
+
+        if not (self.out.isfinite().all() and self.lse.isfinite().all()):
+            return "not everything was written"
+        for entry, kv, heads in self.samples():
+            q, out = (x[entry, heads].transpose(1, 2) for x in (self.q, self.out))
+            k, v = (x[entry, kv].transpose(1, 2) for x in (self.k, self.v))
+            inputs = (q, k, v, self.scale, self.shape.causal)
+            reference, sums = testing.attention(*inputs)
+            low, _ = testing.attention(*inputs, dtype=out.dtype)
+            result = testing.compare(out, reference, low)
+            if not result.ok:
+                return f"off by {result.error:.3g}, allowed {result.tolerance:.3g}"
+            result = testing.compare_lse(self.lse[entry, heads], sums)
+            if not result.ok:
+                return f"LSE off by {result.error:.3g}"
         return None
-    options = {"is_causal": causal, "scale": scale}
-    if k.shape[1] != q.shape[1]:
-        options["enable_gqa"] = True
 
-    def run() -> Any:
-        with sdpa_kernel(backend):
-            return scaled_dot_product_attention(q, k, v, **options)
+    def check_gradients(self) -> Optional[str]:
+        from tile import testing
 
-    try:
-        run()
-    except RuntimeError as error:
-        print(f"{name} is left out: {str(error).splitlines()[0]}")
+        if not all(x.isfinite().all() for x in self.gradients):
+            return "not everything was written"
+        for entry, kv, heads in self.samples():
+            q, do, dq = (
+                x[entry, heads].transpose(1, 2)
+                for x in (self.q, self.do, self.gradients[0])
+            )
+            k, v, dk, dv = (
+                x[entry, kv].transpose(1, 2)
+                for x in (self.k, self.v, *self.gradients[1:])
+            )
+            inputs = (q, k, v, do, self.scale, self.shape.causal)
+            reference = testing.gradients(*inputs)
+            low = testing.gradients(*inputs, dtype=dq.dtype)
+            ours = {"dq": dq, "dk": dk, "dv": dv}
+            for (name, found), exact, rough in zip(ours.items(), reference, low):
+                result = testing.compare(found, exact, rough)
+                if not result.ok:
+                    return (
+                        f"{name} off by {result.error:.3g},"
+                        f" allowed {result.tolerance:.3g}"
+                    )
         return None
-    return run
+
+    def make_peer(self, name: str) -> Optional[Callable[[], Any]]:
+        """A call of one of PyTorch's back ends, None where it refuses the input."""
+        import torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        from torch.nn.functional import scaled_dot_product_attention
+
+        backend = getattr(SDPBackend, name, None)
+        if backend is None:
+            return None
+        options = {"is_causal": self.shape.causal, "scale": self.scale}
+        if self.shape.kv_heads != self.shape.heads:
+            options["enable_gqa"] = True
+
+        def forward(*inputs: Any) -> Any:
+            with sdpa_kernel(backend):
+                return scaled_dot_product_attention(*inputs, **options)
+
+        inputs = [self.q, self.k, self.v]
+        try:
+            if not self.shape.backward:
+                forward(*inputs)
+                return lambda: forward(*inputs)
+            inputs = [x.detach().requires_grad_() for x in inputs]
+            out = forward(*inputs)
+
+            def backward() -> Any:
+                return torch.autograd.grad(out, inputs, self.do, retain_graph=True)
+
+            backward()
+            return backward
+        except RuntimeError as error:
+            print(f"{name} is left out: {str(error).splitlines()[0]}")
+            return None
 
 
 def time_in_turn(

@@ -35,6 +35,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());
+  kernel.addPass(createCSEPass());
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTilePipeline());
   kernel.addPass(createTilePlanSharedMemory());

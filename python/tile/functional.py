@@ -15,7 +15,7 @@ from . import cache
 from .compiler import chip_for
 from .errors import ArgumentError
 from .launcher import Module
-from .programs import BackwardVariant, Variant
+from .programs import BackwardVariant, Variant, accumulator_rows
 
 _TYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32"}
 
@@ -263,6 +263,8 @@ def _backward(
     def scratch(tensor: torch.Tensor, heads: int) -> torch.Tensor:
         shape = list(tensor.shape)
         shape[-2] = heads
+        if not packed:
+            shape[1] = accumulator_rows(shape[1])
         return torch.empty(shape, dtype=torch.float32, device=q.device)
 
     arguments = _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap)

@@ -22,6 +22,16 @@ DQ_SUMS = ("atomic", "kernel")
 KV_SUMS = ("loop", "separate", "atomic")
 
 
+#: Accumulators may lie in blocks of this many rows.
+_ACCUMULATOR_ROWS = 16
+
+
+def accumulator_rows(length: int) -> int:
+    """Rows that dq_acc, and dk_acc and dv_acc where they are sums of atomics,
+    must have for sequences of `length` rows that are not packed."""
+    return -(-length // _ACCUMULATOR_ROWS) * _ACCUMULATOR_ROWS
+
+
 @dataclass(frozen=True, order=True)
 class Variant:
     """What attention is compiled for; sizes, heads and strides stay dynamic.
@@ -214,7 +224,7 @@ def attention_backward_ir(
 
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
     dv and delta; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
-    dv_acc, which are scratch memory in f32; then, as the variant has them, sink
+    dv_acc, which are scratch memory in f32 (see accumulator_rows); then, as the variant has them, sink
     and dsink [H], cu_q, cu_k, max_q and max_k, then scale and softcap. See
     tile.attention_backward for the shapes.
     """

@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 from cases import GRID_ROWS, ORDERS, Case, all_cases  # noqa: E402
-from tile.programs import Artifacts  # noqa: E402
+from tile.programs import Artifacts, accumulator_rows  # noqa: E402
 
 LENGTHS = ((77, 131),)
 PACKED_LENGTHS = ((77, 131), (0, 57), (33, 0), (5, 5))
@@ -107,6 +107,8 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
         lengths = [length[side] for length in case.lengths]
         batch = () if variant.packed else (case.batch,)
         rows = sum(lengths) if variant.packed else lengths[0]
+        if name.endswith("_acc") and not variant.packed:
+            rows = accumulator_rows(rows)
         shape = (*batch, rows, count, d) if d else (*batch, count, rows)
         values = np.full(shape, np.nan, np.float32)
         if name in ("lse", "delta") or name.endswith("_acc"):

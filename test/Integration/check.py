@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import prod
 from typing import Callable, Dict, List, Set, Tuple
 
 import torch
@@ -11,7 +12,7 @@ from cases import GRID_ROWS, Case
 from outcome import PAD_COLUMNS, PAD_ROWS, Outcome
 from tile import testing
 from tile.launcher import Module
-from tile.programs import Artifacts
+from tile.programs import Artifacts, accumulator_rows
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
 
@@ -83,6 +84,19 @@ class Padded:
         return storage[..., : self.rows, : self.d].transpose(-3, -2)
 
 
+class Accumulator:
+    """Scratch memory [B, S, H, D] that kernels lay out, with NaN behind it."""
+
+    def __init__(self, case: Case, side: int, heads: int, d: int):
+        shape = (case.batch, accumulator_rows(case.lengths[0][side]), heads, d)
+        self.size = prod(shape)
+        self.storage = torch.full((self.size + PAD_ROWS,), float("nan"), device="cuda")
+        self.view = self.storage[: self.size].view(shape)
+
+    def is_intact(self) -> bool:
+        return bool(self.storage[self.size :].isnan().all())
+
+
 class Run:
     """A case with its inputs, and what went wrong with it so far."""
 
@@ -148,16 +162,21 @@ class Run:
         like = {"dq": (0, case.heads, variant.d), "dk": (1, case.kv_heads, variant.d)}
         like["dv"] = (1, case.kv_heads, variant.dv)
 
+        def scratch(side: int, heads: int, d: int, atomic: bool):
+            if atomic and not variant.packed:
+                return Accumulator(case, side, heads, d)
+            return Padded(case, side, heads, d, torch.float32)
+
         def make() -> Dict[str, Padded]:
             outputs = {n: Padded(case, *shape, self.dtype) for n, shape in like.items()}
             outputs["delta"] = Padded(case, 0, case.heads, 0, torch.float32)
             if backward.dq == "atomic":
-                outputs["dq_acc"] = Padded(case, *like["dq"], torch.float32)
+                outputs["dq_acc"] = scratch(*like["dq"], True)
             if backward.kv != "loop":
                 heads = case.heads if backward.kv == "separate" else case.kv_heads
                 for name in ("dk", "dv"):
-                    outputs[f"{name}_acc"] = Padded(
-                        case, 1, heads, like[name][2], torch.float32
+                    outputs[f"{name}_acc"] = scratch(
+                        1, heads, like[name][2], backward.kv == "atomic"
                     )
             return outputs
 

@@ -212,21 +212,30 @@ struct CopyPattern : MemoryPattern<CopyOp> {
                               arith::ConstantIndexOp::create(rewriter, loc, 0));
     auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
     int64_t warps = func.getKnownBlockSizeAttr()[0] / chip.warpSize;
-    LayoutAttrInterface attr = copyLayout(source.type, dest.type, warps);
-    Layout dist = *attr.getLayout(dest.type.getShape(),
-                                  dest.type.getElementBits(), nullptr);
+    int64_t elements = chip.maxGlobalAccess * 8 / dest.type.getElementBits();
+    Layout dist = copyLayout(source.type, dest.type, warps, elements);
 
     if (op.getAsync() && chip.asyncCopy) {
       // Both sides at once: what is together in one must be in the other.
       MemoryOperand operands[] = {memoryOperand(source, indices),
                                   memoryOperand(dest, origin)};
-      AccessWidth width =
-          decideWidth(dist, operands,
-                      anyWidth(source.type, std::min(chip.maxGlobalAccess,
-                                                     chip.maxSharedAccess)));
+      WidthRequest request = anyWidth(
+          source.type, std::min(chip.maxGlobalAccess, chip.maxSharedAccess));
+      AccessWidth width = decideWidth(dist, operands, request);
+      AccessGroups groups = width.groups;
       int64_t bytes = dest.type.getElementBits() / 8;
-      const AccessGroups &groups = width.groups;
       if (groups.width * bytes >= 4) {
+        // The neighbours of what one thread cannot copy at once go to
+        // neighbouring threads.
+        if (groups.width < elements) {
+          Layout narrow =
+              copyLayout(source.type, dest.type, warps, groups.width);
+          AccessGroups others = decideWidth(narrow, operands, request).groups;
+          if (others.width == groups.width) {
+            dist = narrow;
+            groups = others;
+          }
+        }
         remarkLimits(op, width);
         emitForOwner(rewriter, loc, dist, [&] {
           GlobalAccess access(rewriter, loc, dist, source, indices);
@@ -267,17 +276,19 @@ struct CopyPattern : MemoryPattern<CopyOp> {
   }
 
 private:
-  /// How threads share a copy: 16 bytes each along the dimension that is fast
-  /// in global memory; where another one is fast in shared memory, 8 bytes
-  /// along that as well, so that both sides are wide.
-  LayoutAttrInterface copyLayout(BufferType source, BufferType dest,
-                                 int64_t warps) const {
+  /// How threads share a copy: up to `elements` each along the dimension that
+  /// is fast in global memory; where another one is fast in shared memory, 8
+  /// bytes along that as well, so that both sides are wide.
+  Layout copyLayout(BufferType source, BufferType dest, int64_t warps,
+                    int64_t elements) const {
     ArrayRef<int64_t> shape = dest.getShape();
+    auto canonical = [&](LayoutAttrInterface layout) {
+      return *layout.getLayout(shape, dest.getElementBits(), nullptr);
+    };
     if (isa<MapAttr>(source.getLayout()))
-      return getCoalescedLayout(
-          source.getContext(), shape, source.getTileMemory(shape),
-          chip.maxGlobalAccess * 8 / dest.getElementBits(), chip.warpSize,
-          warps);
+      return canonical(getCoalescedLayout(source.getContext(), shape,
+                                          source.getTileMemory(shape), elements,
+                                          chip.warpSize, warps));
     int64_t rank = shape.size(), bytes = dest.getElementBits() / 8;
     int64_t fast = rank - 1, fastShared = rank - 1;
     auto strided = cast<StridedAttr>(source.getLayout());
@@ -289,14 +300,14 @@ private:
         fastShared = dim;
     }
     SmallVector<int64_t> thread(rank, 1), order{fast};
-    thread[fast] = std::gcd(chip.maxGlobalAccess / bytes, shape[fast]);
+    thread[fast] = std::gcd(elements, shape[fast]);
     if (fastShared != fast)
       thread[fastShared] = std::gcd(8 / bytes, shape[fastShared]);
     for (int64_t dim = rank; dim-- > 0;)
       if (dim != fast)
         order.push_back(dim);
-    return BlockedAttr::getCoalesced(source.getContext(), shape, thread, order,
-                                     chip.warpSize, warps);
+    return canonical(BlockedAttr::getCoalesced(
+        source.getContext(), shape, thread, order, chip.warpSize, warps));
   }
 };
 

@@ -101,6 +101,9 @@ tile.kernel @tiles(%x: f32) {
   %acc = tensor.splat %x : tensor<64x16xf32>
   // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
   %d = tile.dot %a, %b, %acc : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+  // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} {warps = array<i64: 2, 1>} : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+  %w = tile.dot %a, %b, %d {warps = array<i64: 2, 1>}
+      : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
   // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} {instruction = "mma.m16n8k16.f16"} : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
   %e = tile.dot %a, %b, %d {instruction = "mma.m16n8k16.f16"}
       : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>

@@ -106,6 +106,35 @@ func.func @dot_layout(%a: tensor<16x16xf16, #rows>, %b: tensor<16x8xf16, #rows>,
 
 // -----
 
+func.func @dot_warps_count(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op 'warps' must be two numbers from 1 to 32}}
+  %d = tile.dot %a, %a, %c {warps = array<i64: 4>} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_warps_range(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op 'warps' must be two numbers from 1 to 32}}
+  %d = tile.dot %a, %a, %c {warps = array<i64: 4, 0>} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+
+func.func @dot_warps_pinned(%a: tensor<16x16xf16, #dot_a>, %b: tensor<16x8xf16, #dot_b>, %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op pins 2 x 1 warps, but the accumulator has the layout #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>}}
+  %d = tile.dot %a, %b, %c {warps = array<i64: 2, 1>}
+      : tensor<16x16xf16, #dot_a>, tensor<16x8xf16, #dot_b> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
 #dot_a = #tile.dot_operand<0, #mma>
 #dot_b = #tile.dot_operand<1, #mma>

@@ -439,6 +439,11 @@ LogicalResult DotOp::verify() {
   if (std::optional<StringRef> name = getInstruction())
     if (!findMma(*name))
       return emitOpError() << "unknown matrix instruction \"" << *name << '"';
+  std::optional<ArrayRef<int64_t>> warps = getWarps();
+  if (warps && (warps->size() != 2 || llvm::any_of(*warps, [](int64_t count) {
+                  return count < 1 || count > 32;
+                })))
+    return emitOpError("'warps' must be two numbers from 1 to 32");
   LayoutAttrInterface layout = getLayoutAttr(acc);
   for (ShapedType type : {a, b}) {
     auto buffer = dyn_cast<BufferType>(type);
@@ -458,6 +463,10 @@ LogicalResult DotOp::verify() {
       return emitOpError() << "pins the instruction \"" << *name
                            << "\", but the accumulator is one of "
                            << mma.getInstruction();
+  if (warps && *warps != ArrayRef<int64_t>(mma.getWarps()))
+    return emitOpError() << "pins " << (*warps)[0] << " x " << (*warps)[1]
+                         << " warps, but the accumulator has the layout "
+                         << layout;
   MmaElement operand = mma.getMma().operand;
   if ((operand == MmaElement::F16) != a.getElementType().isF16())
     return emitOpError() << mma.getInstruction() << " does not multiply "
@@ -479,9 +488,9 @@ LogicalResult DotOp::verify() {
     bool isShared = isa<BufferType>(type) || isSharedTile(type);
     if (mma.getMma().kind == MmaKind::Wgmma && (isShared || i == 1)) {
       if (!isShared)
-        return emitOpError() << mma.getInstruction()
-                             << " reads operand b from shared memory, got "
-                             << type;
+        return emitOpError()
+               << mma.getInstruction()
+               << " reads operand b from shared memory, got " << type;
       continue;
     }
     auto expected = DotOperandAttr::get(getContext(), i, mma);
@@ -537,9 +546,8 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
 }
 
 /// `kind` must combine elements of this type.
-static LogicalResult verifyReductionKind(Operation *op,
-                                         arith::AtomicRMWKind kind,
-                                         Type element) {
+static LogicalResult
+verifyReductionKind(Operation *op, arith::AtomicRMWKind kind, Type element) {
   bool isFloatKind = false;
   switch (kind) {
   case arith::AtomicRMWKind::addf:

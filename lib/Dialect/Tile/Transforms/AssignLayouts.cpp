@@ -16,6 +16,7 @@
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Layout/Queries.h"
 #include "llvm/ADT/MapVector.h"
 #include <deque>
 #include <numeric>
@@ -65,6 +66,7 @@ public:
     }
     spread();
     seedDefaults();
+    shareRepeatedRows();
     return rewrite();
   }
 
@@ -75,6 +77,7 @@ private:
   void placeSharedTiles();
   void seedPinned();
   void seedDefaults();
+  void shareRepeatedRows();
   void spread();
   LogicalResult rewrite();
 
@@ -92,7 +95,11 @@ private:
   void spreadFrom(Value value, LayoutAttrInterface layout);
   void spreadThrough(Operation *op, Value value, LayoutAttrInterface layout);
   LayoutAttrInterface coalesced(BufferType buffer, RankedTensorType type);
-  LayoutAttrInterface defaultLayout(RankedTensorType type);
+  LayoutAttrInterface defaultLayout(RankedTensorType type, int64_t bits);
+  LayoutAttrInterface defaultLayout(RankedTensorType type) {
+    return defaultLayout(type, type.getElementTypeBitWidth());
+  }
+  LayoutAttrInterface permutedLayout(Value value);
   LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim);
   bool fits(LayoutAttrInterface layout, RankedTensorType type) {
     return succeeded(layout.getLayout(
@@ -350,16 +357,61 @@ LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
                             chip.warpSize, kernel.getNumWarps());
 }
 
-/// Threads along the fastest dimension first, 16 bytes each.
-LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type) {
+/// Threads along the fastest dimension first, 16 bytes of elements of `bits`
+/// each.
+LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type,
+                                                  int64_t bits) {
   int64_t rank = type.getRank();
   SmallVector<int64_t> thread(rank, 1), order;
   for (int64_t dim = rank; dim-- > 0;)
     order.push_back(dim);
-  int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
-  thread[rank - 1] = std::gcd(128 / bits, type.getDimSize(rank - 1));
+  thread[rank - 1] =
+      std::gcd(128 / std::max<int64_t>(bits, 8), type.getDimSize(rank - 1));
   return BlockedAttr::getCoalesced(type.getContext(), type.getShape(), thread,
                                    order, chip.warpSize, kernel.getNumWarps());
+}
+
+/// The store that a value reaches through elementwise operations, if any.
+static StoreOp findStore(Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (auto store = dyn_cast<StoreOp>(user))
+      return store;
+    if (isElementwise(user) && user->getNumResults() == 1)
+      if (StoreOp store = findStore(user->getResult(0)))
+        return store;
+  }
+  return {};
+}
+
+/// A layout for a tile that is read from or written to a permuted buffer, which
+/// has no fast dimension; null for others.
+LayoutAttrInterface LayoutAssigner::permutedLayout(Value value) {
+  auto isPermuted = [](BufferType buffer) {
+    return isa<MapAttr>(buffer.getLayout());
+  };
+  RankedTensorType type = tileType(value);
+  StoreOp store = findStore(value);
+  auto load = value.getDefiningOp<LoadOp>();
+  if (!load || !isPermuted(load.getBuffer().getType()))
+    return store && isPermuted(store.getBuffer().getType())
+               ? coalesced(store.getBuffer().getType(), type)
+               : LayoutAttrInterface();
+  BufferType buffer = load.getBuffer().getType();
+  // Rows, if the permutation leaves pieces of 16 bytes of as many elements as
+  // the store, or some more, has in a thread.
+  if (store && !isPermuted(store.getBuffer().getType())) {
+    int64_t bits = store.getBuffer().getType().getElementBits();
+    int64_t elements = 128 / buffer.getElementBits();
+    Layout memory = buffer.getTileMemory(type.getShape());
+    for (int64_t inThread : {bits, bits / 2}) {
+      LayoutAttrInterface rows = defaultLayout(type, inThread);
+      if (widestAccess(getCanonicalLayout(withLayout(type, rows)), memory,
+                       elements)
+              .width == elements)
+        return rows;
+    }
+  }
+  return coalesced(buffer, type);
 }
 
 void LayoutAssigner::seedDefaults() {
@@ -372,15 +424,47 @@ void LayoutAssigner::seedDefaults() {
   for (Value value : values) {
     if (layoutOf(value))
       continue;
-    // A permuted buffer is not read along its dimensions.
-    auto load = value.getDefiningOp<LoadOp>();
-    bool isPermuted =
-        load && isa<MapAttr>(load.getBuffer().getType().getLayout());
-    assign(value, isPermuted
-                      ? coalesced(load.getBuffer().getType(), tileType(value))
-                      : defaultLayout(tileType(value)));
+    LayoutAttrInterface permuted = permutedLayout(value);
+    assign(value, permuted ? permuted : defaultLayout(tileType(value)));
     spread();
   }
+}
+
+/// Whether the loop can read a tile ahead: its place is a function of the
+/// induction variable.
+static bool canRunAhead(scf::ForOp loop, LoadOp load) {
+  SmallVector<Value> values(load->getOperands());
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return false;
+    llvm::append_range(values, op->getOperands());
+  }
+  return true;
+}
+
+/// One value per row or column that every warp needs: where copies are
+/// asynchronous, each element is read once, an iteration ahead, instead of by
+/// many threads when it is needed.
+void LayoutAssigner::shareRepeatedRows() {
+  if (!chip.asyncCopy)
+    return;
+  kernel.walk([&](LoadOp load) {
+    auto type = cast<RankedTensorType>(load.getType());
+    auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+    // An asynchronous copy has at least 4 bytes.
+    if (!loop || type.getEncoding() || type.getRank() != 1 ||
+        load.getBuffer().getType().isShared() ||
+        type.getElementTypeBitWidth() < 32 || !canRunAhead(loop, load) ||
+        type.getNumElements() > chip.warpSize * kernel.getNumWarps() / 2)
+      return;
+    layouts.insert_or_assign(load.getResult(),
+                             cast<LayoutAttrInterface>(PaddedAttr::get(
+                                 kernel.getContext(), /*padding=*/0, {0})));
+  });
 }
 
 Value LayoutAssigner::convert(Value value, LayoutAttrInterface layout) {

@@ -223,9 +223,12 @@ void ChooseAccumulators::runOnOperation() {
   llvm::MapVector<StringAttr, Group> groups;
   for (auto kernel : getOperation().getOps<KernelOp>())
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
-      if (!kernel.getArgAttr(i, TileDialect::kAccumulatorAttr))
+      Attribute attribute = kernel.getArgAttr(i, TileDialect::kAccumulatorAttr);
+      if (!attribute)
         continue;
-      auto name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
+      auto name = dyn_cast<StringAttr>(attribute);
+      if (!name)
+        name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
       if (!name) {
         kernel.emitOpError() << "argument " << i
                              << " is an accumulator, so it needs a 'tile.name' "
@@ -239,7 +242,11 @@ void ChooseAccumulators::runOnOperation() {
   const Chip *chip = getTargetChip(getOperation());
   if (!chip)
     return signalPassFailure();
-  for (auto &[name, group] : groups)
+  for (auto &[name, group] : groups) {
     if (failed(choose(group, *chip)))
       return signalPassFailure();
+    // Decided: a later run leaves it.
+    for (auto [kernel, argument] : group)
+      kernel.removeArgAttr(argument, TileDialect::kAccumulatorAttr);
+  }
 }

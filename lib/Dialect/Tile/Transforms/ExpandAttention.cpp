@@ -43,6 +43,9 @@ private:
 };
 } // namespace
 
+/// Accumulators lie in whole blocks of rows; every chip's divide this.
+static constexpr int64_t kAccumulatorRows = 16;
+
 static bool isNamedOp(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp>(op);
 }
@@ -63,6 +66,32 @@ static void markScalars(Operation *op, KernelOp kernel) {
     markBoth(forward);
   else
     markBoth(cast<AttentionBackwardOp>(op));
+}
+
+/// Scratch memory that atomics add to, which tile-choose-accumulators may lay
+/// out: the buffers whose rows begin at a whole block of them, wherever the
+/// blocks end.
+static void markAccumulators(Operation *op, StringRef name, KernelOp kernel) {
+  auto backward = dyn_cast<AttentionBackwardOp>(op);
+  if (!backward || backward.getCuQ())
+    return;
+  SmallVector<Value> sums{backward.getDqAcc()};
+  if (backward.getKvMode() == KVAccumulation::Atomic)
+    llvm::append_values(sums, backward.getDkAcc(), backward.getDvAcc());
+  for (Value sum : sums) {
+    auto argument = dyn_cast_or_null<BlockArgument>(sum);
+    if (!argument)
+      continue;
+    auto type = cast<BufferType>(argument.getType());
+    int64_t rows = type.getShape()[1];
+    if (!isa<StridedAttr>(type.getLayout()) ||
+        (rows != kDynamic && rows % kAccumulatorRows != 0))
+      continue;
+    unsigned number = argument.getArgNumber();
+    kernel.setArgAttr(
+        number, TileDialect::kAccumulatorAttr,
+        StringAttr::get(op->getContext(), name + "." + Twine(number)));
+  }
 }
 
 /// The function must be one whose whole effect is that of kernels.
@@ -98,6 +127,8 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(
     std::optional<TileSizes> (*find)(const Chip &, int64_t),
     bool warpsAlongRows) {
   TileSizes sizes{blockM, blockN, numWarps};
+  if (queryWarps != 0)
+    sizes.queryWarps = queryWarps;
   if (sizes.blockM == 0 || sizes.blockN == 0 || sizes.warps == 0) {
     const Chip *chip = getTargetChip(op);
     if (!chip)
@@ -107,8 +138,11 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(
       return op->emitOpError()
              << "no tile sizes are known for head dimension " << headDim
              << " on " << chip->name << "; set block-m, block-n and num-warps";
-    if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0)
-      return *known;
+    // What goes with the sizes of the table alone.
+    if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0) {
+      sizes.queryWarps = queryWarps != 0 ? queryWarps : known->queryWarps;
+      sizes.stages = known->stages;
+    }
     if (sizes.blockM == 0)
       sizes.blockM = known->blockM;
     if (sizes.blockN == 0)
@@ -116,6 +150,9 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(
     if (sizes.warps == 0)
       sizes.warps = known->warps;
   }
+  if (sizes.queryWarps < 1 || sizes.warps % sizes.queryWarps != 0)
+    return op->emitOpError() << "query-warps = " << sizes.queryWarps
+                             << " does not divide num-warps = " << sizes.warps;
   // What every matrix instruction divides.
   int64_t step = warpsAlongRows ? 16 * sizes.warps : 16;
   if (sizes.warps < 1 || sizes.warps > 32 || sizes.blockM < 1 ||
@@ -200,6 +237,7 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
                                      func.getArgAttrsAttr(), ArrayAttr());
       kernels.push_back(kernel);
       markScalars(op, kernel);
+      markAccumulators(op, name, kernel);
       Block &entry = kernel.getBody().emplaceBlock();
       IRMapping mapping;
       for (BlockArgument argument : func.getArguments())

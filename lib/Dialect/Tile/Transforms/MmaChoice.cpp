@@ -17,6 +17,61 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
   return cast<ShapedType>(operand.getType()).getDimSize(1) * 2 % 32 == 0;
 }
 
+/// Whether a product goes to memory and nowhere else, maybe after elementwise
+/// operations.
+static bool isOnlyWritten(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<StoreOp, AtomicRMWOp>(user))
+      return user->getNumResults() == 0;
+    return user->hasTrait<OpTrait::Elementwise>() &&
+           llvm::all_of(user->getResults(), isOnlyWritten);
+  });
+}
+
+/// Whether a value is made from the accumulator of a product, element by
+/// element, so that it can be an operand of another one where it is.
+static bool isMadeFromProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<DotOp>(op))
+    return op;
+  return op->hasTrait<OpTrait::Elementwise>() &&
+         llvm::any_of(op->getOperands(), isMadeFromProduct);
+}
+
+/// How many warps lie along the rows and the columns of a product, if the
+/// instruction divides it so.
+static std::optional<std::pair<int64_t, int64_t>>
+divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
+  auto acc = cast<RankedTensorType>(dot.getType());
+  bool isSquare = mma.warps == 1 && isOnlyWritten(dot.getResult()) &&
+                  !isMadeFromProduct(dot.getA());
+  std::optional<std::pair<int64_t, int64_t>> best;
+  int64_t fewest = 0;
+  for (int64_t rows = numWarps; rows >= 1; --rows) {
+    int64_t columns = numWarps / rows;
+    if (numWarps % rows != 0 || acc.getDimSize(0) % (mma.m * rows) != 0 ||
+        acc.getDimSize(1) % (mma.n * columns) != 0 || rows % mma.warps != 0 ||
+        (mma.warps > 1 && columns != 1))
+      continue;
+    if (std::optional<ArrayRef<int64_t>> pinned = dot.getWarps()) {
+      if (ArrayRef<int64_t>({rows, columns}) == *pinned)
+        return std::pair(rows, columns);
+      continue;
+    }
+    // Warps along rows as far as they go: reductions along a row then stay
+    // within a warp, and results are operands a of other products as they are.
+    if (!isSquare)
+      return std::pair(rows, columns);
+    // Else in squares, for which a warp reads the least of both operands.
+    int64_t read = acc.getDimSize(0) / rows + acc.getDimSize(1) / columns;
+    if (!best || read < fewest) {
+      best = {rows, columns};
+      fewest = read;
+    }
+  }
+  return best;
+}
+
 FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
   auto acc = cast<RankedTensorType>(dot.getType());
@@ -32,22 +87,13 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
       continue;
     if (a.getDimSize(1) % mma->k != 0)
       continue;
-    // Warps along rows as far as they go: reductions along a row then stay
-    // within a warp.
-    int64_t rows = numWarps;
-    while (rows > 1 &&
-           (acc.getDimSize(0) % (mma->m * rows) != 0 || numWarps % rows != 0))
-      --rows;
-    int64_t columns = numWarps / rows;
-    if (acc.getDimSize(0) % (mma->m * rows) != 0 ||
-        acc.getDimSize(1) % (mma->n * columns) != 0)
-      continue;
-    if (mma->warps > 1 &&
-        (rows % mma->warps != 0 || columns != 1 || !canReadShared(dot, 1)))
+    std::optional<std::pair<int64_t, int64_t>> warps =
+        divideAmongWarps(dot, *mma, numWarps);
+    if (!warps || (mma->warps > 1 && !canReadShared(dot, 1)))
       continue;
     return MmaAttr::get(dot.getContext(),
                         StringAttr::get(dot.getContext(), mma->name),
-                        {rows, columns}, mma->preferTransposed);
+                        {warps->first, warps->second}, mma->preferTransposed);
   }
   InFlightDiagnostic diag = dot.emitOpError()
                             << "no matrix instruction of " << chip.name
@@ -55,6 +101,8 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                             << "x" << acc.getDimSize(1) << "x"
                             << a.getDimSize(1) << " of " << a.getElementType()
                             << " among " << numWarps << " warps";
+  if (std::optional<ArrayRef<int64_t>> warps = dot.getWarps())
+    diag << ", " << (*warps)[0] << " x " << (*warps)[1];
   if (dot.getInstruction())
     diag << " with the instruction \"" << *dot.getInstruction() << '"';
   for (StringLiteral name : chip.mma)

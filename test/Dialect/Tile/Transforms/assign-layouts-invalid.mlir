@@ -152,6 +152,21 @@ tile.kernel @product() {
 
 // -----
 
+module attributes {tile.target = "sm_80"} {
+tile.kernel @pinned_warps() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = arith.constant dense<1.0> : tensor<64x16xf16>
+  %b = arith.constant dense<1.0> : tensor<16x16xf16>
+  %c = arith.constant dense<1.0> : tensor<64x16xf32>
+  // expected-error@+2 {{'tile.dot' op no matrix instruction of sm_80 divides the product 64x16x16 of 'f16' among 4 warps, 1 x 4}}
+  // expected-note@+1 {{mma.m16n8k16.f16 computes 16x8x16}}
+  %d = tile.dot %a, %b, %c {warps = array<i64: 1, 4>} : tensor<64x16xf16>, tensor<16x16xf16> -> tensor<64x16xf32>
+}
+}
+
+// -----
+
 module attributes {tile.target = "gfx942"} {
 tile.kernel @pinned_instruction() attributes {num_warps = 1 : i32} {
   %c1 = arith.constant 1 : index

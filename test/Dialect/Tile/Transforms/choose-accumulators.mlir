@@ -23,7 +23,7 @@
 !row = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
 
 // CHECK-LABEL: tile.kernel @add
-// CHECK-SAME: %[[A:[a-z0-9]+]]: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.accumulator, tile.name = "dq"}
+// CHECK-SAME: %[[A:[a-z0-9]+]]: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.name = "dq"}
 // CHECK: tile.slice %[[A]][{{.+}}, *, *] : !tile.buffer<?x?x64xf32, #[[ACC]], global> to !tile.buffer<?x64xf32, #{{.+}}, global>
 // REMARK: choose-accumulators.mlir:[[@LINE+21]]:{{.*}} remark: [Passed] accumulator-layout | Category:tile-choose-accumulators | Reason="#tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8,
 tile.kernel @add(%a: !h, %b: !h, %acc: !acc {tile.accumulator, tile.name = "dq"})
@@ -51,7 +51,7 @@ tile.kernel @add(%a: !h, %b: !h, %acc: !acc {tile.accumulator, tile.name = "dq"}
 
 // Every kernel that names the accumulator gets its layout.
 // CHECK-LABEL: tile.kernel @read
-// CHECK-SAME: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.accumulator, tile.name = "dq"}
+// CHECK-SAME: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.name = "dq"}
 tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
     attributes {num_warps = 2 : i32} {
   %c0 = arith.constant 0 : index
@@ -65,7 +65,7 @@ tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
 
 // Nothing forces the layout of what is added here.
 // CHECK-LABEL: tile.kernel @free
-// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.accumulator, tile.name = "free"}
+// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.name = "free"}
 // REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to whole rows and columns of it"
 tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
     attributes {num_warps = 2 : i32} {
@@ -95,7 +95,7 @@ tile.kernel @heads(%a: !h, %b: !h, %acc: !heads {tile.accumulator, tile.name = "
 
 // A kernel that takes one row of the buffer keeps it as it is.
 // CHECK-LABEL: tile.kernel @sliced
-// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.accumulator, tile.name = "sliced"}
+// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.name = "sliced"}
 // REMARK: remark: [Missed] accumulator-layout
 !line = !tile.buffer<64xf32, #tile.strided<[1]>, global>
 tile.kernel @sliced(%acc: !row {tile.accumulator, tile.name = "sliced"}, %a: !h, %b: !h)

@@ -1,13 +1,18 @@
 // Conversions that cross lanes or warps go through shared memory, with a
 // remark; those within a thread stay.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-conversions))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-decompose-conversions))' \
 // RUN:   | FileCheck %s
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-decompose-conversions))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-decompose-conversions))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefix=REMARK
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-decompose-conversions,cse))' \
+// RUN:   | FileCheck %s --check-prefix=CSE
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
 #dot_a = #tile.dot_operand<0, #mma>
+#square = #tile.mma<"mma.m16n8k16.f16", warps = [2, 2]>
+#square_a = #tile.dot_operand<0, #square>
+!h = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 #columns = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 4], order = [1, 0]>
 #lines = #tile.blocked<thread = [2], lane = [32], warp = [1], order = [0]>
@@ -55,4 +60,27 @@ tile.kernel @mask() {
   // CHECK: %[[R:.+]] = tile.convert_layout %[[S]]
   // CHECK: arith.trunci %[[R]] : tensor<16x256xi32, {{.*}}> to tensor<16x256xi1, {{.*}}>
   %a = tile.convert_layout %p : tensor<16x256xi1, #rows> -> tensor<16x256xi1, #columns>
+}
+
+// Fragments that ldmatrix reads are written as wide as they are held, in
+// swizzled rows, when they are there; a transposed tile is the same memory.
+// CSE-LABEL: tile.kernel @fragments
+// REMARK: Reason="conversion through shared memory: elements cross warps", bytes=8192
+// REMARK: Reason="conversion through shared memory: elements cross {{lanes|warps}}", bytes=8192
+tile.kernel @fragments(%x_out: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CSE: %[[P:.+]] = arith.constant dense
+  // CSE-NEXT: %[[S:.+]] = tile.convert_layout %[[P]] : {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
+  // CSE-NEXT: %[[ST:.+]] = tile.transpose %[[S]] [1, 0]
+  // CSE-NOT: -> tensor<64x64xf16, #tile.swizzle<128>>
+  %p = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
+  %t = tile.transpose %p [1, 0] : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #tile.permute<[1, 0], #mma>>
+  // CSE: tile.convert_layout %[[S]] : tensor<64x64xf16, #tile.swizzle<128>> -> tensor<64x64xf16, #[[SQUARE:.+]]>
+  %a = tile.convert_layout %p : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #square_a>
+  // CSE: tile.convert_layout %[[ST]] : tensor<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>> -> tensor<64x64xf16, #[[SQUARE]]>
+  %b = tile.convert_layout %t : tensor<64x64xf16, #tile.permute<[1, 0], #mma>> -> tensor<64x64xf16, #square_a>
+  %x = arith.addf %a, %b : tensor<64x64xf16, #square_a>
+  tile.store %x, %x_out[%c0, %c0] : tensor<64x64xf16, #square_a>, !h
 }

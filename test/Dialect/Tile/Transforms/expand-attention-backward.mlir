@@ -61,14 +61,14 @@
 // CHECK: %[[P:.*]] = math.exp2 %[[E]]
 // CHECK-NOT: arith.select
 // CHECK: %[[G:.*]] = tile.load %[[DOH]][%[[M]], %[[C0]]]
+// CHECK: %[[PL:.*]] = arith.truncf %[[P]]
 // CHECK: %[[GT:.*]] = tile.transpose %[[G]] [1, 0]
 // CHECK: %[[DP:.*]] = tile.dot %[[V]], %[[GT]]
-// CHECK: %[[PL:.*]] = arith.truncf %[[P]]
-// CHECK: %[[DVN:.*]] = tile.dot %[[PL]], %[[G]], %[[DV]]
 // CHECK: %[[DS:.*]] = tile.broadcast %[[D]] along 0
 // CHECK: %[[DIFF:.*]] = arith.subf %[[DP]], %[[DS]]
 // CHECK: %[[GRAD:.*]] = arith.mulf %[[P]], %[[DIFF]]
 // CHECK: %[[GL:.*]] = arith.truncf %[[GRAD]]
+// CHECK: %[[DVN:.*]] = tile.dot %[[PL]], %[[G]], %[[DV]]
 // CHECK: %[[DKN:.*]] = tile.dot %[[GL]], %[[Q]], %[[DK]]
 // CHECK: %[[GLT:.*]] = tile.transpose %[[GL]] [1, 0]
 // CHECK: %[[DQ:.*]] = tile.dot %[[GLT]], %[[K]]

@@ -186,6 +186,10 @@ private:
       int64_t length = isKeySide(name) ? c.packed ? totalK : c.lengths[0].second
                        : c.packed      ? totalQ
                                        : c.lengths[0].first;
+      // Whole blocks of rows where atomics add.
+      if (!c.packed && (name == "dq_acc" || (name.ends_with("_acc") &&
+                                             StringRef(c.kv) == "atomic")))
+        length = llvm::alignTo(length, 16);
       if (!c.packed)
         shape.push_back(c.lengths.size());
       if (isRows(name))

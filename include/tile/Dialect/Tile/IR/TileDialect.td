@@ -40,8 +40,8 @@ def Tile_Dialect : Dialect {
     static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
     /// Attribute of an scf.for: the number of stages that it is pipelined with.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
-    /// Unit attribute of a kernel argument: a buffer whose layout the compiler
-    /// may choose, see tile-choose-accumulators.
+    /// Attribute of a kernel argument: a buffer whose layout the compiler may
+    /// choose, see tile-choose-accumulators.
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";
     /// Kernel attributes from S5 on; see docs/Manifest.md for their content.
     static constexpr llvm::StringLiteral kGridAttr = "tile.grid";

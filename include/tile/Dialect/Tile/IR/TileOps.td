@@ -416,7 +416,8 @@ def Tile_DotOp : Tile_Op<"dot", [
   let description = [{
     result = a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are f16 or bf16
     (the same), acc is f32. `instruction` pins a row of the instruction table
-    (Target/Mma.h).
+    (Target/Mma.h), `warps` how many warps lie along the rows and the columns of
+    the result.
 
     ```mlir
     %s = tile.dot %q, %kt, %zero
@@ -435,7 +436,8 @@ def Tile_DotOp : Tile_Op<"dot", [
   }];
   let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
                        AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
-                       Tile_FloatTile:$acc, OptionalAttr<StrAttr>:$instruction);
+                       Tile_FloatTile:$acc, OptionalAttr<StrAttr>:$instruction,
+                       OptionalAttr<DenseI64ArrayAttr>:$warps);
   let results = (outs Tile_FloatTile:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))

@@ -84,7 +84,9 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
   let options = [
     Option<"blockM", "block-m", "int64_t", "0", "rows per block of threads">,
     Option<"blockN", "block-n", "int64_t", "0", "keys per step">,
-    Option<"numWarps", "num-warps", "int64_t", "0", "warps per block of threads">];
+    Option<"numWarps", "num-warps", "int64_t", "0", "warps per block of threads">,
+    Option<"queryWarps", "query-warps", "int64_t", "0",
+      "of these, warps side by side along the queries where a block has keys">];
   let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -93,7 +95,8 @@ def TileChooseAccumulators
   let summary = "Lays out global accumulators as it suits what is added (S1)";
   let description = [{
     The arguments with the attribute `tile.accumulator` and the same `tile.name`
-    are one buffer that the kernels of the module use among themselves. Its
+    (or with `tile.accumulator = "name"` and the same name there) are one buffer
+    that the kernels of the module use among themselves. Its
     `#tile.strided` layout is replaced, in all of them, by the `#tile.map` that
     makes the atomic additions of a matrix product's accumulator coalesced and
     as wide as the chip has them (chooseAccumulatorLayout in Analysis/
@@ -111,10 +114,11 @@ def TileChooseAccumulators
             + 2 * ((d mod 16) floordiv 8) + d mod 2), align = 16>, global>
     ```
 
-    The storage that such a buffer needs is in the manifest. Remark
-    `accumulator-layout`: the layout, or that no fragment forces one, or a slice
-    fixes a row or a column, and the buffer stays as it is. Errors: an accumulator without a name, with another
-    layout than `#tile.strided`, or with different types in two kernels.
+    The storage that such a buffer needs is in the manifest. The attribute goes
+    once the layout is chosen. Remark `accumulator-layout`: the layout, or that
+    no fragment forces one, or a slice fixes a row or a column, and the buffer
+    stays as it is. Errors: an accumulator without a name, with another layout
+    than `#tile.strided`, or with different types in two kernels.
   }];
 }
 
@@ -125,7 +129,12 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     row of its list that divides the product among the warps; pinned ones are
     honoured or refused), gives accumulators its `#tile.mma` layout, and spreads
     layouts along elementwise operations, reductions, broadcasts and loops.
-    Tiles that are loaded only to be multiplied go through shared memory.
+    Warps lie along the rows of a product as far as they go, so that rows are
+    reduced within a warp and the product is an operand of the next one where it
+    is; in squares if it is only written to memory; or as `warps` of the
+    `tile.dot` says. Tiles that are loaded only to be multiplied go through
+    shared memory, and so do values per row or column that a loop reads for all
+    warps, where copies are asynchronous.
     Everything else is laid out for coalesced access. Where layouts meet, an
     explicit `tile.convert_layout` is inserted. Layouts that the author wrote
     stay as they are.
@@ -183,8 +192,12 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
   let summary = "Takes layout conversions between threads through shared memory";
   let description = [{
     A `tile.convert_layout` between two distributed layouts for which some
-    thread needs an element of another thread becomes a write to a padded tile
-    in shared memory and a read from it. Conversions within a thread stay.
+    thread needs an element of another thread becomes a write to a tile in
+    shared memory, where the source is computed, and a read from it. Its rows
+    are the dimension that makes both wide, swizzled where ldmatrix reads them
+    and else padded. Conversions within a thread stay; a transposed source is
+    written before it is transposed, so that readers of both can share it (CSE
+    does the rest).
 
     ```mlir
     %b = tile.convert_layout %a : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>

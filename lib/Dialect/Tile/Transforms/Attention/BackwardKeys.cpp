@@ -7,8 +7,7 @@
 //
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta read as zero, which makes p = 1 and ds = 0. Keys beyond the end do:
-// exp(0
-// - lse) may overflow, and infinity times the zeros of K is no zero.
+// exp(0 - lse) may overflow, and infinity times the zeros of K is no zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,13 +149,22 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
         value, ArrayRef<int64_t>{1, 0});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
-    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr());
+    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr(),
+                         DenseI64ArrayAttr());
+  };
+  // Warps in a rectangle read less of both operands than in a column.
+  auto dotOfKeys = [&](Value x, Value y, Value acc) -> Value {
+    auto product = dot(x, y, acc).getDefiningOp<DotOp>();
+    if (sizes.queryWarps != 1)
+      product.setWarps(
+          ArrayRef<int64_t>{sizes.warps / sizes.queryWarps, sizes.queryWarps});
+    return product;
   };
 
   Value sums = LoadOp::create(b, perQuery, lseh, m);
   Value deltas = LoadOp::create(b, perQuery, deltah, m);
   Value queries = load(qh, headDim);
-  Value s = score(dot(keys, transpose(queries), fill(tile, 0.0f)));
+  Value s = score(dotOfKeys(keys, transpose(queries), fill(tile, 0.0f)));
   Value offset = arith::MulFOp::create(b, sums, minusLog2e);
   Value p = math::Exp2Op::create(
       b, math::FmaOp::create(b, s, cScores, spreadQueries(offset)));
@@ -164,15 +172,15 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
     p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
 
   Value gradients = load(doh, valueDim);
-  Value dp = dot(values, transpose(gradients), fill(tile, 0.0f));
   Value weights = arith::TruncFOp::create(b, scores(element), p);
-  Value dvNext = dot(weights, gradients, carried[1]);
+  Value dp = dotOfKeys(values, transpose(gradients), fill(tile, 0.0f));
   Value ds = arith::MulFOp::create(
       b, p, arith::SubFOp::create(b, dp, spreadQueries(deltas)));
   if (Value derivative = scoreDerivative(s))
     ds = arith::MulFOp::create(b, ds, derivative);
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
-  Value dkNext = dot(dsLow, queries, carried[0]);
+  Value dvNext = dotOfKeys(weights, gradients, carried[1]);
+  Value dkNext = dotOfKeys(dsLow, queries, carried[0]);
   if (dqAcc) {
     Value dq = dot(transpose(dsLow), keys, zeros(sizes.blockM, headDim));
     AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,

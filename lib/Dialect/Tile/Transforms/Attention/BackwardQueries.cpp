@@ -70,7 +70,8 @@ SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
                                ArrayRef<int64_t>{1, 0});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
-    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr());
+    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr(),
+                         DenseI64ArrayAttr());
   };
   Value keys =
       LoadOp::create(b, type({sizes.blockN, headDim}, element), kh, at);

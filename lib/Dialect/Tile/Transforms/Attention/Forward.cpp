@@ -85,8 +85,8 @@ SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
                               ValueRange{n, zero});
   Value keysT = TransposeOp::create(b, type({headDim, sizes.blockN}, element),
                                     keys, ArrayRef<int64_t>{1, 0});
-  Value s =
-      DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr());
+  Value s = DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
+                          DenseI64ArrayAttr());
   s = score(s);
   bool isMasked = maskLeft || maskRight;
   if (isMasked)
@@ -121,8 +121,8 @@ SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
   Value weights = arith::TruncFOp::create(b, scores(element), p);
   Value values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
                                 ValueRange{n, zero});
-  Value newAcc =
-      DotOp::create(b, scaled.getType(), weights, values, scaled, StringAttr());
+  Value newAcc = DotOp::create(b, scaled.getType(), weights, values, scaled,
+                               StringAttr(), DenseI64ArrayAttr());
   return {newAcc, newMax, newSum};
 }
 

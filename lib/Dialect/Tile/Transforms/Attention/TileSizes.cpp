@@ -46,14 +46,19 @@ static constexpr TileSizesRow kForward[] = {
 
 // A block owns N keys: in registers, a thread holds N * (2 head dimension + 2
 // M) / threads accumulators; in shared memory lie K and V, Q and dO (two of
-// each where copies are asynchronous), and dS.
+// each where copies are asynchronous), and dS. The fragments that mma.sync reads
+// from there are what bounds it: with two warps along the queries it reads a
+// fifth less, but P goes through shared memory as well.
 // clang-format off
 static constexpr TileSizesRow kBackwardKeys[] = {
-    // kind              shared   head  M    N   warps
-    {MmaKind::MmaSync,       0,    64, {64, 128, 8}},
-    {MmaKind::MmaSync,  163840,   128, {64, 128, 8}},
+    // kind              shared   head  M    N   warps stages, query warps
+    {MmaKind::Wgmma,         0,   128, { 64, 128, 8}},
+    {MmaKind::MmaSync,  163840,    64, {128, 128, 8, 0, 2}},
+    {MmaKind::MmaSync,       0,    64, { 64, 128, 8, 0, 2}},
+    {MmaKind::MmaSync,  163840,    96, { 64,  64, 4, 0, 2}},
+    {MmaKind::MmaSync,  163840,   128, { 64, 128, 8, 0, 2}},
     {MmaKind::MmaSync,       0,   128, {32,  64, 4}},
-    {MmaKind::MmaSync,  163840,   256, {32,  64, 8}},
+    {MmaKind::MmaSync,  163840,   256, { 64,  64, 8, 0, 2}},
     {MmaKind::MmaSync,       0,   192, {32,  64, 8}},
     {MmaKind::MmaSync,       0,   256, {32,  32, 4}},
     {MmaKind::Mfma,     131072,   256, {32,  64, 4}},

@@ -8,10 +8,12 @@
 namespace tile {
 
 /// Rows of scores, keys per step and warps of one block of threads, and stages
-/// of the rings of K and V: 0 leaves these to tile-pipeline.
+/// of the rings of K and V: 0 leaves these to tile-pipeline. Where a block owns
+/// keys, `queryWarps` of the warps lie side by side along the queries of S^T.
 struct TileSizes {
   int64_t blockM, blockN, warps;
   int64_t stages = 0;
+  int64_t queryWarps = 1;
 };
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of

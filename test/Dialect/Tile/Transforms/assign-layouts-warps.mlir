@@ -1,0 +1,51 @@
+// How warps share a product: along the rows, unless the author or what becomes of
+// the product says otherwise.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s
+
+// CHECK-DAG: #[[ROWS:.+]] = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+// CHECK-DAG: #[[SQUARE:.+]] = #tile.mma<"mma.m16n8k16.f16", warps = [2, 2]>
+// CHECK-DAG: #[[COLUMNS:.+]] = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+
+!b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+
+// Nothing but memory sees the product: warps in a square read the least.
+// CHECK-LABEL: tile.kernel @written
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[SQUARE]]>
+tile.kernel @written(%a: !b, %o: !f) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %at, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %n = arith.negf %r : tensor<64x64xf32>
+  tile.atomic_rmw addf %n, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// The first product is an operand of the second where it is, if its warps have
+// whole rows, and so have those of the second.
+// CHECK-LABEL: tile.kernel @chained
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[ROWS]]>
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[ROWS]]>
+tile.kernel @chained(%a: !b, %o: !f) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %at, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %low = arith.truncf %r : tensor<64x64xf32> to tensor<64x64xf16>
+  %s = tile.dot %low, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %s, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// CHECK-LABEL: tile.kernel @pinned
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[COLUMNS]]>
+tile.kernel @pinned(%a: !b, %o: !f) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %at, %at, %zero {warps = array<i64: 1, 4>} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
