@@ -352,21 +352,27 @@ void Checker::atomic(Thread &thread, uint64_t address, bool acquires,
   ThreadClock &clock = clocks[thread.id];
   uint32_t block = stepOf(thread, Site()).block;
   std::lock_guard<std::mutex> lock(checked.mutex);
-  Clock &cell = checked.released[address];
-  // Steps of other blocks have their block's number in the memory.
+  Released &cell = checked.released[address];
   auto take = [&](Clock &to) {
-    for (const auto &[from, steps] : cell.others) {
+    for (const auto &[from, steps] : cell.steps.others) {
       Clock part;
       (from == block ? part.own : part.others[from]) = steps;
       to.join(part);
     }
+    if (auto fences = cell.fences.find(block); fences != cell.fences.end())
+      to.join(fences->second);
   };
   take(acquires ? clock.now : clock.pending);
   const Clock &passed = releases ? clock.now : clock.released;
   Clock part;
   part.others = passed.others;
   part.others[block] = passed.own;
-  cell.join(part);
+  cell.steps.join(part);
+  if (!passed.fenced.empty()) {
+    Clock fences;
+    fences.fenced = passed.fenced;
+    cell.fences[block].join(fences);
+  }
   if (releases)
     release(thread);
 }

@@ -35,6 +35,13 @@ struct Buffer {
   bool holds(uintptr_t address) const;
 };
 
+/// What threads have released at an address. Steps and fences are of blocks
+/// with a number: none is the own one of all.
+struct Released {
+  Clock steps;
+  std::map<uint32_t, Clock> fences;
+};
+
 /// The checks of the blocks of one launch have this in common.
 struct CheckedLaunch {
   std::vector<Buffer> buffers;
@@ -44,7 +51,7 @@ struct CheckedLaunch {
 
   /// What threads released by atomics, by the address.
   std::mutex mutex;
-  std::map<uintptr_t, Clock> released;
+  std::map<uintptr_t, Released> released;
 };
 
 /// A write over another that nothing orders, which is a race unless it leaves

@@ -253,7 +253,11 @@ void Program::Implementation::emit(const Launch &launch) const {
     diagnostic.attachNote(locate(position)) << note;
 }
 
-/// Runs all blocks of a launch on `jobs` threads of the host.
+/// Stacks that are there at once. Each takes two mappings of memory, of which
+/// Linux allows a process 65530 (vm.max_map_count).
+static constexpr uint64_t kMostStacks = 16384;
+
+/// Runs all blocks of a launch on at most `jobs` threads of the host.
 static llvm::Error runBlocks(Launch &launch, unsigned jobs,
                              const RunOptions &options) {
   uint64_t all = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
@@ -281,8 +285,11 @@ static llvm::Error runBlocks(Launch &launch, unsigned jobs,
         options.progress(done, all);
     }
   };
+  uint64_t stacks =
+      uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
+  uint64_t most = std::max<uint64_t>(kMostStacks / stacks, 1);
   std::vector<std::thread> threads;
-  for (uint64_t i = 1; i < std::min<uint64_t>(jobs, all); ++i)
+  for (uint64_t i = 1; i < std::min<uint64_t>({jobs, all, most}); ++i)
     threads.emplace_back(work);
   work();
   for (std::thread &thread : threads)

@@ -1,0 +1,59 @@
+// One thread writes what products read, and tells the others by an atomic. The
+// fence may be before that.
+//
+// RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:1:i32 2>&1 | FileCheck %s
+// RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:1:i32
+
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: reads byte 0 of shared memory through the async proxy, with no fence.proxy.async since thread 127 wrote it
+// CHECK: note: thread 127 writes it here
+
+#global = #gpu.address_space<global>
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @k(%a: memref<128xf32, #global>, %flag: memref<1xi32, #global>)
+    workgroup(%s: memref<128xf16, #shared>) kernel attributes {
+      tile.grid = [1, 1, 1], tile.block = array<i64: 128, 1, 1>, tile.shared_bytes = 0 : i64,
+      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                     strides = [1], stride_divisibility = [1], alignment = 16},
+                    {kind = "buffer", name = "flag", type = "i32", rank = 1, shape = [1],
+                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f16
+    %none = arith.constant 0 : i32
+    %nothing = arith.constant dense<0> : vector<1xi32>
+    %set = arith.constant dense<1> : vector<1xi32>
+    %isLast = arith.cmpi eq, %t, %c127 : index
+    scf.if %isLast {
+      scf.for %i = %c0 to %c128 step %c1 {
+        memref.store %one, %s[%i] : memref<128xf16, #shared>
+      }
+      // RIGHT: tile_gpu.fence_async
+      tile_gpu.atomic_rmw addi %set, %flag[%c0] order(acq_rel) scope(block) : vector<1xi32>, memref<1xi32, #global>
+    } else {
+      scf.while : () -> () {
+        %old = tile_gpu.atomic_rmw addi %nothing, %flag[%c0] order(acq_rel) scope(block) : vector<1xi32>, memref<1xi32, #global> -> vector<1xi32>
+        %value = vector.extract %old[0] : i32 from vector<1xi32>
+        %unset = arith.cmpi eq, %value, %none : i32
+        scf.condition(%unset)
+      } do {
+        scf.yield
+      }
+    }
+    // Rows of 16 elements, permuted as #tile.swizzle<32> does.
+    %d = tile_gpu.matrix_descriptor %s[%c0] {bits = -4611685949707911168 : i64} : memref<128xf16, #shared>
+    %x = arith.constant dense<1.0> : vector<8xf16>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %f = tile_gpu.wgmma_fence %x : vector<8xf16>
+    %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
+    tile_gpu.wgmma_commit
+    %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
+    %e = vector.extract %r[0] : f32 from vector<4xf32>
+    memref.store %e, %a[%t] : memref<128xf32, #global>
+    gpu.return
+  }
+}
