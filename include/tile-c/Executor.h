@@ -31,11 +31,12 @@ typedef struct {
 } TileExecutorArgument;
 
 /// Compiles a program of tile IR, whose messages call it `name`, for `chip` and
-/// this machine. Returns null on failure. `message`, to be freed by the caller,
-/// gets the diagnostics, or null if there are none.
+/// this machine. With `checks`, runs watch every access to memory; with
+/// `statistics`, they count what they do. Returns null on failure. `message`,
+/// to be freed by the caller, gets the diagnostics, or null if there are none.
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
                                          const char *chip, int checks,
-                                         char **message);
+                                         int statistics, char **message);
 
 /// The parameters of all kernels as a JSON array of objects with "name",
 /// "type", "buffer" and "written"; to be freed by the caller.
@@ -47,6 +48,13 @@ char *tileExecutorParameters(TileExecutorProgram *program);
 int tileExecutorRun(TileExecutorProgram *program,
                     const TileExecutorArgument *arguments, size_t count,
                     const int64_t *grid, unsigned jobs, char **message);
+
+/// What the last run of a program that counts did: a JSON array with an object
+/// for each kernel that ran to its end, with "kernel", "blocks", the
+/// "instructions" of warps by their kind, "global_read", "global_written",
+/// "shared_read" and "shared_written" in bytes, "shared_sweeps" and
+/// "bank_conflicts". To be freed by the caller.
+char *tileExecutorStatistics(TileExecutorProgram *program);
 
 void tileExecutorDestroy(TileExecutorProgram *program);
 

@@ -14,6 +14,8 @@ struct TileExecutorProgram {
   MLIRContext context;
   llvm::SourceMgr sources;
   std::optional<cpu::Program> program;
+  /// Of the last run.
+  std::vector<cpu::Statistics> statistics;
 
   explicit TileExecutorProgram(const DialectRegistry &registry)
       : context(registry, MLIRContext::Threading::DISABLED) {
@@ -44,7 +46,7 @@ static bool collect(TileExecutorProgram &program, char **message,
 
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
                                          const char *chip, int checks,
-                                         char **message) {
+                                         int statistics, char **message) {
   DialectRegistry registry;
   registerAllDialects(registry);
   auto program = std::make_unique<TileExecutorProgram>(registry);
@@ -58,6 +60,7 @@ TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
     cpu::ProgramOptions options;
     options.compile.chip = chip ? chip : "";
     options.checks = checks != 0;
+    options.statistics = statistics != 0;
     FailureOr<cpu::Program> result = cpu::Program::compile(*module, options);
     if (failed(result))
       return false;
@@ -101,13 +104,37 @@ int tileExecutorRun(TileExecutorProgram *program,
   }
   cpu::RunOptions options;
   options.jobs = jobs;
+  program->statistics.clear();
+  options.statistics = &program->statistics;
   if (grid)
     options.grid = {grid[0], grid[1], grid[2]};
-  return collect(*program, message, [&] {
-    return succeeded(program->program->run(values, options));
-  })
+  return collect(
+             *program, message,
+             [&] { return succeeded(program->program->run(values, options)); })
              ? 0
              : 1;
+}
+
+char *tileExecutorStatistics(TileExecutorProgram *program) {
+  llvm::json::Array array;
+  for (const cpu::Statistics &kernel : program->statistics) {
+    llvm::json::Object instructions;
+    for (const auto &[name, count] : kernel.instructions)
+      instructions[name] = count;
+    array.push_back(
+        llvm::json::Object{{"kernel", kernel.kernel},
+                           {"blocks", kernel.blocks},
+                           {"instructions", std::move(instructions)},
+                           {"global_read", kernel.globalRead},
+                           {"global_written", kernel.globalWritten},
+                           {"shared_read", kernel.sharedRead},
+                           {"shared_written", kernel.sharedWritten},
+                           {"shared_sweeps", kernel.sharedSweeps},
+                           {"bank_conflicts", kernel.bankConflicts}});
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(array));
+  return copyText(text);
 }
 
 void tileExecutorDestroy(TileExecutorProgram *program) { delete program; }

@@ -56,6 +56,26 @@ class Parameter(NamedTuple):
     written: bool
 
 
+class Statistics(NamedTuple):
+    """What the blocks of a kernel did, summed up.
+
+    `instructions` counts those of warps, by their kind. The next four are
+    bytes. `shared_sweeps` is how often the banks of shared memory were swept,
+    `bank_conflicts` how many of these sweeps would not have been needed without
+    conflicts. docs/Executor.md says how they are counted.
+    """
+
+    kernel: str
+    blocks: int
+    instructions: Dict[str, int]
+    global_read: int
+    global_written: int
+    shared_read: int
+    shared_written: int
+    shared_sweeps: int
+    bank_conflicts: int
+
+
 @functools.lru_cache(maxsize=None)
 def _library() -> ctypes.CDLL:
     named = os.environ.get(ENVIRONMENT_VARIABLE)
@@ -66,8 +86,10 @@ def _library() -> ctypes.CDLL:
         raise CompileError(f"cannot load {path}: {error}") from None
     library.tileExecutorCompile.restype = ctypes.c_void_p
     library.tileExecutorCompile.argtypes = (
-        [ctypes.c_char_p] * 3 + [ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
+        [ctypes.c_char_p] * 3 + [ctypes.c_int] * 2 + [ctypes.POINTER(ctypes.c_void_p)]
     )
+    library.tileExecutorStatistics.restype = ctypes.c_void_p
+    library.tileExecutorStatistics.argtypes = [ctypes.c_void_p]
     library.tileExecutorParameters.restype = ctypes.c_void_p
     library.tileExecutorParameters.argtypes = [ctypes.c_void_p]
     library.tileExecutorRun.argtypes = [
@@ -103,14 +125,22 @@ class Program:
     """The kernels of a program, compiled for `chip` and run on the CPU.
 
     Raises CompileError with the compiler's messages. With `checks`, every
-    access to memory is watched, as docs/Executor.md says.
+    access to memory is watched, as docs/Executor.md says. With `statistics`,
+    calls count what the kernels do and return it.
     """
 
-    def __init__(self, source: str, chip: str, checks: bool = True, name: str = "source"):
+    def __init__(
+        self,
+        source: str,
+        chip: str,
+        checks: bool = True,
+        name: str = "source",
+        statistics: bool = False,
+    ):
         self._handle = None
         message = ctypes.c_void_p()
         self._handle = _library().tileExecutorCompile(
-            source.encode(), name.encode(), chip.encode(), checks, message
+            source.encode(), name.encode(), chip.encode(), checks, statistics, message
         )
         text = _take_text(message.value)
         if not self._handle:
@@ -131,9 +161,10 @@ class Program:
         grid: Optional[Sequence[int]] = None,
         jobs: int = 0,
         **named: Any,
-    ) -> None:
+    ) -> List[Statistics]:
         """Runs all kernels to their end; arguments in order or by name.
 
+        Returns what each kernel did, nothing if the program does not count.
         Arrays are written in place. `grid` replaces that of the manifest,
         `jobs` is the number of threads of this machine, 0 for one for each
         core. Raises ArgumentError if an argument does not fit, ExecutionError
@@ -154,7 +185,8 @@ class Program:
         )
         text = _take_text(message.value).strip()
         if status == 0:
-            return
+            counted = _take_text(_library().tileExecutorStatistics(self._handle))
+            return [Statistics(**entry) for entry in json.loads(counted)]
         if "error: argument " in text:
             raise ArgumentError(text.split("error: ", 1)[1])
         raise ExecutionError(text)
@@ -208,8 +240,10 @@ def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(source: str, chip: str, checks: bool, name: str) -> Program:
-    return Program(source, chip, checks, name)
+def _compiled(
+    source: str, chip: str, checks: bool, name: str, statistics: bool
+) -> Program:
+    return Program(source, chip, checks, name, statistics)
 
 
 def run(
@@ -219,8 +253,9 @@ def run(
     grid: Optional[Sequence[int]] = None,
     checks: bool = True,
     jobs: int = 0,
+    statistics: bool = False,
     **named: Any,
-) -> None:
+) -> List[Statistics]:
     """Compiles a program for `chip` and runs it on the CPU, on NumPy arrays.
 
     `source` is a program's text, or a path: a path object or a string that
@@ -231,5 +266,5 @@ def run(
     if not isinstance(source, str) or source.endswith(".mlir"):
         name = os.fspath(source)
         source = Path(name).read_text(encoding="utf-8")
-    program = _compiled(source, chip, checks, name)
-    program(*args, grid=grid, jobs=jobs, **named)
+    program = _compiled(source, chip, checks, name, statistics)
+    return program(*args, grid=grid, jobs=jobs, **named)

@@ -72,6 +72,19 @@ class RunTest(unittest.TestCase):
         self.assertTrue((out == 0x3F80).all())
         self.assertTrue((padded[..., 64:] == 0x7FC0).all())
 
+    def test_statistics(self):
+        source = ADD.replace("INDEX", "%t")
+        a, b = self.arrays()
+        self.assertEqual(tile.run(source, a, b, chip="sm_80"), [])
+        (kernel,) = tile.run(source, a, b, chip="sm_80", statistics=True)
+        self.assertEqual((kernel.kernel, kernel.blocks), ("add", 1))
+        self.assertEqual((kernel.global_read, kernel.global_written), (256, 256))
+        self.assertEqual((kernel.shared_read, kernel.shared_written), (0, 0))
+        # Two warps, each with a load and a store.
+        self.assertEqual(kernel.instructions["load and store"], 4)
+        (again,) = tile.run(source, a, b, chip="sm_80", statistics=True, checks=False)
+        self.assertEqual(again, kernel)
+
     def test_faults_are_errors(self):
         a, b = self.arrays()
         source = ADD.replace("%t = gpu", "%c0 = arith.constant 0 : index\n%t = gpu")
