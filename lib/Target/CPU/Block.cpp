@@ -414,6 +414,14 @@ void tile::cpu::runAccess(Thread *thread, const Site *site, void *address) {
     checker->atomic(*thread, place, site->reads, site->writes);
 }
 
+void tile::cpu::runDivision(Thread *thread, const Site *site,
+                            const void *wrong) {
+  if (wrong && thread->block->launch.checked)
+    thread->block->fail(*thread, *site, [] {
+      return Report("divides an integer by zero, or the smallest one by -1");
+    });
+}
+
 void tile::cpu::runTurn(Thread *thread, const Site *site) {
   thread->block->turn(*thread, *site);
 }

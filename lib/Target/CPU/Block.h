@@ -216,6 +216,9 @@ void runCall(Thread *thread, const Site *site, char *frame);
 void runAccess(Thread *thread, const Site *site, void *address);
 /// What a kernel calls before an instruction that the host itself performs.
 void runVisit(Thread *thread, const Site *site);
+/// What a kernel calls before it divides; `wrong` is not null if by zero, or the
+/// smallest integer by -1.
+void runDivision(Thread *thread, const Site *site, const void *wrong);
 /// What a kernel calls where a loop begins again.
 void runTurn(Thread *thread, const Site *site);
 /// What a kernel calls at a fence.

@@ -8,10 +8,12 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Target/Chips.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -79,6 +81,35 @@ llvm::Error Program::Implementation::selectParameters() {
     selections.push_back(std::move(selection));
   }
   return llvm::Error::success();
+}
+
+/// Whether memory that `pointer`, an argument, leads to may be written to. For
+/// functions that have not been rewritten.
+static bool mayBeWritten(const llvm::Value &pointer) {
+  llvm::SmallVector<const llvm::Value *> worklist{&pointer};
+  llvm::SmallPtrSet<const llvm::Value *, 16> seen{&pointer};
+  while (!worklist.empty()) {
+    const llvm::Value *value = worklist.pop_back_val();
+    for (const llvm::Use &use : value->uses()) {
+      const llvm::User *user = use.getUser();
+      if (llvm::isa<llvm::LoadInst, llvm::ICmpInst>(user))
+        continue;
+      if (llvm::isa<llvm::StoreInst>(user) ||
+          llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(user))
+        return true;
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        bool derives = call->getType()->isPointerTy();
+        if (!derives && call->isDataOperand(&use) &&
+            call->onlyReadsMemory(call->getDataOperandNo(&use)))
+          continue;
+        if (!derives && !call->onlyReadsMemory())
+          return true;
+      }
+      if (seen.insert(user).second)
+        worklist.push_back(user);
+    }
+  }
+  return false;
 }
 
 /// Buffers are one pointer and one argument for each extent and stride that is
@@ -166,6 +197,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   define("tile_cpu_access", reinterpret_cast<void *>(&runAccess));
   define("tile_cpu_fence", reinterpret_cast<void *>(&runFence));
   define("tile_cpu_visit", reinterpret_cast<void *>(&runVisit));
+  define("tile_cpu_division", reinterpret_cast<void *>(&runDivision));
   define("tile_cpu_turn", reinterpret_cast<void *>(&runTurn));
   define("tile_cpu_use", reinterpret_cast<void *>(&runUse));
   define("tile_cpu_shared", reinterpret_cast<void *>(&sharedMemory));

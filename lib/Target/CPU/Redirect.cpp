@@ -2,7 +2,7 @@
 
 #include "Redirect.h"
 #include "Atomic.h"
-#include "BF16.h"
+#include "HostCode.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -61,6 +61,7 @@ private:
   void announceFence(FenceInst &fence);
   void announceUse(const RegisterUse &use);
   void announceTurns(Function &function);
+  void announceDivision(BinaryOperator &division);
   void callWithSite(IRBuilder<> &builder, StringRef function, Site &site,
                     ArrayRef<Value *> operands);
   Site &addSite(const llvm::Instruction &inst, StringRef name);
@@ -350,6 +351,18 @@ void Redirection::announceTurns(Function &function) {
   }
 }
 
+/// Tells the runtime whether a division has no result.
+void Redirection::announceDivision(BinaryOperator &division) {
+  Value *wrong = guardDivision(division);
+  if (!wrong || !watched)
+    return;
+  Site &site = addSite(division, division.getOpcodeName());
+  IRBuilder<> builder(&division);
+  callWithSite(builder, "tile_cpu_division", site,
+               {builder.CreateIntToPtr(
+                   builder.CreateZExt(wrong, builder.getInt64Ty()), pointer)});
+}
+
 void Redirection::replaceCall(CallBase &call) {
   std::string name = nameOf(call).str();
   if (name.empty())
@@ -418,9 +431,16 @@ void Redirection::redirectFunction(Function &function) {
   frameBytes = 0;
   // Those of the program: what is added below is not announced.
   SmallVector<llvm::Instruction *> accesses;
-  for (llvm::Instruction &inst : instructions(function))
+  SmallVector<BinaryOperator *> divisions;
+  for (llvm::Instruction &inst : instructions(function)) {
     if (isa<LoadInst, StoreInst, AtomicCmpXchgInst>(inst))
       accesses.push_back(&inst);
+    if (auto *binary = dyn_cast<BinaryOperator>(&inst);
+        binary && binary->isIntDivRem())
+      divisions.push_back(binary);
+  }
+  for (BinaryOperator *division : divisions)
+    announceDivision(*division);
   if (watched)
     for (llvm::Instruction *inst : accesses)
       announceAccess(*inst);
@@ -451,6 +471,10 @@ std::vector<Obstacle> Redirection::run() {
     shared.push_back(global);
   convertUsersOfConstantsToInstructions(shared);
   SmallVector<Function *> functions;
+  if (const Function *function = findRecursion(module))
+    refuse(function->getEntryBlock().front(),
+           "function '" + function->getName() +
+               "' calls itself, which cannot be run");
   addThreadArguments();
   for (Function &function : module)
     if (!function.isDeclaration() && !function.getName().ends_with(".entry"))
@@ -463,30 +487,4 @@ std::vector<Obstacle> Redirection::run() {
 std::vector<Obstacle> tile::cpu::redirect(Module &module, Redirected &result,
                                           bool watched) {
   return Redirection(module, result, watched).run();
-}
-
-bool tile::cpu::mayBeWritten(const Value &pointer) {
-  SmallVector<const Value *> worklist{&pointer};
-  SmallPtrSet<const Value *, 16> seen{&pointer};
-  while (!worklist.empty()) {
-    const Value *value = worklist.pop_back_val();
-    for (const Use &use : value->uses()) {
-      const User *user = use.getUser();
-      if (isa<LoadInst, ICmpInst>(user))
-        continue;
-      if (isa<StoreInst>(user) || isa<AtomicRMWInst, AtomicCmpXchgInst>(user))
-        return true;
-      if (auto *call = dyn_cast<CallBase>(user)) {
-        bool derives = call->getType()->isPointerTy();
-        if (!derives && call->isDataOperand(&use) &&
-            call->onlyReadsMemory(call->getDataOperandNo(&use)))
-          continue;
-        if (!derives && !call->onlyReadsMemory())
-          return true;
-      }
-      if (seen.insert(user).second)
-        worklist.push_back(user);
-    }
-  }
-  return false;
 }

@@ -48,10 +48,6 @@ Position positionOf(const llvm::Instruction &inst);
 std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result,
                                bool watched);
 
-/// Whether memory that `pointer`, an argument, leads to may be written to. For
-/// functions that have not been rewritten.
-bool mayBeWritten(const llvm::Value &pointer);
-
 } // namespace tile::cpu
 
 #endif // TILE_LIB_TARGET_CPU_REDIRECT_H

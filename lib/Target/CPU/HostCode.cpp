@@ -1,8 +1,11 @@
-//===- BF16.cpp - Conversions of bf16 on hosts without them ---------------===//
+//===- HostCode.cpp - What the host does unlike a GPU ---------------------===//
 
-#include "BF16.h"
+#include "HostCode.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -47,4 +50,40 @@ void tile::cpu::expandBF16Conversions(Function &function) {
     cast->replaceAllUsesWith(value);
     cast->eraseFromParent();
   }
+}
+
+Value *tile::cpu::guardDivision(BinaryOperator &division) {
+  Value *divisor = division.getOperand(1);
+  Type *type = divisor->getType();
+  bool isSigned = division.getOpcode() == llvm::Instruction::SDiv ||
+                  division.getOpcode() == llvm::Instruction::SRem;
+  const APInt *known;
+  if (PatternMatch::match(divisor, PatternMatch::m_APInt(known)) &&
+      !known->isZero() && !(isSigned && known->isAllOnes()))
+    return nullptr;
+  IRBuilder<> builder(&division);
+  Value *wrong = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  if (isSigned) {
+    Value *isLeast = builder.CreateICmpEQ(
+        division.getOperand(0),
+        ConstantInt::get(
+            type, APInt::getSignedMinValue(type->getScalarSizeInBits())));
+    Value *isMinusOne =
+        builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type));
+    wrong = builder.CreateOr(wrong, builder.CreateAnd(isLeast, isMinusOne));
+  }
+  division.setOperand(
+      1, builder.CreateSelect(wrong, ConstantInt::get(type, 1), divisor));
+  return type->isVectorTy() ? builder.CreateOrReduce(wrong) : wrong;
+}
+
+const Function *tile::cpu::findRecursion(Module &module) {
+  CallGraph graph(module);
+  for (auto cycle = scc_begin(&graph); !cycle.isAtEnd(); ++cycle)
+    if (cycle.hasCycle())
+      for (CallGraphNode *node : *cycle)
+        if (const Function *function = node->getFunction();
+            function && !function->isDeclaration())
+          return function;
+  return nullptr;
 }
