@@ -34,6 +34,7 @@ from tile.programs import (  # noqa: E402
     BackwardVariant,
     Variant,
     accumulator_rows,
+    choose_kv_sum,
 )
 
 PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
@@ -61,13 +62,17 @@ class Shape:
         return Variant(self.d, self.dv, self.dtype, causal=self.causal)
 
     @property
-    def backward_variant(self) -> BackwardVariant:
-        return BackwardVariant(self.forward_variant)
+    def backward_variants(self) -> Dict[str, BackwardVariant]:
+        """By how the gradients of keys are summed; the GPU decides between them."""
+        sums = ["loop"] if self.kv_heads == self.heads else ["loop", "separate"]
+        return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
 
     @property
     def variants(self) -> List[AnyVariant]:
-        forward: List[AnyVariant] = [self.forward_variant]
-        return forward + ([self.backward_variant] if self.backward else [])
+        variants: List[AnyVariant] = [self.forward_variant]
+        if self.backward:
+            variants += self.backward_variants.values()
+        return variants
 
     @property
     def operations(self) -> float:
@@ -293,7 +298,14 @@ class Problem:
         if fault or not self.shape.backward:
             return fault
         self.gradients = [self.poisoned(x) for x in (self.q, self.k, self.v)]
-        backward = artifacts.load(self.shape.backward_variant)
+        variants = self.shape.backward_variants
+        if len(variants) > 1:
+            keys = self.k.shape[0] * self.k.shape[1] * self.k.shape[2]
+            properties = torch.cuda.get_device_properties("cuda")
+            chosen = choose_kv_sum(keys, properties.multi_processor_count)
+            variants = {chosen: variants[chosen]}
+        ((kv, variant),) = variants.items()
+        backward = artifacts.load(variant)
         tensors = [self.q, self.k, self.v, self.out, self.do, *self.gradients]
         tensors = [x.transpose(1, 2) for x in tensors]
         inputs, gradients = tensors[:5], tensors[5:]
@@ -303,9 +315,13 @@ class Problem:
             float("nan"),
             device="cuda",
         )
-        delta = self.poisoned(self.lse)
+        scratch = [self.poisoned(self.lse), dq_acc]
+        if kv == "separate":
+            sizes = (self.shape.batch, self.shape.length, self.shape.heads)
+            for d in (self.shape.d, self.shape.dv):
+                scratch.append(torch.full((*sizes, d), float("nan"), device="cuda"))
         self.run = lambda: backward.launch(
-            *inputs, self.lse, *gradients, delta, dq_acc, self.scale
+            *inputs, self.lse, *gradients, *scratch, self.scale
         )
         self.run()
         torch.cuda.synchronize()

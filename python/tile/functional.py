@@ -15,13 +15,9 @@ from . import cache
 from .compiler import chip_for
 from .errors import ArgumentError
 from .launcher import Module
-from .programs import BackwardVariant, Variant, accumulator_rows
+from .programs import BackwardVariant, Variant, accumulator_rows, choose_kv_sum
 
 _TYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32"}
-
-#: Keys of one block of threads of the backward kernel; see _choose_kv.
-_BLOCK_KEYS = 128
-
 
 def attention(
     q: torch.Tensor,
@@ -301,10 +297,9 @@ def _choose_kv(q: torch.Tensor, k: torch.Tensor, packed: bool) -> str:
     """How the heads of a group add up: in one block where there are enough."""
     if q.shape[-2] == k.shape[-2]:
         return "loop"
-    rows, batch = (k.shape[0], 1) if packed else (k.shape[1], k.shape[0])
-    blocks = batch * k.shape[-2] * -(-rows // _BLOCK_KEYS)
+    rows = k.shape[0] if packed else k.shape[0] * k.shape[1]
     processors = torch.cuda.get_device_properties(q.device).multi_processor_count
-    return "loop" if blocks >= 2 * processors else "separate"
+    return choose_kv_sum(rows * k.shape[-2], processors)
 
 
 def _setup_context(ctx, inputs, output) -> None:

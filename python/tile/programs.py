@@ -32,6 +32,17 @@ def accumulator_rows(length: int) -> int:
     return -(-length // _ACCUMULATOR_ROWS) * _ACCUMULATOR_ROWS
 
 
+#: Keys of one block of threads of the backward kernel; see choose_kv_sum.
+_BLOCK_KEYS = 128
+
+
+def choose_kv_sum(keys: int, processors: int) -> str:
+    """How the gradients of `keys` keys, of all heads and sequences together, that
+    groups of heads share are best summed on a GPU of `processors`: by one block
+    that visits all heads of its group, if there are enough such blocks."""
+    return "loop" if keys >= 2 * processors * _BLOCK_KEYS else "separate"
+
+
 @dataclass(frozen=True, order=True)
 class Variant:
     """What attention is compiled for; sizes, heads and strides stay dynamic.
@@ -224,9 +235,9 @@ def attention_backward_ir(
 
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
     dv and delta; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
-    dv_acc, which are scratch memory in f32 (see accumulator_rows); then, as the variant has them, sink
-    and dsink [H], cu_q, cu_k, max_q and max_k, then scale and softcap. See
-    tile.attention_backward for the shapes.
+    dv_acc, which are scratch memory in f32 (see accumulator_rows); then, as the
+    variant has them, sink and dsink [H], cu_q, cu_k, max_q and max_k, then scale
+    and softcap. See tile.attention_backward for the shapes.
     """
     if dq not in DQ_SUMS:
         raise ValueError(f"dq is {dq!r}, must be one of {DQ_SUMS}")

@@ -22,6 +22,7 @@ import importlib.util
 import json
 import queue
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -72,7 +73,7 @@ def main() -> int:
         print("\n".join(case.name for _, case in cases))
         return 0
     if arguments.worker is not None:
-        return work(Artifacts(arguments.artifacts), arguments.worker)
+        return work(Artifacts(arguments.artifacts), arguments.worker, arguments.launches)
     if arguments.compile_only:
         return compile_all(arguments, cases)
 
@@ -108,6 +109,18 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--require-gpu", action="store_true", help="fail where there is no GPU"
+    )
+    parser.add_argument(
+        "--launches",
+        type=int,
+        default=3,
+        help="of each case, which must agree in every bit that is not an atomic's",
+    )
+    parser.add_argument(
+        "--under",
+        default="",
+        metavar="COMMAND",
+        help="what to run workers under, such as 'compute-sanitizer --tool memcheck'",
     )
     # Indices of the cases that a worker is to run.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -164,7 +177,7 @@ def run_all(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> Dict[int, Result]:
     if arguments.artifacts:
-        return run_workers(cases, arguments.artifacts, arguments.timeout)
+        return run_workers(arguments, cases, arguments.artifacts)
     with tempfile.TemporaryDirectory(prefix="tile-") as folder:
         capability = tile_driver.shared().compute_capability(0)
         chip = arguments.chip or chip_for(capability)
@@ -178,18 +191,18 @@ def run_all(
             if variant in failures
         }
         rest = [(index, case) for index, case in cases if index not in results]
-        results.update(run_workers(rest, folder, arguments.timeout))
+        results.update(run_workers(arguments, rest, folder))
         return results
 
 
 def run_workers(
-    cases: List[Tuple[int, Case]], folder: str, timeout: float
+    arguments: argparse.Namespace, cases: List[Tuple[int, Case]], folder: str
 ) -> Dict[int, Result]:
     """Runs cases in workers until each has a result."""
     results: Dict[int, Result] = {}
     pending = dict(cases)
     while pending:
-        broken = run_worker(pending, folder, timeout, results)
+        broken = run_worker(arguments, pending, folder, results)
         if broken is None:
             continue
         # More cases of what broke the worker would cost a worker each.
@@ -202,13 +215,18 @@ def run_workers(
 
 
 def run_worker(
-    pending: Dict[int, Case], folder: str, timeout: float, results: Dict[int, Result]
+    arguments: argparse.Namespace,
+    pending: Dict[int, Case],
+    folder: str,
+    results: Dict[int, Result],
 ) -> Optional[Case]:
     """Runs one worker; moves what it finishes from `pending` to `results`.
 
     Returns the case that broke it, which has its result too, if one did.
     """
-    command = [sys.executable, __file__, "--artifacts", folder]
+    command = shlex.split(arguments.under)
+    command += [sys.executable, __file__, "--artifacts", folder]
+    command += ["--launches", str(arguments.launches)]
     command += ["--worker", ",".join(map(str, pending))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     lines: "queue.Queue[Optional[str]]" = queue.Queue()
@@ -240,7 +258,7 @@ def run_worker(
         if line is None:
             break
         if line.startswith(READY_MARK):
-            limit = timeout
+            limit = arguments.timeout
         elif line.startswith(RESULT_MARK):
             index, *result = json.loads(line[len(RESULT_MARK) :])
             case = finish(index, Result(*result))
@@ -248,12 +266,17 @@ def run_worker(
     if status == CONTEXT_LOST:
         return case
     if not pending:
+        # What the worker runs under may have found something, too.
+        if status and case:
+            detail = f"the worker ended with status {status}"
+            results[index] = Result("failed", detail)
+            print(f"FAILED {case.name}, or one before: {detail}", flush=True)
         return None
     fault = fault or f"ended its process with status {status}"
     return finish(next(iter(pending)), Result("failed", fault))
 
 
-def work(artifacts: Artifacts, indices: str) -> int:
+def work(artifacts: Artifacts, indices: str, launches: int) -> int:
     """Runs cases in this process; prints one line of JSON for each."""
     import torch
 
@@ -265,7 +288,7 @@ def work(artifacts: Artifacts, indices: str) -> int:
     for index in map(int, indices.split(",")):
         case = cases[index]
         try:
-            outcome = run_case(case, artifacts, index)
+            outcome = run_case(case, artifacts, index, launches)
             status = "failed" if outcome.faults else "passed"
             emit(index, status, "; ".join(outcome.faults), outcome.errors)
         except torch.cuda.OutOfMemoryError:

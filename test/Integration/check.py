@@ -21,9 +21,6 @@ GAP_ROWS = 3
 
 SOFTCAP = 15.0
 
-#: Launches of each case, which must agree in every bit.
-LAUNCHES = 3
-
 
 class Padded:
     """A tensor inside a larger one of NaN.
@@ -100,7 +97,8 @@ class Accumulator:
 class Run:
     """A case with its inputs, and what went wrong with it so far."""
 
-    def __init__(self, case: Case, seed: int):
+    def __init__(self, case: Case, seed: int, launches: int = 3):
+        self.launches = launches
         self.case, self.variant = case, case.variant
         self.dtype = DTYPES[self.variant.dtype]
         self.scale = self.variant.d**-0.5
@@ -246,7 +244,7 @@ class Run:
         """Launches some times; the outputs in `fixed` must not vary."""
         before = {name: _bits(t.storage).clone() for name, t in inputs.items()}
         first: Dict[str, Padded] = {}
-        for launch in range(LAUNCHES):
+        for launch in range(self.launches):
             outputs = make()
             tensors = {name: t.view for name, t in {**inputs, **outputs}.items()}
             arguments = {**tensors, **self.scalars}
@@ -302,9 +300,9 @@ class Run:
         )
 
 
-def run_case(case: Case, artifacts: Artifacts, seed: int) -> Outcome:
-    """Launches a case and judges all that it wrote."""
-    run = Run(case, seed)
+def run_case(case: Case, artifacts: Artifacts, seed: int, launches: int) -> Outcome:
+    """Launches a case some times and judges all that it wrote."""
+    run = Run(case, seed, launches)
     results = run.forward(artifacts.load(case.variant))
     if case.backward:
         run.backward(artifacts.load(case.backward), results)
