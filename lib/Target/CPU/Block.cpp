@@ -309,11 +309,12 @@ char *Block::access(Thread &thread, const Site &site, uint64_t address,
   if (counter) {
     uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
     bool isShared = offset < launch.shared;
-    if (kind != AccessKind::Read && kind != AccessKind::ProductRead)
+    if (kind == AccessKind::ProductRead)
+      counter->readByProduct(bytes);
+    else if (kind != AccessKind::Read)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/true);
-    if (kind == AccessKind::Read || kind == AccessKind::Atomic ||
-        kind == AccessKind::ProductRead)
+    if (kind == AccessKind::Read || kind == AccessKind::Atomic)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/false);
   }

@@ -21,6 +21,8 @@ public:
   /// A lane of `warp` accesses memory; `offset` is that in shared memory.
   void access(const Site &site, const Warp &warp, unsigned lane, bool shared,
               uint64_t offset, unsigned bytes, bool writes);
+  /// A product reads shared memory, in what order is not known.
+  void readByProduct(unsigned bytes) { sums.sharedRead += bytes; }
   /// The block has ended: adds what it did to `sums`.
   void finish(Statistics &sums);
 

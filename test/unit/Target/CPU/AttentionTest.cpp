@@ -81,8 +81,19 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {{
   Half q({batch, queries, heads, d}, 1), k({batch, keys, 1, d}, 2),
       v({batch, keys, 1, d}, 3), o({batch, queries, heads, d}, 4);
   double scale = 1 / std::sqrt(double(d));
+  // Every block is reported once.
+  cpu::RunOptions run;
+  std::vector<uint64_t> progress;
+  uint64_t blocks = 0;
+  run.progress = [&](uint64_t done, uint64_t all) {
+    progress.push_back(done);
+    blocks = all;
+  };
   ASSERT_TRUE(succeeded(program->run(
-      {q.tensor(), k.tensor(), v.tensor(), o.tensor(), scale}, {})));
+      {q.tensor(), k.tensor(), v.tensor(), o.tensor(), scale}, run)));
+  ASSERT_EQ(progress.size(), blocks);
+  for (uint64_t i = 0; i < blocks; ++i)
+    EXPECT_EQ(progress[i], i + 1);
 
   double worst = 0;
   for (int64_t i = 0; i < queries; ++i)
