@@ -37,6 +37,8 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileBufferize());
+  kernel.addPass(createTileSpecializeWarps());
+  kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTilePipeline());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());

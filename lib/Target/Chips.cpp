@@ -50,14 +50,14 @@ static constexpr StringLiteral atomicsGfx12[] = {
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  shared  banks regs global shared async  ldmatrix ptx instructions  atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    70, mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    78, mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    81, wgmma,    atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,    0, mfmaGfx942, atomicsGfx94},
-    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,    0, mfmaGfx950, atomicsGfx94},
-    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,    0, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  shared  banks regs global shared async  ldmatrix bulk   ptx instructions  atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    false, 70, mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    false, 78, mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    true,  81, wgmma,    atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,   false,  0, mfmaGfx942, atomicsGfx94},
+    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,   false,  0, mfmaGfx950, atomicsGfx94},
+    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

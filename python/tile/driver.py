@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 from .errors import DriverError
 
@@ -26,6 +26,11 @@ _DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 _POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 _ERROR_INVALID_VALUE = 1
 
+_TENSOR_MAP_TYPES = {"f16": 6, "f32": 7, "f64": 8, "bf16": 9, "i32": 3, "i64": 5}
+_TENSOR_MAP_SWIZZLES = {32: 1, 64: 2, 128: 3}
+_TENSOR_MAP_L2_PROMOTION_256B = 3
+_TENSOR_MAP_BYTES = 128
+
 _LOG_BYTES = 1 << 16
 
 _PROTOTYPES = {
@@ -44,6 +49,9 @@ _PROTOTYPES = {
     "cuModuleGetFunction": [c_void_p, c_void_p, c_char_p],
     "cuFuncSetAttribute": [c_void_p, c_int, c_int],
     "cuPointerGetAttribute": [c_void_p, c_int, ctypes.c_uint64],
+    "cuTensorMapEncodeTiled": [c_void_p, c_int, c_uint]
+    + [c_void_p] * 5
+    + [c_int] * 4,
     "cuLaunchKernel": [c_void_p] + [c_uint] * 7 + [c_void_p] * 3,
 }
 
@@ -166,6 +174,47 @@ class Driver:
                 f"{size} bytes of shared memory requested, the device has {limit}",
             )
 
+    def encode_tensor_map(
+        self,
+        type: str,
+        address: int,
+        extents: Sequence[int],
+        strides: Sequence[int],
+        box: Sequence[int],
+        swizzle: int,
+    ) -> bytes:
+        """What the copy engine needs to know of a tensor and the boxes it copies.
+
+        Extents and boxes count elements, the innermost dimension first;
+        `strides` are those of the other dimensions, in bytes.
+        """
+        rank = len(extents)
+        # The driver wants 64 bytes of alignment.
+        memory = ctypes.create_string_buffer(_TENSOR_MAP_BYTES + 64)
+        place = -(-ctypes.addressof(memory) // 64) * 64
+        status = self._lib.cuTensorMapEncodeTiled(
+            place,
+            _TENSOR_MAP_TYPES[type],
+            rank,
+            address,
+            (ctypes.c_uint64 * rank)(*extents),
+            (ctypes.c_uint64 * (rank - 1))(*strides),
+            (ctypes.c_uint32 * rank)(*box),
+            (ctypes.c_uint32 * rank)(*[1] * rank),
+            0,
+            _TENSOR_MAP_SWIZZLES[swizzle],
+            _TENSOR_MAP_L2_PROMOTION_256B,
+            0,
+        )
+        if status:
+            self._check(
+                "cuTensorMapEncodeTiled",
+                status,
+                f"{type} at {address:#x}, extents {tuple(extents)}, strides"
+                f" {tuple(strides)} bytes, box {tuple(box)}",
+            )
+        return ctypes.string_at(place, _TENSOR_MAP_BYTES)
+
     def launch(
         self,
         function: int,
@@ -174,8 +223,23 @@ class Driver:
         shared_bytes: int,
         stream: int,
         params: bytes,
+        offsets: Sequence[int] = (),
     ) -> None:
-        """Launches a kernel whose parameters lie in `params` as in memory."""
+        """Launches a kernel whose parameters lie in `params` as in memory.
+
+        With `offsets`, where each of them begins in `params`, the driver places
+        them itself: parameters that ask for more alignment than the place has
+        where the driver puts the first one do not lie as in memory.
+        """
+        if offsets:
+            memory = ctypes.create_string_buffer(params, len(params))
+            base = ctypes.addressof(memory)
+            pointers = (c_void_p * len(offsets))(*[base + at for at in offsets])
+            status = self._lib.cuLaunchKernel(
+                function, *grid, *block, shared_bytes, stream, pointers, None
+            )
+            self._check_launch(status, grid, block, shared_bytes)
+            return
         size = c_size_t(len(params))
         extra = _LaunchParams(
             _LAUNCH_PARAM_BUFFER_POINTER,
@@ -187,6 +251,15 @@ class Driver:
         status = self._lib.cuLaunchKernel(
             function, *grid, *block, shared_bytes, stream, None, byref(extra)
         )
+        self._check_launch(status, grid, block, shared_bytes)
+
+    def _check_launch(
+        self,
+        status: int,
+        grid: Tuple[int, int, int],
+        block: Tuple[int, int, int],
+        shared_bytes: int,
+    ) -> None:
         if status:
             self._check(
                 "cuLaunchKernel",

@@ -45,6 +45,10 @@ _PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
 #: Standard sizes check the range of a number, native ones do not.
 _F32 = struct.Struct("<f")
 
+_ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+
+_TENSOR_MAP_BYTES = 128
+
 #: Plans kept per kernel; a program with more distinct shapes starts over.
 _MAX_PLANS = 4096
 
@@ -59,6 +63,10 @@ class _Plan(NamedTuple):
     grid: Tuple[int, int, int]
     values: List[Any]
     device: Optional[int]
+    #: What describes the tensor of each tensor map, but for its address, and
+    #: the maps of the addresses seen before.
+    tensors: Tuple[tuple, ...]
+    maps: Dict[Tuple[int, ...], bytes]
 
 
 class _Launch(NamedTuple):
@@ -90,6 +98,16 @@ class Kernel:
             dynamic = param.shape.count(None) + param.strides.count(None)
             code += "P" + "q" * dynamic
             position += 1 + dynamic
+        # Tensor maps follow; where, only the driver knows.
+        self._offsets: Tuple[int, ...] = ()
+        if spec.tensor_maps:
+            kinds = code[1:]
+            ends = [struct.calcsize(code[: 2 + i]) for i in range(len(kinds))]
+            starts = [end - struct.calcsize(kind) for end, kind in zip(ends, kinds)]
+            maps = range(len(spec.tensor_maps))
+            starts += [ends[-1] + _TENSOR_MAP_BYTES * i for i in maps]
+            self._offsets = tuple(starts)
+            code += f"{_TENSOR_MAP_BYTES * len(spec.tensor_maps)}s"
         self._packer = struct.Struct(code)
         self._slots = tuple(slots)
 
@@ -137,7 +155,24 @@ class Kernel:
         values = plan.values.copy()
         for slot, value in zip(self._slots, given):
             values[slot] = value
+        if plan.tensors:
+            values.append(self._tensor_maps(plan, given))
         return _Launch(self, plan, self._packer.pack(*values))
+
+    def _tensor_maps(self, plan: _Plan, given: Sequence[Any]) -> bytes:
+        addresses = tuple(given[spec.argument] for spec in self.spec.tensor_maps)
+        maps = plan.maps.get(addresses)
+        if maps is None:
+            driver = self._module._get_driver()
+            maps = b"".join(
+                # Nothing is copied from a tensor without elements.
+                driver.encode_tensor_map(tensor[0], address or 16, *tensor[1:])
+                for address, tensor in zip(addresses, plan.tensors)
+            )
+            if len(plan.maps) >= _MAX_PLANS:
+                plan.maps.clear()
+            plan.maps[addresses] = maps
+        return maps
 
     def _argument(self, position: int) -> str:
         return f"argument {position} '{self._names[position]}': "
@@ -145,6 +180,7 @@ class Kernel:
     def _make_plan(self, layouts: Sequence[Any], scalars: Sequence[Any]) -> _Plan:
         values: List[Any] = []
         shapes: Dict[int, Tuple[int, ...]] = {}
+        known: Dict[int, Layout] = {}
         first: Optional[Tuple[int, int]] = None
         remaining = iter(layouts)
         for position, param in enumerate(self.spec.params):
@@ -157,6 +193,7 @@ class Kernel:
             except ArgumentError as error:
                 raise ArgumentError(self._argument(position) + str(error)) from None
             shapes[position] = tuple(layout.shape)
+            known[position] = layout
             if layout.device is None:
                 continue
             if first is None:
@@ -172,7 +209,11 @@ class Kernel:
             self._grid_extent(axis, expression, shapes, scalars)
             for axis, expression in enumerate(self.spec.grid)
         )
-        return _Plan(grid, values, first[1] if first else None)
+        described = tuple(
+            _describe_tensor(spec, known[spec.argument])
+            for spec in self.spec.tensor_maps
+        )
+        return _Plan(grid, values, first[1] if first else None, described, {})
 
     def _check_storage(self, layouts, shapes, scalars) -> None:
         """A permuted buffer stores whole blocks, so it may need more elements."""
@@ -328,6 +369,7 @@ class Module:
                     spec.shared_bytes,
                     handle,
                     params,
+                    kernel._offsets,
                 )
 
         self._in_context(device, launch_all)
@@ -468,6 +510,19 @@ def _dynamic_values(param: Buffer, layout: Layout) -> List[int]:
             stride += divisor - stride % divisor
         strides.append(stride)
     return extents + strides
+
+
+def _describe_tensor(spec: _manifest.TensorMap, layout: Layout) -> tuple:
+    """Type, extents, strides, box and swizzle, as the driver wants them."""
+    width = _ELEMENT_BYTES[layout.type]
+    # A map has no empty dimension; kernels copy nothing from an empty tensor.
+    extents = tuple(max(layout.shape[dim], 1) for dim in spec.dims)
+    strides = tuple(
+        # Free, where the dimension is never stepped along.
+        layout.strides[dim] * width if layout.shape[dim] > 1 else 16
+        for dim in spec.dims[1:]
+    )
+    return layout.type, extents, strides, spec.box, spec.swizzle
 
 
 def _scalar(param: Scalar, value: Any) -> Union[int, float]:

@@ -64,14 +64,32 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class TensorMap:
+    """How the copy engine sees the buffer of parameter `argument`.
+
+    `dims` are that buffer's dimensions, the innermost first, and `box` the
+    extents of what one copy moves, in that order; `swizzle` counts bytes.
+    """
+
+    argument: int
+    dims: Tuple[int, ...]
+    box: Tuple[int, ...]
+    swizzle: int
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """One kernel: its launch geometry and its parameters in order."""
+    """One kernel: its launch geometry and its parameters in order.
+
+    The tensor maps, 128 bytes each, follow the parameters.
+    """
 
     name: str
     grid: Tuple[Expression, Expression, Expression]
     block: Tuple[int, int, int]
     shared_bytes: int
     params: Tuple[Union[Scalar, Buffer], ...]
+    tensor_maps: Tuple[TensorMap, ...] = ()
 
     @property
     def grid_scalars(self) -> Tuple[int, ...]:
@@ -148,6 +166,8 @@ def evaluate(
 def _kernel(value: Any, path: str) -> Kernel:
     value = _mapping(value, path)
     items = _list(_field(value, "params", path), f"{path}.params")
+    first = next((i for i, item in enumerate(items) if _is_tensor_map(item)), len(items))
+    items, maps = items[:first], items[first:]
     params = tuple(
         _param(param, f"{path}.params[{i}]") for i, param in enumerate(items)
     )
@@ -180,7 +200,40 @@ def _kernel(value: Any, path: str) -> Kernel:
             _field(value, "shared_bytes", path), f"{path}.shared_bytes"
         ),
         params=params,
+        tensor_maps=tuple(
+            _tensor_map(item, params, f"{path}.params[{first + i}]")
+            for i, item in enumerate(maps)
+        ),
     )
+
+
+def _is_tensor_map(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("kind") == "tensor_map"
+
+
+def _tensor_map(value: Any, params: tuple, path: str) -> TensorMap:
+    if not _is_tensor_map(value):
+        raise ManifestError(f"{path}: stands after a parameter of kind 'tensor_map'")
+    argument = _integer(_field(value, "argument", path), f"{path}.argument")
+    if argument >= len(params) or not isinstance(params[argument], Buffer):
+        raise ManifestError(f"{path}.argument: parameter {argument} is not a buffer")
+    rank = params[argument].rank
+    dims = tuple(
+        _integer(item, f"{path}.dims[{i}]")
+        for i, item in enumerate(
+            _list(_field(value, "dims", path), f"{path}.dims", length=rank)
+        )
+    )
+    if sorted(dims) != list(range(rank)) or not params[argument].strides:
+        raise ManifestError(f"{path}.dims: {dims} are not the dimensions of a buffer")
+    box = tuple(
+        _integer(item, f"{path}.box[{i}]", minimum=1)
+        for i, item in enumerate(
+            _list(_field(value, "box", path), f"{path}.box", length=rank)
+        )
+    )
+    swizzle = _choice(_field(value, "swizzle", path), (32, 64, 128), f"{path}.swizzle")
+    return TensorMap(argument, dims, box, swizzle)
 
 
 def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
@@ -297,9 +350,10 @@ def _string(value: Any, path: str) -> str:
     return value
 
 
-def _choice(value: Any, choices: Tuple[str, ...], path: str) -> str:
+def _choice(value: Any, choices: tuple, path: str) -> Any:
     if value not in choices:
-        raise ManifestError(f"{path}: {value!r} is not one of {', '.join(choices)}")
+        names = ", ".join(str(choice) for choice in choices)
+        raise ManifestError(f"{path}: {value!r} is not one of {names}")
     return value
 
 

@@ -46,6 +46,9 @@ class FakeCuda:
         self.info_log = b""
         self.error_log = b""
         self.shared_limit = 232448
+        self.tensor_maps = []
+        # Bytes of each parameter, for launches that pass an array of pointers.
+        self.parameter_sizes = None
 
     def cuInit(self, flags):
         return 0
@@ -133,21 +136,50 @@ class FakeCuda:
     def cuLaunchKernel(
         self, function, gx, gy, gz, bx, by, bz, shared, stream, params, extra
     ):
-        assert params is None
+        if params is not None:
+            assert extra is None
+            self._record(
+                function, (gx, gy, gz), (bx, by, bz), shared, stream,
+                b"".join(
+                    ctypes.string_at(pointer, size)
+                    for pointer, size in zip(list(params), self.parameter_sizes)
+                ),
+            )  # fmt: skip
+            return 0
         words = (ctypes.c_void_p * 5).from_buffer(extra._obj)
         assert (words[0], words[2], words[4]) == (1, 2, None)
         size = ctypes.c_size_t.from_address(words[3]).value
+        self._record(
+            function, (gx, gy, gz), (bx, by, bz), shared, stream,
+            ctypes.string_at(words[1], size),
+        )  # fmt: skip
+        return 0
+
+    def _record(self, function, grid, block, shared, stream, params):
         self.launches.append(
             LaunchRecord(
                 self.stack[-1],
                 self.functions[function],
-                (gx, gy, gz),
-                (bx, by, bz),
+                grid,
+                block,
                 shared,
                 stream,
-                ctypes.string_at(words[1], size),
+                params,
             )
         )
+
+    def cuTensorMapEncodeTiled(
+        self, place, type, rank, address, extents, strides, box, steps,
+        interleave, swizzle, promotion, fill,
+    ):  # fmt: skip
+        assert place % 64 == 0 and list(steps) == [1] * rank
+        assert (interleave, promotion, fill) == (0, 3, 0)
+        if any(stride % 16 for stride in strides):
+            return 1
+        self.tensor_maps.append(
+            (type, address, tuple(extents), tuple(strides), tuple(box), swizzle)
+        )
+        ctypes.memset(place, len(self.tensor_maps), 128)
         return 0
 
 

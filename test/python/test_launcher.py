@@ -337,6 +337,87 @@ class StorageTest(LauncherTest):
         )
 
 
+class TensorMapTest(LauncherTest):
+    """Kernels whose copy engine is told of the tensors."""
+
+    MAP = {
+        "kind": "tensor_map",
+        "argument": 1,
+        "dims": [3, 1, 2, 0],
+        "box": [64, 128, 1, 1],
+        "swizzle": 128,
+    }
+    SCALE = {"kind": "scalar", "name": "scale", "type": "f32"}
+    PARAMS = [buffer("q"), buffer("k"), SCALE, MAP, {**MAP, "argument": 0}]
+
+    def launch(self, module, k, q=None):
+        self.cuda.parameter_sizes = [8] * 14 + [4] + [128] * 2
+        module.launch(q or FakeTensor((1, 8, 1, 128)), k, 0.5)
+
+    def test_extents_strides_and_box_innermost_first(self):
+        k = FakeTensor(
+            (2, 300, 6, 128), strides=(300 * 768, 768, 128, 1), dtype="float16",
+            pointer=(1 << 40) + 4096,
+        )  # fmt: skip
+        self.launch(self.module(manifest(self.PARAMS)), k)
+        f16, swizzle = 6, 3
+        self.assertEqual(
+            self.cuda.tensor_maps[0],
+            (
+                f16, (1 << 40) + 4096, (128, 300, 6, 2), (1536, 256, 460800),
+                (64, 128, 1, 1), swizzle,
+            ),
+        )  # fmt: skip
+
+    def test_maps_follow_the_parameters(self):
+        self.launch(self.module(manifest(self.PARAMS)), FakeTensor((2, 4, 6, 128)))
+        (launch,) = self.cuda.launches
+        values = launch.unpack("=Q6qQ6qf128s128s")
+        self.assertEqual(values[7:11], (1 << 40, 2, 4, 6))
+        self.assertEqual(values[14:], (0.5, b"\1" * 128, b"\2" * 128))
+
+    def test_made_once_for_an_address(self):
+        module = self.module(manifest(self.PARAMS))
+        for pointer in (1 << 40, (1 << 40) + 256, 1 << 40):
+            self.launch(module, FakeTensor((2, 4, 6, 128), pointer=pointer))
+        self.assertEqual(len(self.cuda.tensor_maps), 4)
+        maps = [launch.unpack("=Q6qQ6qf128s128s")[15] for launch in self.cuda.launches]
+        self.assertEqual(maps, [b"\1" * 128, b"\3" * 128, b"\1" * 128])
+
+    def test_dimensions_that_nobody_steps_along(self):
+        # No map has an empty dimension, and no stride that 16 does not divide.
+        k = FakeTensor((1, 0, 1, 128), strides=(3, 128, 5, 1), pointer=0)
+        self.launch(self.module(manifest(self.PARAMS)), k)
+        _, address, extents, strides, _, _ = self.cuda.tensor_maps[0]
+        self.assertEqual(address, 16)
+        self.assertEqual((extents, strides), ((128, 1, 1, 1), (16, 16, 16)))
+
+    def test_malformed(self):
+        for message, last in (
+            (
+                "kernels[0].params[4].argument: parameter 2 is not a buffer",
+                {**self.MAP, "argument": 2},
+            ),
+            (
+                "kernels[0].params[4].dims: (3, 1, 2, 2) are not the dimensions of a"
+                " buffer",
+                {**self.MAP, "dims": [3, 1, 2, 2]},
+            ),
+            (
+                "kernels[0].params[4].swizzle: 16 is not one of 32, 64, 128",
+                {**self.MAP, "swizzle": 16},
+            ),
+            (
+                "kernels[0].params[4]: stands after a parameter of kind 'tensor_map'",
+                buffer("v"),
+            ),
+        ):
+            with self.subTest(message):
+                with self.assertRaises(tile.ManifestError) as caught:
+                    self.module(manifest(self.PARAMS[:4] + [last]))
+                self.assertEqual(str(caught.exception), message)
+
+
 class GridTest(LauncherTest):
     PARAMS = [
         buffer("x", rank=2, strides=[None, 1], shape=[None, None]),

@@ -32,6 +32,9 @@ struct Chip {
   bool asyncCopy;
   /// ldmatrix (sm_75 and later).
   bool ldmatrix;
+  /// Copies of whole tiles by the copy engine, TMA (sm_90 and later), and
+  /// registers that warps pass on.
+  bool bulkCopy;
   /// PTX ISA version that the generated code is written for, times ten
   /// (LLVM's +ptxNN); 0 on AMD.
   unsigned ptxVersion;

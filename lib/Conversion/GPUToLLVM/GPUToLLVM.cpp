@@ -34,6 +34,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Target/TensorMap.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUTOLLVM
@@ -86,6 +87,32 @@ void setFlatWorkGroupSize(gpu::GPUModuleOp module) {
       size *= extent;
     flat.setAttr(func,
                  StringAttr::get(context, Twine(size) + "," + Twine(size)));
+  }
+}
+
+/// Tensor maps, the last parameters of a kernel, are passed by value; they stay
+/// where the launcher puts them, since the copy engine reads them by address.
+void passTensorMapsByValue(gpu::GPUModuleOp module) {
+  Builder b(module.getContext());
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto params = func->getAttrOfType<ArrayAttr>(TileDialect::kParamsAttr);
+    if (!params)
+      continue;
+    unsigned count = llvm::count_if(params, [](Attribute param) {
+      auto fields = dyn_cast<DictionaryAttr>(param);
+      auto kind = fields ? fields.getAs<StringAttr>("kind") : StringAttr();
+      return kind && kind.getValue() == "tensor_map";
+    });
+    unsigned end = func.getNumArguments();
+    for (unsigned i = end - std::min(count, end); i < end; ++i) {
+      func.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(),
+                                                             kTensorMapBytes)));
+      func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(64));
+      func.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      b.getUnitAttr());
+    }
   }
 }
 
@@ -168,6 +195,8 @@ void GPUToLLVM::runOnOperation() {
     return signalPassFailure();
   if (amd)
     setFlatWorkGroupSize(module);
+  else
+    passTensorMapsByValue(module);
 }
 
 } // namespace

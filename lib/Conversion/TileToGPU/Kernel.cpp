@@ -1,7 +1,10 @@
 //===- Kernel.cpp - tile.kernel to gpu.func, and its manifest -------------===//
 
 #include "Kernel.h"
+#include "Roles.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -197,12 +200,21 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
     parts.erase(parts.begin() + 1); // a kernel's buffers start at offset 0
     llvm::append_range(inputs, parts);
   }
+  // Then one tensor map after another, by value.
+  prepareRoles(kernel, chip.warpSize);
+  SmallVector<Attribute> maps = collectTensorMaps(kernel, inputs.size());
+  llvm::append_range(params, maps);
+  inputs.append(maps.size(), LLVM::LLVMPointerType::get(builder.getContext()));
   auto func = mlir::gpu::GPUFuncOp::create(
       builder, loc, kernel.getName(),
       builder.getFunctionType(inputs, TypeRange()));
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
-  int64_t threads = kernel.getNumWarps() * chip.warpSize;
+  // Without this, ptxas ignores the registers that roles ask for.
+  if (setsRegisters(kernel))
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  builder.getI32IntegerAttr(1));
+  int64_t threads = countWarps(kernel) * chip.warpSize;
   func.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   GridOp grid = kernel.getGrid();

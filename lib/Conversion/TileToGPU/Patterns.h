@@ -27,6 +27,11 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
+/// Roles of warps, barriers in memory, the copy engine, and waiting for
+/// products.
+void populateRolePatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns, const Chip &chip);
+
 /// Products that read shared memory themselves, and their fences.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);

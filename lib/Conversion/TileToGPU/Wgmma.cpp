@@ -181,19 +181,21 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
               /*a_mn_major=*/sharedA && a->isMnMajor(), b->isMnMajor());
         }
     tile::gpu::WgmmaCommitOp::create(rewriter, loc);
-    SmallVector<Type> types = llvm::map_to_vector(
-        accumulators, [](Value value) { return value.getType(); });
-    auto wait = tile::gpu::WgmmaWaitOp::create(
-        rewriter, loc, types, rewriter.getI32IntegerAttr(0), accumulators);
+    if (!op.getAsync())
+      accumulators = SmallVector<Value>(
+          tile::gpu::WgmmaWaitOp::create(
+              rewriter, loc, TypeRange(ValueRange(accumulators)),
+              rewriter.getI32IntegerAttr(0), accumulators)
+              .getResults());
 
     if (accumulators.size() == 1) {
-      rewriter.replaceOp(op, wait.getResults().front());
+      rewriter.replaceOp(op, accumulators.front());
       return success();
     }
     auto resultType = getTypeConverter()->convertType<VectorType>(type);
     Value result = arith::ConstantOp::create(rewriter, loc,
                                              rewriter.getZeroAttr(resultType));
-    for (auto [i, part] : llvm::enumerate(wait.getResults()))
+    for (auto [i, part] : llvm::enumerate(accumulators))
       result = vector::InsertStridedSliceOp::create(
           rewriter, loc, part, result,
           ArrayRef<int64_t>{int64_t(i) * accRegisters}, ArrayRef<int64_t>{1});

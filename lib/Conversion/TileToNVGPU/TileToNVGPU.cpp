@@ -1,5 +1,6 @@
 //===- TileToNVGPU.cpp - From tile_gpu to NVIDIA's dialects ---------------===//
 
+#include "BulkCopy.h"
 #include "Wgmma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -163,6 +164,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 } // namespace
 
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
+  populateBulkCopyToNVVMPatterns(patterns);
   populateWgmmaToNVVMPatterns(patterns);
   patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, AsyncCopyToNVGPU,
                CommitGroupToNVGPU, WaitGroupToNVVM>(patterns.getContext());

@@ -62,6 +62,32 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   return parameter;
 }
 
+/// Nothing if it does not fit the parameters.
+static std::optional<TensorMapSpec>
+parseTensorMap(const json::Object &object,
+               llvm::ArrayRef<Parameter> parameters) {
+  TensorMapSpec map;
+  map.argument = object.getInteger("argument").value_or(-1);
+  map.swizzle = object.getInteger("swizzle").value_or(0);
+  auto numbers = [&](llvm::StringRef key, llvm::SmallVectorImpl<int64_t> &to) {
+    if (const json::Array *array = object.getArray(key))
+      for (const json::Value &value : *array)
+        to.push_back(value.getAsInteger().value_or(-1));
+  };
+  numbers("dims", map.dims);
+  numbers("box", map.box);
+  if (map.argument < 0 || map.argument >= int64_t(parameters.size()))
+    return std::nullopt;
+  size_t rank = parameters[map.argument].strides.size();
+  if (rank < 2 || rank > size_t(tile::kTensorMapRank) ||
+      map.dims.size() != rank || map.box.size() != rank)
+    return std::nullopt;
+  for (auto [dim, extent] : llvm::zip_equal(map.dims, map.box))
+    if (dim < 0 || dim >= int64_t(rank) || extent < 1)
+      return std::nullopt;
+  return map;
+}
+
 llvm::Expected<std::vector<KernelSpec>>
 tile::cpu::parseManifest(const json::Value &manifest) {
   auto malformed = [] {
@@ -89,6 +115,16 @@ tile::cpu::parseManifest(const json::Value &manifest) {
       return malformed();
     for (const json::Value &param : *params) {
       if (!param.getAsObject())
+        return malformed();
+      if (param.getAsObject()->getString("kind") == "tensor_map") {
+        std::optional<TensorMapSpec> map =
+            parseTensorMap(*param.getAsObject(), kernel.parameters);
+        if (!map)
+          return malformed();
+        kernel.tensorMaps.push_back(std::move(*map));
+        continue;
+      }
+      if (!kernel.tensorMaps.empty())
         return malformed();
       llvm::Expected<Parameter> parameter =
           parseParameter(*param.getAsObject());
@@ -246,7 +282,8 @@ static llvm::Error checkStorage(const json::Value &expression,
 
 llvm::Expected<std::vector<uint64_t>>
 tile::cpu::packArguments(const KernelSpec &kernel,
-                         llvm::ArrayRef<Argument> arguments) {
+                         llvm::ArrayRef<Argument> arguments,
+                         std::deque<TensorMapImage> &images) {
   std::vector<uint64_t> packed;
   for (auto [i, pair] :
        llvm::enumerate(llvm::zip_equal(kernel.parameters, arguments))) {
@@ -285,6 +322,22 @@ tile::cpu::packArguments(const KernelSpec &kernel,
       packed.push_back(unused ? parameter.strideDivisibility[d]
                               : tensor->strides[d]);
     }
+  }
+  for (const TensorMapSpec &map : kernel.tensorMaps) {
+    const auto &tensor = std::get<Tensor>(arguments[map.argument]);
+    unsigned width = elementBytes(tensor.type);
+    TensorMapImage &image = images.emplace_back(TensorMapImage());
+    image.base = static_cast<const char *>(tensor.data);
+    image.mark = TensorMapImage::kMark;
+    image.rank = map.dims.size();
+    image.elementBytes = width;
+    image.swizzle = map.swizzle;
+    for (auto [i, dim] : llvm::enumerate(map.dims)) {
+      image.box[i] = map.box[i];
+      image.extents[i] = tensor.shape[dim];
+      image.strides[i] = tensor.strides[dim] * width;
+    }
+    packed.push_back(reinterpret_cast<uintptr_t>(&image));
   }
   return packed;
 }

@@ -110,6 +110,7 @@ bool Block::run(Dim3 index) {
   runnable.clear();
   turns = 0;
   barriers = {};
+  memoryBarriers.clear();
   // What nobody has written is not a number in any float type.
   memset(shared, 0xff, sharedMapped);
   if (checker)

@@ -11,6 +11,7 @@
 #include "Check.h"
 #include "Fiber.h"
 #include "Instruction.h"
+#include "MemoryBarrier.h"
 #include "Products.h"
 #include "Statistics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -69,15 +70,6 @@ struct Launch {
   std::atomic<bool> failed{false};
   std::mutex mutex;
   std::optional<Report> report;
-};
-
-/// An asynchronous copy to shared memory that has not been waited for.
-struct PendingCopy {
-  const Site *site;
-  char *destination;
-  const char *source;
-  /// The bytes past `sourceBytes` become 0.
-  unsigned bytes, sourceBytes;
 };
 
 struct Thread : Context {
@@ -175,9 +167,12 @@ public:
 
   /// Completes copies of `thread` in their order.
   void complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies);
+  /// Makes the copies of a barrier's phase, which `thread` or others see.
+  void completeBulk(Thread &thread, MemoryBarrier &barrier);
 
   Dim3 index{};
   Launch &launch;
+  MemoryBarriers memoryBarriers;
 
 private:
   explicit Block(Launch &launch) : launch(launch) {}

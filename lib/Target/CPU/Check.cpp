@@ -81,7 +81,7 @@ Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
       productSteps(llvm::divideCeil(clocks.size(), launch.warpSize)) {
   for (ThreadClock &clock : clocks)
     for (Clock *each : {&clock.now, &clock.released, &clock.pending})
-      each->own.resize(clocks.size() + productSteps.size());
+      each->own.resize(clocks.size() + productSteps.size() + 1);
 }
 
 void Checker::reset() {
@@ -93,6 +93,7 @@ void Checker::reset() {
     clock.now.own[i] = 1;
   }
   llvm::fill(productSteps, 1);
+  bulkStep = 1;
 }
 
 static llvm::StringRef verb(AccessKind kind) {
@@ -236,6 +237,8 @@ std::string Checker::describePlaceOf(uint64_t address) const {
 std::string Checker::nameOf(unsigned actor) const {
   if (actor < clocks.size())
     return formatv("thread {0}", actor);
+  if (actor == copyEngine())
+    return "the copy engine";
   unsigned first = (actor - clocks.size()) * launch.warpSize;
   return formatv("the product of threads {0}-{1}", first,
                  std::min<unsigned>(first + launch.warpSize, clocks.size()) -
@@ -261,7 +264,8 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
       other += formatv(" of block ({0}, {1}, {2})", block % launch.grid[0],
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
-    bool isProduct = fault.other.actor() >= clocks.size();
+    bool isProduct = fault.other.actor() >= clocks.size() &&
+                     fault.other.actor() != copyEngine();
     notes.push_back(
         {(*checked.sites)[fault.other.site()].position,
          formatv("{0} {1} it here{2}", other,
@@ -303,6 +307,24 @@ void Checker::copyDone(Thread &thread, const Site &site, const char *address,
   sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
                       AccessKind::CopyDone, stepOf(thread, site),
                       clocks[thread.id].now);
+}
+
+void Checker::bulkDone(Thread &thread, const Site &site, const char *address,
+                       unsigned bytes) {
+  Step step = stepOf(thread, site);
+  step.clock = bulkStep;
+  step.place = copyEngine() + Step::kActors * site.index;
+  sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
+                      AccessKind::CopyDone, step, clocks[thread.id].now);
+}
+
+void Checker::passBulk(Clock &clock) {
+  // The engine writes through the async proxy.
+  for (std::vector<uint32_t> *steps : {&clock.own, &clock.fenced}) {
+    steps->resize(std::max<size_t>(steps->size(), copyEngine() + 1));
+    (*steps)[copyEngine()] = bulkStep;
+  }
+  ++bulkStep;
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,6 +81,13 @@ public:
   void copyDone(Thread &thread, const Site &site, const char *address,
                 unsigned bytes);
 
+  /// The same for a copy of the copy engine, which is not known to any thread
+  /// before `passBulk`.
+  void bulkDone(Thread &thread, const Site &site, const char *address,
+                unsigned bytes);
+  /// Who has `clock` knows the copies that the copy engine has made so far.
+  void passBulk(Clock &clock);
+
   void fence(Thread &thread, bool acquires, bool releases);
   /// fence.proxy.async: what the thread knows to be written, the async proxy
   /// sees.
@@ -103,6 +110,7 @@ private:
               AccessKind kind = AccessKind::Read) const;
   /// The engine of a warp that multiplies, as an index into Clock::own.
   unsigned productsOf(const Warp &warp) const;
+  unsigned copyEngine() const { return clocks.size() + productSteps.size(); }
   std::string nameOf(unsigned actor) const;
   void release(const Thread &thread);
   std::string describePlaceOf(uint64_t address) const;
@@ -122,6 +130,8 @@ private:
   std::vector<ThreadClock> clocks;
   /// The steps of the warps' engines.
   std::vector<uint32_t> productSteps;
+  /// The step of the copy engine.
+  uint32_t bulkStep = 1;
 };
 
 } // namespace tile::cpu

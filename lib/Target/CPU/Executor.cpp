@@ -341,7 +341,9 @@ Program::Implementation::runKernel(unsigned index,
   llvm::SmallVector<Argument> own;
   for (unsigned i : selections[index])
     own.push_back(arguments[i]);
-  llvm::Expected<std::vector<uint64_t>> packed = packArguments(kernel, own);
+  std::deque<TensorMapImage> images;
+  llvm::Expected<std::vector<uint64_t>> packed =
+      packArguments(kernel, own, images);
   if (!packed)
     return fail(packed.takeError());
   llvm::Expected<std::array<int64_t, 3>> grid = evaluateGrid(kernel, own);

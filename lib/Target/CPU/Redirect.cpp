@@ -97,10 +97,24 @@ static bool isHostFunction(const Function &callee) {
          !name.starts_with("llvm.amdgcn.") && !name.starts_with("llvm.r600.");
 }
 
-/// The part of an assembly text that names its instruction.
+/// The part of an assembly text that names its instruction: what comes after
+/// the registers, labels and predicates that the text makes for it.
 static StringRef mnemonicOf(StringRef text) {
-  return text.trim().take_until(
-      [](char c) { return isSpace(c) || c == ';' || c == '{'; });
+  while (true) {
+    text = text.ltrim(" \t\n{");
+    if (text.starts_with("@")) {
+      text = text.drop_until([](char c) { return isSpace(c); });
+      continue;
+    }
+    StringRef name = text.take_until(
+        [](char c) { return isSpace(c) || c == ';' || c == '{'; });
+    if (name.ends_with(":"))
+      text = text.drop_front(name.size());
+    else if (name == ".reg" || name.starts_with("setp."))
+      text = text.split(';').second;
+    else
+      return name;
+  }
 }
 
 StringRef tile::cpu::nameOf(const CallBase &call) {

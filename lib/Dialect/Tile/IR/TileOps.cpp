@@ -452,9 +452,11 @@ LogicalResult DotOp::verify() {
     if (bool(buffer || getLayoutAttr(type)) != bool(layout))
       return emitOpError() << "mixes a laid-out tile with one that is not";
   }
+  auto mma = dyn_cast_or_null<MmaAttr>(layout);
+  if (getAsync() && !(mma && mma.getMma().kind == MmaKind::Wgmma))
+    return emitOpError("is asynchronous, which only products of wgmma are");
   if (!layout)
     return success();
-  auto mma = dyn_cast<MmaAttr>(layout);
   if (!mma)
     return emitOpError() << "accumulator layout must be #tile.mma, got "
                          << layout;

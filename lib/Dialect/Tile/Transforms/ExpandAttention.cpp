@@ -24,6 +24,9 @@ namespace {
 struct PlannedKernel {
   std::string name;
   int64_t warps;
+  /// See TileSizes.
+  int64_t producers = 0;
+  SmallVector<int32_t> registers = {};
   std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
 };
 
@@ -45,6 +48,8 @@ private:
 
 /// Accumulators lie in whole blocks of rows; every chip's divide this.
 static constexpr int64_t kAccumulatorRows = 16;
+/// Warps that copy for those of a packed batch.
+static constexpr int64_t kPackedProducers = 4;
 
 static bool isNamedOp(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp>(op);
@@ -140,8 +145,9 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(
              << " on " << chip->name << "; set block-m, block-n and num-warps";
     // What goes with the sizes of the table alone.
     if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0) {
-      sizes.queryWarps = queryWarps != 0 ? queryWarps : known->queryWarps;
-      sizes.stages = known->stages;
+      sizes = *known;
+      if (queryWarps != 0)
+        sizes.queryWarps = queryWarps;
     }
     if (sizes.blockM == 0)
       sizes.blockM = known->blockM;
@@ -177,10 +183,21 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
     FailureOr<TileSizes> sizes = chooseSizes(
-        op, headDim(forward), findForwardTileSizes, /*warpsAlongRows=*/true);
+        op, headDim(forward),
+        forward.getCuQ() ? findPlainForwardTileSizes : findForwardTileSizes,
+        /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
-    kernels.push_back({name.str(), sizes->warps,
+    SmallVector<int32_t> registers;
+    if (sizes->registers != 0)
+      registers = {int32_t(sizes->registers),
+                   int32_t(sizes->producerRegisters)};
+    // A packed batch asks too, and tile-specialize-warps says why not.
+    int64_t producers = sizes->producers;
+    const Chip *chip = getTargetChip(op);
+    if (forward.getCuQ() && chip && chip->bulkCopy)
+      producers = kPackedProducers;
+    kernels.push_back({name.str(), sizes->warps, producers, registers,
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -198,6 +215,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   for (BackwardKernel &kernel :
        planAttentionBackward(backward, {*keys, *queries}))
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
+                       /*producers=*/0, /*registers=*/{},
                        std::move(kernel.build)});
   return kernels;
 }
@@ -236,6 +254,12 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
                                      b.getI32IntegerAttr(plannedKernel.warps),
                                      func.getArgAttrsAttr(), ArrayAttr());
       kernels.push_back(kernel);
+      if (plannedKernel.producers != 0)
+        kernel->setAttr(TileDialect::kProducerWarpsAttr,
+                        b.getI64IntegerAttr(plannedKernel.producers));
+      if (!plannedKernel.registers.empty())
+        kernel->setAttr(TileDialect::kRegistersAttr,
+                        b.getDenseI32ArrayAttr(plannedKernel.registers));
       markScalars(op, kernel);
       markAccumulators(op, name, kernel);
       Block &entry = kernel.getBody().emplaceBlock();

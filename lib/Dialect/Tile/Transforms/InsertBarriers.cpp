@@ -31,6 +31,7 @@ struct State {
   /// barriers came since.
   llvm::BitVector inFlight;
 
+  bool anySince() const { return read.any() || written.any(); }
   void meet() {
     read.reset();
     written.reset();
@@ -67,6 +68,8 @@ private:
   DenseMap<Operation *, unsigned> numbers;
   /// The allocations whose memory each one overlaps, itself included.
   SmallVector<llvm::BitVector> overlapping;
+  /// Those that barriers in memory guard.
+  llvm::BitVector guarded;
   /// Look for missing barriers only, and whether one was found.
   bool dryRun = false, missing = false;
 };
@@ -74,12 +77,15 @@ private:
 
 BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
   overlapping.assign(allocs.size(), llvm::BitVector(allocs.size()));
+  guarded.resize(allocs.size());
   auto begin = [](AllocOp alloc) { return int64_t(*alloc.getOffset()); };
   auto end = [&](AllocOp alloc) {
     return begin(alloc) + alloc.getType().getStorageBytes();
   };
   for (auto [i, alloc] : llvm::enumerate(allocs)) {
     numbers[alloc] = i;
+    if (isFilledInBulk(alloc))
+      guarded.set(i);
     for (auto [j, other] : llvm::enumerate(allocs))
       if (begin(alloc) < end(other) && begin(other) < end(alloc))
         overlapping[i].set(j);
@@ -120,9 +126,25 @@ void BarrierInserter::visit(Operation *op, State &state) {
       state.inFlight.reset();
     return;
   }
+  if (isa<WarpRolesOp>(op)) {
+    // Each role by itself; a barrier before them orders what came before.
+    if (state.anySince())
+      barrierBefore(op, state);
+    State after(overlapping.size());
+    for (Region &role : op->getRegions()) {
+      State inside = state;
+      visit(role.front(), inside);
+      after.merge(inside);
+    }
+    state = after;
+    return;
+  }
   if (op->getNumRegions() != 0)
     return visitRegions(op, state);
   SmallVector<SharedAccess, 2> accesses = getSharedAccesses(op);
+  llvm::erase_if(accesses, [&](const SharedAccess &access) {
+    return guarded.test(numbers.lookup(access.root));
+  });
   if (needsBarrier(accesses, state))
     barrierBefore(op, state);
   for (const SharedAccess &access : accesses) {

@@ -53,49 +53,6 @@ struct Group {
 };
 } // namespace
 
-/// The operations of `block` in which `buffer` is read, the first and the last.
-/// Says why not where something else than reads after `copy` happens to it.
-static std::string findReaders(CopyOp copy, AllocOp buffer, Operation *&first,
-                               Operation *&last) {
-  Block *block = copy->getBlock();
-  first = last = nullptr;
-  for (Operation *user : getBufferUsers(buffer)) {
-    if (user == copy)
-      continue;
-    for (const SharedAccess &access : getSharedAccesses(user))
-      if (access.isWrite)
-        return "its buffer is written elsewhere too";
-    Operation *reader = block->findAncestorOpInBlock(*user);
-    if (!reader || !copy->isBeforeInBlock(reader))
-      return "its buffer is read elsewhere than after it";
-    if (!first || reader->isBeforeInBlock(first))
-      first = reader;
-    if (!last || last->isBeforeInBlock(reader))
-      last = reader;
-  }
-  return first ? "" : "nobody reads its buffer";
-}
-
-/// `stages` buffers of one type, or null if the layout does not stack.
-static BufferType ringType(BufferType buffer, int64_t stages) {
-  SmallVector<int64_t> shape{stages};
-  shape.append(buffer.getShape().begin(), buffer.getShape().end());
-  auto quiet = [&] {
-    InFlightDiagnostic diag = emitError(UnknownLoc::get(buffer.getContext()));
-    diag.abandon();
-    return diag;
-  };
-  auto ring = BufferType::getChecked(
-      quiet, buffer.getContext(), ArrayRef<int64_t>(shape),
-      buffer.getElementType(), buffer.getLayout(), buffer.getSpace());
-  SmallVector<bool> kept(shape.size(), true);
-  kept[0] = false;
-  if (!ring)
-    return {};
-  FailureOr<BufferType> slot = SliceOp::inferType(ring, kept, quiet);
-  return succeeded(slot) && *slot == buffer ? ring : BufferType();
-}
-
 /// Fills `result`, or says why the copy cannot be issued in another iteration.
 static std::string analyseCopy(scf::ForOp loop, CopyOp copy, int64_t stages,
                                LoopCopy &result) {
@@ -105,7 +62,7 @@ static std::string analyseCopy(scf::ForOp loop, CopyOp copy, int64_t stages,
     return "its buffer is not allocated in the loop";
   if (result.buffer.getOffset())
     return "the offset of its buffer is pinned";
-  if (stages > 1 && !ringType(result.buffer.getType(), stages))
+  if (stages > 1 && !getRingType(result.buffer.getType(), stages))
     return "the layout of its buffer cannot be stacked";
   std::string reason =
       findReaders(copy, result.buffer, result.first, result.last);
@@ -301,7 +258,7 @@ void StreamPipeliner::makeRings() {
     for (auto [c, copy] : llvm::enumerate(group.copies)) {
       BufferType type = copy.buffer.getType();
       if (stages > 1)
-        type = ringType(type, stages);
+        type = getRingType(type, stages);
       Value ring =
           AllocOp::create(rewriter, copy.buffer.getLoc(), type, IntegerAttr());
       for (PlannedLoop &planned : loops)
@@ -449,9 +406,9 @@ static void sinkToFirstUse(LoadOp load) {
     load->moveBefore(first);
 }
 
-/// Moves reads of buffers that nobody writes meanwhile to their first use. Above
-/// the wait of a pipelined loop, where nothing can be read but them, they would
-/// hold registers for nothing.
+/// Moves reads of buffers that nobody writes meanwhile to their first use.
+/// Above the wait of a pipelined loop, where nothing can be read but them, they
+/// would hold registers for nothing.
 static void sinkReads(KernelOp kernel) {
   // Collected first: a walk would meet what moves ahead of it again.
   SmallVector<LoadOp> loads;
@@ -465,7 +422,9 @@ static void sinkReads(KernelOp kernel) {
                return access.isWrite && access.root == root;
              });
     };
-    if (root && llvm::none_of(getBufferUsers(root), writes))
+    // Where the copy engine writes, the read must stay within its barriers.
+    if (root && !isFilledInBulk(root) &&
+        llvm::none_of(getBufferUsers(root), writes))
       sinkToFirstUse(load);
   }
 }

@@ -69,6 +69,53 @@ SmallVector<Operation *> tile::getBufferUsers(AllocOp root) {
   return users;
 }
 
+std::string tile::findReaders(CopyOp copy, AllocOp buffer, Operation *&first,
+                              Operation *&last) {
+  Block *block = copy->getBlock();
+  first = last = nullptr;
+  for (Operation *user : getBufferUsers(buffer)) {
+    if (user == copy)
+      continue;
+    for (const SharedAccess &access : getSharedAccesses(user))
+      if (access.isWrite)
+        return "its buffer is written elsewhere too";
+    Operation *reader = block->findAncestorOpInBlock(*user);
+    if (!reader || !copy->isBeforeInBlock(reader))
+      return "its buffer is read elsewhere than after it";
+    if (!first || reader->isBeforeInBlock(first))
+      first = reader;
+    if (!last || last->isBeforeInBlock(reader))
+      last = reader;
+  }
+  return first ? "" : "nobody reads its buffer";
+}
+
+BufferType tile::getRingType(BufferType buffer, int64_t stages) {
+  SmallVector<int64_t> shape{stages};
+  shape.append(buffer.getShape().begin(), buffer.getShape().end());
+  auto quiet = [&] {
+    InFlightDiagnostic diag = emitError(UnknownLoc::get(buffer.getContext()));
+    diag.abandon();
+    return diag;
+  };
+  auto ring = BufferType::getChecked(
+      quiet, buffer.getContext(), ArrayRef<int64_t>(shape),
+      buffer.getElementType(), buffer.getLayout(), buffer.getSpace());
+  SmallVector<bool> kept(shape.size(), true);
+  kept[0] = false;
+  if (!ring)
+    return {};
+  FailureOr<BufferType> slot = SliceOp::inferType(ring, kept, quiet);
+  return succeeded(slot) && *slot == buffer ? ring : BufferType();
+}
+
+bool tile::isFilledInBulk(AllocOp root) {
+  return llvm::any_of(getBufferUsers(root), [&](Operation *user) {
+    auto copy = dyn_cast<BulkCopyOp>(user);
+    return copy && getRootAlloc(copy.getDest()) == root;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Planning
 //===----------------------------------------------------------------------===//
@@ -109,6 +156,15 @@ static Operation *liftOutOfLoops(Operation *op, Operation *scope) {
   return lifted;
 }
 
+/// The region of tile.warp_roles that `op` is in, and that operation.
+static std::pair<Region *, Operation *> findRole(Operation *op) {
+  for (Region *region = op->getParentRegion(); region;
+       region = region->getParentRegion())
+    if (isa<WarpRolesOp>(region->getParentOp()))
+      return {region, region->getParentOp()};
+  return {nullptr, nullptr};
+}
+
 /// When the contents of a buffer matter.
 static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
                                              const ProgramOrder &order,
@@ -116,7 +172,16 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
   auto [first, last] = order.span(alloc);
   int64_t lastRead = -1, lastAsync = -1;
   bool used = false;
+  Region *role = nullptr;
   for (Operation *user : getBufferUsers(alloc)) {
+    // Roles run side by side: what two of them use, they use all the time.
+    auto [userRole, roles] = findRole(user);
+    if (roles && role && role != userRole) {
+      auto [begin, end] = order.span(roles);
+      first = std::min(first, begin);
+      last = std::max(last, end);
+    }
+    role = userRole ? userRole : role;
     auto [begin, end] = order.span(liftOutOfLoops(user, alloc));
     first = used ? std::min(first, begin) : begin;
     last = used ? std::max(last, end) : end;

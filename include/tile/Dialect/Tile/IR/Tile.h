@@ -81,6 +81,11 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
 namespace tile {
 class GridOp;
 class ReturnOp;
+/// Why no tensor map (Target/TensorMap.h) takes a tile along `dims` of `source`
+/// to `dest`; empty if one does.
+std::string getTensorMapObstacle(BufferType source,
+                                 llvm::ArrayRef<int64_t> dims, BufferType dest);
+
 } // namespace tile
 
 #define GET_OP_CLASSES

@@ -40,6 +40,10 @@ def Tile_Dialect : Dialect {
     static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
     /// Attribute of an scf.for: the number of stages that it is pipelined with.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
+    /// Attributes of a kernel, see tile-specialize-warps: the warps that copy
+    /// for those that compute, and the registers of a thread of either.
+    static constexpr llvm::StringLiteral kProducerWarpsAttr = "tile.producer_warps";
+    static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
     /// choose, see tile-choose-accumulators.
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";

@@ -433,14 +433,20 @@ def Tile_DotOp : Tile_Op<"dot", [
           !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
           -> tensor<128x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
     ```
+
+    With `async`, for wgmma alone, the product is only started: its result may
+    be used after a `tile.wait_dots` that covers it hands it on, and until then
+    the buffers that it reads must stay as they are. `tile-overlap-dots` makes
+    dots asynchronous.
   }];
   let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
                        AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
                        Tile_FloatTile:$acc, OptionalAttr<StrAttr>:$instruction,
-                       OptionalAttr<DenseI64ArrayAttr>:$warps);
+                       OptionalAttr<DenseI64ArrayAttr>:$warps,
+                       UnitAttr:$async);
   let results = (outs Tile_FloatTile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
+    (`async` $async^)? $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -563,6 +569,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
+include "tile/Dialect/Tile/IR/TileRoleOps.td"
 include "tile/Dialect/Tile/IR/TileAttentionOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEOPS_TD

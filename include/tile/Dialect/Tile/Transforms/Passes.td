@@ -244,6 +244,75 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
                            "::tile::TileDialect"];
 }
 
+def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
+  let summary = "Gives the copies to shared memory to warps of their own (S4)";
+  let description = [{
+    In a kernel with the attribute `tile.producer_warps = n`, all copies from
+    global to shared memory become copies of the copy engine (`tile.bulk_copy`)
+    in a role of n further warps (`tile.warp_roles`); `tile.registers = [c, p]`
+    is how many registers a thread of either role has. Copies of one argument
+    into buffers of one type go through one ring of buffers: `tile.stages` of
+    the loop around them, two unless given. The consumers wait for a tile before
+    they read it first and release it after they have read it last; the producer
+    is the slice of the program that the copies need.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c64 {
+      %k = tile.alloc : !b
+      tile.copy %kh[%i, %c0], %k : !g, !b            // %kh: a slice of %arg
+      "read"(%k)
+    }
+    // becomes
+    tile.warp_roles warps = [8, 4] {
+      scf.for %i = %c0 to %n step %c64 iter_args(%count = %c0) {
+        %k = tile.slice %ring[%slot, *, *] : !ring to !b   // %slot = %count mod 2
+        tile.wait_barrier %full[%slot] phase %phase : !barriers
+        "read"(%k)
+        tile.arrive_barrier %empty[%slot] : !barriers
+        scf.yield ...                                      // %count + 1
+      }
+    }, {
+      scf.for %i = %c0 to %n step %c64 iter_args(%count = %c0) {
+        tile.wait_barrier %empty[%slot] phase %before : !barriers
+        tile.bulk_copy %arg[%b, %i, %h, %c0] dims [1, 3], %k, %full[%slot]
+            : !arg, !b, !barriers
+        scf.yield ...
+      }
+    }
+    ```
+
+    Where a copy is not one that the copy engine can make, or depends on what a
+    loop computes, the kernel stays as it is, with the remark
+    `warps-not-specialized` and the reason; else it gets `warps-specialized`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
+def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
+  let summary = "Starts matrix products and waits for them late (S4)";
+  let description = [{
+    A `tile.dot` of wgmma that reads buffers of the copy engine becomes
+    asynchronous: it is started where it stands, and `tile.wait_dots` comes
+    before the first operation that uses its result or overwrites the registers
+    that it reads. Releases of its buffers move behind that. So what stands
+    between a dot and its use runs beside it:
+
+    ```mlir
+    %s = tile.dot %q, %k, %zero : ...
+    %o1 = tile.dot %p, %v, %o : ...
+    %e = math.exp2 %s : ...
+    // becomes
+    %s0 = tile.dot async %q, %k, %zero : ...
+    %o0 = tile.dot async %p, %v, %o : ...
+    %s = tile.wait_dots 1, %s0 : ...
+    %e = math.exp2 %s : ...                     // while %o0 is computed
+    %o1 = tile.wait_dots 0, %o0 : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+}
+
 def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
   let summary = "Runs copies to shared memory ahead of their use (S4)";
   let description = [{

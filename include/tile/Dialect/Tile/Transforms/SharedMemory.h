@@ -34,6 +34,19 @@ llvm::SmallVector<SharedAccess, 2> getSharedAccesses(mlir::Operation *op);
 /// All operations that use `root` or views of it, views excluded.
 llvm::SmallVector<mlir::Operation *> getBufferUsers(AllocOp root);
 
+/// The operations of the block of `copy` in which `buffer`, its destination, is
+/// read: the first and the last. Says why not where something else than reads
+/// after the copy happens to the buffer.
+std::string findReaders(CopyOp copy, AllocOp buffer, mlir::Operation *&first,
+                        mlir::Operation *&last);
+
+/// `stages` buffers of one type as one, or null if the layout does not stack.
+BufferType getRingType(BufferType buffer, int64_t stages);
+
+/// Whether the copy engine fills this buffer: what orders its accesses are
+/// barriers in memory.
+bool isFilledInBulk(AllocOp root);
+
 /// A buffer in the memory of a block: bytes [offset, offset + bytes), live
 /// while the operations numbered first to last, in program order, run.
 struct PlannedBuffer {

@@ -19,7 +19,8 @@ def TileGPU_Dialect : Dialect {
     Memory is a 1-D memref in the address space `global` or `workgroup`; an
     index counts elements.
   }];
-  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // TILE_DIALECT_TILEGPU_IR_TILEGPUDIALECT_TD

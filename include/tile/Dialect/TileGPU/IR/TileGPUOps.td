@@ -3,6 +3,7 @@
 #define TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD
 
 include "mlir/Dialect/Arith/IR/ArithBase.td"
+include "mlir/Dialect/LLVMIR/LLVMTypes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -253,6 +254,145 @@ def TileGPU_WaitGroupOp
   }];
   let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "$pending attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers and the copy engine
+//===----------------------------------------------------------------------===//
+
+def TileGPU_Barriers : MemRefRankOf<[I64], [1]>;
+
+class TileGPU_BarrierOp<string mnemonic>
+    : TileGPU_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def TileGPU_MBarrierInitOp : TileGPU_BarrierOp<"mbarrier_init"> {
+  let summary = "makes a word of workgroup memory a barrier";
+  let description = [{
+    A phase of the barrier ends when `arrivals` arrivals and the bytes that they
+    announced have come. One thread does this; all may use the barrier after a
+    `tile_gpu.mbarrier_fence` of that thread and a `gpu.barrier`.
+
+    ```mlir
+    tile_gpu.mbarrier_init %barriers[%i], 8
+        : memref<?xi64, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Barriers:$memory, Index:$index,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$arrivals);
+  let assemblyFormat = "$memory `[` $index `]` `,` $arrivals attr-dict `:` type($memory)";
+}
+
+def TileGPU_MBarrierFenceOp : TileGPU_BarrierOp<"mbarrier_fence"> {
+  let summary = "barriers as initialised are visible to the copy engine";
+  let description = [{
+    ```mlir
+    tile_gpu.mbarrier_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_MBarrierArriveOp : TileGPU_BarrierOp<"mbarrier_arrive"> {
+  let summary = "one arrival, of the thread whose number is 0";
+  let description = [{
+    The thread arrives if `number` is 0, its lane for example. What it did
+    before is visible to those that wait for the phase.
+
+    ```mlir
+    tile_gpu.mbarrier_arrive %barriers[%i], %lane
+        : memref<?xi64, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Barriers:$memory, Index:$index, I32:$number);
+  let assemblyFormat = "$memory `[` $index `]` `,` $number attr-dict `:` type($memory)";
+}
+
+def TileGPU_MBarrierExpectOp : TileGPU_BarrierOp<"mbarrier_expect"> {
+  let summary = "one arrival that announces bytes of the copy engine";
+  let description = [{
+    ```mlir
+    tile_gpu.mbarrier_expect %barriers[%i], 32768
+        : memref<?xi64, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Barriers:$memory, Index:$index,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$bytes);
+  let assemblyFormat = "$memory `[` $index `]` `,` $bytes attr-dict `:` type($memory)";
+}
+
+def TileGPU_MBarrierWaitOp : TileGPU_BarrierOp<"mbarrier_wait"> {
+  let summary = "waits for the end of a phase";
+  let description = [{
+    Waits until the phase of parity `phase` has ended: the running one, or the
+    one before.
+
+    ```mlir
+    tile_gpu.mbarrier_wait %barriers[%i], %phase
+        : memref<?xi64, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Barriers:$memory, Index:$index, I32:$phase);
+  let assemblyFormat = "$memory `[` $index `]` `,` $phase attr-dict `:` type($memory)";
+}
+
+def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
+  let summary = "starts a copy of a box of a tensor to workgroup memory";
+  let description = [{
+    The copy engine fills the box that the tensor map describes (see
+    Target/TensorMap.h) from the element at `coordinates`, the innermost
+    dimension first; what is outside of the tensor becomes zero. The bytes count
+    for the phase of the barrier that has announced them.
+
+    ```mlir
+    tile_gpu.bulk_copy %map[%column, %row], %smem[%i], %barriers[%j]
+        : memref<?xf16, #gpu.address_space<workgroup>>,
+          memref<?xi64, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins LLVM_AnyPointer:$map, Variadic<I32>:$coordinates,
+                       TileGPU_Memory:$memory, Index:$index,
+                       TileGPU_Barriers:$barriers, Index:$barrier);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `,` $memory `[` $index `]` `,` $barriers `[` $barrier `]`
+    attr-dict `:` type($memory) `,` type($barriers) `,` qualified(type($map))
+  }];
+}
+
+def TileGPU_SetRegistersOp : TileGPU_BarrierOp<"set_registers"> {
+  let summary = "changes how many registers each thread of four warps has";
+  let description = [{
+    Gives registers back, or with `increase` waits until there are enough.
+
+    ```mlir
+    tile_gpu.set_registers 240 {increase}
+    ```
+  }];
+  let arguments = (ins I32Attr:$count, UnitAttr:$increase);
+  let assemblyFormat = "$count attr-dict";
+}
+
+def TileGPU_NamedBarrierOp : TileGPU_BarrierOp<"named_barrier"> {
+  let summary = "some warps of the block meet";
+  let description = [{
+    `threads` threads meet at barrier `number` (1 to 15).
+
+    ```mlir
+    tile_gpu.named_barrier 1, 256
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntMinValue<1>, IntMaxValue<15>]>:$number,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$threads);
+  let assemblyFormat = "$number `,` $threads attr-dict";
+}
+
+def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
+  let summary = "the lanes of a warp meet; what each did is visible to all";
+  let description = [{
+    ```mlir
+    tile_gpu.warp_sync
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 #endif // TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD

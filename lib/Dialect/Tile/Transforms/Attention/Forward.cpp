@@ -36,7 +36,12 @@ public:
         lse(mapping.lookupOrNull(op.getLse())),
         sink(mapping.lookupOrNull(op.getSink())) {}
 
-  void build() { buildRows(); }
+  void build() {
+    if (sizes.producers != 0)
+      buildAhead();
+    else
+      buildRows();
+  }
 
 private:
   void enterHead() override;
@@ -44,6 +49,20 @@ private:
   SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
                           ValueRange carried) override;
   void endRows(ValueRange carried) override;
+
+  /// The same rows with the product of weights and values one step behind.
+  void buildAhead();
+  /// The product of q and the keys n .. n + blockN - 1.
+  Value multiplyKeys(Value n);
+  /// `acc` plus the product of weights and the values of those keys.
+  Value multiplyValues(Value weights, Value n, Value acc);
+  /// What the softmax makes of the products of those keys.
+  struct Softmax {
+    /// Weights in f32, and what they were relative to before.
+    Value p, alpha, max, sum;
+  };
+  Softmax softmax(Value s, Value n, bool maskLeft, bool maskRight, Value max,
+                  Value sum);
 
   Value o, lse, sink;
   /// This block's views of the buffers, and its head's sink times log2(e).
@@ -74,19 +93,27 @@ SmallVector<Value> ForwardBuilder::beginRows() {
           fill(perRow, -INFINITY), fill(perRow, 0.0f)};
 }
 
-/// Adds the keys n .. n + blockN - 1.
-SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
-                                        ValueRange carried) {
-  Partial partial{carried[0], carried[1], carried[2]};
-  Type f32Type = b.getF32Type();
-  RankedTensorType tile = scores(f32Type), perRow = rows(f32Type);
-  Value zero = index(0);
+Value ForwardBuilder::multiplyKeys(Value n) {
+  RankedTensorType tile = scores(b.getF32Type());
   Value keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
-                              ValueRange{n, zero});
+                              ValueRange{n, index(0)});
   Value keysT = TransposeOp::create(b, type({headDim, sizes.blockN}, element),
                                     keys, ArrayRef<int64_t>{1, 0});
-  Value s = DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
-                          DenseI64ArrayAttr());
+  return DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
+                       DenseI64ArrayAttr());
+}
+
+Value ForwardBuilder::multiplyValues(Value weights, Value n, Value acc) {
+  Value values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+                                ValueRange{n, index(0)});
+  return DotOp::create(b, acc.getType(), weights, values, acc, StringAttr(),
+                       DenseI64ArrayAttr());
+}
+
+ForwardBuilder::Softmax ForwardBuilder::softmax(Value s, Value n, bool maskLeft,
+                                                bool maskRight, Value max,
+                                                Value sum) {
+  RankedTensorType tile = scores(b.getF32Type()), perRow = rows(b.getF32Type());
   s = score(s);
   bool isMasked = maskLeft || maskRight;
   if (isMasked)
@@ -94,8 +121,7 @@ SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
                                 fill(tile, -INFINITY));
 
   Value newMax = arith::MaxNumFOp::create(
-      b, partial.max,
-      ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
+      b, max, ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
   // A row that has seen no key yet: any finite pivot gives exp2(-inf) = 0,
   // where -inf itself would give exp2(-inf + inf).
   Value pivot = newMax;
@@ -111,19 +137,69 @@ SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
   Value p = math::Exp2Op::create(b, exponent);
 
   // What came before was relative to the old maximum.
-  Value change = arith::SubFOp::create(b, partial.max, pivot);
+  Value change = arith::SubFOp::create(b, max, pivot);
   Value alpha =
       math::Exp2Op::create(b, arith::MulFOp::create(b, change, cRows));
   Value newSum = math::FmaOp::create(
-      b, partial.sum, alpha,
+      b, sum, alpha,
       ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1));
-  Value scaled = arith::MulFOp::create(b, partial.acc, spread(alpha, valueDim));
-  Value weights = arith::TruncFOp::create(b, scores(element), p);
-  Value values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
-                                ValueRange{n, zero});
-  Value newAcc = DotOp::create(b, scaled.getType(), weights, values, scaled,
-                               StringAttr(), DenseI64ArrayAttr());
-  return {newAcc, newMax, newSum};
+  return {p, alpha, newMax, newSum};
+}
+
+/// Adds the keys n .. n + blockN - 1.
+SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
+                                        ValueRange carried) {
+  Partial partial{carried[0], carried[1], carried[2]};
+  Softmax next = softmax(multiplyKeys(n), n, maskLeft, maskRight, partial.max,
+                         partial.sum);
+  Value scaled =
+      arith::MulFOp::create(b, partial.acc, spread(next.alpha, valueDim));
+  Value weights = arith::TruncFOp::create(b, scores(element), next.p);
+  return {multiplyValues(weights, n, scaled), next.max, next.sum};
+}
+
+/// From the last keys to the first, so that the first step, which stands before
+/// the loops, is of the keys that need a mask. A step multiplies its keys and
+/// the values of the step before; what it makes of the former runs beside the
+/// latter.
+void ForwardBuilder::buildAhead() {
+  forEachRows([&] {
+    SmallVector<Value> start = beginRows();
+    // Rows that see nothing take keys beyond the last one, which are zero.
+    Value isEmpty =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, end);
+    Value beyond = roundUp(max(sk, index(1)), sizes.blockN);
+    Value last = sub(roundUp(end, sizes.blockN), index(sizes.blockN));
+    Value first = arith::SelectOp::create(b, isEmpty, beyond, last);
+    Value top = arith::SelectOp::create(b, isEmpty, begin, last);
+    Softmax before = softmax(multiplyKeys(first), first, left.has_value(),
+                             /*maskRight=*/true, start[1], start[2]);
+    Value weights = arith::TruncFOp::create(b, scores(element), before.p);
+    SmallVector<Value> carried{weights, start[0], before.max, before.sum};
+    auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
+      carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
+        Value s = multiplyKeys(n);
+        Value acc =
+            multiplyValues(carried[0], add(n, index(sizes.blockN)), carried[1]);
+        Softmax next =
+            softmax(s, n, maskLeft, maskRight, carried[2], carried[3]);
+        Value weights = arith::TruncFOp::create(b, scores(element), next.p);
+        Value scaled =
+            arith::MulFOp::create(b, acc, spread(next.alpha, valueDim));
+        return SmallVector<Value>{weights, scaled, next.max, next.sum};
+      });
+    };
+    if (right)
+      walk(left ? max(fullBegin, fullEnd) : fullEnd, top, /*maskLeft=*/false,
+           /*maskRight=*/true);
+    walk(fullBegin, min(fullEnd, top), /*maskLeft=*/false,
+         /*maskRight=*/false);
+    if (left)
+      walk(begin, min(fullBegin, top), /*maskLeft=*/true, /*maskRight=*/true);
+    Value final = arith::SelectOp::create(b, isEmpty, first, begin);
+    endRows({multiplyValues(carried[0], final, carried[1]), carried[2],
+             carried[3]});
+  });
 }
 
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.

@@ -38,17 +38,27 @@ void RowBuilder::computeKeyRanges() {
 Value RowBuilder::visible(Value n, bool maskLeft) {
   RankedTensorType tile = scores(b.getI32Type());
   Value column = IotaOp::create(b, tile, 1);
-  // The keys relative to n, so that the columns are compared as they are.
-  auto relative = [&](Value keys) {
-    Value offset = splat(rows(b.getI32Type()), i32(n));
-    return spread(arith::SubIOp::create(b, keys, offset), sizes.blockN);
+  bool isRelative = sizes.producers == 0;
+  // The keys relative to n, so that the columns are compared as they are. But a
+  // loop keeps those in registers, of which warps that are copied for have none
+  // to spare: there they are computed anew.
+  if (!isRelative)
+    column = arith::AddIOp::create(b, column, splat(tile, i32(n)));
+  auto perRow = [&](Value keys) {
+    if (isRelative) {
+      Value offset = splat(rows(b.getI32Type()), i32(n));
+      keys = arith::SubIOp::create(b, keys, offset);
+    }
+    return spread(keys, sizes.blockN);
   };
-  Value bound = upper ? relative(upper) : splat(tile, i32(sub(sk, n)));
+  Value bound = upper        ? perRow(upper)
+                : isRelative ? splat(tile, i32(sub(sk, n)))
+                             : splat(tile, i32(sk));
   Value mask =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, bound);
   if (maskLeft) {
     Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
-                                           relative(lower));
+                                           perRow(lower));
     mask = arith::AndIOp::create(b, mask, isInside);
   }
   return mask;
@@ -70,7 +80,26 @@ SmallVector<Value> RowBuilder::loop(Value begin, Value end, bool maskLeft,
   return SmallVector<Value>(loop.getResults());
 }
 
-void RowBuilder::buildRows() {
+SmallVector<Value> RowBuilder::walkDown(
+    Value begin, Value end, ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  // What a loop carries takes registers: 32 bits hold every coordinate.
+  Value last = i32(sub(add(begin, end), index(sizes.blockN)));
+  auto loop = scf::ForOp::create(
+      b, i32(begin), i32(end), i32(index(sizes.blockN)), carried,
+      [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        Value n = arith::IndexCastOp::create(b, b.getIndexType(), sub(last, i));
+        scf::YieldOp::create(b, body(n, carried));
+      });
+  if (sizes.stages != 0)
+    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(sizes.stages));
+  return SmallVector<Value>(loop.getResults());
+}
+
+void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
   Value block = launch(Side::Queries, sizes.blockM);
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones.
@@ -81,6 +110,12 @@ void RowBuilder::buildRows() {
   forEachBlock(Side::Queries, sizes.blockM, block, [&](Value first) {
     row = first;
     computeKeyRanges();
+    body();
+  });
+}
+
+void RowBuilder::buildRows() {
+  forEachRows([&] {
     SmallVector<Value> carried = beginRows();
     // Up to three loops: blocks of which some rows see only the right part,
     // those that all rows see whole, and the rest. A narrow window may have no

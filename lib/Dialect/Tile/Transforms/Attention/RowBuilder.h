@@ -31,6 +31,15 @@ protected:
   /// Which of the keys n .. n + blockN - 1 each row sees.
   Value visible(Value n, bool maskLeft);
 
+  /// Writes the grid and calls `body` with `row` and the ranges of keys set.
+  void forEachRows(llvm::function_ref<void()> body);
+  /// Walks over the blocks of keys of [begin, end), both multiples of blockN,
+  /// from the last to the first.
+  llvm::SmallVector<Value>
+  walkDown(Value begin, Value end, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
+               body);
+
   RankedTensorType rows(Type element) { return type(sizes.blockM, element); }
   RankedTensorType scores(Type element) {
     return type({sizes.blockM, sizes.blockN}, element);
@@ -39,15 +48,15 @@ protected:
   TileSizes sizes;
   /// The block's first row.
   Value row;
+  /// First key and end of the keys that some row sees; those of the blocks
+  /// that all rows see.
+  Value begin, end, fullBegin, fullEnd;
 
 private:
   void computeKeyRanges();
   llvm::SmallVector<Value> loop(Value begin, Value end, bool maskLeft,
                                 bool maskRight, mlir::ValueRange carried);
 
-  /// First key and end of the keys that some row sees; those of the blocks
-  /// that all rows see.
-  Value begin, end, fullBegin, fullEnd;
   /// Per row, the first visible key and the end of the visible keys, as i32.
   Value lower, upper;
 };

@@ -44,6 +44,19 @@ static constexpr TileSizesRow kForward[] = {
 };
 // clang-format on
 
+// With warps that copy: a group of 4 warps has 64 rows. In registers, a thread
+// holds N / 2 scores, N / 4 of weights at 16 bits and head dimension / 2 of
+// output; in shared memory lie Q, and K and V twice.
+// clang-format off
+static constexpr TileSizesRow kForwardRoles[] = {
+    // kind              shared   head  M    N   warps stages producers, registers
+    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
+};
+// clang-format on
+
 // A block owns N keys: in registers, a thread holds N * (2 head dimension + 2
 // M) / threads accumulators; in shared memory lie K and V, Q and dO (two of
 // each where copies are asynchronous), and dS. The fragments that mma.sync reads
@@ -100,6 +113,14 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
 
 std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
                                                     int64_t headDim) {
+  if (chip.bulkCopy)
+    if (std::optional<TileSizes> sizes = find(kForwardRoles, chip, headDim))
+      return sizes;
+  return findPlainForwardTileSizes(chip, headDim);
+}
+
+std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,
+                                                         int64_t headDim) {
   return find(kForward, chip, headDim);
 }
 

@@ -14,12 +14,19 @@ struct TileSizes {
   int64_t blockM, blockN, warps;
   int64_t stages = 0;
   int64_t queryWarps = 1;
+  /// Warps that copy for the others (tile-specialize-warps), 0 for none, and
+  /// the registers of a thread of either. With them, the weights of one step
+  /// are multiplied in the next one, beside its exponentials.
+  int64_t producers = 0, registers = 0, producerRegisters = 0;
 };
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of
 /// the two head dimensions; none if no size is known to fit.
 std::optional<TileSizes> findForwardTileSizes(const Chip &chip,
                                               int64_t headDim);
+/// The same without warps that copy.
+std::optional<TileSizes> findPlainForwardTileSizes(const Chip &chip,
+                                                   int64_t headDim);
 
 /// Of the kernels of tile.attention_backward that own keys and queries.
 struct BackwardSizes {

@@ -1,0 +1,329 @@
+//===- RolePatterns.cpp - Roles, barriers and the copy engine -------------===//
+
+#include "BufferParts.h"
+#include "Patterns.h"
+#include "Roles.h"
+#include "VectorAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Target/TensorMap.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Of arrivals by a role of one thread.
+static constexpr StringLiteral kOneThreadAttr = "tile.one_thread";
+/// Of a bulk copy: the function's argument that is its tensor map.
+static constexpr StringLiteral kTensorMapAttr = "tile.tensor_map";
+
+//===----------------------------------------------------------------------===//
+// Before the conversion
+//===----------------------------------------------------------------------===//
+
+int64_t tile::countWarps(KernelOp kernel) {
+  int64_t warps = kernel.getNumWarps();
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
+    for (int32_t more : roles.getWarps().drop_front())
+      warps += more;
+  return warps;
+}
+
+bool tile::setsRegisters(KernelOp kernel) {
+  return llvm::any_of(
+      kernel.getBody().front().getOps<WarpRolesOp>(),
+      [](WarpRolesOp roles) { return bool(roles.getRegisters()); });
+}
+
+void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
+    for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
+      // Barrier 0 is that of the block.
+      int64_t threads = roles.getWarps()[i] * warpSize;
+      role.walk([&, i = i](Operation *op) {
+        OpBuilder builder(op);
+        if (isa<BarrierOp>(op)) {
+          tile::gpu::NamedBarrierOp::create(builder, op->getLoc(), i + 1,
+                                            threads);
+          op->erase();
+        } else if (isa<ArriveBarrierOp>(op) && i != 0) {
+          op->setAttr(kOneThreadAttr, builder.getUnitAttr());
+        }
+      });
+    }
+}
+
+/// The dimensions of the source in the order of the tensor map, innermost
+/// first: columns and rows of the tile, then the others.
+static SmallVector<int64_t> mapOrder(BulkCopyOp copy) {
+  SmallVector<int64_t> order{copy.getDims()[1], copy.getDims()[0]};
+  for (int64_t dim = copy.getSource().getType().getRank(); dim-- > 0;)
+    if (!llvm::is_contained(copy.getDims(), dim))
+      order.push_back(dim);
+  return order;
+}
+
+static TensorMapBoxes boxesOf(BulkCopyOp copy) {
+  BufferType dest = copy.getDest().getType();
+  return *matchTensorMap(dest.getCanonicalLayout(), dest.getElementBits() / 8);
+}
+
+SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
+                                               unsigned firstArgument) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> maps;
+  kernel.walk([&](BulkCopyOp copy) {
+    auto argument = cast<BlockArgument>(copy.getSource());
+    TensorMapBoxes boxes = boxesOf(copy);
+    SmallVector<int64_t> box(copy.getSource().getType().getRank(), 1);
+    box[0] = boxes.columns;
+    box[1] = boxes.rows;
+    auto numbers = [&](ArrayRef<int64_t> values) {
+      return builder.getArrayAttr(
+          llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
+            return builder.getI64IntegerAttr(value);
+          }));
+    };
+    NamedAttribute fields[] = {
+        builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
+        builder.getNamedAttr(
+            "argument", builder.getI64IntegerAttr(argument.getArgNumber())),
+        builder.getNamedAttr("dims", numbers(mapOrder(copy))),
+        builder.getNamedAttr("box", numbers(box)),
+        builder.getNamedAttr("swizzle",
+                             builder.getI64IntegerAttr(boxes.swizzle))};
+    Attribute map = builder.getDictionaryAttr(fields);
+    size_t number = llvm::find(maps, map) - maps.begin();
+    if (number == maps.size())
+      maps.push_back(map);
+    copy->setAttr(kTensorMapAttr,
+                  builder.getI64IntegerAttr(firstArgument + number));
+  });
+  return maps;
+}
+
+//===----------------------------------------------------------------------===//
+// The conversion
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+Value threadNumber(OpBuilder &builder, Location loc) {
+  Value thread =
+      mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                      thread);
+}
+
+struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(WarpRolesOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t threads = 0;
+    for (int32_t warps : op.getWarps())
+      threads += warps * chip.warpSize;
+    Value thread = threadNumber(rewriter, loc);
+    // The same in all lanes, and the back end knows it.
+    Value warp = arith::ShRUIOp::create(
+        rewriter, loc, thread,
+        constantI32(rewriter, loc, llvm::Log2_64(chip.warpSize)));
+    warp = mlir::gpu::ShuffleOp::create(
+               rewriter, loc, warp, constantI32(rewriter, loc, 0),
+               constantI32(rewriter, loc, chip.warpSize),
+               mlir::gpu::ShuffleMode::IDX)
+               .getShuffleResult();
+    int64_t first = 0;
+    for (auto [i, role] : llvm::enumerate(op.getRoles())) {
+      int64_t warps = op.getWarps()[i];
+      bool isLast = i + 1 == op.getRoles().size();
+      if (!isLast) {
+        Value isMine = arith::CmpIOp::create(
+            rewriter, loc, arith::CmpIPredicate::ult, warp,
+            constantI32(rewriter, loc, first + warps));
+        auto branch =
+            scf::IfOp::create(rewriter, loc, isMine, /*withElseRegion=*/true);
+        emitRole(op, i, first, threads, thread, branch.thenBlock(), rewriter);
+        rewriter.setInsertionPointToStart(branch.elseBlock());
+      } else {
+        emitRole(op, i, first, threads, thread, rewriter.getInsertionBlock(),
+                 rewriter);
+      }
+      first += warps;
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// Moves a role before the terminator of `block`, or, where `op` is in that
+  /// block, before `op`.
+  void emitRole(WarpRolesOp op, size_t number, int64_t firstWarp,
+                int64_t threads, Value thread, Block *block,
+                ConversionPatternRewriter &rewriter) const {
+    OpBuilder::InsertionGuard guard(rewriter);
+    Location loc = op.getLoc();
+    if (block != op->getBlock())
+      rewriter.setInsertionPoint(block->getTerminator());
+    if (std::optional<ArrayRef<int32_t>> registers = op.getRegisters()) {
+      // What a thread gets at the start; see the PTX ISA, "setmaxnreg".
+      int64_t share = std::min<int64_t>(65536 / threads / 8 * 8, 255 / 8 * 8);
+      int64_t count = (*registers)[number];
+      if (count != share)
+        tile::gpu::SetRegistersOp::create(rewriter, loc, count,
+                                          /*increase=*/count > share);
+    }
+    if (number != 0) {
+      Value isFirst = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::eq, thread,
+          constantI32(rewriter, loc, firstWarp * chip.warpSize));
+      auto one = scf::IfOp::create(rewriter, loc, isFirst,
+                                   /*withElseRegion=*/false);
+      rewriter.inlineBlockBefore(&op.getRoles()[number].front(),
+                                 one.thenBlock()->getTerminator());
+      return;
+    }
+    if (block == op->getBlock())
+      rewriter.inlineBlockBefore(&op.getRoles()[number].front(), op);
+    else
+      rewriter.inlineBlockBefore(&op.getRoles()[number].front(),
+                                 block->getTerminator());
+  }
+};
+
+struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(InitBarriersOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
+    Value isFirst = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, threadNumber(rewriter, loc),
+        constantI32(rewriter, loc, 0));
+    auto branch = scf::IfOp::create(rewriter, loc, isFirst,
+                                    /*withElseRegion=*/false);
+    rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
+    for (int64_t i = 0; i < op.getBarriers().getType().getShape()[0]; ++i) {
+      Value index = arith::AddIOp::create(
+          rewriter, loc, barriers.offset,
+          arith::ConstantIndexOp::create(rewriter, loc, i));
+      tile::gpu::MBarrierInitOp::create(rewriter, loc, barriers.memory, index,
+                                        op.getArrivals());
+    }
+    tile::gpu::MBarrierFenceOp::create(rewriter, loc);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// The place of barrier number `index`.
+Value barrierAt(OpBuilder &builder, Location loc, const BufferParts &barriers,
+                Value index) {
+  return arith::AddIOp::create(builder, loc, barriers.offset, index);
+}
+
+struct WaitBarrierPattern : MemoryPattern<WaitBarrierOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(WaitBarrierOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
+    Value phase = arith::IndexCastUIOp::create(
+        rewriter, loc, rewriter.getI32Type(), adaptor.getPhase().front());
+    tile::gpu::MBarrierWaitOp::create(
+        rewriter, loc, barriers.memory,
+        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()), phase);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(ArriveBarrierOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
+    Value number;
+    if (op->hasAttr(kOneThreadAttr)) {
+      number = constantI32(rewriter, loc, 0);
+    } else {
+      tile::gpu::WarpSyncOp::create(rewriter, loc);
+      number =
+          arith::AndIOp::create(rewriter, loc, threadNumber(rewriter, loc),
+                                constantI32(rewriter, loc, chip.warpSize - 1));
+    }
+    tile::gpu::MBarrierArriveOp::create(
+        rewriter, loc, barriers.memory,
+        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()), number);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(BulkCopyOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
+    auto map = op->getAttrOfType<IntegerAttr>(kTensorMapAttr);
+    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
+    BufferParts dest(op.getDest().getType(), adaptor.getDest());
+    Value barrier =
+        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front());
+    TensorMapBoxes boxes = boxesOf(op);
+    int64_t bytes = dest.type.getElementBits() / 8;
+    tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
+                                        boxes.count * boxes.distance() * bytes);
+    SmallVector<Value> indices = single(adaptor.getIndices());
+    SmallVector<Value> coordinates;
+    for (int64_t dim : mapOrder(op))
+      coordinates.push_back(arith::IndexCastOp::create(
+          rewriter, loc, rewriter.getI32Type(), indices[dim]));
+    Value column = coordinates[0];
+    for (int64_t i = 0; i < boxes.count; ++i) {
+      coordinates[0] = arith::AddIOp::create(
+          rewriter, loc, column, constantI32(rewriter, loc, i * boxes.columns));
+      Value place = arith::AddIOp::create(
+          rewriter, loc, dest.offset,
+          arith::ConstantIndexOp::create(rewriter, loc, i * boxes.distance()));
+      tile::gpu::BulkCopyOp::create(
+          rewriter, loc, func.getArgument(map.getInt()), coordinates,
+          dest.memory, place, barriers.memory, barrier);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct WaitDotsPattern : MemoryPattern<WaitDotsOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(WaitDotsOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> values = single(adaptor.getValues());
+    rewriter.replaceOpWithNewOp<tile::gpu::WgmmaWaitOp>(
+        op, TypeRange(ValueRange(values)), op.getPendingAttr(), values);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateRolePatterns(const TypeConverter &converter,
+                                RewritePatternSet &patterns, const Chip &chip) {
+  patterns.add<WarpRolesPattern, InitBarriersPattern, WaitBarrierPattern,
+               ArriveBarrierPattern, BulkCopyPattern, WaitDotsPattern>(
+      converter, patterns.getContext(), chip);
+}

@@ -1,0 +1,25 @@
+//===- Roles.h - What roles make of a kernel's function ---------*- C++ -*-===//
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ROLES_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ROLES_H
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// The warps of a block, those of all roles.
+int64_t countWarps(KernelOp kernel);
+/// Whether roles have numbers of registers of their own.
+bool setsRegisters(KernelOp kernel);
+
+/// Barriers inside roles become those of the role's threads.
+void prepareRoles(KernelOp kernel, int64_t warpSize);
+
+/// The tensor maps that the kernel's copies need, as entries of the manifest;
+/// each copy learns which argument of the function is its own, of those that
+/// begin at `firstArgument`.
+llvm::SmallVector<mlir::Attribute> collectTensorMaps(KernelOp kernel,
+                                                     unsigned firstArgument);
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ROLES_H

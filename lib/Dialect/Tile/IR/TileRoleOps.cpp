@@ -1,0 +1,150 @@
+//===- TileRoleOps.cpp - Verifiers of roles and barriers ------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/TensorMap.h"
+
+using namespace mlir;
+using namespace tile;
+
+LogicalResult WarpRolesOp::verify() {
+  ArrayRef<int32_t> warps = getWarps();
+  if (warps.size() != getRoles().size() || warps.empty())
+    return emitOpError() << "has " << getRoles().size()
+                         << " roles and the warps of " << warps.size();
+  auto kernel = cast<KernelOp>((*this)->getParentOp());
+  if (warps.front() != int32_t(kernel.getNumWarps()))
+    return emitOpError() << "the first role has " << warps.front()
+                         << " warps, the kernel " << kernel.getNumWarps();
+  int64_t all = 0;
+  for (int32_t count : warps) {
+    if (count < 1)
+      return emitOpError() << "a role needs a warp, got " << count;
+    all += count;
+  }
+  if (all > 32)
+    return emitOpError() << "has " << all << " warps; a block has at most 32";
+  if (std::optional<ArrayRef<int32_t>> registers = getRegisters()) {
+    if (registers->size() != warps.size())
+      return emitOpError() << "has " << warps.size()
+                           << " roles and the registers of "
+                           << registers->size();
+    int64_t sum = 0;
+    for (auto [count, each] : llvm::zip_equal(warps, *registers)) {
+      if (each < 24 || each > 256 || each % 8 != 0)
+        return emitOpError() << "registers are multiples of 8 in 24 .. 256, "
+                                "got "
+                             << each;
+      if (count % 4 != 0)
+        return emitOpError() << "only 4 warps at a time change their "
+                                "registers; a role has "
+                             << count << " warps";
+      sum += int64_t(count) * 32 * each;
+    }
+    if (sum > 65536)
+      return emitOpError() << "gives its threads " << sum
+                           << " registers in all; there are 65536";
+  }
+  if (llvm::range_size(kernel.getBody().front().getOps<WarpRolesOp>()) != 1)
+    return emitOpError("a kernel gives its warps roles once");
+  for (Region &role : getRoles().drop_front()) {
+    WalkResult result = role.walk([&](Operation *op) {
+      auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+      if (llvm::none_of(op->getOperandTypes(), isTile) &&
+          llvm::none_of(op->getResultTypes(), isTile) && !isa<BarrierOp>(op))
+        return WalkResult::advance();
+      op->emitOpError("needs the warps of the first role; any other runs in "
+                      "one thread");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+/// A barrier is one i64 of a buffer of rank 1 in shared memory.
+static LogicalResult verifyBarriers(Operation *op, BufferType barriers) {
+  if (barriers.isShared() && barriers.getRank() == 1 &&
+      barriers.getElementType().isInteger(64))
+    return success();
+  return op->emitOpError() << "barriers are i64 in a shared buffer of rank 1, "
+                              "got "
+                           << barriers;
+}
+
+LogicalResult InitBarriersOp::verify() {
+  return verifyBarriers(*this, getBarriers().getType());
+}
+
+LogicalResult WaitBarrierOp::verify() {
+  return verifyBarriers(*this, getBarriers().getType());
+}
+
+LogicalResult ArriveBarrierOp::verify() {
+  return verifyBarriers(*this, getBarriers().getType());
+}
+
+LogicalResult BulkCopyOp::verify() {
+  BufferType source = getSource().getType(), dest = getDest().getType();
+  if (failed(verifyBarriers(*this, getBarriers().getType())))
+    return failure();
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()))
+    return emitOpError("copies from an argument of the kernel");
+  if (int64_t(getIndices().size()) != source.getRank())
+    return emitOpError() << "has " << getIndices().size()
+                         << " indices for a buffer of rank "
+                         << source.getRank();
+  ArrayRef<int64_t> dims = getDims();
+  if (!dest.isShared() || dims.size() != 2 || dest.getRank() != 2 ||
+      dest.getElementType() != source.getElementType())
+    return emitOpError() << "copies a tile of two dimensions and the elements "
+                            "of the source, got "
+                         << dest;
+  for (int64_t dim : dims)
+    if (dim < 0 || dim >= source.getRank())
+      return emitOpError() << "dimension " << dim
+                           << " does not exist in a buffer of rank "
+                           << source.getRank();
+  std::string reason = getTensorMapObstacle(source, dims, dest);
+  if (!reason.empty())
+    return emitOpError() << "has no tensor map: " << reason;
+  return success();
+}
+
+void BulkCopyOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
+                       SharedMemory::get());
+}
+
+std::string tile::getTensorMapObstacle(BufferType source,
+                                       ArrayRef<int64_t> dims,
+                                       BufferType dest) {
+  auto strided = dyn_cast<StridedAttr>(source.getLayout());
+  if (!strided)
+    return "the source is permuted";
+  if (source.getRank() > kTensorMapRank)
+    return "the source has more than 5 dimensions";
+  if (dims[0] == dims[1])
+    return "both dimensions of the tile are one of the source";
+  int64_t bytes = source.getElementBits() / 8;
+  if (source.getAlignment() % 16 != 0)
+    return "the source is not aligned to 16 bytes";
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    int64_t stride = strided.getStrides()[dim];
+    if (dim == dims[1] && stride != 1)
+      return "the columns of the tile are not neighbours in the source";
+    if (stride == kDynamic)
+      stride = strided.getDivisors()[dim];
+    if (dim != dims[1] && (stride * bytes % 16 != 0 || stride == 0))
+      return "stride " + std::to_string(dim) +
+             " of the source is no multiple of 16 bytes";
+  }
+  if (!matchTensorMap(dest.getCanonicalLayout(), bytes))
+    return "the tile is not stored as boxes of up to 256 rows of a swizzle's "
+           "width";
+  return "";
+}

@@ -1,0 +1,34 @@
+//===- TensorMap.cpp - Tiles that the copy engine moves -------------------===//
+
+#include "tile/Target/TensorMap.h"
+
+using namespace tile;
+
+std::optional<TensorMapBoxes> tile::matchTensorMap(const Layout &memory,
+                                                   int64_t elementBytes) {
+  const Swizzle &swizzle = memory.swizzle();
+  if (memory.numAxes() != 2 || swizzle.bits < 1 || swizzle.bits > 3)
+    return std::nullopt;
+  TensorMapBoxes boxes;
+  boxes.swizzle = int64_t(16) << swizzle.bits;
+  boxes.rows = memory.axisSize(0);
+  boxes.columns = boxes.swizzle / elementBytes;
+  if (memory.axisSize(1) % boxes.columns != 0 || boxes.rows > kTensorMapBox ||
+      boxes.distance() * elementBytes % 1024 != 0)
+    return std::nullopt;
+  boxes.count = memory.axisSize(1) / boxes.columns;
+  // The hardware permutes chunks of 16 bytes by the bits of the address from
+  // 128 bytes on.
+  int64_t chunk = 16 / elementBytes;
+  for (int64_t row = 0; row < boxes.rows; ++row)
+    for (int64_t column = 0; column < memory.axisSize(1); ++column) {
+      int64_t offset = column / boxes.columns * boxes.distance() +
+                       row * boxes.columns + column % boxes.columns;
+      int64_t permuted =
+          offset ^
+          (offset * elementBytes / 128 & (boxes.swizzle / 16 - 1)) * chunk;
+      if (memory.offset({row, column}) != permuted)
+        return std::nullopt;
+    }
+  return boxes;
+}

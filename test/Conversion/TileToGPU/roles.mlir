@@ -1,0 +1,57 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s
+
+!k = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+
+// The tile is two boxes of 64 columns. The first role has a barrier of its own
+// number; the other runs in its first thread, once its warps have given back
+// registers.
+// CHECK-LABEL: gpu.func @roles
+// CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
+// CHECK-SAME: nvvm.minctasm = 1
+// CHECK-SAME: tile.block = array<i64: 384, 1, 1>
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
+tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq
+  // CHECK: scf.if %[[FIRST]] {
+  // CHECK: tile_gpu.mbarrier_init %[[BARS:.*]][%{{.*}}], 1
+  // CHECK: tile_gpu.mbarrier_init %[[BARS]][%{{.*}}], 1
+  // CHECK: tile_gpu.mbarrier_fence
+  tile.init_barriers %full, 1 : !bars
+  // CHECK: gpu.barrier
+  tile.barrier
+  // CHECK: gpu.shuffle idx
+  // CHECK: %[[COMPUTES:.*]] = arith.cmpi ult, %{{.*}}, %c8_i32
+  // CHECK: scf.if %[[COMPUTES]] {
+  tile.warp_roles warps = [8, 4] registers = [240, 24] {
+    // CHECK: tile_gpu.set_registers 240 {increase}
+    // CHECK: tile_gpu.mbarrier_wait %[[BARS]]
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    // CHECK: tile_gpu.named_barrier 1, 256
+    tile.barrier
+    // CHECK: tile_gpu.warp_sync
+    // CHECK: %[[LANE:.*]] = arith.andi
+    // CHECK: tile_gpu.mbarrier_arrive %[[BARS]][%{{.*}}], %[[LANE]]
+    tile.arrive_barrier %full[%c1] : !bars
+  // CHECK: } else {
+  }, {
+    // CHECK: tile_gpu.set_registers 24
+    // CHECK-NOT: increase
+    // CHECK: %[[ONE:.*]] = arith.cmpi eq, %{{.*}}, %c256_i32
+    // CHECK: scf.if %[[ONE]] {
+    // CHECK: tile_gpu.mbarrier_expect %[[BARS]][%{{.*}}], 16384
+    // CHECK: tile_gpu.bulk_copy %[[MAP]][%c0_i32, %{{.*}}, %c0_i32], %[[T:.*]][%c0], %[[BARS]][%c0]
+    // CHECK: tile_gpu.bulk_copy %[[MAP]][%c64_i32, %{{.*}}, %c0_i32], %[[T]][%c4096], %[[BARS]][%c0]
+    tile.bulk_copy %k[%c0, %row, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
+    // CHECK-NOT: warp_sync
+    // CHECK: tile_gpu.mbarrier_arrive %[[BARS]][%{{.*}}], %c0_i32
+    tile.arrive_barrier %full[%c1] : !bars
+  }
+}

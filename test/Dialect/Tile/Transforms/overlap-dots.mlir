@@ -1,0 +1,99 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-overlap-dots))' \
+// RUN:   | FileCheck %s
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+#a = #tile.dot_operand<0, #mma>
+
+// The weights of one iteration are multiplied in the next, beside what is
+// computed from the scores. They are narrowed, into registers that the product
+// reads, after that product; the release of its buffer comes after it, too.
+// CHECK-LABEL: tile.kernel @two_products
+tile.kernel @two_products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %vs = tile.alloc : !tile
+  %kfull = tile.alloc : !bars
+  %kempty = tile.alloc : !bars
+  %vfull = tile.alloc : !bars
+  %vempty = tile.alloc : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %none = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %none, %o = %zero)
+        -> (tensor<64x64xf16, #mma>, tensor<64x64xf32, #mma>) {
+      tile.wait_barrier %kfull[%c0] phase %c0 : !bars
+      // CHECK: %[[S0:.*]] = tile.dot async
+      %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK-NOT: tile.arrive_barrier
+      tile.arrive_barrier %kempty[%c0] : !bars
+      // CHECK: tile.wait_barrier %[[VFULL:[a-z0-9_]*]]
+      tile.wait_barrier %vfull[%c0] phase %c0 : !bars
+      %pa = tile.convert_layout %p : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #a>
+      // CHECK: %[[O0:.*]] = tile.dot async
+      %o1 = tile.dot %pa, %vs, %o : tensor<64x64xf16, #a>, !tile -> tensor<64x64xf32, #mma>
+      tile.arrive_barrier %vempty[%c0] : !bars
+      // CHECK-NEXT: %[[S:.*]] = tile.wait_dots 1, %[[S0]]
+      // CHECK-NEXT: tile.arrive_barrier
+      // CHECK-NEXT: %[[E:.*]] = math.exp2 %[[S]]
+      %e = math.exp2 %s : tensor<64x64xf32, #mma>
+      // CHECK-NEXT: %[[W:.*]]:2 = tile.wait_dots 0, %[[O0]], %[[E]]
+      // CHECK-NEXT: tile.arrive_barrier
+      // CHECK-NEXT: %[[P:.*]] = arith.truncf %[[W]]#1
+      %p1 = arith.truncf %e : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      // CHECK-NEXT: scf.yield %[[P]], %[[W]]#0
+      scf.yield %p1, %o1 : tensor<64x64xf16, #mma>, tensor<64x64xf32, #mma>
+    }
+    // Nobody uses the last product, and yet the role ends with its wait.
+    // CHECK: %[[LAST:.*]] = tile.dot async
+    // CHECK-NEXT: tile.wait_dots 0, %[[LAST]]
+    // CHECK-NEXT: }, {
+    %last = tile.dot %ks, %ks, %r#1 : !tile, !tile -> tensor<64x64xf32, #mma>
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %kfull[%c0] : !k, !tile, !bars
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %vs, %vfull[%c0] : !k, !tile, !bars
+  }
+}
+
+// Buffers that threads fill are overwritten by others without a word.
+// CHECK-LABEL: tile.kernel @filled_by_threads
+// CHECK-NOT: async
+tile.kernel @filled_by_threads(%k: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  tile.copy %k[%c0, %c0], %ks : !k, !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// A tile of a ring that is waited for while the one before is still held: the
+// product that reads the latter comes first.
+// CHECK-LABEL: tile.kernel @same_ring
+tile.kernel @same_ring(%k: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  %empty = tile.alloc : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    // CHECK: %[[S0:.*]] = tile.dot async
+    %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+    tile.arrive_barrier %empty[%c0] : !bars
+    // CHECK-NEXT: %[[S:.*]] = tile.wait_dots 0, %[[S0]]
+    // CHECK-NEXT: tile.arrive_barrier
+    // CHECK-NEXT: tile.wait_barrier
+    tile.wait_barrier %full[%c0] phase %c1 : !bars
+    // CHECK-NEXT: tile.dot async %{{.*}}, %{{.*}}, %[[S]]
+    %t = tile.dot %ks, %ks, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars
+  }
+}

@@ -1,0 +1,161 @@
+// RUN: tile-opt %s -split-input-file \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps,cse))' \
+// RUN:   | FileCheck %s
+// RUN: tile-opt %s -split-input-file --remarks-filter='tile-.*' --remark-format=emitRemark \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps))' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+!k = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!kh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!t = !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// One tile before the loop and one in every iteration share a ring of three;
+// the tile that is read in all iterations has a buffer of its own.
+// REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=3
+// CHECK-LABEL: tile.kernel @ring
+// CHECK-NOT: tile.producer_warps
+tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
+    tile.producer_warps = 4 : i64, tile.registers = array<i32: 240, 24>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %k[1] : !k
+  tile.grid %c1, %c1, %c1
+  %b = tile.program_id x
+  %qh = tile.slice %q[%b, *, *] : !k to !kh
+  %kh = tile.slice %k[%b, *, *] : !k to !kh
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %qs = tile.alloc : !tile
+  tile.copy %qh[%c0, %c0], %qs : !kh, !tile
+  %k0 = tile.alloc : !tile
+  tile.copy %kh[%c0, %c0], %k0 : !kh, !tile
+  %s0 = tile.dot %qs, %k0, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+  %s = scf.for %i = %c64 to %n step %c64 iter_args(%s = %s0) -> tensor<64x64xf32, #mma> {
+    %ks = tile.alloc : !tile
+    tile.copy %kh[%i, %c0], %ks : !kh, !tile
+    %d = tile.dot %qs, %ks, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+    scf.yield %d : tensor<64x64xf32, #mma>
+  } {tile.stages = 3 : i64}
+}
+// CHECK: %[[Q:.*]] = tile.alloc : !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+// CHECK: %[[QFULL:.*]] = tile.alloc : !tile.buffer<1xi64
+// CHECK: tile.init_barriers %[[QFULL]], 1
+// CHECK: %[[K:.*]] = tile.alloc : !tile.buffer<3x64x64xf16
+// CHECK: %[[FULL:.*]] = tile.alloc : !tile.buffer<3xi64
+// CHECK: tile.init_barriers %[[FULL]], 1
+// CHECK: %[[EMPTY:.*]] = tile.alloc : !tile.buffer<3xi64
+// CHECK: tile.init_barriers %[[EMPTY]], 4
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.warp_roles warps = [4, 4] registers = [240, 24] {
+// CHECK: tile.wait_barrier %[[QFULL]]
+// CHECK-NEXT: tile.wait_barrier %[[FULL]]
+// CHECK-NEXT: tile.dot
+// CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[COUNT:.*]] = %{{.*}}) -> (tensor<64x64xf32, #{{.*}}>, i32)
+// CHECK: %[[SLOT:.*]] = arith.remui %[[COUNT]], %{{.*}} : i32
+// CHECK: %[[INDEX:.*]] = arith.index_castui %[[SLOT]] : i32 to index
+// CHECK: %[[TILE:.*]] = tile.slice %[[K]][%[[INDEX]], *, *]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[COUNT]]
+// CHECK: tile.wait_barrier %[[FULL]][%[[INDEX]]]
+// CHECK-NEXT: %[[D:.*]] = tile.dot %[[Q]], %[[TILE]]
+// CHECK-NEXT: tile.arrive_barrier %[[EMPTY]][%[[INDEX]]]
+// CHECK-NEXT: scf.yield %[[D]], %[[NEXT]]
+// CHECK-NOT: tile.copy
+// CHECK: }, {
+// CHECK: tile.bulk_copy %arg0[%{{.*}}, %{{.*}}, %{{.*}}] dims [1, 2], %[[Q]], %[[QFULL]]
+// CHECK: tile.wait_barrier %[[EMPTY]]
+// CHECK: tile.bulk_copy %arg1
+// CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
+// CHECK: tile.wait_barrier %[[EMPTY]]
+// CHECK: tile.bulk_copy %arg1[%{{.*}}, %[[I]], %{{.*}}] dims [1, 2], %{{.*}}, %[[FULL]]
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// What lies past the end of a sequence are elements of the next one.
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the elements past the end of one sequence are those of the next
+// CHECK-LABEL: tile.kernel @packed
+// CHECK-NOT: tile.producer_warps
+// CHECK-NOT: tile.warp_roles
+// CHECK: tile.copy
+tile.kernel @packed(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %one = tile.narrow %k[0] from %c0 length %length : !k to !k
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %ks = tile.alloc : !tile
+  tile.copy %one[%c0, %c0], %ks : !k, !tile
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}its place depends on a value that a loop carries
+// CHECK-LABEL: tile.kernel @carried
+// CHECK-NOT: tile.warp_roles
+// CHECK: tile.copy
+tile.kernel @carried(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %zero, %at = %c0) -> (tensor<64x64xf32, #mma>, index) {
+    %ks = tile.alloc : !tile
+    tile.copy %k[%at, %c0], %ks : !k, !tile
+    %d = tile.dot %ks, %ks, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+    %next = arith.addi %at, %c8 : index
+    scf.yield %d, %next : tensor<64x64xf32, #mma>, index
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Three tiles of one argument are read together, in a ring of two.
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}more tiles are in use at once than the ring has stages
+// CHECK-LABEL: tile.kernel @three
+// CHECK-NOT: tile.warp_roles
+tile.kernel @three(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %a = tile.alloc : !tile
+  tile.copy %k[%c0, %c0], %a : !k, !tile
+  %b = tile.alloc : !tile
+  tile.copy %k[%c64, %c0], %b : !k, !tile
+  %c = tile.alloc : !tile
+  tile.copy %k[%c64, %c0], %c : !k, !tile
+  %s = tile.dot %a, %b, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+  %t = tile.dot %a, %c, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the tile is not stored as boxes
+tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc : !tile
+  tile.copy %k[%c0, %c0], %a : !k, !tile
+  %s = tile.load %a[%c0, %c0] : !tile -> tensor<64x64xf16, #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>>
+}

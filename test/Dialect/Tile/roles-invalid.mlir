@@ -1,0 +1,161 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+tile.kernel @first_role() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op the first role has 8 warps, the kernel 4}}
+  tile.warp_roles warps = [8, 4] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @counts() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op has 1 roles and the warps of 2}}
+  tile.warp_roles warps = [4, 4] {
+    %a = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @too_many_warps() attributes {num_warps = 30 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op has 34 warps; a block has at most 32}}
+  tile.warp_roles warps = [30, 4] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @odd_registers() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op registers are multiples of 8 in 24 .. 256, got 20}}
+  tile.warp_roles warps = [4, 4] registers = [240, 20] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @few_warps() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op only 4 warps at a time change their registers; a role has 1 warps}}
+  tile.warp_roles warps = [4, 1] registers = [240, 24] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @all_registers() attributes {num_warps = 8 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op gives its threads 69632 registers in all; there are 65536}}
+  tile.warp_roles warps = [8, 4] registers = [256, 32] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @tiles_in_one_thread() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 4] {
+    %a = arith.constant 0 : i32
+  }, {
+    // expected-error @below {{'arith.constant' op needs the warps of the first role; any other runs in one thread}}
+    %b = arith.constant dense<0.0> : tensor<64xf32>
+  }
+}
+
+// -----
+
+!floats = !tile.buffer<2xf32, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @not_barriers() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %b = tile.alloc : !floats
+  // expected-error @below {{'tile.init_barriers' op barriers are i64 in a shared buffer of rank 1, got '!tile.buffer<2xf32, #tile.padded<0, order = [0]>, shared>'}}
+  tile.init_barriers %b, 1 : !floats
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:4, 1], align = 16>, global>
+!tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @strides(%q: !q) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %b = tile.alloc : !bars
+  // expected-error @below {{'tile.bulk_copy' op has no tensor map: stride 1 of the source is no multiple of 16 bytes}}
+  tile.bulk_copy %q[%c0, %c0, %c0] dims [0, 2], %t, %b[%c0] : !q, !tile, !bars
+}
+
+// -----
+
+!q = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<128x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @layout(%q: !q) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %b = tile.alloc : !bars
+  // expected-error @below {{'tile.bulk_copy' op has no tensor map: the tile is not stored as boxes of up to 256 rows of a swizzle's width}}
+  tile.bulk_copy %q[%c0, %c0] dims [0, 1], %t, %b[%c0] : !q, !tile, !bars
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!s = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @not_an_argument(%q: !q) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %b = tile.alloc : !bars
+  %s = tile.slice %q[%c0, *, *] : !q to !s
+  // expected-error @below {{'tile.bulk_copy' op copies from an argument of the kernel}}
+  tile.bulk_copy %s[%c0, %c0] dims [0, 1], %t, %b[%c0] : !s, !tile, !bars
+}
+
+// -----
+
+tile.kernel @async_dot() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = arith.constant dense<0.0> : tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error @below {{'tile.dot' op is asynchronous, which only products of wgmma are}}
+  %d = tile.dot async %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+}

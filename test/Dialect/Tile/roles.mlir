@@ -1,0 +1,43 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+
+// CHECK-LABEL: tile.kernel @roles
+tile.kernel @roles(%q: !q) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  // CHECK: tile.init_barriers %{{.*}}, 1 : !tile.buffer<2xi64
+  tile.init_barriers %full, 1 : !bars
+  tile.barrier
+  // CHECK: tile.warp_roles warps = [8, 4] registers = [240, 24] {
+  tile.warp_roles warps = [8, 4] registers = [240, 24] {
+    // CHECK: tile.wait_barrier %{{.*}}[%{{.*}}] phase %{{.*}} : !tile.buffer<2xi64
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    // CHECK: tile.arrive_barrier %{{.*}}[%{{.*}}] : !tile.buffer<2xi64
+    tile.arrive_barrier %full[%c1] : !bars
+  // CHECK: }, {
+  }, {
+    // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3], %{{.*}}, %{{.*}}[%{{.*}}] : !tile.buffer<?x?x?x64xf16
+    tile.bulk_copy %q[%c0, %c0, %c0, %c0] dims [1, 3], %t, %full[%c0] : !q, !tile, !bars
+  }
+}
+
+!a = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// CHECK-LABEL: tile.kernel @dots
+tile.kernel @dots() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.alloc : !a
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  // CHECK: %[[D:.*]] = tile.dot async %{{.*}}, %{{.*}}, %{{.*}} : !tile.buffer
+  %d = tile.dot async %a, %a, %zero : !a, !a -> tensor<64x64xf32, #mma>
+  // CHECK: tile.wait_dots 0, %[[D]] : tensor<64x64xf32
+  %r = tile.wait_dots 0, %d : tensor<64x64xf32, #mma>
+}

@@ -1,0 +1,60 @@
+"""Assembles forward attention for Hopper; prints what ptxas complains of.
+
+usage: hopper-ptxas.py TILE_TRANSLATE PTXAS
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tile.programs import Variant
+
+HEADS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
+FEATURES = (
+    {},
+    {"causal": True},
+    {"window": (33, 17), "sink": "f32"},
+    {"causal": True, "softcap": True, "lse": False},
+)
+
+
+def cases():
+    for i, (d, dv) in enumerate(HEADS):
+        for j, features in enumerate(FEATURES):
+            yield Variant(d, dv, ("bf16", "f16")[(i + j) % 2], **features)
+
+
+def assemble(variant):
+    done = subprocess.run(
+        [sys.argv[1], "--tile-to-ptx", "--chip=sm_90a"],
+        input=variant.ir(), capture_output=True, text=True)
+    if done.returncode != 0:
+        return "%s: %s" % (variant.name, done.stderr.strip())
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = Path(folder) / "kernel.ptx"
+        ptx.write_text(done.stdout)
+        done = subprocess.run(
+            [sys.argv[2], "-arch=sm_90a", "-v", str(ptx), "-o", "/dev/null"],
+            capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    if done.returncode != 0:
+        return "%s: %s" % (variant.name, said.strip())
+    advice = re.findall(r"C75\d\d|C7602", said)
+    if advice:
+        return "%s: %s" % (variant.name, " ".join(advice))
+    if re.search(r"[1-9]\d* bytes spill", said):
+        return "%s: spills" % variant.name
+    return "%s: fits" % variant.name
+
+
+def main():
+    with ThreadPoolExecutor(2) as pool:
+        for line in pool.map(assemble, cases()):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()
