@@ -457,9 +457,9 @@ void LayoutAssigner::shareRepeatedRows() {
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
     // An asynchronous copy has at least 4 bytes.
     if (!loop || type.getEncoding() || type.getRank() != 1 ||
+        !isa_and_nonnull<SliceAttr>(layouts.lookup(load.getResult())) ||
         load.getBuffer().getType().isShared() ||
-        type.getElementTypeBitWidth() < 32 || !canRunAhead(loop, load) ||
-        type.getNumElements() > chip.warpSize * kernel.getNumWarps() / 2)
+        type.getElementTypeBitWidth() < 32 || !canRunAhead(loop, load))
       return;
     layouts.insert_or_assign(load.getResult(),
                              cast<LayoutAttrInterface>(PaddedAttr::get(
