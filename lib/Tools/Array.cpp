@@ -236,7 +236,8 @@ tile::readNpyAsDouble(StringRef path, StringRef type,
   std::vector<double> values;
   if (file->type == "<f8") {
     values.resize(file->data.size() / 8);
-    std::memcpy(values.data(), file->data.data(), file->data.size());
+    if (!values.empty())
+      std::memcpy(values.data(), file->data.data(), file->data.size());
     return values;
   }
   StringRef own = llvm::StringSwitch<StringRef>(file->type)
