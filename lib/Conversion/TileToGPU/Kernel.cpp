@@ -211,9 +211,11 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
   // Without this, ptxas ignores the registers that roles ask for.
-  if (setsRegisters(kernel))
+  if (setsRegisters(kernel)) {
     func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
+    func->setAttr(kRolesAttr, builder.getUnitAttr());
+  }
   int64_t threads = countWarps(kernel) * chip.warpSize;
   func.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));

@@ -173,7 +173,7 @@ private:
       rewriter.setInsertionPoint(block->getTerminator());
     if (std::optional<ArrayRef<int32_t>> registers = op.getRegisters()) {
       // What a thread gets at the start; see the PTX ISA, "setmaxnreg".
-      int64_t share = std::min<int64_t>(65536 / threads / 8 * 8, 255 / 8 * 8);
+      int64_t share = getRegisterShare(threads);
       int64_t count = (*registers)[number];
       if (count != share)
         tile::gpu::SetRegistersOp::create(rewriter, loc, count,

@@ -6,6 +6,9 @@
 
 namespace tile {
 
+/// Unit attribute of a function whose roles have registers of their own.
+inline constexpr llvm::StringLiteral kRolesAttr = "tile.roles";
+
 /// The warps of a block, those of all roles.
 int64_t countWarps(KernelOp kernel);
 /// Whether roles have numbers of registers of their own.

@@ -1,8 +1,10 @@
 //===- ThreadAddress.cpp - Where a thread's elements are ------------------===//
 
 #include "ThreadAddress.h"
+#include "Roles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
@@ -36,11 +38,23 @@ static Value emitDigit(OpBuilder &builder, Location loc, Value value,
   return combine<arith::MulIOp>(builder, loc, value, stride, 1);
 }
 
-SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
-                                               const Layout &layout) {
-  Value thread = arith::IndexCastUIOp::create(
+/// The number of the thread. Where roles divide the registers, those that
+/// compute have none to keep coordinates in while a loop runs.
+static Value emitThread(OpBuilder &builder, Location loc) {
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  auto func = dyn_cast<mlir::gpu::GPUFuncOp>(parent);
+  if (!func)
+    func = parent->getParentOfType<mlir::gpu::GPUFuncOp>();
+  if (func && func->hasAttr(kRolesAttr) && func != parent)
+    return tile::gpu::ThreadOp::create(builder, loc, builder.getI32Type());
+  return arith::IndexCastUIOp::create(
       builder, loc, builder.getI32Type(),
       mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x));
+}
+
+SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
+                                               const Layout &layout) {
+  Value thread = emitThread(builder, loc);
   int64_t lanes = layout.axisSize(kLane);
   SmallVector<Value> coordinates(layout.rank());
   for (unsigned axis : {kLane, kWarp}) {

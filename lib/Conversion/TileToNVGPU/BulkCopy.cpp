@@ -180,6 +180,20 @@ struct NamedBarrierToNVVM : OpConversionPattern<tile::gpu::NamedBarrierOp> {
   }
 };
 
+struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::ThreadOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::InlineAsmOp>(
+        op, rewriter.getI32Type(), ValueRange(), "mov.u32 $0, %tid.x;", "=r",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+        ArrayAttr());
+    return success();
+  }
+};
+
 struct WarpSyncToNVVM : OpConversionPattern<tile::gpu::WarpSyncOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -197,5 +211,5 @@ struct WarpSyncToNVVM : OpConversionPattern<tile::gpu::WarpSyncOp> {
 void tile::populateBulkCopyToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<InitToNVVM, FenceToNVVM, ArriveToNVVM, ExpectToNVVM, WaitToNVVM,
                BulkCopyToNVVM, SetRegistersToNVVM, NamedBarrierToNVVM,
-               WarpSyncToNVVM>(patterns.getContext());
+               ThreadToNVVM, WarpSyncToNVVM>(patterns.getContext());
 }

@@ -213,6 +213,18 @@ static void bulkCopy(Thread &thread, const Call &call) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
+/// mov.u32 $0, %tid.x;
+static llvm::Error decodeMove(const llvm::CallBase &call, Site &) {
+  if (llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString() !=
+      "mov.u32 $0, %tid.x;")
+    return llvm::createStringError("a source that is not the thread's number");
+  return llvm::Error::success();
+}
+
+static void readThread(Thread &thread, const Call &call) {
+  call.setResult<uint32_t>(thread.index[0]);
+}
+
 static void doNothing(Thread &, const Call &) {}
 static void doNothingTogether(Warp &, llvm::ArrayRef<Call>) {}
 
@@ -227,6 +239,7 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
       {"mbarrier.try_wait.parity.shared::cta.b64", Work::Barrier, waitForPhase},
       {"cp.async.bulk.tensor.*", Work::Copy, bulkCopy, nullptr, nullptr,
        decodeBulkCopy},
+      {"mov.u32", Work::Index, readThread, nullptr, nullptr, decodeMove},
       {"llvm.nvvm.setmaxnreg.*", Work::Index, nullptr, doNothingTogether},
   };
   return rows;

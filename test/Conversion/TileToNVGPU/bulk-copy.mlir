@@ -20,6 +20,8 @@ gpu.module @m {
     tile_gpu.named_barrier 1, 256
     // CHECK: nvvm.bar.warp.sync
     tile_gpu.warp_sync
+    // CHECK: llvm.inline_asm has_side_effects "mov.u32 $0, %tid.x;", "=r"  : () -> i32
+    %t = tile_gpu.thread
     // CHECK: nvvm.setmaxregister increase 240
     tile_gpu.set_registers 240 {increase}
     // CHECK: nvvm.setmaxregister decrease 24

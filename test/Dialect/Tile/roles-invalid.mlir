@@ -66,8 +66,8 @@ tile.kernel @few_warps() attributes {num_warps = 4 : i32} {
 tile.kernel @all_registers() attributes {num_warps = 8 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error @below {{'tile.warp_roles' op gives its threads 69632 registers in all; there are 65536}}
-  tile.warp_roles warps = [8, 4] registers = [256, 32] {
+  // expected-error @below {{'tile.warp_roles' op gives its threads 65536 registers in all; they start with 64512, 168 each}}
+  tile.warp_roles warps = [8, 4] registers = [232, 48] {
     %a = arith.constant 0 : i32
   }, {
     %b = arith.constant 0 : i32

@@ -7,6 +7,10 @@
 using namespace mlir;
 using namespace tile;
 
+int64_t tile::getRegisterShare(int64_t threads) {
+  return std::min<int64_t>(65536 / threads, 255) / 8 * 8;
+}
+
 LogicalResult WarpRolesOp::verify() {
   ArrayRef<int32_t> warps = getWarps();
   if (warps.size() != getRoles().size() || warps.empty())
@@ -41,9 +45,12 @@ LogicalResult WarpRolesOp::verify() {
                              << count << " warps";
       sum += int64_t(count) * 32 * each;
     }
-    if (sum > 65536)
+    // Who asks for more than the block has started with waits for ever.
+    int64_t share = getRegisterShare(all * 32);
+    if (sum > share * all * 32)
       return emitOpError() << "gives its threads " << sum
-                           << " registers in all; there are 65536";
+                           << " registers in all; they start with "
+                           << share * all * 32 << ", " << share << " each";
   }
   if (llvm::range_size(kernel.getBody().front().getOps<WarpRolesOp>()) != 1)
     return emitOpError("a kernel gives its warps roles once");

@@ -182,10 +182,14 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   };
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
-    FailureOr<TileSizes> sizes = chooseSizes(
-        op, headDim(forward),
-        forward.getCuQ() ? findPlainForwardTileSizes : findForwardTileSizes,
-        /*warpsAlongRows=*/true);
+    bool isMasked =
+        forward.getCausal() || forward.getLeft() || forward.getRight();
+    FailureOr<TileSizes> sizes =
+        chooseSizes(op, headDim(forward),
+                    forward.getCuQ() ? findPlainForwardTileSizes
+                    : isMasked       ? findMaskedForwardTileSizes
+                                     : findForwardTileSizes,
+                    /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
     SmallVector<int32_t> registers;

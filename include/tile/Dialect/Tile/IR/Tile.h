@@ -81,6 +81,9 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
 namespace tile {
 class GridOp;
 class ReturnOp;
+/// The registers that each thread starts with, where a block takes all of a
+/// multiprocessor: what its roles can share among themselves.
+int64_t getRegisterShare(int64_t threads);
 /// Why no tensor map (Target/TensorMap.h) takes a tile along `dims` of `source`
 /// to `dest`; empty if one does.
 std::string getTensorMapObstacle(BufferType source,

@@ -385,6 +385,20 @@ def TileGPU_NamedBarrierOp : TileGPU_BarrierOp<"named_barrier"> {
   let assemblyFormat = "$number `,` $threads attr-dict";
 }
 
+def TileGPU_ThreadOp : TileGPU_BarrierOp<"thread"> {
+  let summary = "the number of the thread, read where it stands";
+  let description = [{
+    The same as `gpu.thread_id x`, but nothing computed from it moves out of a
+    loop, where it would take registers in all that the loop does.
+
+    ```mlir
+    %t = tile_gpu.thread
+    ```
+  }];
+  let results = (outs I32:$thread);
+  let assemblyFormat = "attr-dict";
+}
+
 def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
   let summary = "the lanes of a warp meet; what each did is visible to all";
   let description = [{

@@ -30,6 +30,56 @@ Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
   return block;
 }
 
+void AttentionBuilder::forEachWork(int64_t size, int64_t most, bool pairs,
+                                   int64_t stages,
+                                   llvm::function_ref<void(Value)> body) {
+  Value batch = DimOp::create(b, q, 0), length = DimOp::create(b, q, 1);
+  heads = DimOp::create(b, q, 2);
+  Value keyHeads = DimOp::create(b, k, 2);
+  group = arith::DivUIOp::create(b, heads, keyHeads);
+  blocks = arith::CeilDivUIOp::create(b, length, index(size));
+  Value perHead =
+      pairs ? Value(arith::CeilDivUIOp::create(b, blocks, index(2))) : blocks;
+  Value all =
+      arith::MulIOp::create(b, arith::MulIOp::create(b, perHead, heads), batch);
+  Value launched = arith::MinUIOp::create(b, all, index(most));
+  GridOp::create(b, launched, index(1), index(1));
+  Value first = ProgramIdOp::create(b, Dimension::x);
+  enterSequence(Value());
+
+  // In 32 bits, where divisions are short.
+  auto wide = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, b.getIndexType(), value);
+  };
+  Value perHead32 = i32(perHead), heads32 = i32(heads), group32 = i32(group);
+  Value one = i32(index(1));
+  auto loop = scf::ForOp::create(b, i32(first), i32(all), i32(launched));
+  loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(stages));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value work = loop.getInductionVar();
+  Value block = arith::RemUIOp::create(b, work, perHead32);
+  Value rest = arith::DivUIOp::create(b, work, perHead32);
+  Value head32 = arith::RemUIOp::create(b, rest, heads32);
+  head = wide(head32);
+  kvHead = wide(arith::DivUIOp::create(b, head32, group32));
+  batchIndex = wide(arith::DivUIOp::create(b, rest, heads32));
+  if (!pairs)
+    return body(wide(block));
+  // The one in the middle of an odd number has no partner.
+  Value partner = sub(sub(i32(blocks), one), block);
+  Value isSingle =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, partner);
+  Value count = arith::SelectOp::create(b, isSingle, one, i32(index(2)));
+  Value none = i32(index(0));
+  auto both = scf::ForOp::create(b, none, count, one);
+  both->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(stages));
+  b.setInsertionPointToStart(both.getBody());
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        both.getInductionVar(), none);
+  body(wide(arith::SelectOp::create(b, isFirst, partner, block)));
+}
+
 /// The length of a sequence and its start, within the `total` elements.
 Value AttentionBuilder::lengthOf(Value bounds, Value batch, Value total,
                                  Value &start) {

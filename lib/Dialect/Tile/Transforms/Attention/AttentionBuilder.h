@@ -43,6 +43,16 @@ protected:
   /// `side`.
   Value launch(Side side, int64_t size, bool kvHeads = false);
 
+  /// Launches at most `most` blocks of threads, which do the blocks of `size`
+  /// rows of all heads and sequences one after another; calls `body` with the
+  /// block's number, with what launch() sets set. The rows of one head follow
+  /// each other, so that its keys are read while they are in the cache; in
+  /// `pairs`, the last with the first and so forth, where the last see the most
+  /// keys. `stages` are those of what is loaded once per block of rows. Not for
+  /// packed batches.
+  void forEachWork(int64_t size, int64_t most, bool pairs, int64_t stages,
+                   llvm::function_ref<void(Value)> body);
+
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
 

@@ -14,10 +14,10 @@ SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
                                                         BackwardSizes sizes) {
   SmallVector<BackwardKernel> kernels;
   auto add = [&](StringRef suffix, auto build, int64_t warps = kWarps) {
-    kernels.push_back({suffix, warps,
-                       [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                         build(b, op, mapping);
-                       }});
+    kernels.push_back(
+        {suffix, warps, [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+           build(b, op, mapping);
+         }});
   };
   auto addWithSizes = [&](StringRef suffix, auto build, TileSizes sizes) {
     kernels.push_back({suffix, sizes.warps,

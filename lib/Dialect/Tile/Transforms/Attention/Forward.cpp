@@ -45,6 +45,8 @@ public:
 
 private:
   void enterHead() override;
+  /// Views of what is written, and the sink.
+  void enterOutputs();
   SmallVector<Value> beginRows() override;
   SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
                           ValueRange carried) override;
@@ -76,6 +78,11 @@ void ForwardBuilder::enterHead() {
   qh = viewHead(q, Side::Queries, head);
   kh = viewHead(k, Side::Keys, kvHead);
   vh = viewHead(v, Side::Keys, kvHead);
+  if (sizes.producers == 0)
+    enterOutputs();
+}
+
+void ForwardBuilder::enterOutputs() {
   oh = viewHead(o, Side::Queries, head);
   if (lse)
     lseh = viewRows(lse, head);
@@ -205,6 +212,9 @@ void ForwardBuilder::buildAhead() {
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.
 /// The sink is one more score, without a value.
 void ForwardBuilder::endRows(ValueRange carried) {
+  // Only here, so that the loops need not keep it in registers.
+  if (sizes.producers != 0)
+    enterOutputs();
   Partial partial{carried[0], carried[1], carried[2]};
   RankedTensorType perRow = rows(b.getF32Type());
   // Everything relative to 2^base2: c * max, or the sink if that is larger.

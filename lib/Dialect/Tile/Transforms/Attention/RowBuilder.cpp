@@ -100,6 +100,17 @@ SmallVector<Value> RowBuilder::walkDown(
 }
 
 void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
+  if (sizes.processors != 0) {
+    computeFactors();
+    forEachWork(sizes.blockM, sizes.processors, /*pairs=*/causal,
+                sizes.queryStages, [&](Value block) {
+                  enterHead();
+                  row = arith::MulIOp::create(b, block, index(sizes.blockM));
+                  computeKeyRanges();
+                  body();
+                });
+    return;
+  }
   Value block = launch(Side::Queries, sizes.blockM);
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones.

@@ -46,12 +46,24 @@ static constexpr TileSizesRow kForward[] = {
 
 // With warps that copy: a group of 4 warps has 64 rows. In registers, a thread
 // holds N / 2 scores, N / 4 of weights at 16 bits and head dimension / 2 of
-// output; in shared memory lie Q, and K and V twice.
+// output; in shared memory lie Q, and K and V twice. Roles share the registers
+// that a block starts with, 168 for each of 384 threads or 128 for each of 512.
+// Measured on an H200, docs/performance.md.
 // clang-format off
 static constexpr TileSizesRow kForwardRoles[] = {
-    // kind              shared   head  M    N   warps stages producers, registers
-    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32}},
-    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 240, 24}},
+    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, blocks
+    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32, 2, 132}},
+    {MmaKind::Wgmma,    163840,   128, {128, 176,  8, 2, 1, 4, 232, 40, 1, 132}},
+    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1, 132}},
+    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1, 132}},
+};
+
+// The same under a mask, which takes registers: so many that from 192 on there
+// are none left to go from one block of rows to the next. Of small blocks less
+// is for nothing on the diagonal.
+static constexpr TileSizesRow kForwardRolesMasked[] = {
+    {MmaKind::Wgmma,    163840,    64, {128, 192,  8, 2, 1, 4, 232, 40, 2, 132}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2, 132}},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
 };
@@ -59,9 +71,9 @@ static constexpr TileSizesRow kForwardRoles[] = {
 
 // A block owns N keys: in registers, a thread holds N * (2 head dimension + 2
 // M) / threads accumulators; in shared memory lie K and V, Q and dO (two of
-// each where copies are asynchronous), and dS. The fragments that mma.sync reads
-// from there are what bounds it: with two warps along the queries it reads a
-// fifth less, but P goes through shared memory as well.
+// each where copies are asynchronous), and dS. The fragments that mma.sync
+// reads from there are what bounds it: with two warps along the queries it
+// reads a fifth less, but P goes through shared memory as well.
 // clang-format off
 static constexpr TileSizesRow kBackwardKeys[] = {
     // kind              shared   head  M    N   warps stages, query warps
@@ -111,12 +123,23 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
   return row->sizes;
 }
 
+/// The row of `roles`, or else one without warps that copy.
+static std::optional<TileSizes> findForward(llvm::ArrayRef<TileSizesRow> roles,
+                                            const Chip &chip, int64_t headDim) {
+  if (chip.bulkCopy)
+    if (std::optional<TileSizes> sizes = find(roles, chip, headDim))
+      return sizes;
+  return find(kForward, chip, headDim);
+}
+
 std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
                                                     int64_t headDim) {
-  if (chip.bulkCopy)
-    if (std::optional<TileSizes> sizes = find(kForwardRoles, chip, headDim))
-      return sizes;
-  return findPlainForwardTileSizes(chip, headDim);
+  return findForward(kForwardRoles, chip, headDim);
+}
+
+std::optional<TileSizes> tile::findMaskedForwardTileSizes(const Chip &chip,
+                                                          int64_t headDim) {
+  return findForward(kForwardRolesMasked, chip, headDim);
 }
 
 std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,

@@ -18,12 +18,18 @@ struct TileSizes {
   /// the registers of a thread of either. With them, the weights of one step
   /// are multiplied in the next one, beside its exponentials.
   int64_t producers = 0, registers = 0, producerRegisters = 0;
+  /// Stages of the ring of Q, and blocks of threads that are launched at most,
+  /// of which each does one block of rows after another; 0: one each.
+  int64_t queryStages = 0, processors = 0;
 };
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of
 /// the two head dimensions; none if no size is known to fit.
 std::optional<TileSizes> findForwardTileSizes(const Chip &chip,
                                               int64_t headDim);
+/// The same under a causal mask or in a window.
+std::optional<TileSizes> findMaskedForwardTileSizes(const Chip &chip,
+                                                    int64_t headDim);
 /// The same without warps that copy.
 std::optional<TileSizes> findPlainForwardTileSizes(const Chip &chip,
                                                    int64_t headDim);
