@@ -79,23 +79,34 @@ readCodeObjectResources(StringRef codeObject) {
       object::ELFFile<object::ELF64LE>::create(codeObject);
   if (!elf)
     return elf.takeError();
+  // Relocatable objects have sections only, others may have lost them.
   auto headers = elf->program_headers();
   if (!headers)
     return headers.takeError();
-  for (const auto &header : *headers) {
-    if (header.p_type != ELF::PT_NOTE)
-      continue;
+  auto sections = elf->sections();
+  if (!sections)
+    return sections.takeError();
+  std::optional<Expected<std::vector<KernelResources>>> found;
+  auto find = [&](const auto &header, uint64_t align) -> bool {
     Error error = Error::success();
     for (const auto &note : elf->notes(header, error)) {
       if (note.getName() != "AMDGPU" ||
           note.getType() != ELF::NT_AMDGPU_METADATA)
         continue;
       consumeError(std::move(error));
-      return readMetadata(note.getDesc(header.p_align));
+      found.emplace(readMetadata(note.getDesc(align)));
+      return true;
     }
     if (error)
-      return error;
-  }
+      found.emplace(std::move(error));
+    return found.has_value();
+  };
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_NOTE && find(header, header.p_align))
+      return std::move(*found);
+  for (const auto &section : *sections)
+    if (section.sh_type == ELF::SHT_NOTE && find(section, section.sh_addralign))
+      return std::move(*found);
   return createStringError(
       "the file is no AMD code object: it has no metadata");
 }

@@ -1,8 +1,11 @@
 //===- SinkFragmentLoads.cpp - Read fragments where they are used ---------===//
 
+#include "FragmentParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 
 namespace tile {
@@ -27,10 +30,34 @@ static Operation *firstUserInBlock(Operation *op) {
   return first;
 }
 
+/// The address operand of a load of a fragment from shared memory; null if op
+/// is none.
+static OpOperand *fragmentAddress(Operation &op) {
+  if (isa<tile::gpu::LoadMatrixOp>(op))
+    return &op.getOpOperand(1);
+  auto load = dyn_cast<vector::LoadOp>(op);
+  if (!load || load.getIndices().size() != 1 ||
+      !mlir::gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
+          load.getMemRefType()))
+    return nullptr;
+  return &load.getIndicesMutable()[0];
+}
+
+/// Whether op only names parts of what its operands hold.
+static bool isRearrangement(Operation &op) {
+  return isa<vector::ExtractOp, vector::ExtractStridedSliceOp,
+             vector::FromElementsOp, vector::InsertStridedSliceOp,
+             vector::ShuffleOp>(op);
+}
+
 namespace {
 struct SinkFragmentLoads
     : tile::impl::TileSinkFragmentLoadsBase<SinkFragmentLoads> {
   void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateFragmentPartsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
     getOperation()->walk([](Block *block) { sinkIn(*block); });
   }
 
@@ -51,8 +78,8 @@ private:
     // the first operation below that loads must stay above.
     Operation *fence = nullptr;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-      bool isLoad = isa<tile::gpu::LoadMatrixOp>(op);
-      if (!isLoad && !isa<vector::ExtractStridedSliceOp>(op)) {
+      OpOperand *address = fragmentAddress(op);
+      if (!address && !isRearrangement(op)) {
         if (!isMemoryEffectFree(&op))
           fence = &op;
         continue;
@@ -60,11 +87,11 @@ private:
       Operation *target = firstUserInBlock(&op);
       if (!target)
         continue;
-      if (isLoad && fence && fence->isBeforeInBlock(target))
+      if (address && fence && fence->isBeforeInBlock(target))
         target = fence;
       op.moveBefore(target);
-      if (isLoad)
-        sinkConstantOffset(op.getOpOperand(1));
+      if (address)
+        sinkConstantOffset(*address);
     }
   }
 };

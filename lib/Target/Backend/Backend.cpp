@@ -1,6 +1,7 @@
 //===- Backend.cpp - LLVM IR, optimisation, code generation ---------------===//
 
 #include "Backend.h"
+#include "Emit.h"
 #include "Recovery.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -225,14 +226,17 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
       return;
     }
     llvm::legacy::PassManager passes;
-    auto type = kind == OutputKind::PTX ? llvm::CodeGenFileType::AssemblyFile
-                                        : llvm::CodeGenFileType::ObjectFile;
-    if (session->machine->addPassesToEmitFile(passes, os, nullptr, type)) {
+    llvm::TargetMachine &machine = *session->machine;
+    if (kind == OutputKind::PTX
+            ? machine.addPassesToEmitFile(passes, os, nullptr,
+                                          llvm::CodeGenFileType::AssemblyFile)
+            : emitObject(machine, *session->module, session->output)) {
       session->failed = true;
       module.emitError() << chip.name << ": LLVM cannot emit this file type";
       return;
     }
-    passes.run(*session->module);
+    if (kind == OutputKind::PTX)
+      passes.run(*session->module);
     stopwatch.lap("code generation");
   });
   if (fatal) {

@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --tile-sink-fragment-loads | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
+#global = #gpu.address_space<global>
 
 // Each read goes where its first user is, with the slices of its result.
 // CHECK-LABEL: func @fragments
@@ -73,4 +74,94 @@ func.func @address(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8
     scf.yield %t : vector<8xf16>
   }
   return %r : vector<8xf16>
+}
+
+// Loads of workgroup memory move as well, those of global memory do not.
+// CHECK-LABEL: func @vectors
+// CHECK: %[[G:.+]] = vector.load %{{.+}} : memref<?xf16, #gpu.address_space<global>>
+// CHECK-NEXT: arith.negf %[[G]]
+// CHECK-NEXT: %[[A:.+]] = vector.load %{{.+}} : memref<?xf16, #gpu.address_space<workgroup>>
+// CHECK-NEXT: arith.addf %{{.+}}, %[[A]]
+func.func @vectors(%m: memref<?xf16, #shared>, %g: memref<?xf16, #global>, %i: index) -> vector<8xf16> {
+  %b = vector.load %g[%i] : memref<?xf16, #global>, vector<8xf16>
+  %a = vector.load %m[%i] : memref<?xf16, #shared>, vector<8xf16>
+  %n = arith.negf %b : vector<8xf16>
+  %s = arith.addf %n, %a : vector<8xf16>
+  return %s : vector<8xf16>
+}
+
+// A store is a fence in a loop as well.
+// CHECK-LABEL: func @store_in_loop
+// CHECK: vector.load
+// CHECK-NEXT: scf.for
+// CHECK: arith.negf
+func.func @store_in_loop(%m: memref<?xf16, #shared>, %i: index, %v: vector<8xf16>) -> vector<8xf16> {
+  %c1 = arith.constant 1 : index
+  %a = vector.load %m[%i] : memref<?xf16, #shared>, vector<8xf16>
+  scf.for %k = %i to %i step %c1 {
+    vector.store %v, %m[%k] : memref<?xf16, #shared>, vector<8xf16>
+  }
+  %n = arith.negf %a : vector<8xf16>
+  return %n : vector<8xf16>
+}
+
+// A slice of shuffled parts needs only its own.
+// CHECK-LABEL: func @parts
+// CHECK: %[[P0:.+]] = vector.load %{{.+}}[%arg1]
+// CHECK-NEXT: %[[S0:.+]] = vector.insert_strided_slice %[[P0]], %{{.+}} {offsets = [0]
+// CHECK-NEXT: %[[P2:.+]] = vector.load %{{.+}}[%arg3]
+// CHECK-NEXT: %[[F0:.+]] = vector.insert_strided_slice %[[P2]], %[[S0]] {offsets = [4]
+// CHECK-NEXT: tile_gpu.mma "mma.m16n8k16.f16" %[[F0]],
+// CHECK: %[[P1:.+]] = vector.load %{{.+}}[%arg2]
+// CHECK: %[[P3:.+]] = vector.load %{{.+}}[%arg4]
+// CHECK-NOT: vector.shuffle
+// CHECK: tile_gpu.mma
+func.func @parts(%m: memref<?xf16, #shared>, %i0: index, %i1: index, %i2: index, %i3: index,
+    %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
+  %zero = arith.constant dense<0.0> : vector<16xf16>
+  %p0 = vector.load %m[%i0] : memref<?xf16, #shared>, vector<4xf16>
+  %p1 = vector.load %m[%i1] : memref<?xf16, #shared>, vector<4xf16>
+  %p2 = vector.load %m[%i2] : memref<?xf16, #shared>, vector<4xf16>
+  %p3 = vector.load %m[%i3] : memref<?xf16, #shared>, vector<4xf16>
+  %0 = vector.insert_strided_slice %p0, %zero {offsets = [0], strides = [1]} : vector<4xf16> into vector<16xf16>
+  %1 = vector.insert_strided_slice %p1, %0 {offsets = [4], strides = [1]} : vector<4xf16> into vector<16xf16>
+  %2 = vector.insert_strided_slice %p2, %1 {offsets = [8], strides = [1]} : vector<4xf16> into vector<16xf16>
+  %3 = vector.insert_strided_slice %p3, %2 {offsets = [12], strides = [1]} : vector<4xf16> into vector<16xf16>
+  %t = vector.shuffle %3, %3 [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15] : vector<16xf16>, vector<16xf16>
+  %a0 = vector.extract_strided_slice %t {offsets = [0], sizes = [8], strides = [1]} : vector<16xf16> to vector<8xf16>
+  %a1 = vector.extract_strided_slice %t {offsets = [8], sizes = [8], strides = [1]} : vector<16xf16> to vector<8xf16>
+  %d0 = tile_gpu.mma "mma.m16n8k16.f16" %a0, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  %d1 = tile_gpu.mma "mma.m16n8k16.f16" %a1, %b, %d0 : vector<8xf16>, vector<4xf16>, vector<4xf32>
+  return %d1 : vector<4xf32>
+}
+
+// Interleaved elements, and a part of one part.
+// CHECK-LABEL: func @elements
+// CHECK-SAME: %[[X:[a-z0-9]+]]: vector<2xf16>, %[[Y:[a-z0-9]+]]: vector<2xf16>
+// CHECK-DAG: %[[X0:.+]] = vector.extract %[[X]][0]
+// CHECK-DAG: %[[X1:.+]] = vector.extract %[[X]][1]
+// CHECK-DAG: %[[Y0:.+]] = vector.extract %[[Y]][0]
+// CHECK-DAG: %[[A:.+]] = vector.from_elements %[[X0]], %[[Y0]], %[[X1]] : vector<3xf16>
+// CHECK-DAG: %[[C:.+]] = vector.extract_strided_slice %[[Y]] {offsets = [1], sizes = [1]
+// CHECK: return %[[A]], %[[C]]
+func.func @elements(%x: vector<2xf16>, %y: vector<2xf16>) -> (vector<3xf16>, vector<1xf16>) {
+  %zero = arith.constant dense<0.0> : vector<4xf16>
+  %0 = vector.insert_strided_slice %x, %zero {offsets = [0], strides = [1]} : vector<2xf16> into vector<4xf16>
+  %1 = vector.insert_strided_slice %y, %0 {offsets = [2], strides = [1]} : vector<2xf16> into vector<4xf16>
+  %t = vector.shuffle %1, %1 [0, 2, 1, 3] : vector<4xf16>, vector<4xf16>
+  %a = vector.extract_strided_slice %t {offsets = [0], sizes = [3], strides = [1]} : vector<4xf16> to vector<3xf16>
+  %b = vector.extract_strided_slice %t {offsets = [3], sizes = [1], strides = [1]} : vector<4xf16> to vector<1xf16>
+  return %a, %b : vector<3xf16>, vector<1xf16>
+}
+
+// Elements that no insertion wrote stay what they are.
+// CHECK-LABEL: func @not_inserted
+// CHECK: vector.insert_strided_slice
+// CHECK: %[[T:.+]] = vector.shuffle
+// CHECK: vector.extract_strided_slice %[[T]]
+func.func @not_inserted(%x: vector<2xf16>, %z: vector<4xf16>) -> vector<2xf16> {
+  %0 = vector.insert_strided_slice %x, %z {offsets = [0], strides = [1]} : vector<2xf16> into vector<4xf16>
+  %t = vector.shuffle %0, %0 [0, 2, 1, 3] : vector<4xf16>, vector<4xf16>
+  %a = vector.extract_strided_slice %t {offsets = [0], sizes = [2], strides = [1]} : vector<4xf16> to vector<2xf16>
+  return %a : vector<2xf16>
 }

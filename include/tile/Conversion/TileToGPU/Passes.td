@@ -43,13 +43,14 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
 }
 
 def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
-  let summary = "Moves fragment loads down to their first use";
+  let summary = "Reads fragments from shared memory where they are used";
   let description = [{
     `tile-vectorize` reads all fragments of a tile before the product that uses
     them; the back ends keep that order, and with it every fragment in
-    registers. This pass moves each `tile_gpu.load_matrix` (and the slices of
-    its result) to its first use, but never across an operation with side
-    effects.
+    registers. This pass makes each slice of a tile of just the loads that it
+    needs, and moves these, `tile_gpu.load_matrix` and `vector.load` of
+    workgroup memory (and the slices of their results), to their first use, but
+    never across another operation with side effects.
 
     ```mlir
     %a = tile_gpu.load_matrix %smem[%i] : ...
@@ -63,6 +64,8 @@ def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
     %1 = tile_gpu.mma "mma.m16n8k16.f16" %b, ...
     ```
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // TILE_CONVERSION_TILETOGPU_PASSES_TD
