@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -70,7 +71,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     if (kernels.empty())
       return;
     const Chip *chip = getTargetChip(module);
-    if (!chip)
+    // What scheduling has made of the program: compile() does not verify after
+    // every pass, and only here is it still said in terms of tiles.
+    if (!chip || failed(verify(module)))
       return signalPassFailure();
 
     OpBuilder builder(module.getBodyRegion());

@@ -89,6 +89,23 @@ tile.kernel @tiles_in_one_thread() attributes {num_warps = 4 : i32} {
 
 // -----
 
+!q = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!t = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @copies_in_one_thread(%q: !q) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.alloc : !t
+  tile.warp_roles warps = [4, 4] {
+    %a = arith.constant 0 : i32
+  }, {
+    // expected-error @below {{'tile.copy' op needs the warps of the first role; any other runs in one thread}}
+    tile.copy %q[%c0, %c0], %t : !q, !t
+  }
+}
+
+// -----
+
 !floats = !tile.buffer<2xf32, #tile.padded<0, order = [0]>, shared>
 
 tile.kernel @not_barriers() {

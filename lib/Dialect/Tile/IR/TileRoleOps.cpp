@@ -58,7 +58,8 @@ LogicalResult WarpRolesOp::verify() {
     WalkResult result = role.walk([&](Operation *op) {
       auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
       if (llvm::none_of(op->getOperandTypes(), isTile) &&
-          llvm::none_of(op->getResultTypes(), isTile) && !isa<BarrierOp>(op))
+          llvm::none_of(op->getResultTypes(), isTile) &&
+          !isa<BarrierOp, CopyOp>(op))
         return WalkResult::advance();
       op->emitOpError("needs the warps of the first role; any other runs in "
                       "one thread");
