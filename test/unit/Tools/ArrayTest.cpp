@@ -111,7 +111,7 @@ TEST(Array, ReadsWhatItWrites) {
       TemporaryFile file;
       EXPECT_FALSE(bool(writeNpy(file.path(), *array)));
       // The data begin at a multiple of 64 bytes.
-      uint64_t bytes;
+      uint64_t bytes = 0;
       EXPECT_FALSE(llvm::sys::fs::file_size(file.path(), bytes));
       EXPECT_EQ((bytes - array->bytes().size()) % 64, 0u);
 
