@@ -1,10 +1,12 @@
 //===- Chips.cpp - The chips, one row each --------------------------------===//
 //
 // Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
-// CDNA4, RDNA3 and RDNA4 instruction set architecture guides. The PTX version
-// is the lowest that has the chip and what the lowering emits for it, so that
-// the oldest driver accepts it: 7.0 for sm_80, 7.8 for sm_89, and 8.1 for
-// sm_90a, whose vector reductions to global memory 8.0 lacks.
+// CDNA4, RDNA3 and RDNA4 instruction set architecture guides; the vendors' data
+// sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900 XTX and RX 9070 XT for
+// the processors. The PTX version is the lowest that has the chip and what the
+// lowering emits for it, so that the oldest driver accepts it: 7.0 for sm_80,
+// 7.8 for sm_89, and 8.1 for sm_90a, whose vector reductions to global memory
+// 8.0 lacks.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/Chips.h"
@@ -50,14 +52,14 @@ static constexpr StringLiteral atomicsGfx12[] = {
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  shared  banks regs global shared async  ldmatrix bulk   ptx instructions  atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  166912,  32,  255,  16,   16,   true,  true,    false, 70, mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  101376,  32,  255,  16,   16,   true,  true,    false, 78, mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  232448,  32,  255,  16,   16,   true,  true,    true,  81, wgmma,    atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,   65536,  32,  512,  16,   16,   false, false,   false,  0, mfmaGfx942, atomicsGfx94},
-    {"gfx950",  Vendor::AMD,    64,  163840,  64,  512,  16,   16,   false, false,   false,  0, mfmaGfx950, atomicsGfx94},
-    {"gfx1100", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs shared  banks regs global shared async  ldmatrix bulk   ptx instructions  atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   true,  true,    false, 70, mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   true,  true,    false, 78, mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   true,  true,    true,  81, wgmma,    atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   false, false,   false,  0, mfmaGfx942, atomicsGfx94},
+    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   false, false,   false,  0, mfmaGfx950, atomicsGfx94},
+    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

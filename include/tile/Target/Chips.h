@@ -20,6 +20,9 @@ struct Chip {
   Vendor vendor;
   /// Threads of a warp (NVIDIA) or wave (AMD).
   int64_t warpSize;
+  /// Multiprocessors or compute units of the largest part of this chip: as many
+  /// blocks run at once that fill one each.
+  int64_t processors;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
   /// Shared memory banks of 4 bytes.

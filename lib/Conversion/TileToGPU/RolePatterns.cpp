@@ -197,6 +197,12 @@ private:
   }
 };
 
+/// The place of barrier number `index`.
+Value barrierAt(OpBuilder &builder, Location loc, const BufferParts &barriers,
+                Value index) {
+  return arith::AddIOp::create(builder, loc, barriers.offset, index);
+}
+
 struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
   using MemoryPattern::MemoryPattern;
   LogicalResult
@@ -211,9 +217,8 @@ struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
                                     /*withElseRegion=*/false);
     rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
     for (int64_t i = 0; i < op.getBarriers().getType().getShape()[0]; ++i) {
-      Value index = arith::AddIOp::create(
-          rewriter, loc, barriers.offset,
-          arith::ConstantIndexOp::create(rewriter, loc, i));
+      Value index = barrierAt(rewriter, loc, barriers,
+                              arith::ConstantIndexOp::create(rewriter, loc, i));
       tile::gpu::MBarrierInitOp::create(rewriter, loc, barriers.memory, index,
                                         op.getArrivals());
     }
@@ -222,12 +227,6 @@ struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
     return success();
   }
 };
-
-/// The place of barrier number `index`.
-Value barrierAt(OpBuilder &builder, Location loc, const BufferParts &barriers,
-                Value index) {
-  return arith::AddIOp::create(builder, loc, barriers.offset, index);
-}
 
 struct WaitBarrierPattern : MemoryPattern<WaitBarrierOp> {
   using MemoryPattern::MemoryPattern;

@@ -51,19 +51,19 @@ static constexpr TileSizesRow kForward[] = {
 // Measured on an H200, docs/performance.md.
 // clang-format off
 static constexpr TileSizesRow kForwardRoles[] = {
-    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, blocks
-    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32, 2, 132}},
-    {MmaKind::Wgmma,    163840,   128, {128, 176,  8, 2, 1, 4, 232, 40, 1, 132}},
-    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1, 132}},
-    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1, 132}},
+    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q
+    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32, 2}},
+    {MmaKind::Wgmma,    163840,   128, {128, 176,  8, 2, 1, 4, 232, 40, 1}},
+    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1}},
+    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},
 };
 
 // The same under a mask, which takes registers: so many that from 192 on there
 // are none left to go from one block of rows to the next. Of small blocks less
 // is for nothing on the diagonal.
 static constexpr TileSizesRow kForwardRolesMasked[] = {
-    {MmaKind::Wgmma,    163840,    64, {128, 192,  8, 2, 1, 4, 232, 40, 2, 132}},
-    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2, 132}},
+    {MmaKind::Wgmma,    163840,    64, {128, 192,  8, 2, 1, 4, 232, 40, 2}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
 };
@@ -127,8 +127,11 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
 static std::optional<TileSizes> findForward(llvm::ArrayRef<TileSizesRow> roles,
                                             const Chip &chip, int64_t headDim) {
   if (chip.bulkCopy)
-    if (std::optional<TileSizes> sizes = find(roles, chip, headDim))
+    if (std::optional<TileSizes> sizes = find(roles, chip, headDim)) {
+      if (sizes->queryStages != 0)
+        sizes->processors = chip.processors;
       return sizes;
+    }
   return find(kForward, chip, headDim);
 }
 

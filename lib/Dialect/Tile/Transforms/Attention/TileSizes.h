@@ -18,8 +18,9 @@ struct TileSizes {
   /// the registers of a thread of either. With them, the weights of one step
   /// are multiplied in the next one, beside its exponentials.
   int64_t producers = 0, registers = 0, producerRegisters = 0;
-  /// Stages of the ring of Q, and blocks of threads that are launched at most,
-  /// of which each does one block of rows after another; 0: one each.
+  /// Stages of the ring of Q, if each block of threads does one block of rows
+  /// after another, and how many blocks of threads are launched then at most;
+  /// 0: one for each block of rows.
   int64_t queryStages = 0, processors = 0;
 };
 
