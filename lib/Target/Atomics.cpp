@@ -12,33 +12,39 @@ using E = AtomicElement;
 
 // clang-format off
 static const Atomic table[] = {
-    // name             element  width global shared native PTX
-    {"nvidia.f32",      E::F32,  1,    true,  true,  true,  "f32"},
-    {"nvidia.f32x2",    E::F32,  2,    true,  false, true,  "v2.f32"},
-    {"nvidia.f32x4",    E::F32,  4,    true,  false, true,  "v4.f32"},
-    {"nvidia.f64",      E::F64,  1,    true,  true,  true,  "f64"},
-    {"nvidia.f16",      E::F16,  1,    true,  true,  false, "noftz.f16"},
-    {"nvidia.f16x2",    E::F16,  2,    true,  true,  true,  "noftz.f16x2"},
-    {"nvidia.f16x4",    E::F16,  4,    true,  false, true,  "noftz.v2.f16x2"},
-    {"nvidia.f16x8",    E::F16,  8,    true,  false, true,  "noftz.v4.f16x2"},
-    {"nvidia.bf16.loop",E::BF16, 1,    true,  true,  false, ""},
-    {"nvidia.bf16",     E::BF16, 1,    true,  true,  false, "noftz.bf16"},
-    {"nvidia.bf16x2",   E::BF16, 2,    true,  true,  true,  "noftz.bf16x2"},
-    {"nvidia.bf16x4",   E::BF16, 4,    true,  false, true,  "noftz.v2.bf16x2"},
-    {"nvidia.bf16x8",   E::BF16, 8,    true,  false, true,  "noftz.v4.bf16x2"},
-    {"nvidia.i32",      E::I32,  1,    true,  true,  true,  "%32"},
-    {"nvidia.i64",      E::I64,  1,    true,  true,  true,  "%64"},
-    {"amd.f32",         E::F32,  1,    true,  true,  true,  ""},
-    {"amd.f64",         E::F64,  1,    true,  true,  true,  ""},
-    {"amd.f64.loop",    E::F64,  1,    true,  true,  false, ""},
-    {"amd.f16.loop",    E::F16,  1,    true,  true,  false, ""},
-    {"amd.f16x2",       E::F16,  2,    true,  true,  true,  ""},
-    {"amd.f16x2.loop",  E::F16,  2,    true,  true,  false, ""},
-    {"amd.bf16.loop",   E::BF16, 1,    true,  true,  false, ""},
-    {"amd.bf16x2",      E::BF16, 2,    true,  true,  true,  ""},
-    {"amd.bf16x2.loop", E::BF16, 2,    true,  true,  false, ""},
-    {"amd.i32",         E::I32,  1,    true,  true,  true,  ""},
-    {"amd.i64",         E::I64,  1,    true,  true,  true,  ""},
+    // name               element  width global shared buffer native PTX
+    {"nvidia.f32",        E::F32,  1,    true,  true,  false, true,  "f32"},
+    {"nvidia.f32x2",      E::F32,  2,    true,  false, false, true,  "v2.f32"},
+    {"nvidia.f32x4",      E::F32,  4,    true,  false, false, true,  "v4.f32"},
+    {"nvidia.f64",        E::F64,  1,    true,  true,  false, true,  "f64"},
+    {"nvidia.f16",        E::F16,  1,    true,  true,  false, false, "noftz.f16"},
+    {"nvidia.f16x2",      E::F16,  2,    true,  true,  false, true,  "noftz.f16x2"},
+    {"nvidia.f16x4",      E::F16,  4,    true,  false, false, true,  "noftz.v2.f16x2"},
+    {"nvidia.f16x8",      E::F16,  8,    true,  false, false, true,  "noftz.v4.f16x2"},
+    {"nvidia.bf16.loop",  E::BF16, 1,    true,  true,  false, false, ""},
+    {"nvidia.bf16",       E::BF16, 1,    true,  true,  false, false, "noftz.bf16"},
+    {"nvidia.bf16x2",     E::BF16, 2,    true,  true,  false, true,  "noftz.bf16x2"},
+    {"nvidia.bf16x4",     E::BF16, 4,    true,  false, false, true,  "noftz.v2.bf16x2"},
+    {"nvidia.bf16x8",     E::BF16, 8,    true,  false, false, true,  "noftz.v4.bf16x2"},
+    {"nvidia.i32",        E::I32,  1,    true,  true,  false, true,  "%32"},
+    {"nvidia.i64",        E::I64,  1,    true,  true,  false, true,  "%64"},
+    {"amd.f32",           E::F32,  1,    true,  true,  false, true,  ""},
+    {"amd.f64",           E::F64,  1,    true,  true,  false, true,  ""},
+    {"amd.f64.loop",      E::F64,  1,    true,  true,  false, false, ""},
+    {"amd.f16.loop",      E::F16,  1,    true,  true,  false, false, ""},
+    {"amd.f16x2",         E::F16,  2,    true,  true,  false, true,  ""},
+    {"amd.f16x2.loop",    E::F16,  2,    true,  true,  false, false, ""},
+    {"amd.bf16.loop",     E::BF16, 1,    true,  true,  false, false, ""},
+    {"amd.bf16x2",        E::BF16, 2,    true,  true,  false, true,  ""},
+    {"amd.bf16x2.loop",   E::BF16, 2,    true,  true,  false, false, ""},
+    {"amd.i32",           E::I32,  1,    true,  true,  false, true,  ""},
+    {"amd.i64",           E::I64,  1,    true,  true,  false, true,  ""},
+    {"amd.f32.buffer",    E::F32,  1,    false, false, true,  true,  ""},
+    {"amd.f64.buffer",    E::F64,  1,    false, false, true,  true,  ""},
+    {"amd.f16x2.buffer",  E::F16,  2,    false, false, true,  true,  ""},
+    {"amd.bf16x2.buffer", E::BF16, 2,    false, false, true,  true,  ""},
+    {"amd.i32.buffer",    E::I32,  1,    false, false, true,  true,  ""},
+    {"amd.i64.buffer",    E::I64,  1,    false, false, true,  true,  ""},
 };
 // clang-format on
 
@@ -54,18 +60,30 @@ static bool isFloat(AtomicElement element) {
   return element != E::I32 && element != E::I64;
 }
 
-const Atomic *tile::findAtomic(const Chip &chip, AtomicKind kind,
-                               AtomicElement element, int64_t width,
-                               bool shared) {
+/// The first row of `chip` that reaches `space`.
+static const Atomic *findReaching(const Chip &chip, bool Atomic::*space,
+                                  AtomicKind kind, AtomicElement element,
+                                  int64_t width) {
   if (isFloat(element) != (kind == AtomicKind::AddF))
     return nullptr;
   for (StringRef name : chip.atomics) {
     const Atomic *row = findAtomic(name);
-    if (row->element == element && row->width == width &&
-        (shared ? row->shared : row->global))
+    if (row->element == element && row->width == width && row->*space)
       return row;
   }
   return nullptr;
+}
+
+const Atomic *tile::findAtomic(const Chip &chip, AtomicKind kind,
+                               AtomicElement element, int64_t width,
+                               bool shared) {
+  return findReaching(chip, shared ? &Atomic::shared : &Atomic::global, kind,
+                      element, width);
+}
+
+const Atomic *tile::findBufferAtomic(const Chip &chip, AtomicKind kind,
+                                     AtomicElement element, int64_t width) {
+  return findReaching(chip, &Atomic::buffer, kind, element, width);
 }
 
 llvm::SmallVector<int64_t> tile::atomicWidths(const Chip &chip, AtomicKind kind,
@@ -109,6 +127,12 @@ static StringRef getIntegerType(AtomicKind kind) {
   default:
     return "u";
   }
+}
+
+std::string tile::getBufferIntrinsic(AtomicKind kind) {
+  static constexpr llvm::StringLiteral names[] = {
+      "fadd", "add", "smax", "smin", "umax", "umin", "or", "and"};
+  return ("llvm.amdgcn.raw.ptr.buffer.atomic." + names[unsigned(kind)]).str();
 }
 
 std::string tile::getPtxAtomic(const Atomic &row, AtomicKind kind,

@@ -2,11 +2,11 @@
 //
 // Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
 // CDNA4, RDNA3 and RDNA4 instruction set architecture guides; the vendors' data
-// sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900 XTX and RX 9070 XT for
-// the processors. The PTX version is the lowest that has the chip and what the
-// lowering emits for it, so that the oldest driver accepts it: 7.0 for sm_80,
-// 7.8 for sm_89, and 8.1 for sm_90a, whose vector reductions to global memory
-// 8.0 lacks.
+// sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900 XTX and RX 9070 XT
+// for the processors. The PTX version is the lowest that has the chip and what
+// the lowering emits for it, so that the oldest driver accepts it: 7.0 for
+// sm_80, 7.8 for sm_89, and 8.1 for sm_90a, whose vector reductions to global
+// memory 8.0 lacks.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/Chips.h"
@@ -40,26 +40,41 @@ static constexpr StringLiteral atomicsSm90[] = {
     "nvidia.f16",  "nvidia.f16x2",  "nvidia.f16x4",  "nvidia.f16x8",
     "nvidia.bf16", "nvidia.bf16x2", "nvidia.bf16x4", "nvidia.bf16x8",
     "nvidia.i32",  "nvidia.i64"};
-static constexpr StringLiteral atomicsGfx94[] = {
-    "amd.f32",       "amd.f64",    "amd.f16.loop", "amd.f16x2",
-    "amd.bf16.loop", "amd.bf16x2", "amd.i32",      "amd.i64"};
+static constexpr StringLiteral atomicsGfx942[] = {
+    "amd.f32",        "amd.f64",        "amd.f16.loop",     "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",     "amd.i32",          "amd.i64",
+    "amd.f32.buffer", "amd.f64.buffer", "amd.f16x2.buffer", "amd.i32.buffer",
+    "amd.i64.buffer"};
+static constexpr StringLiteral atomicsGfx950[] = {
+    "amd.f32",        "amd.f64",        "amd.f16.loop",     "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",     "amd.i32",          "amd.i64",
+    "amd.f32.buffer", "amd.f64.buffer", "amd.f16x2.buffer", "amd.bf16x2.buffer",
+    "amd.i32.buffer", "amd.i64.buffer"};
 static constexpr StringLiteral atomicsGfx11[] = {
-    "amd.f32",       "amd.f64.loop",    "amd.f16.loop", "amd.f16x2.loop",
-    "amd.bf16.loop", "amd.bf16x2.loop", "amd.i32",      "amd.i64"};
+    "amd.f32",        "amd.f64.loop",    "amd.f16.loop",  "amd.f16x2.loop",
+    "amd.bf16.loop",  "amd.bf16x2.loop", "amd.i32",       "amd.i64",
+    "amd.f32.buffer", "amd.i32.buffer",  "amd.i64.buffer"};
 static constexpr StringLiteral atomicsGfx12[] = {
-    "amd.f32",       "amd.f64.loop", "amd.f16.loop", "amd.f16x2",
-    "amd.bf16.loop", "amd.bf16x2",   "amd.i32",      "amd.i64"};
+    "amd.f32",        "amd.f64.loop",     "amd.f16.loop",      "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",       "amd.i32",           "amd.i64",
+    "amd.f32.buffer", "amd.f16x2.buffer", "amd.bf16x2.buffer", "amd.i32.buffer",
+    "amd.i64.buffer"};
+/// Word 3 of a buffer descriptor: a format that is not 0 (bits 12 to 18); from
+/// gfx10 on bit 24 and, in bits 28 and 29, checks by offset alone.
+static constexpr uint32_t bufferGfx9 = 0x00027000, bufferGfx10 = 0x31027000;
+/// SCOPE_DEV in bits 3 and 4; before gfx12 atomics know no such scope.
+static constexpr uint32_t policyGfx12 = 2 << 3;
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs shared  banks regs global shared async  ldmatrix bulk   ptx instructions  atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   true,  true,    false, 70, mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   true,  true,    false, 78, mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   true,  true,    true,  81, wgmma,    atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   false, false,   false,  0, mfmaGfx942, atomicsGfx94},
-    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   false, false,   false,  0, mfmaGfx950, atomicsGfx94},
-    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   false, false,   false,  0, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs shared  banks regs global shared async  ldmatrix bulk   ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   true,  true,    false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   true,  true,    false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   true,  true,    true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   false, false,   false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   false, false,   false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   false, false,   false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   false, false,   false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

@@ -15,6 +15,7 @@
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Target/Mma.h"
 #include "tile/Target/Passes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -255,6 +256,7 @@ private:
   LogicalResult verifyTypes(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
   LogicalResult verifyAtomics(Operation *op);
+  LogicalResult verifyBufferAdd(Operation *op);
   LogicalResult verifyCall(Operation *op);
   LogicalResult verifyKernel(Operation *op);
 
@@ -274,7 +276,7 @@ LogicalResult Verifier::verifyDialect(Operation *op) {
     return op->emitOpError("is for the other vendor's chips; the target is ")
            << chip.name;
   if (!llvmOnly || dialect == "llvm" || dialect == "nvvm" ||
-      dialect == "rocdl" || isa<gpu::GPUModuleOp>(op))
+      dialect == "rocdl" || isa<mlir::gpu::GPUModuleOp>(op))
     return success();
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
     InFlightDiagnostic diag = op->emitError("no lowering turns ");
@@ -446,6 +448,27 @@ LogicalResult Verifier::verifyTypes(Operation *op) {
   return success();
 }
 
+/// The buffer forms of additions of floats: chips differ in which they have.
+LogicalResult Verifier::verifyBufferAdd(Operation *op) {
+  Value value;
+  if (auto add = dyn_cast<ROCDL::RawPtrBufferAtomicFaddOp>(op))
+    value = add.getVdata();
+  else if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+           call && !call.getArgs().empty() &&
+           call.getIntrin().starts_with(getBufferIntrinsic(AtomicKind::AddF)))
+    value = call.getArgs().front();
+  if (!value || isNvidia())
+    return success();
+  Type type = value.getType();
+  std::optional<AtomicElement> element =
+      tile::gpu::getAtomicElement(getElementTypeOrSelf(type));
+  if (element &&
+      findBufferAtomic(chip, AtomicKind::AddF, *element, getNumElements(type)))
+    return success();
+  return op->emitOpError("adds ") << type << " through a buffer descriptor; "
+                                  << chip.name << " has no such instruction";
+}
+
 LogicalResult Verifier::verifyAtomics(Operation *op) {
   std::optional<StringRef> scope;
   Type value;
@@ -459,7 +482,7 @@ LogicalResult Verifier::verifyAtomics(Operation *op) {
     scope = fence.getSyncscope().value_or("");
   }
   if (!scope)
-    return success();
+    return verifyBufferAdd(op);
   ArrayRef<StringLiteral> scopes =
       isNvidia() ? ArrayRef(kNvidiaScopes) : ArrayRef(kAmdScopes);
   if (!llvm::is_contained(scopes, *scope))
@@ -506,11 +529,12 @@ LogicalResult Verifier::verifyCall(Operation *op) {
 
 /// Limits of a launch.
 LogicalResult Verifier::verifyKernel(Operation *op) {
-  auto gpuFunc = dyn_cast<gpu::GPUFuncOp>(op);
+  auto gpuFunc = dyn_cast<mlir::gpu::GPUFuncOp>(op);
   auto llvmFunc = dyn_cast<LLVM::LLVMFuncOp>(op);
   bool isKernel =
       (gpuFunc && gpuFunc.isKernel()) ||
-      (llvmFunc && llvmFunc->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()));
+      (llvmFunc &&
+       llvmFunc->hasAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName()));
   if (!isKernel)
     return success();
 

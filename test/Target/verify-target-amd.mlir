@@ -85,6 +85,31 @@ module attributes {tile.target = "gfx942"} {
 
 // -----
 
+module attributes {tile.target = "gfx1100"} {
+  gpu.module @m {
+    llvm.func @buffer(%p: !llvm.ptr<8>, %v: f32, %w: vector<2xf16>, %n: i32) {
+      rocdl.raw.ptr.buffer.atomic.fadd %v, %p, %n, %n, %n : f32
+      // expected-error @+1 {{'rocdl.raw.ptr.buffer.atomic.fadd' op adds 'vector<2xf16>' through a buffer descriptor; gfx1100 has no such instruction}}
+      rocdl.raw.ptr.buffer.atomic.fadd %w, %p, %n, %n, %n : vector<2xf16>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    llvm.func @buffer(%p: !llvm.ptr<8>, %v: vector<2xbf16>, %n: i32) {
+      // expected-error @+1 {{'llvm.call_intrinsic' op adds 'vector<2xbf16>' through a buffer descriptor; gfx942 has no such instruction}}
+      %0 = llvm.call_intrinsic "llvm.amdgcn.raw.ptr.buffer.atomic.fadd"(%v, %p, %n, %n, %n) : (vector<2xbf16>, !llvm.ptr<8>, i32, i32, i32) -> vector<2xbf16>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
 // On AMD chips tile.shared_bytes restates the static size.
 module attributes {tile.target = "gfx1100"} {
   gpu.module @m {

@@ -2,13 +2,18 @@
 //
 // An atomic read-modify-write of one thread: `width` neighbouring elements,
 // each of which is combined atomically (the group is not). A row that is not
-// `native` becomes a compare-and-swap loop, in LLVM or in ptxas. Integers have rows
-// of their own and are never combined as floats, nor the reverse.
+// `native` becomes a compare-and-swap loop, in LLVM or in ptxas. Integers have
+// rows of their own and are never combined as floats, nor the reverse.
+//
+// The buffer form of AMD reaches global memory through a descriptor of 128 bits
+// (base, bytes, flags) in scalar registers and an offset of 32 bits in a vector
+// register. An offset out of the descriptor's bytes is dropped, so a mask needs
+// no branch.
 //
 // Sources: PTX ISA 9.0, "atom" and "red" (vectors of f32, f16x2 and bf16x2 are
 // global only, sm_90 and PTX 8.1); AMD's CDNA3, CDNA4, RDNA3 and RDNA4
 // instruction set guides (GLOBAL_ATOMIC_ADD_F32, _PK_ADD_F16, _PK_ADD_BF16,
-// DS_ADD_F32, ...).
+// BUFFER_ATOMIC_ADD_F32, DS_ADD_F32, ...).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_ATOMICS_H
@@ -36,7 +41,9 @@ struct Atomic {
   AtomicElement element;
   /// Elements of one access, which is aligned to its own size.
   int64_t width;
-  bool global, shared;
+  /// Where the instruction reaches. A row is of the buffer form or of the
+  /// others.
+  bool global, shared, buffer;
   bool native;
   /// The vector and type of the PTX instruction, `v4.f32`; empty if LLVM's
   /// atomicrmw is emitted in any case. A `%` stands for the type of an integer
@@ -52,9 +59,16 @@ const Atomic *findAtomic(llvm::StringRef name);
 /// can be added, integers combined in every other way.
 const Atomic *findAtomic(const Chip &chip, AtomicKind kind,
                          AtomicElement element, int64_t width, bool shared);
+/// The same of the row of the buffer form: relaxed, of device scope, without a
+/// result.
+const Atomic *findBufferAtomic(const Chip &chip, AtomicKind kind,
+                               AtomicElement element, int64_t width);
 /// The widths that a chip has rows for, the largest first.
 llvm::SmallVector<int64_t> atomicWidths(const Chip &chip, AtomicKind kind,
                                         AtomicElement element, bool shared);
+
+/// `llvm.amdgcn.raw.ptr.buffer.atomic.fadd`: the intrinsic of a buffer form.
+std::string getBufferIntrinsic(AtomicKind kind);
 
 /// `red.global.add.v4.f32`, or `atom...` if the old values are wanted. Relaxed
 /// order and device scope are PTX's defaults and not printed.

@@ -41,6 +41,11 @@ struct Chip {
   /// PTX ISA version that the generated code is written for, times ten
   /// (LLVM's +ptxNN); 0 on AMD.
   unsigned ptxVersion;
+  /// The last word of a buffer descriptor on AMD: no format, no swizzle, bounds
+  /// checked against its bytes. 0 on NVIDIA.
+  uint32_t bufferFlags;
+  /// The cache policy of an AMD instruction that acts for the whole device.
+  uint32_t devicePolicy;
   /// Matrix instructions, names of rows of Mma.h, the preferred one first.
   llvm::ArrayRef<llvm::StringLiteral> mma;
   /// Atomic instructions, names of rows of Atomics.h.

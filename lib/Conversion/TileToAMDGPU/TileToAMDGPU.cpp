@@ -63,7 +63,8 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
       return signalPassFailure();
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
-    target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address
+    // Lowered with their addresses.
+    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::BufferAtomicRMWOp>();
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,
                            LLVM::LLVMDialect, ROCDL::ROCDLDialect>();

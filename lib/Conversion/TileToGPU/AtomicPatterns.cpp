@@ -2,7 +2,9 @@
 //
 // Every element of the tile is combined once: of the copies of an element, the
 // first register of the first thread acts. Neighbouring elements go together
-// where both layouts, the bounds and the chip allow it (AccessWidth.h).
+// where both layouts, the bounds and the chip allow it (AccessWidth.h). What is
+// masked is skipped by a branch or, where the chip has the buffer form and the
+// tile is a window (WindowAccess.h), by an offset out of the window.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +12,7 @@
 #include "Patterns.h"
 #include "ThreadAddress.h"
 #include "VectorAccess.h"
+#include "WindowAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -103,8 +106,6 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
     AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
                                     atomicRequest(op, kind, element, shared));
     const AccessGroups &groups = width.groups;
-    remarkAtomic(op, width,
-                 *findAtomic(chip, kind, element, groups.width, shared));
     SmallVector<Value> sharedPlaces;
     std::optional<GlobalAccess> access;
     SmallVector<Run> runs;
@@ -121,10 +122,31 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
     }
 
     Value owner = emitIsOwner(rewriter, loc, dist);
+    /// The accesses that the longest branch would skip.
+    int64_t skipped = 0;
+    for (Run run : runs)
+      if (owner ||
+          (access && access->isBounded(groups.order[run.begin * groups.width])))
+        skipped = std::max(skipped, run.end - run.begin);
+    const Atomic *row = findAtomic(chip, kind, element, groups.width, shared);
+    std::optional<Window> window;
+    if (skipped != 0 && !shared && row->native && chip.vendor == Vendor::AMD)
+      window = findWindow(op, dist, buffer, indices, kind, element,
+                          groups.width, skipped);
+    if (window)
+      row = findBufferAtomic(chip, kind, element, groups.width);
+    remarkAtomic(op, width, *row);
+    Value base, thread, outside;
+    if (window) {
+      base = Window::emitBase(rewriter, loc, buffer, indices);
+      thread = Window::emitThreadOffset(rewriter, loc, dist, buffer);
+      outside =
+          arith::ConstantIntOp::create(rewriter, loc, Window::kOutside, 32);
+    }
     SmallVector<Value> parts = toAccesses(rewriter, loc, value, groups), old;
     for (Run run : runs) {
       SmallVector<Value> places;
-      for (int64_t i = run.begin; i < run.end; ++i)
+      for (int64_t i = run.begin; !window && i < run.end; ++i)
         places.push_back(access ? access->offset(groups.order[i * groups.width])
                                 : sharedPlaces[i]);
       Value condition = owner;
@@ -134,6 +156,22 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
           condition = owner
                           ? arith::AndIOp::create(rewriter, loc, owner, inside)
                           : inside;
+      if (window) {
+        Value start = condition ? arith::SelectOp::create(
+                                      rewriter, loc, condition, thread, outside)
+                                : thread;
+        for (int64_t i = run.begin; i < run.end; ++i) {
+          Value offset = arith::AddIOp::create(
+              rewriter, loc, start,
+              arith::ConstantIntOp::create(
+                  rewriter, loc,
+                  window->distance(groups.order[i * groups.width]), 32));
+          tile::gpu::BufferAtomicRMWOp::create(rewriter, loc, op.getKind(),
+                                               parts[i], buffer.memory, base,
+                                               offset, window->bytes());
+        }
+        continue;
+      }
       auto combine = [&] {
         SmallVector<Value> results;
         for (auto [i, place] : llvm::enumerate(places)) {
@@ -180,12 +218,58 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
   }
 
 private:
+  /// A branch that skips more accesses than this costs little: see
+  /// docs/Rationale.md.
+  static constexpr int64_t kMostInWindow = 4;
+
+  /// The window of a masked atomic that takes the buffer form in place of
+  /// branches that skip up to `skipped` accesses.
+  std::optional<Window> findWindow(AtomicRMWOp op, const Layout &dist,
+                                   const BufferParts &buffer,
+                                   ValueRange indices, AtomicKind kind,
+                                   AtomicElement element, int64_t width,
+                                   int64_t skipped) const;
   WidthRequest atomicRequest(AtomicRMWOp op, AtomicKind kind,
                              AtomicElement element, bool shared) const;
   void remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
                     const Atomic &row) const;
 };
 } // namespace
+
+std::optional<Window>
+AtomicRMWPattern::findWindow(AtomicRMWOp op, const Layout &dist,
+                             const BufferParts &buffer, ValueRange indices,
+                             AtomicKind kind, AtomicElement element,
+                             int64_t width, int64_t skipped) const {
+  auto options =
+      remark::RemarkOpts::name("atomic-branch").category("tile-vectorize");
+  if (skipped > kMostInWindow) {
+    remark::analysis(op.getLoc(), options) << remark::reason(
+        "a branch skips {0} masked accesses at once", skipped);
+    return std::nullopt;
+  }
+  std::string reason;
+  std::optional<Window> window;
+  if (op.getResult())
+    reason = "the old values are wanted, which the buffer form does not return";
+  else if (op.getOrder() != MemoryOrder::Relaxed ||
+           op.getScope() != MemoryScope::Device)
+    reason = ("order(" + stringifyEnum(op.getOrder()) + ") scope(" +
+              stringifyEnum(op.getScope()) +
+              ") is wanted; the buffer form is relaxed, of device scope")
+                 .str();
+  else if (!findBufferAtomic(chip, kind, element, width))
+    reason = (chip.name + " has no buffer form of an atomic " +
+              stringifyEnum(op.getKind()) + " of " + Twine(width) + " " +
+              stringify(element))
+                 .str();
+  else
+    window = Window::find(dist, buffer, indices, reason);
+  if (!window)
+    remark::missed(op.getLoc(), options) << remark::reason(
+        "masked elements are skipped by a branch: {0}", reason);
+  return window;
+}
 
 WidthRequest AtomicRMWPattern::atomicRequest(AtomicRMWOp op, AtomicKind kind,
                                              AtomicElement element,

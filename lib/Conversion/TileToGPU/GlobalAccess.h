@@ -19,6 +19,8 @@ public:
   mlir::Value offset(int64_t r);
   /// The distances that decide whether register r is in bounds.
   llvm::SmallVector<int64_t> boundsKey(int64_t r);
+  /// Whether register r may be out of bounds.
+  bool isBounded(int64_t r) { return !boundsKey(r).empty(); }
   /// Whether register r is in bounds; null if it always is. In 32 bits: the
   /// manifest bounds extents by 2^31.
   mlir::Value inBounds(int64_t r);

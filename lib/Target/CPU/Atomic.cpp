@@ -146,12 +146,11 @@ static void updateElements(const AtomicUpdate &update, char *memory,
   }
 }
 
-/// The address is operand 0, the values begin at operand 1.
-static void update(Thread &thread, const Call &call) {
+void cpu::updateMemory(Thread &thread, const Call &call, uint64_t address,
+                       const char *values) {
   const auto &update =
       *static_cast<const AtomicUpdate *>(call.site->data.get());
   unsigned size = bytesOf(update.element) * update.count;
-  uint64_t address = call.integer(0);
   Block &block = *thread.block;
   char *memory = update.shared
                      ? block.accessShared(thread, *call.site, address, size,
@@ -161,7 +160,6 @@ static void update(Thread &thread, const Call &call) {
   if (Checker *checker = block.getChecker())
     checker->atomic(thread, address, update.acquires, update.releases);
   char *olds = call.site->resultSize ? call.frame : nullptr;
-  const char *values = call.operandBytes(1);
   switch (bytesOf(update.element)) {
   case 2:
     return updateElements<uint16_t>(update, memory, values, olds);
@@ -170,6 +168,11 @@ static void update(Thread &thread, const Call &call) {
   case 8:
     return updateElements<uint64_t>(update, memory, values, olds);
   }
+}
+
+/// The address is operand 0, the values begin at operand 1.
+static void update(Thread &thread, const Call &call) {
+  updateMemory(thread, call, call.integer(0), call.operandBytes(1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,17 +195,30 @@ static std::optional<AtomicElement> elementOf(llvm::Type *type) {
   return std::nullopt;
 }
 
+/// What combines values of `type` like this; null if combine() does not.
+static std::shared_ptr<AtomicUpdate> makeUpdate(BinOp op, llvm::Type *type) {
+  std::optional<AtomicElement> element = elementOf(type->getScalarType());
+  if (!element || !isKnown(op, *element))
+    return nullptr;
+  auto vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  auto update = std::make_shared<AtomicUpdate>();
+  update->op = op;
+  update->element = *element;
+  update->count = vector ? vector->getNumElements() : 1;
+  return update;
+}
+
+llvm::Error cpu::decodeUpdate(BinOp op, llvm::Type *type, Site &site) {
+  site.data = makeUpdate(op, type);
+  return site.data ? llvm::Error::success()
+                   : llvm::createStringError("its operation or its type");
+}
+
 llvm::Error cpu::decodeAtomic(const llvm::AtomicRMWInst &inst, Site &site) {
   static const Instruction row = {"atomicrmw", Work::Atomic, update};
-  llvm::Type *type = inst.getType();
-  std::optional<AtomicElement> element = elementOf(type->getScalarType());
-  if (!element || !isKnown(inst.getOperation(), *element))
+  auto decoded = makeUpdate(inst.getOperation(), inst.getType());
+  if (!decoded)
     return llvm::createStringError("its operation or its type");
-  auto vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  auto decoded = std::make_shared<AtomicUpdate>();
-  decoded->op = inst.getOperation();
-  decoded->element = *element;
-  decoded->count = vector ? vector->getNumElements() : 1;
   decoded->shared = inst.getPointerAddressSpace() == 3;
   decoded->acquires = llvm::isAcquireOrStronger(inst.getOrdering());
   decoded->releases = llvm::isReleaseOrStronger(inst.getOrdering());

@@ -19,6 +19,15 @@ struct AtomicUpdate {
 
 unsigned bytesOf(AtomicElement element);
 
+/// Makes `site` one that combines values of `type` with memory.
+llvm::Error decodeUpdate(llvm::AtomicRMWInst::BinOp op, llvm::Type *type,
+                         Site &site);
+
+/// Does the update of the call's site with the memory at `address`, which is
+/// checked, and `values`; the old values become the call's result, if any.
+void updateMemory(Thread &thread, const Call &call, uint64_t address,
+                  const char *values);
+
 /// Makes `site` one of this instruction, whose operands are its pointer and its
 /// value.
 llvm::Error decodeAtomic(const llvm::AtomicRMWInst &inst, Site &site);

@@ -7,7 +7,8 @@ using namespace tile::cpu;
 const Instruction *tile::cpu::findInstruction(llvm::StringRef name) {
   for (llvm::ArrayRef<Instruction> rows :
        {nvidiaInstructions(), amdInstructions(), matrixInstructions(),
-        wgmmaInstructions(), atomicInstructions(), bulkCopyInstructions()})
+        wgmmaInstructions(), atomicInstructions(), bufferInstructions(),
+        bulkCopyInstructions()})
     for (const Instruction &row : rows) {
       llvm::StringRef pattern = row.name;
       if (pattern.consume_back("*") ? name.starts_with(pattern)

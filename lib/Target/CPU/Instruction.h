@@ -125,6 +125,7 @@ llvm::ArrayRef<Instruction> amdInstructions();
 llvm::ArrayRef<Instruction> matrixInstructions();
 llvm::ArrayRef<Instruction> wgmmaInstructions();
 llvm::ArrayRef<Instruction> atomicInstructions();
+llvm::ArrayRef<Instruction> bufferInstructions();
 llvm::ArrayRef<Instruction> bulkCopyInstructions();
 
 /// The row for this name, or null.

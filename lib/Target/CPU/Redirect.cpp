@@ -2,6 +2,7 @@
 
 #include "Redirect.h"
 #include "Atomic.h"
+#include "BufferAtomic.h"
 #include "HostCode.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
@@ -86,6 +87,7 @@ private:
   /// Of the function at hand.
   AllocaInst *frame = nullptr;
   uint64_t frameBytes = 0;
+  SmallVector<CallBase *> descriptors;
 };
 
 } // namespace
@@ -378,6 +380,10 @@ void Redirection::announceDivision(BinaryOperator &division) {
 }
 
 void Redirection::replaceCall(CallBase &call) {
+  if (makesDescriptor(call)) {
+    descriptors.push_back(&call);
+    return;
+  }
   std::string name = nameOf(call).str();
   if (name.empty())
     return refuse(call, "an indirect call cannot be run");
@@ -404,8 +410,7 @@ void Redirection::replaceCall(CallBase &call) {
   } else {
     Site &site = addSite(call, name);
     site.row = row;
-    SmallVector<Value *> operands(call.args());
-    value = emitSite(builder, site, operands, call.getType());
+    value = emitSite(builder, site, operandParts(call), call.getType());
     if (row->decode)
       if (Error error = row->decode(call, site))
         return refuse(call, "the executor does not know this form of '" + name +
@@ -443,6 +448,7 @@ void Redirection::redirectFunction(Function &function) {
   frame = builder.CreateAlloca(builder.getInt8Ty(), 0, builder.getInt64(0));
   frame->setAlignment(Align(16));
   frameBytes = 0;
+  descriptors.clear();
   // Those of the program: what is added below is not announced.
   SmallVector<llvm::Instruction *> accesses;
   SmallVector<BinaryOperator *> divisions;
@@ -472,6 +478,12 @@ void Redirection::redirectFunction(Function &function) {
              alloca && alloca != frame)
       replaceAlloca(*alloca);
   }
+  for (CallBase *call : descriptors)
+    if (call->use_empty())
+      call->eraseFromParent();
+    else
+      refuse(*call, "a buffer descriptor is used by what is no buffer "
+                    "instruction");
   announceTurns(function);
   frame->setOperand(0, builder.getInt64(frameBytes));
   replaceShared(function);

@@ -145,6 +145,30 @@ func.func @atomic_space(%m: memref<64xf32>, %v: vector<1xf32>, %i: index) {
 
 // -----
 
+func.func @window_space(%m: memref<64xf32, #gpu.address_space<workgroup>>, %v: vector<1xf32>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_atomic_rmw' op needs global memory, got 'memref<64xf32, #gpu.address_space<workgroup>>'}}
+  tile_gpu.buffer_atomic_rmw addf %v, %m[%i], %o {window = 256} : vector<1xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @window_size(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_atomic_rmw' op has a window of 2147483648 bytes; offsets reach less than 2^31}}
+  tile_gpu.buffer_atomic_rmw addf %v, %m[%i], %o {window = 2147483648} : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @window_kind(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_atomic_rmw' op has no kind ori for elements of type 'f32'}}
+  tile_gpu.buffer_atomic_rmw ori %v, %m[%i], %o {window = 256} : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
 func.func @atomic_result(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<2xf32>, %i: index) {
   // expected-error @+1 {{'tile_gpu.atomic_rmw' op returns 'vector<1xf32>' for 'vector<2xf32>'}}
   %old = tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device) : vector<2xf32>, memref<64xf32, #gpu.address_space<global>> -> vector<1xf32>

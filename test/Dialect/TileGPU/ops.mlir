@@ -37,11 +37,13 @@ func.func @copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shared>,
 
 // CHECK-LABEL: func @atomic
 func.func @atomic(%g: memref<?xf32, #global>, %s: memref<64xi64, #shared>,
-                  %v: vector<4xf32>, %n: vector<1xi64>, %i: index) -> vector<1xi64> {
+                  %v: vector<4xf32>, %n: vector<1xi64>, %i: index, %o: i32) -> vector<1xi64> {
   // CHECK: tile_gpu.atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}] order(relaxed) scope(device) : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>{{$}}
   tile_gpu.atomic_rmw addf %v, %g[%i] order(relaxed) scope(device) : vector<4xf32>, memref<?xf32, #global>
   // CHECK: tile_gpu.atomic_rmw maxs %{{.+}}, %{{.+}}[%{{.+}}] order(acq_rel) scope(block) : vector<1xi64>, memref<64xi64, #gpu.address_space<workgroup>> -> vector<1xi64>
   %old = tile_gpu.atomic_rmw maxs %n, %s[%i] order(acq_rel) scope(block) : vector<1xi64>, memref<64xi64, #shared> -> vector<1xi64>
+  // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}], %{{.+}} {window = 4096 : i64} : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>
+  tile_gpu.buffer_atomic_rmw addf %v, %g[%i], %o {window = 4096} : vector<4xf32>, memref<?xf32, #global>
   return %old : vector<1xi64>
 }
 

@@ -1,7 +1,7 @@
 //===- AtomicWidthTest.cpp - How wide atomics are, and what they add up to ===//
 //
 // One kernel per condition that decides the width of an atomic: compiled for
-// five chips, its widths are compared with what the condition allows, and what
+// six chips, its widths are compared with what the condition allows, and what
 // it leaves in memory, run on the CPU, with a sum element by element.
 //
 //===----------------------------------------------------------------------===//
@@ -25,8 +25,8 @@ using namespace tile;
 
 namespace {
 
-constexpr const char *kChips[] = {"sm_80", "sm_90a", "gfx942", "gfx1100",
-                                  "gfx1201"};
+constexpr const char *kChips[] = {"sm_80",  "sm_90a",  "gfx942",
+                                  "gfx950", "gfx1100", "gfx1201"};
 
 AtomicElement elementOf(const std::string &type) {
   for (AtomicElement element :
@@ -107,6 +107,10 @@ struct Case {
   std::function<int64_t(int64_t, int64_t)> offset;
   /// The widest access that the condition allows, whatever the chip has.
   int64_t widest;
+  /// If the tile is a window, the most neighbours of a thread that one mask
+  /// decides on. AMD's buffer form takes the place of branches that skip up to
+  /// four accesses.
+  int64_t maskedTogether = 8;
   int64_t startRow = 0, startColumn = 0;
   int64_t rows = 16, columns = 32;
   /// Layout of the tile for 32 and for 64 lanes; empty: coalesced.
@@ -151,8 +155,10 @@ protected:
     return registry;
   }
 
-  /// Elements of the atomics of one thread, widths only.
-  std::set<int64_t> widths(const std::string &text, const char *chip) {
+  /// Elements of the atomics of one thread, widths only; those of the buffer
+  /// form go to `buffer` if it is given.
+  std::set<int64_t> widths(const std::string &text, const char *chip,
+                           std::set<int64_t> *buffer = nullptr) {
     std::set<int64_t> result;
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
@@ -174,6 +180,10 @@ protected:
       return result;
     module->walk([&](tile::gpu::AtomicRMWOp op) {
       result.insert(cast<VectorType>(op.getValue().getType()).getNumElements());
+    });
+    module->walk([&](tile::gpu::BufferAtomicRMWOp op) {
+      (buffer ? *buffer : result)
+          .insert(cast<VectorType>(op.getValue().getType()).getNumElements());
     });
     return result;
   }
@@ -200,7 +210,13 @@ protected:
                elementOf(type), /*shared=*/false))
         if (width <= test.widest)
           expected = std::max(expected, width);
-      EXPECT_EQ(widths(text, name), std::set<int64_t>{expected});
+      AtomicKind kind = isInteger(type) ? AtomicKind::AddI : AtomicKind::AddF;
+      std::set<int64_t> buffer, other = widths(text, name, &buffer);
+      bool inBuffer = test.maskedTogether != 0 &&
+                      test.maskedTogether <= 4 * expected &&
+                      findBufferAtomic(chip, kind, elementOf(type), expected);
+      EXPECT_EQ(inBuffer ? buffer : other, std::set<int64_t>{expected});
+      EXPECT_TRUE((inBuffer ? other : buffer).empty());
 
       Memory src(type, test.rows * test.columns, 1), dst(type, test.storage, 5);
       std::vector<double> want = dst.values;
@@ -259,6 +275,7 @@ TEST_F(AtomicWidth, PermutedDestination) {
   // Starts from which the layout does not repeat.
   test.layout32 = plain().layout32;
   test.startRow = 3;
+  test.maskedTogether = 0;
   check(test, "f32");
   test.startColumn = 2;
   test.widest = 1;
@@ -271,7 +288,9 @@ TEST_F(AtomicWidth, NegativeStart) {
   test.name = "negative start";
   test.startRow = -8;
   check(test, "f32");
-  // The count of periods is the fastest.
+  // The count of periods is the fastest, so that columns are a dynamic number
+  // of elements apart.
+  test.maskedTogether = 0;
   test.dest = "!tile.buffer<?x32x%E, #tile.map<(l, d) -> (l mod 8, d, l "
               "floordiv 8), align = 16>, global>";
   test.shape = {24, 32};
@@ -289,6 +308,7 @@ TEST_F(AtomicWidth, SwizzledSource) {
   test.layout32 = test.layout64 = "#tile.swizzle<64>";
   check(test, "f16");
   test.layout32 = test.layout64 = "#tile.swizzle<128>";
+  test.maskedTogether = 4;
   check(test, "f32");
 }
 
@@ -313,7 +333,15 @@ TEST_F(AtomicWidth, InvariantDestination) {
   test.storage = 20;
   test.offset = [](int64_t i, int64_t) { return i; };
   test.widest = 1;
+  test.layout32 = "#tile.blocked<thread = [1, 4], lane = [4, 8], warp = [1, 1]"
+                  ", order = [1, 0]>";
+  test.layout64 = "#tile.blocked<thread = [1, 4], lane = [8, 8], warp = [1, 1]"
+                  ", order = [1, 0]>";
+  test.maskedTogether = 4;
   check(test, "f32");
+  test.layout32 = plain().layout32;
+  test.layout64 = plain().layout64;
+  test.maskedTogether = 8;
   // B[j]: the rows of a thread are one place, the columns neighbours.
   test.name = "row invariant";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[0, 1], align = 16>, "
@@ -338,6 +366,7 @@ TEST_F(AtomicWidth, InvariantDestination) {
   test.dest = "!tile.buffer<1x1x%E, #tile.strided<[1, 1], align = 16>, global>";
   test.shape = {1, 1};
   test.strides = {1, 1};
+  test.maskedTogether = 1;
   check(test, "f32");
 }
 
@@ -385,6 +414,7 @@ TEST_F(AtomicWidth, Strides) {
   test.offset = [](int64_t i, int64_t j) { return i * 64 + j * 2; };
   test.widest = 1;
   check(test, "f32");
+  test.maskedTogether = 0;
   test.name = "dynamic column stride";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[64, ?], align = 16>, "
               "global>";
@@ -410,8 +440,45 @@ TEST_F(AtomicWidth, Strides) {
   }
 }
 
+/// Rows of a window, each masked at once: the buffer form of every element.
+TEST_F(AtomicWidth, MaskedRows) {
+  Case test = plain();
+  test.name = "four columns a thread";
+  test.layout32 = "#tile.blocked<thread = [1, 4], lane = [4, 8], warp = [1, 1]"
+                  ", order = [1, 0]>";
+  test.layout64 = "#tile.blocked<thread = [1, 4], lane = [8, 8], warp = [1, 1]"
+                  ", order = [1, 0]>";
+  test.maskedTogether = test.widest = 4;
+  test.startRow = 7;
+  for (const char *type : {"f16", "bf16", "f32", "f64", "i32", "i64"})
+    check(test, type);
+  test.name = "strided rows that begin before the buffer";
+  test.startRow = -5;
+  test.shape = {9, 32};
+  test.strides = {48, 1};
+  test.storage = 9 * 48;
+  test.offset = [](int64_t i, int64_t j) { return i * 48 + j; };
+  test.dest = "!tile.buffer<?x32x%E, #tile.strided<[48, 1], align = 16>, "
+              "global>";
+  check(test, "f16");
+  check(test, "bf16");
+  check(test, "f32");
+  test.name = "permuted rows";
+  test.dest = "!tile.buffer<?x32x%E, #tile.map<(l, d) -> (l floordiv 8, d, l "
+              "mod 8), align = 16>, global>";
+  test.startRow = 8;
+  test.shape = {16, 32};
+  test.storage = 16 * 32;
+  test.offset = [](int64_t l, int64_t d) {
+    return (l / 8 * 32 + d) * 8 + l % 8;
+  };
+  test.widest = 1;
+  check(test, "f32");
+}
+
 TEST_F(AtomicWidth, MaskedTail) {
   Case test = plain();
+  test.maskedTogether = 1;
   test.name = "dynamic end of a row";
   test.dest = "!tile.buffer<?x?x%E, #tile.strided<[32, 1], align = 16>, "
               "global>";
@@ -443,7 +510,7 @@ TEST_F(AtomicWidth, MaskedTail) {
   test.strides = {4, 1};
   test.storage = 13 * 4;
   test.offset = [](int64_t i, int64_t j) { return i * 4 + j; };
-  test.widest = 4;
+  test.maskedTogether = test.widest = 4;
   check(test, "f16");
 }
 
@@ -455,7 +522,7 @@ TEST_F(AtomicWidth, Replication) {
                   "[8 -> d1 * 4, 2 -> 0, 2 -> d0 * 8], warp = []>";
   test.layout64 = "#tile.layout<register = [2 -> 0, 4 -> d1, 8 -> d0], lane = "
                   "[8 -> d1 * 4, 4 -> 0, 2 -> d0 * 8], warp = []>";
-  test.widest = 4;
+  test.maskedTogether = test.widest = 4;
   check(test, "f32");
   check(test, "f16");
 }

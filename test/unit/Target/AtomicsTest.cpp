@@ -17,7 +17,10 @@ TEST(Atomics, RowsAreConsistent) {
     EXPECT_TRUE(names.insert(row.name.str()).second) << row.name.str();
     EXPECT_EQ(findAtomic(row.name), &row);
     EXPECT_EQ(row.name.contains("." + stringify(row.element).str()), true);
-    EXPECT_EQ(row.name.ends_with("x" + std::to_string(row.width)),
+    llvm::StringRef name = row.name;
+    EXPECT_EQ(name.consume_back(".buffer"), row.buffer);
+    EXPECT_NE(row.buffer, row.global || row.shared);
+    EXPECT_EQ(name.ends_with("x" + std::to_string(row.width)),
               row.width > 1 && row.native);
   }
   for (const Chip &chip : chips())
@@ -71,6 +74,40 @@ TEST(Atomics, VectorsAreGlobalAndSm90) {
   EXPECT_EQ(widths("sm_90a", AtomicElement::F64, false), (List{1}));
   EXPECT_EQ(widths("gfx942", AtomicElement::BF16, false), (List{2, 1}));
   EXPECT_EQ(widths("gfx942", AtomicElement::F32, false), (List{1}));
+}
+
+/// What llc selects for llvm.amdgcn.raw.ptr.buffer.atomic.*, chip by chip.
+TEST(Atomics, BufferForms) {
+  auto has = [](const Chip &chip, AtomicElement element, int64_t width) {
+    bool isInteger =
+        element == AtomicElement::I32 || element == AtomicElement::I64;
+    const Atomic *row = findBufferAtomic(
+        chip, isInteger ? AtomicKind::MaxU : AtomicKind::AddF, element, width);
+    return row && row->buffer && row->native;
+  };
+  for (const Chip &chip : chips()) {
+    SCOPED_TRACE(chip.name.str());
+    bool isAMD = chip.vendor == Vendor::AMD, isCDNA = chip.warpSize == 64;
+    EXPECT_EQ(chip.bufferFlags != 0, isAMD);
+    EXPECT_EQ(has(chip, AtomicElement::F32, 1), isAMD);
+    EXPECT_EQ(has(chip, AtomicElement::I32, 1), isAMD);
+    EXPECT_EQ(has(chip, AtomicElement::I64, 1), isAMD);
+    EXPECT_EQ(has(chip, AtomicElement::F64, 1), isCDNA);
+    EXPECT_EQ(has(chip, AtomicElement::F16, 2),
+              isAMD && chip.name != "gfx1100");
+    EXPECT_EQ(has(chip, AtomicElement::BF16, 2),
+              chip.name == "gfx950" || chip.name == "gfx1201");
+    for (AtomicElement element : {AtomicElement::F16, AtomicElement::BF16})
+      EXPECT_FALSE(has(chip, element, 1));
+    EXPECT_FALSE(
+        findBufferAtomic(chip, AtomicKind::AddF, AtomicElement::I32, 1));
+  }
+  EXPECT_EQ(getBufferIntrinsic(AtomicKind::AddF),
+            "llvm.amdgcn.raw.ptr.buffer.atomic.fadd");
+  EXPECT_EQ(getBufferIntrinsic(AtomicKind::MinU),
+            "llvm.amdgcn.raw.ptr.buffer.atomic.umin");
+  EXPECT_EQ(getBufferIntrinsic(AtomicKind::And),
+            "llvm.amdgcn.raw.ptr.buffer.atomic.and");
 }
 
 TEST(Atomics, PtxText) {

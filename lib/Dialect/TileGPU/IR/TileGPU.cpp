@@ -75,8 +75,9 @@ LogicalResult WgmmaOp::verify() {
   auto expected = VectorType::get(row->a.axisSize(tile::kRegister),
                                   getElementType(getContext(), row->operand));
   if (isa<VectorType>(getA().getType()) && getA().getType() != expected)
-    return emitOpError() << "takes " << expected << " or a descriptor as a of \""
-                         << row->name << "\", got " << getA().getType();
+    return emitOpError() << "takes " << expected
+                         << " or a descriptor as a of \"" << row->name
+                         << "\", got " << getA().getType();
   if (isa<VectorType>(getA().getType()) && getAMnMajor())
     return emitOpError("has a in registers, where nothing is major");
   return success();
@@ -187,23 +188,46 @@ std::optional<tile::AtomicElement> tile::gpu::getAtomicElement(Type type) {
   return std::nullopt;
 }
 
-LogicalResult AtomicRMWOp::verify() {
-  MemRefType memory = getMemory().getType();
-  auto type = cast<VectorType>(getValue().getType());
-  Type element = type.getElementType();
-  std::optional<tile::AtomicKind> kind = getAtomicKind(getKind());
+/// What holds of every atomic: its kind, its memory and its elements.
+template <typename OpT> static LogicalResult verifyAtomic(OpT op) {
+  MemRefType memory = op.getMemory().getType();
+  Type element = cast<VectorType>(op.getValue().getType()).getElementType();
+  std::optional<tile::AtomicKind> kind = getAtomicKind(op.getKind());
   if (!kind || isa<FloatType>(element) != (kind == tile::AtomicKind::AddF))
-    return emitOpError() << "has no kind " << stringifyEnum(getKind())
-                         << " for elements of type " << element;
+    return op.emitOpError() << "has no kind " << stringifyEnum(op.getKind())
+                            << " for elements of type " << element;
+  constexpr bool reachesShared = std::is_same_v<OpT, AtomicRMWOp>;
   auto space =
       dyn_cast_or_null<mlir::gpu::AddressSpaceAttr>(memory.getMemorySpace());
-  if (!space || space.getValue() == mlir::gpu::AddressSpace::Private)
-    return emitOpError() << "needs global or workgroup memory, got " << memory;
+  if (!space || space.getValue() == mlir::gpu::AddressSpace::Private ||
+      (!reachesShared &&
+       space.getValue() == mlir::gpu::AddressSpace::Workgroup))
+    return op.emitOpError()
+           << (reachesShared ? "needs global or workgroup memory, got "
+                             : "needs global memory, got ")
+           << memory;
   if (!memory.getLayout().isIdentity())
-    return emitOpError() << "needs memory without a layout map, got " << memory;
+    return op.emitOpError()
+           << "needs memory without a layout map, got " << memory;
   if (memory.getElementType() != element)
-    return emitOpError() << "combines elements of type " << element << " into "
-                         << memory;
+    return op.emitOpError()
+           << "combines elements of type " << element << " into " << memory;
+  return success();
+}
+
+LogicalResult BufferAtomicRMWOp::verify() {
+  if (failed(verifyAtomic(*this)))
+    return failure();
+  if (!llvm::isInt<32>(int64_t(getWindow())))
+    return emitOpError() << "has a window of " << getWindow()
+                         << " bytes; offsets reach less than 2^31";
+  return success();
+}
+
+LogicalResult AtomicRMWOp::verify() {
+  if (failed(verifyAtomic(*this)))
+    return failure();
+  auto type = cast<VectorType>(getValue().getType());
   if (getResult() && getResult().getType() != type)
     return emitOpError() << "returns " << getResult().getType() << " for "
                          << type;
@@ -250,6 +274,16 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
                << "combines " << type << " at once into "
                << (shared ? "workgroup" : "global") << " memory; " << chip.name
                << " has no such instruction";
+      })
+      .Case([&](BufferAtomicRMWOp atomic) -> LogicalResult {
+        auto type = cast<VectorType>(atomic.getValue().getType());
+        if (tile::findBufferAtomic(chip, *getAtomicKind(atomic.getKind()),
+                                   *getAtomicElement(type.getElementType()),
+                                   type.getNumElements()))
+          return success();
+        return atomic.emitOpError()
+               << "combines " << type << " at once within a window; "
+               << chip.name << " has no such instruction";
       })
       .Case([&](mlir::gpu::ShuffleOp shuffle) -> LogicalResult {
         APInt width;

@@ -200,6 +200,30 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
+  let summary = "combines neighbouring elements within a window of memory";
+  let description = [{
+    As `tile_gpu.atomic_rmw`, relaxed and among the threads of the device, at
+    `offset` bytes (unsigned) behind memory[base]. Nothing happens if that is
+    not within the `window`, so many bytes, less than 2^31: a mask is an offset
+    out of the window and needs no branch. `base` is the same for all threads of
+    a warp. `offset` is a multiple of the size of the value or out of the
+    window. The chip must have a row of this form (Target/Atomics.h).
+
+    ```mlir
+    tile_gpu.buffer_atomic_rmw addf %v, %m[%base], %offset {window = 8192}
+        : vector<1xf32>, memref<?xf32, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, TileGPU_Atomic:$value,
+    Arg<TileGPU_Memory, "in global memory", [MemRead, MemWrite]>:$memory,
+    Index:$base, I32:$offset, ConfinedAttr<I64Attr, [IntPositive]>:$window);
+  let assemblyFormat = [{
+    $kind $value `,` $memory `[` $base `]` `,` $offset attr-dict `:` type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy"> {
   let summary = "starts a copy of one thread from global to workgroup memory";
   let description = [{
