@@ -11,7 +11,12 @@ named. The rest is about GPUs. Where the compiler is and where the GPU is may be
     attention.py --artifacts DIR                                # no compiler needed
 
 With neither of the options it compiles for the GPU at hand. Cases run in a process of
-their own, which is replaced when a kernel crashes or hangs. The last line is
+their own, which is replaced when a kernel crashes or hangs. What is slow, such as a
+sanitizer, may be divided among N processes, of which each takes one part of the kernels:
+
+    attention.py --artifacts DIR --shard 1/8 --under 'compute-sanitizer --tool racecheck'
+
+The last line is
 "N passed, M failed, K skipped"; the exit status is 1 if a case failed.
 """
 
@@ -34,7 +39,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 import on_executor  # noqa: E402
-from cases import Case, all_cases, small_cases  # noqa: E402
+from cases import Case, all_cases, shard_cases, small_cases  # noqa: E402
 from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E402
 from tile import driver as tile_driver  # noqa: E402
 from tile.programs import Artifacts  # noqa: E402
@@ -66,8 +71,10 @@ def main() -> int:
         for index, case in enumerate(everything)
         if re.search(arguments.filter, case.name)
     ]
+    cases = shard_cases(cases, *arguments.shard)
     if not cases:
-        print(f"no case matches '{arguments.filter}'")
+        part = "/".join(map(str, arguments.shard))
+        print(f"no case of part {part} matches '{arguments.filter}'")
         return 1
     if arguments.list:
         print("\n".join(case.name for _, case in cases))
@@ -103,6 +110,16 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--filter", default="", metavar="REGEX", help="take matching cases only"
     )
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        default=(1, 1),
+        metavar="I/N",
+        help="take the Ith of N parts, each with kernels of its own",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="print each case when it is done"
+    )
     parser.add_argument("--list", action="store_true", help="print the cases' names")
     parser.add_argument(
         "--timeout", type=float, default=60, help="seconds that a case may take"
@@ -128,6 +145,14 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.compile_only and not (arguments.artifacts and arguments.chip):
         parser.error("--compile-only needs --artifacts and --chip")
     return arguments
+
+
+def shard(text: str) -> Tuple[int, int]:
+    """The numbers of I/N, 1 <= I <= N."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is not I/N with 1 <= I <= N")
+    return int(match[1]), int(match[2])
 
 
 def run_on_executor(
@@ -241,8 +266,9 @@ def run_worker(
     def finish(index: int, result: Result) -> Case:
         results[index] = result
         case = pending.pop(index)
-        if result.status != "passed":
-            print(f"{result.status.upper()} {case.name}: {result.detail}", flush=True)
+        if result.status != "passed" or arguments.verbose:
+            detail = f": {result.detail}" if result.detail else ""
+            print(f"{result.status.upper()} {case.name}{detail}", flush=True)
         return case
 
     case = None

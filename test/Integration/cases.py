@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from tile.programs import DQ_SUMS, KV_SUMS, AnyVariant, BackwardVariant, Variant
 
@@ -184,6 +184,21 @@ def small_cases() -> List[Case]:
         _case(FULL_MODEL, MASKS[1], (2, 1), (113, 203), "bshd", lse=False)
     )
     return cases
+
+
+def shard_cases(
+    cases: List[Tuple[int, Case]], part: int, parts: int
+) -> List[Tuple[int, Case]]:
+    """The cases of every `parts`-th kernel, beginning with the `part`-th (from 1).
+
+    Cases of the same kernels stay together: they are loaded once.
+    """
+    numbers: Dict[Tuple[AnyVariant, ...], int] = {}
+    return [
+        (index, case)
+        for index, case in cases
+        if numbers.setdefault(tuple(case.variants), len(numbers)) % parts == part - 1
+    ]
 
 
 def pairwise(factors: List[list]) -> List[tuple]:
