@@ -35,6 +35,7 @@ from tile.programs import (  # noqa: E402
     Variant,
     accumulator_rows,
     choose_kv_sum,
+    stats_shape,
 )
 
 PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
@@ -315,7 +316,10 @@ class Problem:
             float("nan"),
             device="cuda",
         )
-        scratch = [self.poisoned(self.lse), dq_acc]
+        stats = torch.full(
+            stats_shape(self.lse.shape), float("nan"), device="cuda"
+        )
+        scratch = [stats, dq_acc]
         if kv == "separate":
             sizes = (self.shape.batch, self.shape.length, self.shape.heads)
             for d in (self.shape.d, self.shape.dv):

@@ -4,8 +4,24 @@
 
 using namespace tile;
 
+/// A row of neighbours.
+static std::optional<TensorMapBoxes> matchRow(const Layout &memory,
+                                              int64_t elementBytes) {
+  TensorMapBoxes boxes{/*swizzle=*/0, /*rows=*/1, memory.axisSize(0),
+                       /*count=*/1};
+  if (memory.swizzle().bits != 0 || boxes.columns > kTensorMapBox ||
+      boxes.columns * elementBytes % 128 != 0)
+    return std::nullopt;
+  for (int64_t column = 0; column < boxes.columns; ++column)
+    if (memory.offset({column}) != column)
+      return std::nullopt;
+  return boxes;
+}
+
 std::optional<TensorMapBoxes> tile::matchTensorMap(const Layout &memory,
                                                    int64_t elementBytes) {
+  if (memory.numAxes() == 1)
+    return matchRow(memory, elementBytes);
   const Swizzle &swizzle = memory.swizzle();
   if (memory.numAxes() != 2 || swizzle.bits < 1 || swizzle.bits > 3)
     return std::nullopt;

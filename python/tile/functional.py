@@ -15,7 +15,13 @@ from . import cache
 from .compiler import chip_for
 from .errors import ArgumentError
 from .launcher import Module
-from .programs import BackwardVariant, Variant, accumulator_rows, choose_kv_sum
+from .programs import (
+    BackwardVariant,
+    Variant,
+    accumulator_rows,
+    choose_kv_sum,
+    stats_shape,
+)
 
 _TYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32"}
 
@@ -266,7 +272,7 @@ def _backward(
     arguments = _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap)
     arguments.update(q=q, k=k, v=v, o=o, do=do, lse=lse)
     arguments.update(zip(("dq", "dk", "dv"), gradients))
-    arguments["delta"] = torch.empty_like(lse)
+    arguments["stats"] = lse.new_empty(stats_shape(lse.shape))
     if variant.dq == "atomic":
         arguments["dq_acc"] = scratch(q, q.shape[-2])
     if variant.kv != "loop":

@@ -232,7 +232,7 @@ def _tensor_map(value: Any, params: tuple, path: str) -> TensorMap:
             _list(_field(value, "box", path), f"{path}.box", length=rank)
         )
     )
-    swizzle = _choice(_field(value, "swizzle", path), (32, 64, 128), f"{path}.swizzle")
+    swizzle = _choice(_field(value, "swizzle", path), (0, 32, 64, 128), f"{path}.swizzle")
     return TensorMap(argument, dims, box, swizzle)
 
 

@@ -27,9 +27,14 @@ _ACCUMULATOR_ROWS = 16
 
 
 def accumulator_rows(length: int) -> int:
-    """Rows that dq_acc, and dk_acc and dv_acc where they are sums of atomics,
-    must have for sequences of `length` rows that are not packed."""
+    """Rows that stats, dq_acc, and dk_acc and dv_acc where they are sums of
+    atomics, must have for sequences of `length` rows that are not packed."""
     return -(-length // _ACCUMULATOR_ROWS) * _ACCUMULATOR_ROWS
+
+
+def stats_shape(lse: Sequence[int]) -> List[int]:
+    """The shape of stats for an lse of shape [B, H, S] (packed: [H, T])."""
+    return [*lse[:-1], 2, accumulator_rows(lse[-1])]
 
 
 #: Keys of one block of threads of the backward kernel; see choose_kv_sum.
@@ -145,6 +150,10 @@ class _Program:
             )
         rows = "[?, 1]" if variant.packed else "[?, ?, 1]"
         self.aliases["lse"] = f"!tile.buffer<{extents}xf32, #tile.strided<{rows}>, global>"
+        stats = "?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>"
+        if not variant.packed:
+            stats = "?x" + stats.replace("[", "[?:4, ")
+        self.aliases["stats"] = f"!tile.buffer<{stats}, global>"
         self.aliases["sink"] = f"!tile.buffer<?x{variant.sink}, {_VECTOR}, global>"
         self.aliases["dsink"] = f"!tile.buffer<?xf32, {_VECTOR}, global>"
         self.aliases["cu"] = f"!tile.buffer<?xi32, {_VECTOR}, global>"
@@ -234,8 +243,9 @@ def attention_backward_ir(
     """The program of the gradients of attention, one named op.
 
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
-    dv and delta; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
-    dv_acc, which are scratch memory in f32 (see accumulator_rows); then, as the
+    dv and stats; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
+    dv_acc. These and stats are scratch memory in f32 (see accumulator_rows and
+    stats_shape). Then they take, as the
     variant has them, sink and dsink [H], cu_q, cu_k, max_q and max_k, then scale
     and softcap. See tile.attention_backward for the shapes.
     """
@@ -248,7 +258,7 @@ def attention_backward_ir(
     operation += f"{program.buffers('vo', 'v', 'o', 'do')}, "
     operation += f"{program.buffers('lse', 'lse')} to "
     operation += f"{program.buffers('qk', 'dq', 'dk')}, {program.buffers('vo', 'dv')}"
-    operation += f" using {program.buffers('lse', 'delta')}"
+    operation += f" using {program.buffers('stats', 'stats')}"
     if dq == "atomic":
         operation += f" dq_acc {program.buffers('qk_acc', 'dq_acc')}"
     if kv != "loop":

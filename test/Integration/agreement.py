@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 from cases import GRID_ROWS, ORDERS, Case, all_cases  # noqa: E402
-from tile.programs import Artifacts, accumulator_rows  # noqa: E402
+from tile.programs import Artifacts, accumulator_rows, stats_shape  # noqa: E402
 
 LENGTHS = ((77, 131),)
 PACKED_LENGTHS = ((77, 131), (0, 57), (33, 0), (5, 5))
@@ -103,6 +103,8 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
     def blank(name: str) -> np.ndarray:
         if name == "dsink":
             return np.full(case.heads, np.nan, np.float32)
+        if name == "stats":
+            return aligned(np.full(stats_shape(blank("lse").shape), np.nan, np.float32))
         side, count, d = heads.get(name, (0, case.heads, 0))
         lengths = [length[side] for length in case.lengths]
         batch = () if variant.packed else (case.batch,)
@@ -111,7 +113,7 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
             rows = accumulator_rows(rows)
         shape = (*batch, rows, count, d) if d else (*batch, count, rows)
         values = np.full(shape, np.nan, np.float32)
-        if name in ("lse", "delta") or name.endswith("_acc"):
+        if name == "lse" or name.endswith("_acc"):
             return aligned(values)
         return aligned(encode(values, variant.dtype))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import Callable, Dict, List, Set, Tuple
+from typing import Callable, Dict, List, Sequence, Set, Tuple
 
 import torch
 
@@ -12,7 +12,7 @@ from cases import GRID_ROWS, Case
 from outcome import PAD_COLUMNS, PAD_ROWS, Outcome
 from tile import testing
 from tile.launcher import Module
-from tile.programs import Artifacts, accumulator_rows
+from tile.programs import Artifacts, accumulator_rows, stats_shape
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
 
@@ -81,11 +81,10 @@ class Padded:
         return storage[..., : self.rows, : self.d].transpose(-3, -2)
 
 
-class Accumulator:
-    """Scratch memory [B, S, H, D] that kernels lay out, with NaN behind it."""
+class Scratch:
+    """Memory in f32 with NaN behind it."""
 
-    def __init__(self, case: Case, side: int, heads: int, d: int):
-        shape = (case.batch, accumulator_rows(case.lengths[0][side]), heads, d)
+    def __init__(self, shape: Sequence[int]):
         self.size = prod(shape)
         self.storage = torch.full((self.size + PAD_ROWS,), float("nan"), device="cuda")
         self.view = self.storage[: self.size].view(shape)
@@ -162,12 +161,13 @@ class Run:
 
         def scratch(side: int, heads: int, d: int, atomic: bool):
             if atomic and not variant.packed:
-                return Accumulator(case, side, heads, d)
+                rows = accumulator_rows(case.lengths[0][side])
+                return Scratch((case.batch, rows, heads, d))
             return Padded(case, side, heads, d, torch.float32)
 
         def make() -> Dict[str, Padded]:
             outputs = {n: Padded(case, *shape, self.dtype) for n, shape in like.items()}
-            outputs["delta"] = Padded(case, 0, case.heads, 0, torch.float32)
+            outputs["stats"] = Scratch(stats_shape(results["lse"].view.shape))
             if backward.dq == "atomic":
                 outputs["dq_acc"] = scratch(*like["dq"], True)
             if backward.kv != "loop":
@@ -182,7 +182,7 @@ class Run:
             self.scalars["max_k"] = GRID_ROWS
         if self.sink is not None:
             self.scalars["dsink"] = torch.full((case.heads,), float("nan"), device="cuda")
-        fixed = {"delta"}
+        fixed = {"stats"}
         if backward.dq == "kernel":
             fixed.add("dq")
         if backward.kv != "atomic":

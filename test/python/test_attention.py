@@ -64,14 +64,14 @@ class BackwardProgramTest(unittest.TestCase):
         text = without_names(attention_backward_ir(variant, "atomic", "separate"))
         self.assertIn(
             "func.func @backward(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %do: !vo,"
-            " %lse: !lse, %dq: !qk, %dk: !qk, %dv: !vo, %delta: !lse,"
+            " %lse: !lse, %dq: !qk, %dk: !qk, %dv: !vo, %stats: !stats,"
             " %dq_acc: !qk_acc, %dk_acc: !qk_acc, %dv_acc: !vo_acc, %sink: !sink,"
             " %dsink: !dsink, %cu_q: !cu, %cu_k: !cu, %max_q: index, %max_k: index,"
             " %scale: f32) {",
             text,
         )
         self.assertIn(
-            "%lse to %dq, %dk, %dv using %delta dq_acc %dq_acc kv_acc separate"
+            "%lse to %dq, %dk, %dv using %stats dq_acc %dq_acc kv_acc separate"
             " %dk_acc, %dv_acc sink %sink, %dsink seqlens %cu_q, %cu_k max %max_q,"
             " %max_k scale %scale {window = array<i64: 3, 4>} :",
             text,
@@ -80,8 +80,8 @@ class BackwardProgramTest(unittest.TestCase):
     def test_least_parts(self):
         text = attention_backward_ir(Variant(64, 64, "f16", softcap=True), "kernel")
         self.assertIn(
-            "%dv using %delta scale %scale softcap %softcap : !qk, !qk, !vo, !vo, !vo,"
-            " !lse, !qk, !qk, !vo, !lse\n",
+            "%dv using %stats scale %scale softcap %softcap : !qk, !qk, !vo, !vo, !vo,"
+            " !lse, !qk, !qk, !vo, !stats\n",
             text,
         )
         self.assertNotIn("acc", text)

@@ -17,9 +17,9 @@
 namespace tile {
 
 /// A tile of rows x columns in shared memory as boxes side by side along the
-/// columns, one after another in memory.
+/// columns, one after another in memory. A tile of one dimension is one row.
 struct TensorMapBoxes {
-  /// Bytes of the swizzle: 128, 64 or 32.
+  /// Bytes of the swizzle: 128, 64 or 32; 0 for a tile of one dimension.
   int64_t swizzle;
   /// Extents of one box, in elements.
   int64_t rows, columns;
@@ -30,7 +30,7 @@ struct TensorMapBoxes {
 };
 
 /// The boxes of a tile of `elementBytes` in shared memory, whose base is
-/// aligned to 1024 bytes, if its layout is such.
+/// aligned to 1024 bytes (without a swizzle: 128), if its layout is such.
 std::optional<TensorMapBoxes> matchTensorMap(const Layout &memory,
                                              int64_t elementBytes);
 

@@ -56,7 +56,7 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
 /// The dimensions of the source in the order of the tensor map, innermost
 /// first: columns and rows of the tile, then the others.
 static SmallVector<int64_t> mapOrder(BulkCopyOp copy) {
-  SmallVector<int64_t> order{copy.getDims()[1], copy.getDims()[0]};
+  SmallVector<int64_t> order(llvm::reverse(copy.getDims()));
   for (int64_t dim = copy.getSource().getType().getRank(); dim-- > 0;)
     if (!llvm::is_contained(copy.getDims(), dim))
       order.push_back(dim);
@@ -77,7 +77,8 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
     TensorMapBoxes boxes = boxesOf(copy);
     SmallVector<int64_t> box(copy.getSource().getType().getRank(), 1);
     box[0] = boxes.columns;
-    box[1] = boxes.rows;
+    if (copy.getDims().size() > 1)
+      box[1] = boxes.rows;
     auto numbers = [&](ArrayRef<int64_t> values) {
       return builder.getArrayAttr(
           llvm::map_to_vector(values, [&](int64_t value) -> Attribute {

@@ -45,24 +45,21 @@ public:
 
   bool isMnMajor() const { return descriptor->mnMajor; }
 
-  /// The descriptor of the elements from (0, 0) of `parts`, the memref and the
-  /// offset of the buffer, plus `row` (i64, in units of 16 bytes) if given.
-  Value base(OpBuilder &builder, Location loc, ValueRange parts, Value row) {
-    Value result = tile::gpu::MatrixDescriptorOp::create(
-        builder, loc, builder.getI64Type(), parts[0], parts[1],
-        builder.getI64IntegerAttr(descriptor->bits()));
-    return row ? arith::AddIOp::create(builder, loc, result, row) : result;
+  /// Sets where the elements are: `parts` are the memref and the offset of the
+  /// buffer, `first` the number of elements to this group's, if given.
+  void place(OpBuilder &builder, Location loc, ValueRange parts, Value first) {
+    memory = parts[0];
+    index = parts[1];
+    if (first)
+      index = arith::AddIOp::create(builder, loc, index, first);
   }
   /// The descriptor of the elements from (mn, k) on.
-  Value advance(OpBuilder &builder, Location loc, Value base, int64_t mn,
-                int64_t k) {
-    int64_t distance = units(mn, k);
-    if (distance == 0)
-      return base;
-    return arith::AddIOp::create(
-        builder, loc, base,
-        arith::ConstantOp::create(builder, loc,
-                                  builder.getI64IntegerAttr(distance)));
+  Value describe(OpBuilder &builder, Location loc, int64_t mn,
+                 int64_t k) const {
+    return tile::gpu::MatrixDescriptorOp::create(
+        builder, loc, builder.getI64Type(), memory, index,
+        builder.getI64IntegerAttr(descriptor->bits()),
+        builder.getI32IntegerAttr(units(mn, k)));
   }
   /// Units of 16 bytes from the first element to (mn, k).
   int64_t units(int64_t mn, int64_t k) const {
@@ -78,6 +75,7 @@ private:
   Layout layout;
   unsigned mnDim = 0;
   std::optional<MatrixDescriptor> descriptor;
+  Value memory, index;
 };
 
 /// The most columns that instructions take at once and that divide `columns`.
@@ -106,18 +104,35 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
     int64_t depth = cast<ShapedType>(op.getA().getType()).getDimSize(1);
     int64_t steps = depth / mma.k;
     int64_t groups = layout.getWarps()[0] / mma.warps;
-    // Each group of four warps computes every groups-th block of 64 rows.
+    int64_t columnGroups = layout.getWarps()[1];
+    // Each group of four warps computes every groups-th block of 64 rows, and
+    // neighbouring columns.
     int64_t blocks = type.getDimSize(0) / (kRows * groups);
-    int64_t columns = chooseColumns(type.getDimSize(1));
-    int64_t parts = type.getDimSize(1) / columns;
+    int64_t ownColumns = type.getDimSize(1) / columnGroups;
+    int64_t columns = chooseColumns(ownColumns);
+    int64_t parts = ownColumns / columns;
 
     FailureOr<SharedOperand> b = SharedOperand::get(op, 1, columns, mma.k);
     if (failed(b))
       return failure();
-    Value bBase = b->base(rewriter, loc, adaptor.getB(), Value());
     bool sharedA = isa<BufferType>(op.getA().getType());
+    Value group, column;
+    if (columnGroups > 1 || (sharedA && groups > 1))
+      group = groupNumber(rewriter, loc);
+    if (columnGroups > 1) {
+      // Columns must be evenly spaced for the group to choose its own.
+      int64_t step = b->units(ownColumns, 0);
+      for (int64_t mn = 0; mn < type.getDimSize(1); mn += columns)
+        for (int64_t k = 0; k < depth; k += mma.k)
+          if (b->units(mn, k) !=
+              mn / ownColumns * step + b->units(mn % ownColumns, k))
+            return op.emitOpError("operand b has columns at uneven distances");
+      Value number = arith::DivUIOp::create(rewriter, loc, group,
+                                            constantI32(rewriter, loc, groups));
+      column = scaled(rewriter, loc, number, step);
+    }
+    b->place(rewriter, loc, adaptor.getB(), column);
     FailureOr<SharedOperand> a;
-    Value aBase;
     if (sharedA) {
       a = SharedOperand::get(op, 0, kRows, mma.k);
       if (failed(a))
@@ -132,9 +147,13 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
                 block * step + a->units(0, k * mma.k))
               return op.emitOpError("operand a has blocks of 64 rows at uneven "
                                     "distances");
-        row = groupOffset(rewriter, loc, step);
+        Value number = group;
+        if (columnGroups > 1)
+          number = arith::RemUIOp::create(rewriter, loc, group,
+                                          constantI32(rewriter, loc, groups));
+        row = scaled(rewriter, loc, number, step);
       }
-      aBase = a->base(rewriter, loc, adaptor.getA(), row);
+      a->place(rewriter, loc, adaptor.getA(), row);
     }
 
     auto slice = [&](Value tile, int64_t first, int64_t size) -> Value {
@@ -169,11 +188,10 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
         for (int64_t part = 0; part < parts; ++part) {
           Value aValue =
               sharedA
-                  ? a->advance(rewriter, loc, aBase, block * groups * kRows,
-                               k * mma.k)
+                  ? a->describe(rewriter, loc, block * groups * kRows,
+                                k * mma.k)
                   : slice(aTile, (block * steps + k) * aRegisters, aRegisters);
-          Value bValue =
-              b->advance(rewriter, loc, bBase, part * columns, k * mma.k);
+          Value bValue = b->describe(rewriter, loc, part * columns, k * mma.k);
           Value &acc = accumulators[block * parts + part];
           acc = tile::gpu::WgmmaOp::create(
               rewriter, loc, acc.getType(), mma.name, aValue, bValue, acc,
@@ -210,24 +228,33 @@ private:
            elements.getSplatValue<APFloat>().isPosZero();
   }
 
-  /// `step` times the number of this thread's group of four warps, the same in
-  /// all lanes: descriptors must be uniform.
-  static Value groupOffset(OpBuilder &builder, Location loc, int64_t step) {
+  static Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  }
+
+  /// The number of this thread's group of four warps, the same in all lanes:
+  /// descriptors must be uniform.
+  static Value groupNumber(OpBuilder &builder, Location loc) {
     Value thread =
         mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
     Value number = arith::IndexCastUIOp::create(builder, loc,
                                                 builder.getI32Type(), thread);
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(value));
-    };
-    number = arith::ShRUIOp::create(builder, loc, number, constant(7));
-    Value width = constant(32), zero = constant(0);
-    number = mlir::gpu::ShuffleOp::create(builder, loc, number, zero, width,
-                                          mlir::gpu::ShuffleMode::IDX)
-                 .getShuffleResult();
-    number = arith::MulIOp::create(builder, loc, number, constant(step));
-    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
+    number = arith::ShRUIOp::create(builder, loc, number,
+                                    constantI32(builder, loc, 7));
+    return mlir::gpu::ShuffleOp::create(
+               builder, loc, number, constantI32(builder, loc, 0),
+               constantI32(builder, loc, 32), mlir::gpu::ShuffleMode::IDX)
+        .getShuffleResult();
+  }
+
+  /// `units` of 16 bytes for each of a number, in elements.
+  static Value scaled(OpBuilder &builder, Location loc, Value number,
+                      int64_t units) {
+    Value product = arith::MulIOp::create(builder, loc, number,
+                                          constantI32(builder, loc, units * 8));
+    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        product);
   }
 };
 

@@ -107,24 +107,32 @@ struct MatrixDescriptorToArith
     Location loc = op.getLoc();
     int64_t bytes =
         op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
+    // In 32 bits up to the end: the upper half is a constant then.
     auto constant = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(rewriter, loc,
-                                       rewriter.getI64IntegerAttr(value));
+                                       rewriter.getI32IntegerAttr(value));
     };
-    auto wide = [&](Value value) -> Value {
-      return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getI64Type(),
+    auto narrow = [&](Value value) -> Value {
+      return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getI32Type(),
                                           value);
     };
-    Value address = wide(memref::ExtractAlignedPointerAsIndexOp::create(
+    Value address = narrow(memref::ExtractAlignedPointerAsIndexOp::create(
         rewriter, loc, adaptor.getMemory()));
     Value offset = arith::MulIOp::create(
-        rewriter, loc, wide(adaptor.getIndex()), constant(bytes));
+        rewriter, loc, narrow(adaptor.getIndex()), constant(bytes));
     address = arith::AddIOp::create(rewriter, loc, address, offset);
     // 18 bits of address, in units of 16 bytes.
     address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
     address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
-    rewriter.replaceOpWithNewOp<arith::OrIOp>(
-        op, address, constant(static_cast<int64_t>(op.getBits())));
+    if (op.getDistance() != 0)
+      address = arith::AddIOp::create(rewriter, loc, address,
+                                      constant(op.getDistance()));
+    address =
+        arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), address);
+    Value bits = arith::ConstantOp::create(
+        rewriter, loc,
+        rewriter.getI64IntegerAttr(static_cast<int64_t>(op.getBits())));
+    rewriter.replaceOpWithNewOp<arith::OrIOp>(op, address, bits);
     return success();
   }
 };

@@ -176,7 +176,7 @@ static void bulkCopy(Thread &thread, const Call &call) {
   int64_t rowBytes = map.box[0] * map.elementBytes, rows = 1;
   for (unsigned d = 1; d < map.rank; ++d)
     rows *= map.box[d];
-  uint64_t mask = map.swizzle / 16 - 1;
+  uint64_t mask = map.swizzle ? map.swizzle / 16 - 1 : 0;
   for (int64_t row = 0; row < rows; ++row) {
     int64_t rest = row, offset = 0;
     bool inside = true;

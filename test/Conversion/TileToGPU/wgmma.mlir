@@ -9,24 +9,26 @@
 !kt = !tile.buffer<64x128xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
 !v = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
 
+!s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!st = !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+#both = #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>
+
 module attributes {tile.target = "sm_90a"} {
 
 // A in shared memory: each group of four warps reads its own 64 rows, 8 KiB
 // apart; 16 of depth are 32 bytes.
 // CHECK-LABEL: gpu.func @shared
-// CHECK-DAG: %[[C512:.+]] = arith.constant 512 : i32
-// CHECK-DAG: %[[C2:.+]] = arith.constant 2 : i64
+// CHECK-DAG: %[[C4096:.+]] = arith.constant 4096 : i32
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<64xf32>
-// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64}
 // CHECK: %[[GROUP:.+]], %{{.+}} = gpu.shuffle idx
-// CHECK: %[[ROW:.+]] = arith.muli %[[GROUP]], %[[C512]]
-// CHECK: %[[WIDE:.+]] = arith.extui %[[ROW]]
-// CHECK: %[[A:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64}
-// CHECK: %[[A0:.+]] = arith.addi %[[A]], %[[WIDE]]
+// CHECK: %[[ROW:.+]] = arith.muli %[[GROUP]], %[[C4096]]
+// CHECK: %[[FIRST:.+]] = arith.index_castui %[[ROW]]
 // CHECK: tile_gpu.wgmma_fence
-// CHECK: %[[D0:.+]] = tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B]], %[[ZERO]] {zero} : i64, vector<64xf32>
-// CHECK: %[[A1:.+]] = arith.addi %[[A0]], %[[C2]]
-// CHECK: %[[B1:.+]] = arith.addi %[[B]], %[[C2]]
+// CHECK: %[[A0:.+]] = tile_gpu.matrix_descriptor %{{.+}}[%[[FIRST]]] {bits = 4611686293305294848 : i64}
+// CHECK: %[[B0:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64}
+// CHECK: %[[D0:.+]] = tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B0]], %[[ZERO]] {zero} : i64, vector<64xf32>
+// CHECK: %[[A1:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64, distance = 2 : i32}
+// CHECK: %[[B1:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64, distance = 2 : i32}
 // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A1]], %[[B1]], %[[D0]] : i64, vector<64xf32>
 // CHECK-COUNT-2: tile_gpu.wgmma "wgmma.m64k16.f16"
 // CHECK: tile_gpu.wgmma_commit
@@ -46,12 +48,11 @@ tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes
 // A in registers, B with the columns side by side: two panels of 64 columns,
 // 16 rows are 2 KiB.
 // CHECK-LABEL: gpu.func @registers
-// CHECK-DAG: %[[C128:.+]] = arith.constant 128 : i64
-// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293338849280 : i64}
 // CHECK: %[[F:.+]]:2 = tile_gpu.wgmma_fence %{{.+}}, %{{.+}} : vector<64xf32>, vector<32xf16>
 // CHECK: %[[A0:.+]] = vector.extract_strided_slice %[[F]]#1 {offsets = [0], sizes = [8]
+// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293338849280 : i64}
 // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B]], %[[F]]#0 {b_mn_major} : vector<8xf16>, vector<64xf32>
-// CHECK: arith.addi %[[B]], %[[C128]]
+// CHECK: tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293338849280 : i64, distance = 128 : i32}
 tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>, %out: !g)
     attributes {num_warps = 8 : i32, tile.shared_bytes = 16384 : i64} {
   %c0 = arith.constant 0 : index
@@ -64,5 +65,28 @@ tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align 
   tile.fence_async
   tile.barrier
   tile.store %d, %out[%c0, %c0] : tensor<128x128xf32, #mma>, !g
+}
+
+// 64 rows of two groups of four warps: each has 64 of the columns, whose panel
+// of B is 4 KiB further on; A is transposed in memory.
+// CHECK-LABEL: gpu.func @columns
+// CHECK-DAG: %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG: %[[SIZE:.+]] = arith.constant 4096 : i32
+// CHECK: %[[GROUP:.+]], %{{.+}} = gpu.shuffle idx
+// CHECK: %[[PANEL:.+]] = arith.muli %[[GROUP]], %[[SIZE]]
+// CHECK: %[[FIRST:.+]] = arith.index_castui %[[PANEL]]
+// CHECK: %[[A:.+]] = tile_gpu.matrix_descriptor %{{.+}}[%{{.+}}] {bits = {{.+}} : i64}
+// CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}}[%[[FIRST]]]
+// CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A]], %[[B]], %{{.+}} {a_mn_major, b_mn_major, zero} : i64, vector<32xf32>
+tile.kernel @columns(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes = 24576 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %v = tile.alloc {offset = 0} : !v
+  %s = tile.alloc {offset = 16384} : !s
+  %st = tile.transpose %s [1, 0] : !s -> !st
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32, #both>
+  %d = tile.dot %st, %v, %zero : !st, !v -> tensor<64x128xf32, #both>
+  tile.store %d, %out[%c0, %c0] : tensor<64x128xf32, #both>, !g
 }
 }

@@ -10,15 +10,18 @@ module attributes {tile.target = "sm_90a"} {
 // CHECK-SAME: (%[[M:.+]]: memref<4096xf16, #gpu.address_space<workgroup>>, %[[I:.+]]: index)
 func.func @descriptor(%m: memref<4096xf16, #shared>, %i: index) -> i64 {
   // CHECK-DAG: %[[P:.+]] = memref.extract_aligned_pointer_as_index %[[M]]
-  // CHECK-DAG: %[[BASE:.+]] = arith.index_castui %[[P]] : index to i64
-  // CHECK-DAG: %[[I64:.+]] = arith.index_castui %[[I]] : index to i64
-  // CHECK: %[[OFFSET:.+]] = arith.muli %[[I64]], %{{.+}}
+  // CHECK-DAG: %[[BASE:.+]] = arith.index_castui %[[P]] : index to i32
+  // CHECK-DAG: %[[I32:.+]] = arith.index_castui %[[I]] : index to i32
+  // CHECK: %[[OFFSET:.+]] = arith.muli %[[I32]], %{{.+}}
   // CHECK: %[[SUM:.+]] = arith.addi %[[BASE]], %[[OFFSET]]
   // CHECK: %[[LOW:.+]] = arith.andi %[[SUM]], %{{.+}}
   // CHECK: %[[UNITS:.+]] = arith.shrui %[[LOW]], %{{.+}}
+  // CHECK: %[[C6:.+]] = arith.constant 6 : i32
+  // CHECK: %[[MOVED:.+]] = arith.addi %[[UNITS]], %[[C6]]
+  // CHECK: %[[WIDE:.+]] = arith.extui %[[MOVED]] : i32 to i64
   // CHECK: %[[BITS:.+]] = arith.constant 4611686293305294848 : i64
-  // CHECK: arith.ori %[[UNITS]], %[[BITS]]
-  %d = tile_gpu.matrix_descriptor %m[%i] {bits = 4611686293305294848 : i64} : memref<4096xf16, #shared>
+  // CHECK: arith.ori %[[WIDE]], %[[BITS]]
+  %d = tile_gpu.matrix_descriptor %m[%i] {bits = 4611686293305294848 : i64, distance = 6 : i32} : memref<4096xf16, #shared>
   return %d : i64
 }
 

@@ -87,12 +87,13 @@ func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !g = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
-func.func @gradient_type(%q: !q, %rows: !rows, %g: !g, %scale: f32) {
+func.func @gradient_type(%q: !q, %rows: !rows, %stats: !stats, %g: !g, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op dk must have f16 or bf16 elements, like the other buffers, got 'f32'}}
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %g, %q using %rows
-      scale %scale : !q, !q, !q, !q, !q, !rows, !q, !g, !q, !rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %g, %q using %stats
+      scale %scale : !q, !q, !q, !q, !q, !rows, !q, !g, !q, !stats
   return
 }
 
@@ -101,11 +102,12 @@ func.func @gradient_type(%q: !q, %rows: !rows, %g: !g, %scale: f32) {
 !q = !tile.buffer<?x?x?x192xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !v = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-func.func @gradient_head(%q: !q, %v: !v, %rows: !rows, %scale: f32) {
+func.func @gradient_head(%q: !q, %v: !v, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op head dimensions of v and dv differ: 128 and 192}}
-  tile.attention_backward %q, %q, %v, %v, %v, %rows to %q, %q, %q using %rows
-      scale %scale : !q, !q, !v, !v, !v, !rows, !q, !q, !q, !rows
+  tile.attention_backward %q, %q, %v, %v, %v, %rows to %q, %q, %q using %stats
+      scale %scale : !q, !q, !v, !v, !v, !rows, !q, !q, !q, !stats
   return
 }
 
@@ -113,11 +115,12 @@ func.func @gradient_head(%q: !q, %v: !v, %rows: !rows, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-func.func @dq_acc(%q: !q, %rows: !rows, %scale: f32) {
+func.func @dq_acc(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op dq_acc must have f32 elements, got 'f16'}}
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
-      dq_acc %q scale %scale : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !q
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
+      dq_acc %q scale %scale : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !q
   return
 }
 
@@ -125,12 +128,13 @@ func.func @dq_acc(%q: !q, %rows: !rows, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-func.func @kv_acc(%q: !q, %rows: !rows, %scale: f32) {
+func.func @kv_acc(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op dk_acc must have f32 elements to add to atomically, got 'f16'}}
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       kv_acc atomic %q, %q scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !q, !q
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !q, !q
   return
 }
 
@@ -140,12 +144,13 @@ func.func @kv_acc(%q: !q, %rows: !rows, %scale: f32) {
 !k = !tile.buffer<?x?x2x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x8x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-func.func @kv_acc_heads(%q: !q, %k: !k, %acc: !acc, %rows: !rows, %scale: f32) {
+func.func @kv_acc_heads(%q: !q, %k: !k, %acc: !acc, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op extents differ: heads of k is 2, heads of dk_acc is 8}}
-  tile.attention_backward %q, %k, %k, %q, %q, %rows to %q, %k, %k using %rows
+  tile.attention_backward %q, %k, %k, %q, %q, %rows to %q, %k, %k using %stats
       kv_acc atomic %acc, %acc scale %scale
-      : !q, !k, !k, !q, !q, !rows, !q, !k, !k, !rows, !acc, !acc
+      : !q, !k, !k, !q, !q, !rows, !q, !k, !k, !stats, !acc, !acc
   return
 }
 
@@ -153,13 +158,14 @@ func.func @kv_acc_heads(%q: !q, %k: !k, %acc: !acc, %rows: !rows, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !sink = !tile.buffer<?xf16, #tile.strided<[1]>, global>
 
-func.func @dsink(%q: !q, %rows: !rows, %sink: !sink, %scale: f32) {
+func.func @dsink(%q: !q, %rows: !rows, %stats: !stats, %sink: !sink, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op dsink must be a global f32 buffer of rank 1, got '!tile.buffer<?xf16, #tile.strided<[1]>, global>'}}
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       sink %sink, %sink scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !sink, !sink
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !sink, !sink
   return
 }
 
@@ -167,12 +173,13 @@ func.func @dsink(%q: !q, %rows: !rows, %sink: !sink, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-func.func @window(%q: !q, %rows: !rows, %scale: f32) {
+func.func @window(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op window must be two numbers, left and right}}
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       scale %scale {window = array<i64: 3>}
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return
 }
 

@@ -4,8 +4,10 @@
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:4, ?:4, ?:4, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !pq = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?, ?, 1]>, global>
 !sink = !tile.buffer<?xbf16, #tile.strided<[1]>, global>
 !dsink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
@@ -34,35 +36,35 @@ func.func @packed(%q: !pq, %lse: !prows, %sink: !sink, %cu: !cu, %max: index, %s
 }
 
 // CHECK-LABEL: @backward
-func.func @backward(%q: !q, %rows: !rows, %scale: f32) {
+func.func @backward(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
   // CHECK: tile.attention_backward {{.*}} to %{{.*}}, %{{.*}}, %{{.*}} using %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} {window = array<i64: 3, 4>} :
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       scale %scale {window = array<i64: 3, 4>}
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return
 }
 
 // CHECK-LABEL: @backward_sums
-func.func @backward_sums(%q: !q, %acc: !acc, %rows: !rows, %scale: f32) {
+func.func @backward_sums(%q: !q, %acc: !acc, %rows: !rows, %stats: !stats, %scale: f32) {
   // CHECK: using %{{.*}} dq_acc %{{.*}} kv_acc separate %{{.*}}, %{{.*}} scale
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       dq_acc %acc kv_acc separate %q, %acc scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !q, !acc
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc, !q, !acc
   // CHECK: using %{{[a-z0-9]*}} kv_acc atomic %{{.*}}, %{{.*}} scale
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       kv_acc atomic %acc, %acc scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc, !acc
   return
 }
 
 // CHECK-LABEL: @backward_features
-func.func @backward_features(%q: !pq, %rows: !prows, %sink: !sink, %dsink: !dsink,
+func.func @backward_features(%q: !pq, %rows: !prows, %stats: !pstats, %sink: !sink, %dsink: !dsink,
                              %cu: !cu, %max: index, %scale: f32, %cap: f32) {
   // CHECK: sink %{{.*}}, %{{.*}} seqlens %{{.*}}, %{{.*}} max %{{.*}}, %{{.*}} scale %{{.*}} softcap %{{.*}} {causal} :
-  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %rows
+  tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       sink %sink, %dsink seqlens %cu, %cu max %max, %max scale %scale
       softcap %cap {causal}
-      : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !prows, !sink, !dsink,
+      : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !pstats, !sink, !dsink,
         !cu, !cu
   return
 }

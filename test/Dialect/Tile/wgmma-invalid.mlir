@@ -6,8 +6,8 @@ func.func private @warps(tensor<64x8xf32, #tile.mma<"wgmma.m64k16.f16", warps = 
 
 // -----
 
-// expected-error@+1 {{"wgmma.m64k16.f16" is performed by 4 warps along the rows, which 4x2 warps do not make up}}
-func.func private @columns(tensor<64x16xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>)
+// expected-error@+1 {{covers 16 elements along dimension 1, which neither divides nor is divided by the tile's 24}}
+func.func private @columns(tensor<64x24xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>)
 
 // -----
 

@@ -65,6 +65,24 @@ TEST_F(TensorMapTest, SwizzledTilesAreBoxes) {
         }
 }
 
+TEST_F(TensorMapTest, RowsAreOneBox) {
+  for (int64_t columns : {32, 64, 256}) {
+    std::optional<TensorMapBoxes> match = matchTensorMap(
+        *PaddedAttr::get(&context, 0, {0}).getLayout({columns}, 32, nullptr),
+        4);
+    ASSERT_TRUE(match);
+    EXPECT_EQ(match->swizzle, 0);
+    EXPECT_EQ(match->rows, 1);
+    EXPECT_EQ(match->columns, columns);
+    EXPECT_EQ(match->count, 1);
+  }
+  // Too long, no whole 128 bytes.
+  for (int64_t columns : {512, 16, 24})
+    EXPECT_FALSE(matchTensorMap(
+        *PaddedAttr::get(&context, 0, {0}).getLayout({columns}, 32, nullptr),
+        4));
+}
+
 TEST_F(TensorMapTest, OthersAreNone) {
   // More rows than a box has.
   EXPECT_FALSE(matchTensorMap(swizzled(264, 64, 128, 16), 2));

@@ -43,12 +43,12 @@ void tile::printAttentionTypes(OpAsmPrinter &printer, Operation *, Type q,
 
 ParseResult tile::parseAttentionBackwardTypes(
     OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o, Type &dO,
-    Type &lse, Type &dq, Type &dk, Type &dv, Type &delta,
+    Type &lse, Type &dq, Type &dk, Type &dv, Type &stats,
     const OptionalOperand &hasDqAcc, Type &dqAcc,
     const OptionalOperand &hasKvAcc, Type &dkAcc, Type &dvAcc,
     const OptionalOperand &hasSink, Type &sink, Type &dSink,
     const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
-  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse, &dq, &dk, &dv, &delta};
+  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse, &dq, &dk, &dv, &stats};
   if (hasDqAcc)
     types.push_back(&dqAcc);
   if (hasKvAcc)
@@ -63,11 +63,11 @@ ParseResult tile::parseAttentionBackwardTypes(
 void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
                                        Type q, Type k, Type v, Type o, Type dO,
                                        Type lse, Type dq, Type dk, Type dv,
-                                       Type delta, Value, Type dqAcc, Value,
+                                       Type stats, Value, Type dqAcc, Value,
                                        Type dkAcc, Type dvAcc, Value, Type sink,
                                        Type dSink, Value, Type cuQ, Type cuK) {
   SmallVector<Type> types{q,     k,     v,     o,     dO,   lse,   dq,  dk, dv,
-                          delta, dqAcc, dkAcc, dvAcc, sink, dSink, cuQ, cuK};
+                          stats, dqAcc, dkAcc, dvAcc, sink, dSink, cuQ, cuK};
   llvm::erase(types, Type());
   llvm::interleaveComma(types, printer);
 }
@@ -118,6 +118,22 @@ public:
              << name << " must be a global f32 buffer of rank " << rank
              << (packed ? " [heads, length of q]"
                         : " [batch, heads, length of q]")
+             << ", got " << type;
+    return agree(name, type, extents);
+  }
+
+  /// Two numbers per row of whole blocks of rows, which agree with nothing:
+  /// [B, H, 2, R], or packed [H, 2, R].
+  LogicalResult checkStats(StringRef name, BufferType type) {
+    SmallVector<Extent> extents{Extent::Heads};
+    if (!packed)
+      extents.insert(extents.begin(), Extent::Batch);
+    int64_t rank = extents.size() + 2;
+    if (type.isShared() || type.getRank() != rank ||
+        !type.getElementType().isF32() || type.getShape()[rank - 2] != 2)
+      return op->emitOpError()
+             << name << " must be a global f32 buffer of rank " << rank
+             << (packed ? " [heads, 2, rows]" : " [batch, heads, 2, rows]")
              << ", got " << type;
     return agree(name, type, extents);
   }
@@ -364,7 +380,7 @@ LogicalResult AttentionBackwardOp::verify() {
                        "k", k, element, kElements)) ||
       failed(checkLike("dv", getDv().getType(), Extent::Keys, Extent::KVHeads,
                        "v", v, element, kElements)) ||
-      failed(check.checkRows("delta", getDelta().getType())))
+      failed(check.checkStats("stats", getStats().getType())))
     return failure();
   if (getDqAcc() &&
       failed(checkLike("dq_acc", getDqAcc().getType(), Extent::Queries,
@@ -402,6 +418,6 @@ void AttentionBackwardOp::getEffects(
   addEffects<MemoryEffects::Write>(
       effects,
       {range(getDqMutable()), range(getDkMutable()), range(getDvMutable()),
-       range(getDeltaMutable()), getDqAccMutable(), getDkAccMutable(),
+       range(getStatsMutable()), getDqAccMutable(), getDkAccMutable(),
        getDvAccMutable(), getDSinkMutable()});
 }

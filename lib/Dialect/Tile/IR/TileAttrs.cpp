@@ -88,31 +88,43 @@ static Digits swapDims(ArrayRef<Digit> digits, bool swap) {
   return result;
 }
 
-/// A matrix fragment repeated over a tile. `outer` says how the warps are
-/// spread: digits of the warp axis in units of fragments, dim as given.
+/// A matrix fragment of the instruction of `mma`, repeated over a tile. Warps
+/// are spread along the dimensions that `spread` says; along the columns, the
+/// warps that perform an instruction together have neighbouring ones, which one
+/// descriptor of shared memory then covers.
 static FailureOr<Layout> repeatFragment(EmitError emitError, Attribute attr,
                                         ArrayRef<int64_t> shape,
-                                        const Layout &fragment, bool transposed,
-                                        ArrayRef<int64_t> warps,
+                                        const Layout &fragment, MmaAttr mma,
                                         ArrayRef<bool> spread) {
+  bool transposed = mma.getTransposed();
+  ArrayRef<int64_t> warps = mma.getWarps();
   int64_t size[2] = {fragment.shape()[transposed ? 1 : 0],
                      fragment.shape()[transposed ? 0 : 1]};
   Digits registers = swapDims(fragment.axis(kRegister), transposed);
   Digits lanes = swapDims(fragment.axis(kLane), transposed);
   Digits warpDigits;
   int64_t pattern[2] = {size[0], size[1]};
-  for (unsigned dim : {0u, 1u}) {
-    if (spread[dim]) {
-      add(warpDigits, warps[dim], dim, size[dim]);
+  for (unsigned dim : {0u, 1u})
+    if (spread[dim])
       pattern[dim] *= warps[dim];
-    } else {
-      add(warpDigits, warps[dim], 0, 0);
-    }
-  }
   if (failed(checkCover(emitError, shape, pattern, attr)))
     return failure();
+  bool together = mma.getMma().warps > 1;
+  auto repeats = [&](unsigned dim) {
+    return std::max<int64_t>(shape[dim] / pattern[dim], 1);
+  };
+  for (unsigned dim : {0u, 1u}) {
+    int64_t stride = size[dim];
+    if (dim == 1 && together)
+      stride *= repeats(dim);
+    if (spread[dim])
+      add(warpDigits, warps[dim], dim, stride);
+    else
+      add(warpDigits, warps[dim], 0, 0);
+  }
   for (unsigned dim : {1u, 0u})
-    add(registers, shape[dim] / pattern[dim], dim, pattern[dim]);
+    add(registers, repeats(dim), dim,
+        dim == 1 && together ? size[dim] : pattern[dim]);
   return clippedLayout(emitError, attr, registers, lanes, warpDigits, shape,
                        /*copyRegisters=*/true);
 }
@@ -407,7 +419,7 @@ LogicalResult MmaAttr::verify(EmitError emitError, StringAttr instruction,
   if (warps.size() != 2 || warps[0] < 1 || warps[1] < 1 || warps[0] > 64 ||
       warps[1] > 64)
     return emitError() << "warps must be two counts in 1 .. 64";
-  if (warps[0] % mma->warps != 0 || (mma->warps > 1 && warps[1] != 1))
+  if (warps[0] % mma->warps != 0)
     return emitError() << instruction << " is performed by " << mma->warps
                        << " warps along the rows, which " << warps[0] << "x"
                        << warps[1] << " warps do not make up";
@@ -428,8 +440,8 @@ SmallVector<int64_t, 2> MmaAttr::getInstructionShape() const {
 FailureOr<Layout> MmaAttr::getLayout(ArrayRef<int64_t> shape,
                                      unsigned elementBits,
                                      EmitError emitError) const {
-  return repeatFragment(emitError, *this, shape, getMma().acc, getTransposed(),
-                        getWarps(), {true, true});
+  return repeatFragment(emitError, *this, shape, getMma().acc, *this,
+                        {true, true});
 }
 
 Attribute MmaAttr::parse(AsmParser &parser, Type) {
@@ -477,8 +489,8 @@ FailureOr<Layout> DotOperandAttr::getLayout(ArrayRef<int64_t> shape,
   // A transposed instruction takes our A as its B, mirrored.
   const Layout &fragment = (getIndex() == 0) != transposed ? mma.a : mma.b;
   bool isA = getIndex() == 0;
-  return repeatFragment(emitError, *this, shape, fragment, transposed,
-                        getParent().getWarps(), {isA, !isA});
+  return repeatFragment(emitError, *this, shape, fragment, getParent(),
+                        {isA, !isA});
 }
 
 //===----------------------------------------------------------------------===//

@@ -105,10 +105,11 @@ LogicalResult BulkCopyOp::verify() {
                          << " indices for a buffer of rank "
                          << source.getRank();
   ArrayRef<int64_t> dims = getDims();
-  if (!dest.isShared() || dims.size() != 2 || dest.getRank() != 2 ||
+  if (!dest.isShared() || dims.empty() || dims.size() > 2 ||
+      dest.getRank() != int64_t(dims.size()) ||
       dest.getElementType() != source.getElementType())
-    return emitOpError() << "copies a tile of two dimensions and the elements "
-                            "of the source, got "
+    return emitOpError() << "copies a tile of one or two dimensions and the "
+                            "elements of the source, got "
                          << dest;
   for (int64_t dim : dims)
     if (dim < 0 || dim >= source.getRank())
@@ -136,23 +137,25 @@ std::string tile::getTensorMapObstacle(BufferType source,
     return "the source is permuted";
   if (source.getRank() > kTensorMapRank)
     return "the source has more than 5 dimensions";
-  if (dims[0] == dims[1])
+  if (dims.size() == 2 && dims[0] == dims[1])
     return "both dimensions of the tile are one of the source";
   int64_t bytes = source.getElementBits() / 8;
   if (source.getAlignment() % 16 != 0)
     return "the source is not aligned to 16 bytes";
   for (int64_t dim = 0; dim < source.getRank(); ++dim) {
     int64_t stride = strided.getStrides()[dim];
-    if (dim == dims[1] && stride != 1)
+    if (dim == dims.back() && stride != 1)
       return "the columns of the tile are not neighbours in the source";
     if (stride == kDynamic)
       stride = strided.getDivisors()[dim];
-    if (dim != dims[1] && (stride * bytes % 16 != 0 || stride == 0))
+    if (dim != dims.back() && (stride * bytes % 16 != 0 || stride == 0))
       return "stride " + std::to_string(dim) +
              " of the source is no multiple of 16 bytes";
   }
   if (!matchTensorMap(dest.getCanonicalLayout(), bytes))
-    return "the tile is not stored as boxes of up to 256 rows of a swizzle's "
-           "width";
+    return dims.size() == 1
+               ? "the tile is not up to 256 neighbours of whole 128 bytes"
+               : "the tile is not stored as boxes of up to 256 rows of a "
+                 "swizzle's width";
   return "";
 }

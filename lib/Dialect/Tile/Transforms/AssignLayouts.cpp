@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ArgumentTile.h"
 #include "MmaChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,6 +109,8 @@ private:
   }
   Value convert(Value value, LayoutAttrInterface layout);
   void require(OpOperand &operand, LayoutAttrInterface layout);
+  void requireShared(OpOperand &operand);
+  bool crossesThreads(Value value, LayoutAttrInterface layout);
   LogicalResult lowerDotOperands(DotOp dot, MmaAttr mma);
   int64_t fragmentRegisters(RankedTensorType type, int64_t replication);
   int64_t operandRegisters(RankedTensorType type, unsigned index, MmaAttr mma);
@@ -446,12 +449,23 @@ static bool canRunAhead(scf::ForOp loop, LoadOp load) {
   return true;
 }
 
+/// Whether the copy engine can fetch a tile of one dimension.
+static bool canCopyInBulk(LoadOp load, BufferType shared) {
+  ArgumentTile tile;
+  return findArgumentTile(load.getBuffer(), load.getIndices(), tile).empty() &&
+         getTensorMapObstacle(cast<BufferType>(tile.argument.getType()),
+                              tile.dims, shared)
+             .empty();
+}
+
 /// One value per row or column that every warp needs: where copies are
 /// asynchronous, each element is read once, an iteration ahead, instead of by
-/// many threads when it is needed.
+/// many threads when it is needed. Warps that only copy do so by the copy
+/// engine.
 void LayoutAssigner::shareRepeatedRows() {
   if (!chip.asyncCopy)
     return;
+  bool inBulk = kernel->hasAttr(TileDialect::kProducerWarpsAttr);
   kernel.walk([&](LoadOp load) {
     auto type = cast<RankedTensorType>(load.getType());
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
@@ -461,9 +475,14 @@ void LayoutAssigner::shareRepeatedRows() {
         load.getBuffer().getType().isShared() ||
         type.getElementTypeBitWidth() < 32 || !canRunAhead(loop, load))
       return;
-    layouts.insert_or_assign(load.getResult(),
-                             cast<LayoutAttrInterface>(PaddedAttr::get(
-                                 kernel.getContext(), /*padding=*/0, {0})));
+    auto layout = cast<LayoutAttrInterface>(
+        PaddedAttr::get(kernel.getContext(), /*padding=*/0, {0}));
+    if (inBulk && !canCopyInBulk(load, BufferType::get(
+                                           kernel.getContext(), type.getShape(),
+                                           type.getElementType(), layout,
+                                           MemorySpace::Shared)))
+      return;
+    layouts.insert_or_assign(load.getResult(), layout);
   });
 }
 
@@ -480,6 +499,40 @@ void LayoutAssigner::require(OpOperand &operand, LayoutAttrInterface layout) {
     return;
   builder.setInsertionPoint(operand.getOwner());
   operand.set(convert(operand.get(), layout));
+}
+
+/// Whether elements have to go from one thread to another to have `layout`.
+bool LayoutAssigner::crossesThreads(Value value, LayoutAttrInterface layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (isSharedTile(type))
+    return false;
+  ConversionKind kind =
+      planConversion(getCanonicalLayout(type),
+                     getCanonicalLayout(withLayout(type, layout)))
+          .kind;
+  return kind == ConversionKind::WarpShuffle ||
+         kind == ConversionKind::SharedMemory;
+}
+
+/// Has a dot read an operand from shared memory, where it is written as soon as
+/// it is there: that ends the life of its registers. A transposed tile is
+/// written as it was before.
+void LayoutAssigner::requireShared(OpOperand &operand) {
+  auto transpose = operand.get().getDefiningOp<TransposeOp>();
+  Value source = transpose ? transpose.getSource() : operand.get();
+  auto type = cast<RankedTensorType>(source.getType());
+  builder.setInsertionPointAfterValue(source);
+  Value shared = convert(source, sharedLayout(type, /*fastDim=*/0));
+  if (transpose) {
+    LayoutAttrInterface layout =
+        PermuteAttr::get(builder.getContext(), transpose.getOrder(),
+                         getLayoutAttr(shared.getType()));
+    shared = TransposeOp::create(
+        builder, transpose.getLoc(),
+        withLayout(cast<RankedTensorType>(transpose.getType()), layout), shared,
+        transpose.getOrder());
+  }
+  operand.set(shared);
 }
 
 /// 32-bit registers that a tile takes in each thread.
@@ -509,8 +562,9 @@ LogicalResult LayoutAssigner::lowerDotOperands(DotOp dot, MmaAttr mma) {
     if (mma.getMma().kind == MmaKind::Wgmma) {
       if (isSharedTile(type) && canReadShared(dot, index))
         continue;
-      if (index == 1) {
-        require(operand, sharedLayout(type, /*fastDim=*/0));
+      if (index == 1 || (canReadShared(dot, index) &&
+                         crossesThreads(operand.get(), layout))) {
+        requireShared(operand);
         continue;
       }
     }

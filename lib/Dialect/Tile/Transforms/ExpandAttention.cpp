@@ -174,6 +174,13 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(
   return sizes;
 }
 
+/// Of a thread of each role, if they differ.
+static SmallVector<int32_t> registersOf(const TileSizes &sizes) {
+  if (sizes.registers == 0)
+    return {};
+  return {int32_t(sizes.registers), int32_t(sizes.producerRegisters)};
+}
+
 FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
                                                             StringRef name) {
   auto headDim = [](auto op) {
@@ -192,16 +199,12 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
                     /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
-    SmallVector<int32_t> registers;
-    if (sizes->registers != 0)
-      registers = {int32_t(sizes->registers),
-                   int32_t(sizes->producerRegisters)};
     // A packed batch asks too, and tile-specialize-warps says why not.
     int64_t producers = sizes->producers;
     const Chip *chip = getTargetChip(op);
     if (forward.getCuQ() && chip && chip->bulkCopy)
       producers = kPackedProducers;
-    kernels.push_back({name.str(), sizes->warps, producers, registers,
+    kernels.push_back({name.str(), sizes->warps, producers, registersOf(*sizes),
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -218,8 +221,8 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     return failure();
   for (BackwardKernel &kernel :
        planAttentionBackward(backward, {*keys, *queries}))
-    kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
-                       /*producers=*/0, /*registers=*/{},
+    kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
+                       kernel.sizes.producers, registersOf(kernel.sizes),
                        std::move(kernel.build)});
   return kernels;
 }

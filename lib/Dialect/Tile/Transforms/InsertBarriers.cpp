@@ -142,6 +142,11 @@ void BarrierInserter::visit(Operation *op, State &state) {
   if (op->getNumRegions() != 0)
     return visitRegions(op, state);
   SmallVector<SharedAccess, 2> accesses = getSharedAccesses(op);
+  // Until a product is waited for it reads, whatever barriers came since.
+  if (auto wait = dyn_cast<WaitDotsOp>(op))
+    for (Value value : wait.getValues())
+      if (auto dot = value.getDefiningOp<DotOp>())
+        llvm::append_range(accesses, getSharedAccesses(dot));
   llvm::erase_if(accesses, [&](const SharedAccess &access) {
     return guarded.test(numbers.lookup(access.root));
   });

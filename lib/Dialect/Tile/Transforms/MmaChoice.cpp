@@ -38,6 +38,23 @@ static bool isMadeFromProduct(Value value) {
          llvm::any_of(op->getOperands(), isMadeFromProduct);
 }
 
+/// Whether the columns of b can be divided among `parts` groups of warps that
+/// each read their own by one descriptor of shared memory: in a tile that lies
+/// there row by row these are whole rows of the swizzle.
+static bool canDivideColumns(DotOp dot, int64_t parts) {
+  auto type = cast<RankedTensorType>(dot.getType());
+  bool columnsInRows = true;
+  Value operand = dot.getB();
+  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+    columnsInRows ^= transpose.getOrder()[0] == 1;
+    operand = transpose.getSource();
+  }
+  int64_t columns = type.getDimSize(1) / parts;
+  int64_t bytes = cast<ShapedType>(operand.getType()).getDimSize(1) * 2;
+  int64_t swizzle = std::min<int64_t>(bytes & -bytes, 128);
+  return !columnsInRows || columns * 2 % swizzle == 0;
+}
+
 /// How many warps lie along the rows and the columns of a product, if the
 /// instruction divides it so.
 static std::optional<std::pair<int64_t, int64_t>>
@@ -51,7 +68,7 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
     int64_t columns = numWarps / rows;
     if (numWarps % rows != 0 || acc.getDimSize(0) % (mma.m * rows) != 0 ||
         acc.getDimSize(1) % (mma.n * columns) != 0 || rows % mma.warps != 0 ||
-        (mma.warps > 1 && columns != 1))
+        (mma.warps > 1 && columns > 1 && !canDivideColumns(dot, columns)))
       continue;
     if (std::optional<ArrayRef<int64_t>> pinned = dot.getWarps()) {
       if (ArrayRef<int64_t>({rows, columns}) == *pinned)

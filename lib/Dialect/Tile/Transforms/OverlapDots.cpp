@@ -20,17 +20,27 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// Whether only this role writes `root`, and in `block`.
+static bool isScratchOf(AllocOp root, Block *block) {
+  return llvm::all_of(getBufferUsers(root), [&](Operation *user) {
+    bool writes =
+        llvm::any_of(getSharedAccesses(user),
+                     [](const SharedAccess &access) { return access.isWrite; });
+    return !writes || (isa<StoreOp>(user) && user->getBlock() == block);
+  });
+}
+
 /// Whether `dot` may read its operands after later operations have run: nobody
-/// overwrites them without a word from this role.
+/// overwrites them without a word from this role, or only this block does.
 static bool canOverlap(DotOp dot) {
   auto mma = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getType()));
   if (!mma || mma.getMma().kind != MmaKind::Wgmma || dot.getAsync())
     return false;
-  return llvm::all_of(dot->getOperands(), [](Value operand) {
+  return llvm::all_of(dot->getOperands(), [&](Value operand) {
     if (!isa<BufferType>(operand.getType()))
       return true;
     AllocOp root = getRootAlloc(operand);
-    return root && isFilledInBulk(root);
+    return root && (isFilledInBulk(root) || isScratchOf(root, dot->getBlock()));
   });
 }
 
@@ -39,6 +49,12 @@ static bool fills(Value barriers, AllocOp root) {
   return llvm::any_of(getBufferUsers(root), [&](Operation *user) {
     auto copy = dyn_cast<BulkCopyOp>(user);
     return copy && copy.getBarriers() == barriers;
+  });
+}
+
+static bool reads(DotOp dot, AllocOp root) {
+  return llvm::any_of(getSharedAccesses(dot), [&](const SharedAccess &access) {
+    return access.root == root;
   });
 }
 
@@ -59,6 +75,7 @@ private:
 
   bool needs(Operation *op, Started &started);
   Value findHazard(Operation *op);
+  bool followsLoad(ArriveBarrierOp release);
   void complete(size_t count, Operation *before, Value alongside = {});
 
   Block &block;
@@ -109,6 +126,9 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
       return true;
   if (op->getNumRegions() != 0)
     return true;
+  for (const SharedAccess &access : getSharedAccesses(op))
+    if (access.isWrite && reads(dot, access.root))
+      return true;
   // The producer may wait for what this product still holds.
   auto wait = dyn_cast<WaitBarrierOp>(op);
   if (!wait)
@@ -148,11 +168,23 @@ void BlockScheduler::complete(size_t count, Operation *before,
   started.erase(started.begin(), started.begin() + count);
 }
 
+/// Whether threads have read what this releases, and no product in flight.
+bool BlockScheduler::followsLoad(ArriveBarrierOp release) {
+  Operation *op = release->getPrevNode();
+  while (isa_and_nonnull<FenceAsyncOp>(op))
+    op = op->getPrevNode();
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  AllocOp root = load ? getRootAlloc(load.getBuffer()) : AllocOp();
+  return root && llvm::none_of(started, [&](const Started &each) {
+           return reads(each.dot, root);
+         });
+}
+
 void BlockScheduler::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto release = dyn_cast<ArriveBarrierOp>(op)) {
-      // Belongs to the last product that has read the buffer.
-      if (!started.empty())
+      // Belongs to the last product that has read the buffer, if one has.
+      if (!started.empty() && !followsLoad(release))
         started.back().releases.push_back(release);
       continue;
     }

@@ -165,6 +165,16 @@ static std::pair<Region *, Operation *> findRole(Operation *op) {
   return {nullptr, nullptr};
 }
 
+/// Where an asynchronous product that has started at `op` is over.
+static SmallVector<WaitDotsOp, 1> getWaits(Operation *op) {
+  SmallVector<WaitDotsOp, 1> waits;
+  if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync())
+    for (Operation *user : dot->getUsers())
+      if (auto wait = dyn_cast<WaitDotsOp>(user))
+        waits.push_back(wait);
+  return waits;
+}
+
 /// When the contents of a buffer matter.
 static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
                                              const ProgramOrder &order,
@@ -186,6 +196,8 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
     first = used ? std::min(first, begin) : begin;
     last = used ? std::max(last, end) : end;
     used = true;
+    for (WaitDotsOp wait : getWaits(user))
+      last = std::max(last, order.span(liftOutOfLoops(wait, alloc)).second);
     for (const SharedAccess &access : getSharedAccesses(user)) {
       if (access.isAsync)
         lastAsync = std::max(lastAsync, begin);
@@ -211,9 +223,12 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
     PlannedBuffer buffer;
     buffer.alloc = alloc;
     buffer.bytes = alloc.getType().getStorageBytes();
-    // 16 bytes for the widest access; swizzles permute within 1024 bytes.
-    buffer.alignment =
-        alloc.getType().getCanonicalLayout().swizzle().bits != 0 ? 1024 : 16;
+    // 16 bytes for the widest access, 128 for the copy engine; swizzles permute
+    // within 1024 bytes.
+    buffer.alignment = alloc.getType().getCanonicalLayout().swizzle().bits != 0
+                           ? 1024
+                       : isFilledInBulk(alloc) ? 128
+                                               : 16;
     std::tie(buffer.first, buffer.last) =
         liveRange(alloc, kernel, order, loopsApart);
     plan.buffers.push_back(buffer);

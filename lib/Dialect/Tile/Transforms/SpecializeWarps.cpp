@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ArgumentTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -30,15 +31,12 @@ using namespace tile;
 
 namespace {
 /// A copy as the copy engine takes it.
-struct PlannedCopy {
+struct PlannedCopy : ArgumentTile {
   CopyOp copy;
   AllocOp buffer;
   /// The first and the last operation of the block that read the buffer.
   Operation *first = nullptr, *last = nullptr;
   unsigned ring = 0;
-  BlockArgument argument;
-  SmallVector<Value> indices;
-  SmallVector<int64_t> dims;
 };
 
 /// Buffers that tiles of one kind go through, one after another.
@@ -155,35 +153,11 @@ std::string Specializer::planCopy(CopyOp copy) {
   if (!reason.empty())
     return reason;
 
-  // Back to the argument, through slices.
-  Value source = copy.getSource();
-  llvm::append_range(planned.indices, copy.getIndices());
-  for (int64_t dim = 0; dim < copy.getSource().getType().getRank(); ++dim)
-    planned.dims.push_back(dim);
-  if (planned.dims.size() != 2)
-    return "its tile has not two dimensions";
-  while (auto slice = source.getDefiningOp<SliceOp>()) {
-    SmallVector<Value> indices;
-    SmallVector<int64_t> places;
-    size_t kept = 0, fixed = 0;
-    for (auto [dim, keep] : llvm::enumerate(slice.getKept())) {
-      if (keep)
-        places.push_back(dim);
-      indices.push_back(keep ? planned.indices[kept++]
-                             : slice.getIndices()[fixed++]);
-    }
-    for (int64_t &dim : planned.dims)
-      dim = places[dim];
-    planned.indices = indices;
-    source = slice.getSource();
-  }
-  if (source.getDefiningOp<NarrowOp>())
-    return "the elements past the end of one sequence are those of the next, "
-           "which the copy engine would read";
-  planned.argument = dyn_cast<BlockArgument>(source);
-  if (!planned.argument ||
-      planned.argument.getOwner() != &kernel.getBody().front())
-    return "its source is no slice of an argument";
+  if (planned.buffer.getType().getRank() > 2)
+    return "its tile has more than two dimensions";
+  reason = findArgumentTile(copy.getSource(), copy.getIndices(), planned);
+  if (!reason.empty())
+    return reason;
   reason = getTensorMapObstacle(cast<BufferType>(planned.argument.getType()),
                                 planned.dims, planned.buffer.getType());
   if (!reason.empty())
@@ -272,6 +246,16 @@ std::string Specializer::analyse() {
   });
   if (reason.empty() && copies.empty())
     return "it copies nothing from global to shared memory";
+  // Stages are iterations: some may take several tiles of a ring.
+  for (auto [number, ring] : llvm::enumerate(rings)) {
+    llvm::SmallDenseMap<Block *, int64_t> together;
+    int64_t most = 1;
+    for (auto &[copy, planned] : copies)
+      if (planned.ring == number && isa<scf::ForOp>(copy->getParentOp()))
+        most = std::max(most, ++together[copy->getBlock()]);
+    if (ring.stages > 1)
+      ring.stages *= most;
+  }
   for (auto &[copy, planned] : copies)
     if (reason.empty())
       reason = checkRing(planned);

@@ -1,18 +1,21 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   -tile-expand-attention="block-m=64 block-n=128 num-warps=8" | FileCheck %s
 
-// delta; then dK and dV, a block per keys and head of k; dQ by atomics and a
+// delta and lse to base 2; then dK and dV, a block per keys and head of k; dQ by atomics and a
 // conversion.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-// CHECK-LABEL: tile.kernel @full_delta
+// CHECK-LABEL: tile.kernel @full_stats
 // CHECK-SAME: num_warps = 4
 // CHECK: %[[OH:.*]] = tile.slice %arg3[
 // CHECK: %[[DOH:.*]] = tile.slice %arg4[
-// CHECK: %[[DELTAH:.*]] = tile.slice %arg9[
+// CHECK-DAG: %[[LSEH:.*]] = tile.slice %arg5[
+// CHECK-DAG: %[[DELTAH:.*]] = tile.slice %arg9[%{{.*}}, %{{.*}}, %[[C0:.*]], *]
+// CHECK-DAG: %[[BASE2H:.*]] = tile.slice %arg9[%{{.*}}, %{{.*}}, %[[C1:.*]], *]
 // CHECK: %[[ACCH:.*]] = tile.slice %arg10[
 // CHECK: %[[X:.*]] = tile.load %[[OH]]
 // CHECK: %[[XW:.*]] = arith.extf %[[X]]
@@ -21,6 +24,11 @@
 // CHECK: %[[P:.*]] = arith.mulf %[[XW]], %[[GW]]
 // CHECK: %[[SUM:.*]] = tile.reduce addf %[[P]] along 1
 // CHECK: tile.store %[[SUM]], %[[DELTAH]]
+// CHECK: %[[LSE:.*]] = tile.load %[[LSEH]]
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[LSE]]
+// CHECK: %[[BASE2:.*]] = arith.mulf %[[LSE]]
+// CHECK: %[[STORED:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[BASE2]]
+// CHECK: tile.store %[[STORED]], %[[BASE2H]]
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.0
 // CHECK: tile.store %[[ZERO]], %[[ACCH]]
 
@@ -55,7 +63,7 @@
 // CHECK: %[[Q:.*]] = tile.load %[[QH]][%[[M]], %[[C0]]]
 // CHECK: %[[QT:.*]] = tile.transpose %[[Q]] [1, 0]
 // CHECK: %[[S:.*]] = tile.dot %[[K]], %[[QT]]
-// CHECK: %[[OFFSET:.*]] = arith.mulf %[[LSE]]
+// CHECK: %[[OFFSET:.*]] = arith.negf %[[LSE]]
 // CHECK: %[[OFFSETS:.*]] = tile.broadcast %[[OFFSET]] along 0
 // CHECK: %[[E:.*]] = math.fma %[[S]], %{{.*}}, %[[OFFSETS]]
 // CHECK: %[[P:.*]] = math.exp2 %[[E]]
@@ -88,10 +96,10 @@
 // CHECK: tile.store %[[LOW]]
 // CHECK-NOT: tile.kernel
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
-                %dk: !q, %dv: !q, %delta: !rows, %acc: !acc, %scale: f32) {
+                %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-      using %delta dq_acc %acc scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc
+      using %stats dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc
   return
 }
 
@@ -102,8 +110,9 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-// CHECK-LABEL: tile.kernel @causal_delta
+// CHECK-LABEL: tile.kernel @causal_stats
 // CHECK-LABEL: tile.kernel @causal_dkv
 // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
 // CHECK: %[[ROW:.*]] = arith.muli
@@ -123,10 +132,10 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK: tile.store
 // CHECK-NOT: tile.kernel
 func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
-                  %dk: !q, %dv: !q, %delta: !rows, %scale: f32) {
+                  %dk: !q, %dv: !q, %stats: !stats, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-      using %delta scale %scale {causal}
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows
+      using %stats scale %scale {causal}
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return
 }
 
@@ -137,8 +146,9 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
-// CHECK-LABEL: tile.kernel @separate_delta
+// CHECK-LABEL: tile.kernel @separate_stats
 // CHECK-LABEL: tile.kernel @separate_dkv
 // CHECK: %[[H:.*]] = tile.dim %arg0[2]
 // CHECK: tile.grid %{{.*}}, %[[H]], %{{.*}}
@@ -152,11 +162,11 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK: scf.for %{{.*}} to %[[GROUP]]
 // CHECK: arith.addf
 func.func @separate(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows,
-                    %dq: !q, %dk: !q, %dv: !q, %delta: !rows, %dka: !acc,
+                    %dq: !q, %dk: !q, %dv: !q, %stats: !stats, %dka: !acc,
                     %dva: !acc, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-      using %delta kv_acc separate %dka, %dva scale %scale
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc
+      using %stats kv_acc separate %dka, %dva scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc, !acc
   return
 }
 
@@ -167,10 +177,11 @@ func.func @separate(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows,
 !q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!stats = !tile.buffer<?x2x?xf32, #tile.strided<[?, ?, 1]>, global>
 !sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
-// CHECK-LABEL: tile.kernel @all_delta
+// CHECK-LABEL: tile.kernel @all_stats
 // CHECK-LABEL: tile.kernel @all_dsink
 // CHECK-SAME: num_warps = 1
 // CHECK: %[[H:.*]] = tile.dim %arg0[1]
@@ -191,13 +202,13 @@ func.func @separate(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows,
 // CHECK-LABEL: tile.kernel @all_dq
 // CHECK-LABEL: tile.kernel @all_sum
 func.func @all(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
-               %dk: !q, %dv: !q, %delta: !rows, %dka: !acc, %dva: !acc,
+               %dk: !q, %dv: !q, %stats: !stats, %dka: !acc, %dva: !acc,
                %sink: !sink, %dsink: !sink, %cuq: !cu, %cuk: !cu, %maxq: index,
                %maxk: index, %scale: f32, %cap: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-      using %delta kv_acc atomic %dka, %dva sink %sink, %dsink
+      using %stats kv_acc atomic %dka, %dva sink %sink, %dsink
       seqlens %cuq, %cuk max %maxq, %maxk scale %scale softcap %cap
-      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !rows, !acc, !acc, !sink, !sink,
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc, !acc, !sink, !sink,
         !cu, !cu
   return
 }

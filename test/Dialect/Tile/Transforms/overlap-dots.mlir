@@ -97,3 +97,67 @@ tile.kernel @same_ring(%k: !k) attributes {num_warps = 4 : i32} {
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars
   }
 }
+
+// What threads write for a product to read: the product is over before they
+// write it again. A tile that threads have read is released at once, whatever
+// runs.
+// CHECK-LABEL: tile.kernel @scratch
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+!rows = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+tile.kernel @scratch(%k: !k, %rows: !rows, %p: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %row = tile.alloc : !row
+  %kfull = tile.alloc : !bars
+  %kempty = tile.alloc : !bars
+  %rfull = tile.alloc : !bars
+  %rempty = tile.alloc : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #mma>) {
+      // CHECK: %[[S0:.*]] = tile.dot async
+      %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      tile.wait_barrier %rfull[%c0] phase %c0 : !bars
+      %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
+      tile.fence_async
+      // CHECK: tile.fence_async
+      // CHECK-NEXT: tile.arrive_barrier
+      tile.arrive_barrier %rempty[%c0] : !bars
+      %b = tile.broadcast %x along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
+      // CHECK: tile.wait_dots 0, %[[S0]]
+      %e = arith.addf %s, %b : tensor<64x64xf32, #mma>
+      %low = arith.truncf %e : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %t = tile.alloc : !tile
+      tile.store %low, %t[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+      // CHECK: %[[O0:.*]] = tile.dot async
+      %o1 = tile.dot %t, %ks, %o : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK: %[[Q0:.*]] = tile.dot async
+      %q = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK: %[[O:.*]] = tile.wait_dots 1, %[[O0]]
+      // CHECK-NEXT: tile.store
+      tile.store %low, %t[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+      // CHECK-NEXT: tile.wait_dots 0, %[[Q0]]
+      // CHECK-NEXT: scf.yield %[[O]]
+      scf.yield %o1 : tensor<64x64xf32, #mma>
+    }
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %kfull[%c0] : !k, !tile, !bars
+    tile.bulk_copy %rows[%c0] dims [0], %row, %rfull[%c0] : !rows, !row, !bars
+  }
+}
+
+// What a copy of this role fills is waited for as its author waits.
+// CHECK-LABEL: tile.kernel @copied
+// CHECK: tile.dot %
+// CHECK-NOT: tile.wait_dots
+tile.kernel @copied(%k: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %t = tile.alloc : !tile
+  tile.copy %k[%c0, %c0], %t : !k, !tile
+  %s = tile.dot %t, %t, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}

@@ -159,3 +159,43 @@ tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps
   tile.copy %k[%c0, %c0], %a : !k, !tile
   %s = tile.load %a[%c0, %c0] : !tile -> tensor<64x64xf16, #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>>
 }
+
+// -----
+
+!rows = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
+!head = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+
+// Tiles of one dimension; an iteration takes two of one ring, which has room
+// for two iterations.
+// REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=1, stages=4
+// CHECK-LABEL: tile.kernel @two_rows
+tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %x[2] : !rows
+  tile.grid %c1, %c1, %c1
+  %b = tile.program_id x
+  %first = tile.slice %x[%b, %c0, *] : !rows to !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+  %second = tile.slice %x[%b, %c1, *] : !rows to !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+  %zero = arith.constant dense<0.0> : tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+  %s = scf.for %i = %c0 to %n step %c64 iter_args(%s = %zero)
+      -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>> {
+    %u = tile.alloc : !row
+    tile.copy %first[%i], %u : !head, !row
+    %v = tile.alloc : !row
+    tile.copy %second[%i], %v : !head, !row
+    %a = tile.load %u[%c0] : !row -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    %b1 = tile.load %v[%c0] : !row -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    %t = arith.addf %a, %b1 : tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    %d = arith.addf %s, %t : tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    scf.yield %d : tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+  }
+}
+// CHECK: tile.alloc : !tile.buffer<4x64xf32
+// CHECK: tile.warp_roles
+// CHECK: }, {
+// CHECK: scf.for
+// CHECK: tile.bulk_copy %arg0[%{{.*}}, %c0, %{{.*}}] dims [2], %{{.*}} : {{.*}}!tile.buffer<64xf32
+// CHECK: tile.bulk_copy %arg0[%{{.*}}, %c1, %{{.*}}] dims [2]

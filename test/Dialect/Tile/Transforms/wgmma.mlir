@@ -5,6 +5,8 @@
 
 !g = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !o = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!wide = !tile.buffer<?x128xf16, #tile.strided<[128, 1], align = 16>, global>
+!wideout = !tile.buffer<?x128xf32, #tile.strided<[128, 1], align = 16>, global>
 
 module attributes {tile.target = "sm_90a"} {
 
@@ -17,8 +19,8 @@ module attributes {tile.target = "sm_90a"} {
 // LAYOUT: %[[K:.+]] = tile.load {{.+}} -> tensor<64x64xf16, #tile.swizzle<128>>
 // LAYOUT: %[[KT:.+]] = tile.transpose %[[K]] {{.+}} -> tensor<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
 // LAYOUT: tile.dot %[[Q]], %[[KT]], %{{.+}} : {{.+}} -> tensor<64x64xf32, #[[MMA]]>
-// LAYOUT: %[[PA:.+]] = tile.convert_layout %[[P:.+]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
-// LAYOUT: %[[PB:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: %[[PB:.+]] = tile.convert_layout %[[P:.+]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: %[[PA:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
 // LAYOUT: tile.dot %[[PA]], %[[PB]]
 
 // Shared tiles are buffers that products read; fences come before barriers.
@@ -69,5 +71,29 @@ tile.kernel @two_warps(%q: !g, %out: !o) attributes {num_warps = 2 : i32} {
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %s = tile.dot %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   tile.store %s, %out[%c0, %c0] : tensor<64x64xf32>, !o
+}
+
+// A whose elements would cross threads is read from shared memory, written as
+// it is; 64 rows leave half of the columns to each group of four warps.
+// LAYOUT-LABEL: tile.kernel @transposed(
+// LAYOUT: %[[S:.+]] = tile.dot {{.+}} -> tensor<128x64xf32, #[[ROWS:.+]]>
+// LAYOUT: %[[P:.+]] = arith.truncf %[[S]]
+// LAYOUT: %[[SHARED:.+]] = tile.convert_layout %[[P]] : tensor<128x64xf16, #[[ROWS]]> -> tensor<128x64xf16, #tile.swizzle<128>>
+// LAYOUT: %[[T:.+]] = tile.transpose %[[SHARED]] [1, 0] : {{.+}} -> tensor<64x128xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
+// LAYOUT: tile.dot %[[T]], {{.+}} -> tensor<64x128xf32, #[[COLUMNS:.+]]>
+tile.kernel @transposed(%q: !wide, %out: !wideout) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %q[%c0, %c0] : !wide -> tensor<128x128xf16>
+  %b = tile.load %q[%c1, %c0] : !wide -> tensor<64x128xf16>
+  %bt = tile.transpose %b [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %s = tile.dot %a, %bt, %zero : tensor<128x128xf16>, tensor<128x64xf16> -> tensor<128x64xf32>
+  %p = arith.truncf %s : tensor<128x64xf32> to tensor<128x64xf16>
+  %pt = tile.transpose %p [1, 0] : tensor<128x64xf16> -> tensor<64x128xf16>
+  %zeros = arith.constant dense<0.0> : tensor<64x128xf32>
+  %r = tile.dot %pt, %a, %zeros : tensor<64x128xf16>, tensor<128x128xf16> -> tensor<64x128xf32>
+  tile.store %r, %out[%c0, %c0] : tensor<64x128xf32>, !wideout
 }
 }

@@ -133,7 +133,7 @@ public:
       forEach(name, [&](int64_t i) { array.set(i, normal(generator)); });
     }
     for (const char *name :
-         {"o", "lse", "dq", "dk", "dv", "delta", "dq_acc", "dk_acc", "dv_acc"})
+         {"o", "lse", "dq", "dk", "dv", "stats", "dq_acc", "dk_acc", "dv_acc"})
       add(name);
     if (c.sink) {
       Array &sink = add("sink");
@@ -162,7 +162,7 @@ private:
     return name.ends_with("k") || name.ends_with("v") ||
            name.ends_with("k_acc") || name.ends_with("v_acc");
   }
-  bool isRows(StringRef name) const { return name == "lse" || name == "delta"; }
+  bool isRows(StringRef name) const { return name == "lse"; }
   int64_t headsOf(StringRef name) const {
     if (name.ends_with("_acc") && isKeySide(name) &&
         StringRef(c.kv) == "separate")
@@ -187,16 +187,19 @@ private:
                        : c.packed      ? totalQ
                                        : c.lengths[0].first;
       // Whole blocks of rows where atomics add.
-      if (!c.packed && (name == "dq_acc" || (name.ends_with("_acc") &&
-                                             StringRef(c.kv) == "atomic")))
+      if (name == "stats" ||
+          (!c.packed && (name == "dq_acc" || (name.ends_with("_acc") &&
+                                              StringRef(c.kv) == "atomic"))))
         length = llvm::alignTo(length, 16);
       if (!c.packed)
         shape.push_back(c.lengths.size());
-      if (isRows(name))
+      if (name == "stats")
+        shape.append({c.heads, 2, length});
+      else if (isRows(name))
         shape.append({headsOf(name), length});
       else
         shape.append({length, headsOf(name), columnsOf(name)});
-      if (isRows(name) || name.ends_with("_acc"))
+      if (isRows(name) || name == "stats" || name.ends_with("_acc"))
         type = "f32";
     }
     return arrays.try_emplace(name.str(), type, shape).first->second;
@@ -253,6 +256,9 @@ std::string Problem::source() const {
   heads("v_acc", c.dv, "f32");
   os << "!rows = !tile.buffer<" << dims << "xf32, #tile.strided<"
      << (c.packed ? "[?, 1]" : "[?, ?, 1]") << ">, global>\n"
+     << "!stats = !tile.buffer<" << (c.packed ? "" : "?x")
+     << "?x2x?xf32, #tile.strided<[" << (c.packed ? "" : "?:4, ")
+     << "?:4, ?:4, 1], align = 16>, global>\n"
      << "!sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>\n"
      << "!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>\n";
 
@@ -275,12 +281,12 @@ std::string Problem::source() const {
   Buffers forward{
       {"q", "q"}, {"k", "q"}, {"v", "v"}, {"o", "v"}, {"lse", "rows"}};
   std::string operation = "tile.attention %q, %k, %v, %o lse %lse";
-  Buffers backward{{"q", "q"},  {"k", "q"},       {"v", "v"},  {"o", "v"},
-                   {"do", "v"}, {"lse", "rows"},  {"dq", "q"}, {"dk", "q"},
-                   {"dv", "v"}, {"delta", "rows"}};
+  Buffers backward{{"q", "q"},  {"k", "q"},        {"v", "v"},  {"o", "v"},
+                   {"do", "v"}, {"lse", "rows"},   {"dq", "q"}, {"dk", "q"},
+                   {"dv", "v"}, {"stats", "stats"}};
   std::string gradients =
       "tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv "
-      "using %delta";
+      "using %stats";
   if (c.dqAtomic) {
     gradients += " dq_acc %dq_acc";
     backward.push_back({"dq_acc", "q_acc"});

@@ -126,14 +126,16 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
 
     where dk and dv also sum over the queries of all heads of a group, and
     `softcap` multiplies ds by 1 - tanh(s / cap)^2 in dk and dq. dq, dk and dv
-    have the shapes and the type of q, k and v; `delta` is scratch like lse.
+    have the shapes and the type of q, k and v. `stats` is scratch memory for two
+    numbers per row, delta and lse * log2(e): f32 [B, H, 2, R], for R rows, those
+    of q rounded up to a multiple of 16 (packed: [H, 2, R], for any R >= Tq).
 
     ```mlir
     func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse,
-                        %dq: !q, %dk: !q, %dv: !q, %delta: !lse, %scale: f32) {
+                        %dq: !q, %dk: !q, %dv: !q, %stats: !stats, %scale: f32) {
       tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-          using %delta scale %scale {causal}
-          : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !lse
+          using %stats scale %scale {causal}
+          : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !stats
       return
     }
     ```
@@ -164,7 +166,7 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
     Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
     Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
-    Tile_BufferType:$delta, Optional<Tile_BufferType>:$dq_acc,
+    Tile_BufferType:$stats, Optional<Tile_BufferType>:$dq_acc,
     Optional<Tile_BufferType>:$dk_acc, Optional<Tile_BufferType>:$dv_acc,
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,
     Optional<Tile_BufferType>:$cu_q, Optional<Tile_BufferType>:$cu_k,
@@ -173,13 +175,13 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse `to` $dq `,` $dk `,` $dv
-    `using` $delta (`dq_acc` $dq_acc^)? (`kv_acc` $kv_mode^ $dk_acc `,` $dv_acc)?
+    `using` $stats (`dq_acc` $dq_acc^)? (`kv_acc` $kv_mode^ $dk_acc `,` $dv_acc)?
     (`sink` $sink^ `,` $d_sink)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q `,` $max_k)? `scale` $scale
     (`softcap` $softcap^)? attr-dict `:`
     custom<AttentionBackwardTypes>(
         type($q), type($k), type($v), type($o), type($d_o), type($lse),
-        type($dq), type($dk), type($dv), type($delta),
+        type($dq), type($dk), type($dv), type($stats),
         ref($dq_acc), type($dq_acc), ref($dk_acc), type($dk_acc), type($dv_acc),
         ref($sink), type($sink), type($d_sink),
         ref($cu_q), type($cu_q), type($cu_k))

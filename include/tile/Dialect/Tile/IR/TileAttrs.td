@@ -126,9 +126,11 @@ def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {
   let description = [{
     The fragments of C and D of one row of the instruction table
     (Target/Mma.h), for a `warps` grid of warps, repeated in registers over the
-    tile: first along dimension 1, then along dimension 0. With `transposed`
-    the operands of the instruction are swapped, so that the tile is its
-    transposed result.
+    tile: first along dimension 1, then along dimension 0. Where four warps
+    perform an instruction together (wgmma), those that share rows have
+    neighbouring columns: the first half of them, say, and the second. With
+    `transposed` the operands of the instruction are swapped, so that the tile
+    is its transposed result.
 
     ```mlir
     #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>

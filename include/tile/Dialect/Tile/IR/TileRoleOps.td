@@ -101,7 +101,8 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
   let description = [{
     Fills `dest` with the tile of `source`, a kernel argument, that starts at
     `indices`; elements outside the extents become zero. The tile extends along
-    the dimensions `dims` of the source, in the order of those of `dest`.
+    the dimensions `dims` of the source, one or two, in the order of those of
+    `dest`.
 
     The thread that issues the copy arrives at the barrier and announces the
     bytes; the barrier's phase ends when they have come.

@@ -27,7 +27,7 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
     operations that compute their scalars, becomes one `tile.kernel` per
     `tile.attention`, with the same arguments: @f becomes @f, or @f_0, @f_1, ...
     if there are several named operations. A `tile.attention_backward` becomes
-    the kernels @f_delta, ..., which have to run in their order (see there).
+    the kernels @f_stats, ..., which have to run in their order (see there).
     Other functions stay as they are.
 
     The kernel is flash attention 2: a block of threads computes `block-m` rows
@@ -70,7 +70,7 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
 
     | kernel | a block has | and computes |
     |---|---|---|
-    | @f_delta | 32 queries | delta; zeros in dq_acc |
+    | @f_stats | 32 queries | delta and lse to base 2; zeros in dq_acc |
     | @f_dsink | a head | dsink, if there are sinks |
     | @f_zero  | 32 keys | zeros in dk_acc and dv_acc, for `kv_acc atomic` |
     | @f_dkv   | `block-n` keys | dK and dV over the queries in steps of `block-m`; with dq_acc, adds to it |

@@ -43,15 +43,17 @@ def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
   let description = [{
     The 64-bit descriptor of an operand whose first element is at `index` of
     `memory`; `bits` are its fields beside the address: strides and swizzle
-    (Target/MatrixDescriptor.h). The address counts in units of 16 bytes in the
-    lowest bits, so moving on by n bytes adds n / 16.
+    (Target/MatrixDescriptor.h). `distance` counts the units of 16 bytes from
+    there to what one instruction reads.
 
     ```mlir
-    %d = tile_gpu.matrix_descriptor %smem[%index] {bits = 0x4000004000000000}
+    %d = tile_gpu.matrix_descriptor %smem[%index]
+        {bits = 0x4000004000000000, distance = 2}
         : memref<?xf16, #gpu.address_space<workgroup>>
     ```
   }];
-  let arguments = (ins TileGPU_Memory:$memory, Index:$index, I64Attr:$bits);
+  let arguments = (ins TileGPU_Memory:$memory, Index:$index, I64Attr:$bits,
+    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">:$distance);
   let results = (outs I64:$descriptor);
   let assemblyFormat = "$memory `[` $index `]` attr-dict `:` type($memory)";
   let hasVerifier = 1;

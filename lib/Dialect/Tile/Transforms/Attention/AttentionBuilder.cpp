@@ -132,6 +132,14 @@ Value AttentionBuilder::viewRows(Value buffer, Value head) {
   return NarrowOp::create(b, rows, 0, startQ, sq);
 }
 
+Value AttentionBuilder::viewStats(Value buffer, RowNumber number, Value head) {
+  Value which = index(int64_t(number));
+  if (!isPacked())
+    return SliceOp::create(b, buffer, {batchIndex, head, which, Value()});
+  Value rows = SliceOp::create(b, buffer, {head, which, Value()});
+  return NarrowOp::create(b, rows, 0, startQ, sq);
+}
+
 void AttentionBuilder::computeFactors() {
   Value log2e = f32(1.4426950408889634);
   // Masked scores are -inf, which a factor of zero would make NaN; the

@@ -11,6 +11,10 @@ namespace tile {
 /// The two lengths of attention.
 enum class Side { Queries, Keys };
 
+/// What is kept per row of queries for the gradients: sum of o * do; logarithm
+/// to base 2 of the sum of the weights, infinity where there are none.
+enum class RowNumber { Delta, LseToBase2 };
+
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
@@ -66,6 +70,9 @@ protected:
   Value viewHead(Value buffer, Side side, Value head);
   /// The same in a buffer like lse: [Sq].
   Value viewRows(Value buffer, Value head);
+
+  /// One number per row of a buffer like stats, by the name of the number.
+  Value viewStats(Value buffer, RowNumber number, Value head);
 
   /// Sets c and, with a softcap, inner.
   void computeFactors();

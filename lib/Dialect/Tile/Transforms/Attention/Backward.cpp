@@ -14,19 +14,19 @@ SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
                                                         BackwardSizes sizes) {
   SmallVector<BackwardKernel> kernels;
   auto add = [&](StringRef suffix, auto build, int64_t warps = kWarps) {
-    kernels.push_back(
-        {suffix, warps, [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-           build(b, op, mapping);
-         }});
-  };
-  auto addWithSizes = [&](StringRef suffix, auto build, TileSizes sizes) {
-    kernels.push_back({suffix, sizes.warps,
+    kernels.push_back({suffix, TileSizes{0, 0, warps},
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                         build(b, op, mapping, sizes);
+                         build(b, op, mapping);
                        }});
   };
+  auto addWithSizes = [&](StringRef suffix, auto build, TileSizes sizes) {
+    kernels.push_back(
+        {suffix, sizes, [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+           build(b, op, mapping, sizes);
+         }});
+  };
   bool atomicKeys = op.getKvMode() == KVAccumulation::Atomic;
-  add("delta", buildBackwardDelta);
+  add("stats", buildBackwardStats);
   if (op.getSink())
     add("dsink", buildBackwardSink, kSinkWarps);
   if (atomicKeys)

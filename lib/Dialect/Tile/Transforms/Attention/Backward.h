@@ -13,7 +13,8 @@ namespace tile {
 struct BackwardKernel {
   /// What its name adds to that of the function.
   llvm::StringRef suffix;
-  int64_t warps;
+  /// Of which kernels that only move and add have the warps alone.
+  TileSizes sizes;
   /// Writes the body at the insertion point; the operands of the operation are
   /// mapped to values of the kernel.
   std::function<void(mlir::ImplicitLocOpBuilder &, const mlir::IRMapping &)>
@@ -32,10 +33,10 @@ void buildBackwardKeys(mlir::ImplicitLocOpBuilder &builder,
 void buildBackwardQueries(mlir::ImplicitLocOpBuilder &builder,
                           AttentionBackwardOp op,
                           const mlir::IRMapping &mapping, TileSizes sizes);
-/// delta, and zeros in dq_acc.
-void buildBackwardDelta(mlir::ImplicitLocOpBuilder &builder,
+/// delta and lse to base 2, and zeros in dq_acc.
+void buildBackwardStats(mlir::ImplicitLocOpBuilder &builder,
                         AttentionBackwardOp op, const mlir::IRMapping &mapping);
-/// dsink from lse and delta; one block per head.
+/// dsink from stats; one block per head.
 void buildBackwardSink(mlir::ImplicitLocOpBuilder &builder,
                        AttentionBackwardOp op, const mlir::IRMapping &mapping);
 /// Zeros in dk_acc and dv_acc.

@@ -6,7 +6,7 @@
 // and dK += dS^T Q want them. Only dQ = dS K sums over the rows.
 //
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
-// delta read as zero, which makes p = 1 and ds = 0. Keys beyond the end do:
+// delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
 // exp(0 - lse) may overflow, and infinity times the zeros of K is no zero.
 //
 //===----------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ public:
              const IRMapping &mapping, TileSizes sizes)
       : AttentionBuilder(builder, op, mapping), mode(op.getKvMode()),
         sizes(sizes), dO(mapping.lookup(op.getDO())),
-        lse(mapping.lookup(op.getLse())), delta(mapping.lookup(op.getDelta())),
+        stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())) {}
@@ -55,11 +55,11 @@ private:
 
   std::optional<KVAccumulation> mode;
   TileSizes sizes;
-  Value dO, lse, delta, dk, dv, dqAcc;
+  Value dO, stats, dk, dv, dqAcc;
   /// The block's first key, its K and V.
   Value row, keys, values;
-  /// c per score, and -log2(e) per query.
-  Value cScores, minusLog2e;
+  /// c per score.
+  Value cScores;
   /// The head's views of the buffers.
   Value qh, doh, lseh, deltah, dqh;
   /// First query and end of the queries that see some of the keys; those of
@@ -161,31 +161,58 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
     return product;
   };
 
+  // With warps that copy, products are asynchronous, too: dP runs beside the
+  // exponentials, and the sums of dQ leave while dK is computed. Else what is
+  // needed together stands together, which takes the fewest registers.
+  bool runsBeside = sizes.producers != 0;
   Value sums = LoadOp::create(b, perQuery, lseh, m);
   Value deltas = LoadOp::create(b, perQuery, deltah, m);
   Value queries = load(qh, headDim);
-  Value s = score(dotOfKeys(keys, transpose(queries), fill(tile, 0.0f)));
-  Value offset = arith::MulFOp::create(b, sums, minusLog2e);
-  Value p = math::Exp2Op::create(
-      b, math::FmaOp::create(b, s, cScores, spreadQueries(offset)));
+  Value product = dotOfKeys(keys, transpose(queries), fill(tile, 0.0f));
+  Value gradients, dp, dq;
+  auto multiplyGradients = [&] {
+    dp = dotOfKeys(values, transpose(gradients), fill(tile, 0.0f));
+  };
+  auto multiplyKeys = [&](Value ds) {
+    if (dqAcc)
+      dq = dot(transpose(ds), keys, zeros(sizes.blockM, headDim));
+  };
+  if (runsBeside) {
+    gradients = load(doh, valueDim);
+    multiplyGradients();
+  }
+  Value s = score(product);
+  Value offset = spreadQueries(arith::NegFOp::create(b, sums));
+  Value p = math::Exp2Op::create(b, math::FmaOp::create(b, s, cScores, offset));
   if (masked)
     p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
 
-  Value gradients = load(doh, valueDim);
-  Value weights = arith::TruncFOp::create(b, scores(element), p);
-  Value dp = dotOfKeys(values, transpose(gradients), fill(tile, 0.0f));
+  if (!runsBeside)
+    gradients = load(doh, valueDim);
+  Value weights;
+  auto narrowWeights = [&] {
+    weights = arith::TruncFOp::create(b, scores(element), p);
+  };
+  if (!runsBeside) {
+    narrowWeights();
+    multiplyGradients();
+  }
   Value ds = arith::MulFOp::create(
       b, p, arith::SubFOp::create(b, dp, spreadQueries(deltas)));
   if (Value derivative = scoreDerivative(s))
     ds = arith::MulFOp::create(b, ds, derivative);
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
+  if (runsBeside)
+    narrowWeights();
   Value dvNext = dotOfKeys(weights, gradients, carried[1]);
+  if (runsBeside)
+    multiplyKeys(dsLow);
   Value dkNext = dotOfKeys(dsLow, queries, carried[0]);
-  if (dqAcc) {
-    Value dq = dot(transpose(dsLow), keys, zeros(sizes.blockM, headDim));
+  if (!runsBeside)
+    multiplyKeys(dsLow);
+  if (dqAcc)
     AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
                         ValueRange{m, zero});
-  }
   return {dkNext, dvNext};
 }
 
@@ -207,8 +234,8 @@ SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
 SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   qh = viewHead(q, Side::Queries, head);
   doh = viewHead(dO, Side::Queries, head);
-  lseh = viewRows(lse, head);
-  deltah = viewRows(delta, head);
+  lseh = viewStats(stats, RowNumber::LseToBase2, head);
+  deltah = viewStats(stats, RowNumber::Delta, head);
   if (dqAcc)
     dqh = viewHead(dqAcc, Side::Queries, head);
   SmallVector<Value> sums =
@@ -245,7 +272,6 @@ void KeyBuilder::build() {
   Value dvh = viewHead(dv, Side::Keys, owner);
   computeFactors();
   cScores = splat(scores(b.getF32Type()), c);
-  minusLog2e = fill(type(sizes.blockM, b.getF32Type()), -1.4426950408889634f);
   forEachBlock(Side::Keys, sizes.blockN, block, [&](Value first) {
     row = first;
     computeQueryRanges();

@@ -18,8 +18,7 @@ public:
   QueryBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
                const IRMapping &mapping, TileSizes sizes)
       : RowBuilder(builder, op, mapping, sizes), dO(mapping.lookup(op.getDO())),
-        lse(mapping.lookup(op.getLse())), delta(mapping.lookup(op.getDelta())),
-        dq(mapping.lookup(op.getDq())) {}
+        stats(mapping.lookup(op.getStats())), dq(mapping.lookup(op.getDq())) {}
 
   void build() { buildRows(); }
 
@@ -30,10 +29,10 @@ private:
                           ValueRange carried) override;
   void endRows(ValueRange carried) override;
 
-  Value dO, lse, delta, dq;
+  Value dO, stats, dq;
   /// This block's views of the buffers.
   Value qh, kh, vh, doh, lseh, deltah, dqh;
-  /// Q and dO; -log2(e) * lse and delta per row; c per score.
+  /// Q and dO; -lse to base 2 and delta per row; c per score.
   Value queries, gradients, offset, deltas, cScores;
 };
 } // namespace
@@ -44,8 +43,8 @@ void QueryBuilder::enterHead() {
   vh = viewHead(v, Side::Keys, kvHead);
   doh = viewHead(dO, Side::Queries, head);
   dqh = viewHead(dq, Side::Queries, head);
-  lseh = viewRows(lse, head);
-  deltah = viewRows(delta, head);
+  lseh = viewStats(stats, RowNumber::LseToBase2, head);
+  deltah = viewStats(stats, RowNumber::Delta, head);
 }
 
 SmallVector<Value> QueryBuilder::beginRows() {
@@ -55,7 +54,7 @@ SmallVector<Value> QueryBuilder::beginRows() {
   gradients =
       LoadOp::create(b, type({sizes.blockM, valueDim}, element), doh, at);
   Value sums = LoadOp::create(b, perRow, lseh, row);
-  offset = arith::MulFOp::create(b, sums, fill(perRow, -1.4426950408889634f));
+  offset = arith::NegFOp::create(b, sums);
   deltas = LoadOp::create(b, perRow, deltah, row);
   cScores = splat(scores(b.getF32Type()), c);
   return {fill(type({sizes.blockM, headDim}, b.getF32Type()), 0.0f)};

@@ -24,7 +24,7 @@ public:
               const IRMapping &mapping)
       : AttentionBuilder(builder, op, mapping), op(op), mapping(mapping) {}
 
-  void buildDelta();
+  void buildStats();
   void buildSink();
   void buildZero();
   void buildScaleQueries();
@@ -63,19 +63,32 @@ private:
 };
 } // namespace
 
-void PassBuilder::buildDelta() {
+void PassBuilder::buildStats() {
   Value block = launch(Side::Queries, kRows);
   Value oh = viewHead(lookup(op.getO()), Side::Queries, head);
   Value doh = viewHead(lookup(op.getDO()), Side::Queries, head);
-  Value deltah = viewRows(lookup(op.getDelta()), head);
+  Value lseh = viewRows(lookup(op.getLse()), head);
+  Value stats = lookup(op.getStats());
+  Value deltah = viewStats(stats, RowNumber::Delta, head);
+  Value base2h = viewStats(stats, RowNumber::LseToBase2, head);
+  RankedTensorType perRow = type(kRows, b.getF32Type());
+  float infinity = std::numeric_limits<float>::infinity();
   Value dqh;
   if (op.getDqAcc())
     dqh = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
   forEachBlock(Side::Queries, kRows, block, [&](Value row) {
     Value product = arith::MulFOp::create(b, load(oh, row), load(doh, row));
-    Value sum = ReduceOp::create(b, type(kRows, b.getF32Type()),
-                                 arith::AtomicRMWKind::addf, product, 1);
+    Value sum = ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, product,
+                                 /*dim=*/1);
     StoreOp::create(b, sum, deltah, row);
+    // Where a query sees nothing all weights are zero: exp2(s - infinity).
+    Value lse = LoadOp::create(b, perRow, lseh, row);
+    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse,
+                                          fill(perRow, -infinity));
+    Value base2 =
+        arith::MulFOp::create(b, lse, fill(perRow, 1.4426950408889634f));
+    base2 = arith::SelectOp::create(b, isEmpty, fill(perRow, infinity), base2);
+    StoreOp::create(b, base2, base2h, row);
     if (dqh)
       storeZeros(dqh, row);
   });
@@ -92,7 +105,6 @@ void PassBuilder::buildSink() {
     batch = sub(batch, index(1));
   RankedTensorType many = type(kManyRows, b.getF32Type());
   Value sinks = splat(many, loadSink(lookup(op.getSink()), head));
-  Value minusLog2e = fill(many, -1.4426950408889634f);
 
   auto addRows = [&](Value lseh, Value deltah, Value row, Value sum) -> Value {
     Value lse = LoadOp::create(b, many, lseh, row);
@@ -100,7 +112,7 @@ void PassBuilder::buildSink() {
     // No weight exceeds 1, but for rows beyond the end, where lse reads as 0;
     // their delta is 0.
     Value exponent = arith::MinNumFOp::create(
-        b, math::FmaOp::create(b, lse, minusLog2e, sinks), fill(many, 0.0f));
+        b, arith::SubFOp::create(b, sinks, lse), fill(many, 0.0f));
     return math::FmaOp::create(b, math::Exp2Op::create(b, exponent), delta,
                                sum);
   };
@@ -111,8 +123,9 @@ void PassBuilder::buildSink() {
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
         enterSequence(sequence);
-        Value lseh = viewRows(lookup(op.getLse()), head);
-        Value deltah = viewRows(lookup(op.getDelta()), head);
+        Value stats = lookup(op.getStats());
+        Value lseh = viewStats(stats, RowNumber::LseToBase2, head);
+        Value deltah = viewStats(stats, RowNumber::Delta, head);
         auto rows = scf::ForOp::create(
             b, index(0), sq, index(kManyRows), carried,
             [&](OpBuilder &nested, Location, Value row, ValueRange carried) {
@@ -180,10 +193,10 @@ void PassBuilder::buildSumKeys() {
   });
 }
 
-void tile::buildBackwardDelta(ImplicitLocOpBuilder &builder,
+void tile::buildBackwardStats(ImplicitLocOpBuilder &builder,
                               AttentionBackwardOp op,
                               const IRMapping &mapping) {
-  PassBuilder(builder, op, mapping).buildDelta();
+  PassBuilder(builder, op, mapping).buildStats();
 }
 
 void tile::buildBackwardSink(ImplicitLocOpBuilder &builder,

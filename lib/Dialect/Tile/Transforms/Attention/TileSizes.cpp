@@ -77,7 +77,8 @@ static constexpr TileSizesRow kForwardRolesMasked[] = {
 // clang-format off
 static constexpr TileSizesRow kBackwardKeys[] = {
     // kind              shared   head  M    N   warps stages, query warps
-    {MmaKind::Wgmma,         0,   128, { 64, 128, 8}},
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
     {MmaKind::MmaSync,  163840,    64, {128, 128, 8, 0, 2}},
     {MmaKind::MmaSync,       0,    64, { 64, 128, 8, 0, 2}},
     {MmaKind::MmaSync,  163840,    96, { 64,  64, 4, 0, 2}},
