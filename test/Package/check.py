@@ -16,11 +16,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
+def run(*command, **streams):
+    done = subprocess.run(command, **dict(
+        dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True), **streams))
     if done.returncode != 0:
-        print(done.stdout, end="")
+        print(done.stdout or "", end="")
         sys.exit("failed: " + " ".join(command))
     return done.stdout
 
@@ -73,6 +73,18 @@ def main():
         if ".visible .entry attention(" not in ptx or '"version":1' not in ptx:
             sys.exit("%s: the consumer printed neither kernel nor manifest" % name)
         print("%s: the consumer compiled a kernel" % name)
+        # The same kernel with copies by the copy engine, and their descriptors.
+        manifest = os.path.join(tree, "manifest.json")
+        with open(manifest, "w") as file:
+            run(os.path.join(tree, "consumer"),
+                os.path.join(ROOT, "examples", "forward.mlir"), "sm_90a", stderr=file)
+        maps = run(os.path.join(tree, "embedder"), manifest).splitlines()
+        q = ("type 6, 4 dimensions, extents 128 256 2 2, strides 512 256 131072,"
+             " box 64 ")
+        if len(maps) < 3 or not all(line.startswith(q) and ", swizzle 3, 0 3 0" in line
+                                    for line in maps):
+            sys.exit("%s: the embedder encoded %s" % (name, maps))
+        print("%s: the embedder encoded %d tensor maps" % (name, len(maps)))
     configure("subdirectory", "-DTILE_SOURCE_DIR=" + ROOT)
     print("subdirectory: configured")
 

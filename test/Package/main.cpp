@@ -5,7 +5,8 @@
 #include "tile/InitAll.h"
 #include "tile/Target/Compile.h"
 
-// Writes its first argument, a file of tile IR, as PTX to stdout.
+// Writes its first argument, a file of tile IR, as PTX for the second to stdout,
+// and its manifest to stderr.
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tile::registerAllDialects(registry);
@@ -16,7 +17,7 @@ int main(int argc, char **argv) {
     return 1;
 
   tile::CompileOptions options;
-  options.chip = "sm_80";
+  options.chip = argc > 2 ? argv[2] : "sm_80";
   llvm::FailureOr<tile::Artifact> artifact =
       tile::compile(*module, tile::OutputKind::PTX, options);
   if (failed(artifact))

@@ -1,0 +1,136 @@
+//===- TensorMap.c - Tensor maps from C, encoded --------------------------===//
+//
+// Needs nothing but the C library: see tile-c/TensorMap.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tile-c/TensorMap.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int fail(char *message, const char *format, ...) {
+  if (message) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, TILE_TENSOR_MAP_MESSAGE, format, arguments);
+    va_end(arguments);
+  }
+  return -1;
+}
+
+/// CUtensorMapDataType and bytes of an element.
+static const struct {
+  const char *name;
+  int type, bytes;
+} kTypes[] = {{"i32", 3, 4}, {"i64", 5, 8}, {"f16", 6, 2},
+              {"f32", 7, 4}, {"f64", 8, 8}, {"bf16", 9, 2}};
+
+/// CUtensorMapSwizzle.
+static const struct {
+  uint32_t bytes;
+  int swizzle;
+} kSwizzles[] = {{0, 0}, {32, 1}, {64, 2}, {128, 3}};
+
+/// CU_TENSOR_MAP_L2_PROMOTION_L2_256B.
+enum { kPromotion = 3 };
+
+/// Strides and boxes that the copy engine knows.
+#define MAX_STRIDE (INT64_C(1) << 40)
+enum { kMaxBox = 256, kUnit = 16 };
+
+int tileTensorMapArguments(const TileTensorMap *map,
+                           const TileTensorMapTensor *tensor,
+                           TileTensorMapArguments *arguments, char *message) {
+  memset(arguments, 0, sizeof(*arguments));
+  if (map->rank < 1 || map->rank > TILE_TENSOR_MAP_RANK)
+    return fail(message, "the map has %" PRIu32 " dimensions", map->rank);
+  if (tensor->rank != map->rank)
+    return fail(message, "rank is %" PRIu32 ", must be %" PRIu32, tensor->rank,
+                map->rank);
+  int64_t bytes = 0;
+  for (size_t i = 0; i < sizeof(kTypes) / sizeof(*kTypes); ++i)
+    if (strncmp(kTypes[i].name, map->type, sizeof(map->type)) == 0) {
+      arguments->type = kTypes[i].type;
+      bytes = kTypes[i].bytes;
+    }
+  if (bytes == 0)
+    return fail(message, "the map has elements of an unknown type");
+  arguments->swizzle = -1;
+  for (size_t i = 0; i < sizeof(kSwizzles) / sizeof(*kSwizzles); ++i)
+    if (kSwizzles[i].bytes == map->swizzle)
+      arguments->swizzle = kSwizzles[i].swizzle;
+  if (arguments->swizzle < 0)
+    return fail(message, "the map has a swizzle of %" PRIu32 " bytes",
+                map->swizzle);
+
+  int empty = 0;
+  unsigned seen = 0;
+  for (uint32_t i = 0; i < map->rank; ++i) {
+    uint32_t dim = map->dims[i];
+    if (dim >= map->rank || (seen & (1u << dim)) != 0)
+      return fail(message, "the dimensions of the map are not the tensor's");
+    seen |= 1u << dim;
+    if (map->box[i] < 1 || map->box[i] > kMaxBox)
+      return fail(message, "the map copies %" PRIu32 " elements at once",
+                  map->box[i]);
+    int64_t extent = tensor->shape[dim], stride = tensor->strides[dim];
+    if (extent < 0 || extent > INT32_MAX)
+      return fail(message,
+                  "extent %" PRIu32 " is %" PRId64 ", must be below 2^31", dim,
+                  extent);
+    empty |= extent == 0;
+    arguments->extents[i] = extent > 1 ? (uint64_t)extent : 1;
+    arguments->box[i] = map->box[i];
+    arguments->steps[i] = 1;
+    if (i == 0) {
+      if (extent > 1 && stride != 1)
+        return fail(message, "stride %" PRIu32 " is %" PRId64 ", must be 1",
+                    dim, stride);
+      continue;
+    }
+    if (extent <= 1) {
+      arguments->strides[i - 1] = kUnit;
+      continue;
+    }
+    if (stride < 0 || stride >= MAX_STRIDE / bytes ||
+        stride * bytes % kUnit != 0)
+      return fail(message,
+                  "stride %" PRIu32 " is %" PRId64
+                  ", must be divisible by %" PRId64 " and below 2^40 bytes",
+                  dim, stride, kUnit / bytes);
+    arguments->strides[i - 1] = (uint64_t)(stride * bytes);
+  }
+  arguments->rank = map->rank;
+  // An empty tensor may have no address.
+  arguments->address =
+      empty && tensor->address % kUnit != 0 ? kUnit : tensor->address;
+  if (empty && arguments->address == 0)
+    arguments->address = kUnit;
+  if (arguments->address == 0 || arguments->address % kUnit != 0)
+    return fail(message,
+                "address 0x%" PRIx64 " must be aligned to 16 bytes and not 0",
+                tensor->address);
+  arguments->promotion = kPromotion;
+  return 0;
+}
+
+int tileEncodeTensorMap(const TileTensorMap *map,
+                        const TileTensorMapTensor *tensor,
+                        TileTensorMapEncoder encode, void *encoded,
+                        char *message) {
+  TileTensorMapArguments arguments;
+  if (tileTensorMapArguments(map, tensor, &arguments, message) != 0)
+    return -1;
+  if ((uintptr_t)encoded % TILE_TENSOR_MAP_ALIGNMENT != 0)
+    return fail(message, "the map must be aligned to 64 bytes");
+  int status = encode(encoded, arguments.type, arguments.rank,
+                      (void *)(uintptr_t)arguments.address, arguments.extents,
+                      arguments.strides, arguments.box, arguments.steps,
+                      arguments.interleave, arguments.swizzle,
+                      arguments.promotion, arguments.fill);
+  if (status != 0)
+    fail(message, "cuTensorMapEncodeTiled returned %d", status);
+  return status;
+}
