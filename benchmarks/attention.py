@@ -1,114 +1,67 @@
-"""Attention and its gradients against PyTorch's back ends, on one GPU.
+"""Attention and its gradients against other implementations, on one GPU.
 
 All contenders run on the same data in one process, in turn within each round
-and in another order each round, so that clocks and heat treat them alike.
-Times are CUDA events' medians. Our result is checked in the same run against
-float64, on some of the heads, in outputs that held NaN before. Of all pairs of a
+and in another order each round, so that clocks and heat treat them alike:
+cuDNN and FlashAttention-2 as PyTorch has them, FlexAttention compiled for each
+shape on its own and, if asked, the kernels by hand in a folder. Times are CUDA
+events' medians. Every result is checked in the same run against float64, on
+some of the heads, ours in outputs that held NaN before. Of all pairs of a
 query and a key, half if causal, a product with an inner dimension D counts 2 D
 operations: forward has two of them, backward five, all its kernels together.
 
     attention.py                                                # compile here
     attention.py --pass backward --seeds                        # known hard shapes
     attention.py --compile-only --artifacts DIR --chip sm_90a   # no GPU needed
-    attention.py --artifacts DIR                                # no compiler needed
+    attention.py --artifacts DIR --save results.json            # no compiler needed
+    attention.py --plot-from results.json --plot lengths.png    # neither of them
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import statistics
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
 from itertools import product
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
+import plot  # noqa: E402
+from results import Measurement, RateTable, Results, Row, markdown  # noqa: E402
+from shapes import SEEDS, Shape  # noqa: E402
 from tile import chip_for  # noqa: E402
-from tile.programs import (  # noqa: E402
-    AnyVariant,
-    Artifacts,
-    BackwardVariant,
-    Variant,
-    accumulator_rows,
-    choose_kv_sum,
-    stats_shape,
-)
+from tile.programs import Artifacts  # noqa: E402
 
-PEERS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
+if TYPE_CHECKING:
+    from contenders import Contender, Spike
+
+#: Other implementations, in the order of the tables.
+PEERS = ("cudnn", "flash", "flex")
 
 #: More than any GPU's second-level cache has.
 FLUSH_BYTES = 256 << 20
 
+#: Clock cycles, about half a millisecond, that the GPU is kept busy before each
+#: call: longer than any contender's host takes to enqueue its kernels, so that
+#: the host's time is not in the measurement.
+BUSY_CYCLES = 1_000_000
 
-@dataclass(frozen=True)
-class Shape:
-    """What is computed: the sizes, and whether the gradients."""
-
-    batch: int
-    heads: int
-    kv_heads: int
-    length: int
-    d: int
-    dv: int
-    causal: bool
-    dtype: str
-    backward: bool
-
-    @property
-    def forward_variant(self) -> Variant:
-        return Variant(self.d, self.dv, self.dtype, causal=self.causal)
-
-    @property
-    def backward_variants(self) -> Dict[str, BackwardVariant]:
-        """By how the gradients of keys are summed; the GPU decides between them."""
-        sums = ["loop"] if self.kv_heads == self.heads else ["loop", "separate"]
-        return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
-
-    @property
-    def variants(self) -> List[AnyVariant]:
-        variants: List[AnyVariant] = [self.forward_variant]
-        if self.backward:
-            variants += self.backward_variants.values()
-        return variants
-
-    @property
-    def operations(self) -> float:
-        pairs = self.batch * self.heads * self.length**2 / (2 if self.causal else 1)
-        inner = 3 * self.d + 2 * self.dv if self.backward else self.d + self.dv
-        return 2 * pairs * inner
-
-    @property
-    def title(self) -> str:
-        heads = f"{self.heads}/{self.kv_heads}"
-        head = f"{self.d}" if self.d == self.dv else f"{self.d}/{self.dv}"
-        return (
-            f"{'backward' if self.backward else 'forward':>8} {self.batch:3} {heads:>6}"
-            f" {self.length:6} {head:>7} {'causal' if self.causal else 'full':>6}"
-            f" {self.dtype:>4}"
-        )
-
-
-#: Of the column titles; a row begins with Shape.title.
-TITLE = f"{'pass':>8} {'B':>3} {'H/kv':>6} {'S':>6} {'D':>7} {'mask':>6} {'type':>4}"
-
-#: Batch, heads, key heads, length, D, Dv, causal, type: where kernels written by
-#: hand or in other tile languages are known to be slow.
-SEEDS = (
-    (1, 64, 8, 4096, 128, 128, True, "f16"),
-    (8, 32, 2, 1024, 192, 128, False, "f16"),
-    (1, 32, 32, 1024, 64, 64, False, "f16"),
-)
+#: Beside the artifacts: the seconds that each took to compile.
+SECONDS_FILE = "compile-seconds.json"
 
 
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.plot_from:
+        return write(arguments, Results.load(Path(arguments.plot_from)))
     shapes = list(make_shapes(arguments))
     if arguments.compile_only:
-        return compile_all(Artifacts(arguments.artifacts), shapes, arguments.chip)
+        return compile_all(Path(arguments.artifacts), shapes, arguments.chip)
     if importlib.util.find_spec("torch") is None:
         print("SKIPPED: no PyTorch")
         return 0
@@ -118,13 +71,12 @@ def main() -> int:
         print("SKIPPED: no GPU")
         return 0
     if arguments.artifacts:
-        return benchmark(arguments, shapes, Artifacts(arguments.artifacts))
+        return benchmark(arguments, shapes, Path(arguments.artifacts))
     with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-        artifacts = Artifacts(folder)
         chip = arguments.chip or chip_for(torch.cuda.get_device_capability())
-        if compile_all(artifacts, shapes, chip):
+        if compile_all(Path(folder), shapes, chip):
             return 1
-        return benchmark(arguments, shapes, artifacts)
+        return benchmark(arguments, shapes, Path(folder))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -142,20 +94,35 @@ def parse_arguments() -> argparse.Namespace:
         choices=["forward", "backward"],
     )
     parser.add_argument(
+        "--peers", nargs="*", default=list(PEERS), choices=PEERS, help="default: all"
+    )
+    parser.add_argument(
+        "--spikes",
+        metavar="DIR",
+        help="folder with a forward kernel by hand, forward128.cubin or .ptx and .ll",
+    )
+    shapes = parser.add_argument_group("shapes")
+    shapes.add_argument(
         "--seeds", action="store_true", help="known hard shapes, not those below"
     )
-    parser.add_argument("-d", type=int, nargs="+", default=[64, 128], help="head size")
-    parser.add_argument("-s", type=int, nargs="+", default=[4096], help="length")
-    parser.add_argument("-b", type=int, default=4, help="batch")
-    parser.add_argument("-n", type=int, default=16, help="heads")
-    parser.add_argument("--kv-heads", type=int, help="key heads; default: as -n")
-    parser.add_argument(
+    shapes.add_argument("-d", type=int, nargs="+", default=[64, 128], help="head size")
+    shapes.add_argument("-s", type=int, nargs="+", default=[4096], help="length")
+    shapes.add_argument("-b", type=int, default=4, help="batch")
+    shapes.add_argument("-n", type=int, default=16, help="heads")
+    shapes.add_argument("--kv-heads", type=int, help="key heads; default: as -n")
+    shapes.add_argument(
+        "--tokens", type=int, help="of the batch: its size is this by the length"
+    )
+    shapes.add_argument(
+        "--width", type=int, help="of all heads: their number is this by the head size"
+    )
+    shapes.add_argument(
         "--mask", nargs="+", default=["full", "causal"], choices=["full", "causal"]
     )
-    parser.add_argument(
+    shapes.add_argument(
         "--dtype", nargs="+", default=["bf16"], choices=["bf16", "f16"]
     )
-    parser.add_argument(
+    shapes.add_argument(
         "--order",
         default="bhsd",
         choices=["bhsd", "bshd"],
@@ -168,15 +135,33 @@ def parse_arguments() -> argparse.Namespace:
         action="store_true",
         help="leave the cache as the previous contender left it",
     )
+    files = parser.add_argument_group("files")
+    files.add_argument("--save", metavar="JSON", help="all results, for --plot-from")
+    files.add_argument("--table", metavar="MD", help="the results as Markdown")
+    files.add_argument("--plot", metavar="PNG", help="rates by length")
+    files.add_argument(
+        "--plot-from",
+        metavar="JSON",
+        help="measure nothing; write --plot and --table from saved results",
+    )
     arguments = parser.parse_args()
     if arguments.compile_only and not (arguments.artifacts and arguments.chip):
         parser.error("--compile-only needs --artifacts and --chip")
     if arguments.rounds < 30:
         parser.error("--rounds must be at least 30")
+    if arguments.plot_from and not (arguments.plot or arguments.table):
+        parser.error("--plot-from needs --plot or --table")
+    if arguments.tokens and any(arguments.tokens % s for s in arguments.s):
+        parser.error("--tokens must be a multiple of every length")
+    if arguments.width and any(arguments.width % d for d in arguments.d):
+        parser.error("--width must be a multiple of every head size")
+    missing = plot.missing_requirement()
+    if arguments.plot and missing:
+        parser.error(missing)
     return arguments
 
 
-def make_shapes(arguments: argparse.Namespace):
+def make_shapes(arguments: argparse.Namespace) -> Iterator[Shape]:
     for name in arguments.passes:
         backward = name == "backward"
         if arguments.seeds:
@@ -186,243 +171,98 @@ def make_shapes(arguments: argparse.Namespace):
         for d, s, mask, dtype in product(
             arguments.d, arguments.s, arguments.mask, arguments.dtype
         ):
-            kv_heads = arguments.kv_heads or arguments.n
-            heads = (arguments.b, arguments.n, kv_heads)
-            yield Shape(*heads, s, d, d, mask == "causal", dtype, backward)
+            batch = arguments.tokens // s if arguments.tokens else arguments.b
+            heads = arguments.width // d if arguments.width else arguments.n
+            sizes = (batch, heads, arguments.kv_heads or heads, s, d, d)
+            yield Shape(*sizes, mask == "causal", dtype, backward)
 
 
-def compile_all(artifacts: Artifacts, shapes: List[Shape], chip: str) -> int:
-    variants = [variant for shape in shapes for variant in shape.variants]
-    failures = artifacts.compile(variants, chip)
-    for variant, message in failures.items():
-        print(f"FAILED {variant.name}: {message}")
-    return 1 if failures else 0
+def compile_all(folder: Path, shapes: List[Shape], chip: str) -> int:
+    """One at a time, so that the times that are saved beside them mean something."""
+    artifacts = Artifacts(folder)
+    seconds: Dict[str, float] = {}
+    status = 0
+    for variant in dict.fromkeys(v for shape in shapes for v in shape.variants):
+        begin = time.perf_counter()
+        failures = artifacts.compile([variant], chip)
+        seconds[variant.name] = time.perf_counter() - begin
+        for message in failures.values():
+            print(f"FAILED {variant.name}: {message}")
+            status = 1
+    text = json.dumps(seconds, indent=1)
+    (folder / SECONDS_FILE).write_text(text, encoding="utf-8")
+    return status
 
 
-def benchmark(
-    arguments: argparse.Namespace, shapes: List[Shape], artifacts: Artifacts
-) -> int:
+def benchmark(arguments: argparse.Namespace, shapes: List[Shape], folder: Path) -> int:
     import torch
+    from contenders import Spike
 
-    print(
+    times = folder / SECONDS_FILE
+    seconds = json.loads(times.read_text(encoding="utf-8")) if times.exists() else {}
+    artifacts = Artifacts(folder)
+    results = Results(
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__},"
+        f" cuDNN {torch.backends.cudnn.version()},"
         f" {arguments.order}, median of {arguments.rounds} rounds,"
         f" {'warm' if arguments.no_flush else 'flushed'} cache"
     )
-    peers = [name.split("_")[0].lower() for name in PEERS]
-    titles = [f"{peer:>8} {'ours/' + peer:>11}" for peer in peers]
-    print(f"{TITLE} {'ours':>8} {' '.join(titles)}")
-    wrong = []
+    spike = Spike(Path(arguments.spikes)) if arguments.spikes else None
+    table = RateTable(["ours", *arguments.peers, *(["spike"] if spike else [])])
+    print(results.machine)
+    print(table.title)
+    wrong = 0
     for shape in shapes:
-        rates, fault = measure(arguments, shape, artifacts)
-        cells = []
-        for name in PEERS:
-            rate = rates.get(name)
-            ratio = rates["ours"] / rate if rate else None
-            cells.append(f"{cell(rate, '.1f'):>8} {cell(ratio, '.3f'):>11}")
-        print(
-            f"{shape.title} {rates['ours']:8.1f} {' '.join(cells)}"
-            f"{'  WRONG: ' + fault if fault else ''}",
-            flush=True,
-        )
-        wrong += [fault] if fault else []
+        row, fault = measure(arguments, shape, artifacts, seconds, spike)
+        results.rows.append(row)
+        wrong += bool(fault)
+        print(f"{table.line(row)}{'  WRONG: ' + fault if fault else ''}", flush=True)
     print("TFLOP/s; all our results are right" if not wrong else "some are WRONG")
-    return 1 if wrong else 0
+    return write(arguments, results) or (1 if wrong else 0)
+
+
+def write(arguments: argparse.Namespace, results: Results) -> int:
+    """The files that are asked for."""
+    if arguments.save:
+        results.save(Path(arguments.save))
+    if arguments.table:
+        Path(arguments.table).write_text(markdown(results), encoding="utf-8")
+    if arguments.plot:
+        plot.save_plot(results, Path(arguments.plot))
+    return 0
 
 
 def measure(
-    arguments: argparse.Namespace, shape: Shape, artifacts: Artifacts
-) -> Tuple[Dict[str, float], Optional[str]]:
-    """TFLOP/s by contender, and what is wrong with our result, if anything."""
+    arguments: argparse.Namespace,
+    shape: Shape,
+    artifacts: Artifacts,
+    seconds: Dict[str, float],
+    spike: "Spike | None",
+) -> Any:
+    """A row of results, and what is wrong with ours, if anything."""
+    from contenders import make_contenders
+    from problem import Problem
+
     problem = Problem(shape, arguments.order)
-    fault = problem.prepare(artifacts)
-    contenders: Dict[str, Callable[[], Any]] = {"ours": problem.run}
-    for name in PEERS:
-        peer = problem.make_peer(name)
-        if peer is not None:
-            contenders[name] = peer
-    milliseconds = time_in_turn(contenders, arguments)
-    rates = {name: shape.operations / (t * 1e9) for name, t in milliseconds.items()}
-    return rates, fault
-
-
-class Problem:
-    """The tensors of a shape, [B, H, S, D], and who computes on them."""
-
-    def __init__(self, shape: Shape, order: str):
-        import torch
-
-        self.shape, self.order = shape, order
-        self.dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[shape.dtype]
-        self.scale = shape.d**-0.5
-        torch.manual_seed(0)
-        self.q = self.random(shape.heads, shape.d)
-        self.k = self.random(shape.kv_heads, shape.d)
-        self.v = self.random(shape.kv_heads, shape.dv)
-        self.do = self.random(shape.heads, shape.dv)
-        self.out = self.poisoned(self.do)
-        self.lse = torch.full(
-            (shape.batch, shape.heads, shape.length), float("nan"), device="cuda"
+    contenders = make_contenders(problem, artifacts, seconds, arguments.peers, spike)
+    errors = {name: problem.error(c.run()) for name, c in contenders.items()}
+    fault = contenders["ours"].fault
+    if not errors["ours"] <= 1:
+        fault = f"off by {errors['ours']:.3g} times what is allowed"
+    row = Row(shape)
+    for name, milliseconds in time_in_turn(contenders, arguments).items():
+        row.measurements[name] = Measurement(
+            milliseconds,
+            shape.operations / (milliseconds * 1e9),
+            errors[name],
+            contenders[name].compile_seconds,
+            contenders[name].load_seconds,
         )
-
-    def random(self, heads: int, d: int) -> Any:
-        """In the chosen order in memory."""
-        import torch
-
-        shape = self.shape
-        if self.order == "bhsd":
-            return torch.randn(
-                shape.batch, heads, shape.length, d, device="cuda", dtype=self.dtype
-            )
-        memory = torch.randn(
-            shape.batch, shape.length, heads, d, device="cuda", dtype=self.dtype
-        )
-        return memory.transpose(1, 2)
-
-    @staticmethod
-    def poisoned(like: Any, dtype: Any = None) -> Any:
-        import torch
-
-        return torch.full_like(like, float("nan"), dtype=dtype)
-
-    def prepare(self, artifacts: Artifacts) -> Optional[str]:
-        """Runs ours once; says what is wrong with its results, if anything."""
-        import torch
-
-        # Our buffers are [B, S, H, D], whatever the strides.
-        views = [x.transpose(1, 2) for x in (self.q, self.k, self.v, self.out)]
-        forward = artifacts.load(self.shape.forward_variant)
-        self.run = lambda: forward.launch(*views, self.lse, self.scale)
-        self.run()
-        torch.cuda.synchronize()
-        fault = self.check_forward()
-        if fault or not self.shape.backward:
-            return fault
-        self.gradients = [self.poisoned(x) for x in (self.q, self.k, self.v)]
-        variants = self.shape.backward_variants
-        if len(variants) > 1:
-            keys = self.k.shape[0] * self.k.shape[1] * self.k.shape[2]
-            properties = torch.cuda.get_device_properties("cuda")
-            chosen = choose_kv_sum(keys, properties.multi_processor_count)
-            variants = {chosen: variants[chosen]}
-        ((kv, variant),) = variants.items()
-        backward = artifacts.load(variant)
-        tensors = [self.q, self.k, self.v, self.out, self.do, *self.gradients]
-        tensors = [x.transpose(1, 2) for x in tensors]
-        inputs, gradients = tensors[:5], tensors[5:]
-        rows = accumulator_rows(self.shape.length)
-        dq_acc = torch.full(
-            (self.shape.batch, rows, self.shape.heads, self.shape.d),
-            float("nan"),
-            device="cuda",
-        )
-        stats = torch.full(
-            stats_shape(self.lse.shape), float("nan"), device="cuda"
-        )
-        scratch = [stats, dq_acc]
-        if kv == "separate":
-            sizes = (self.shape.batch, self.shape.length, self.shape.heads)
-            for d in (self.shape.d, self.shape.dv):
-                scratch.append(torch.full((*sizes, d), float("nan"), device="cuda"))
-        self.run = lambda: backward.launch(
-            *inputs, self.lse, *gradients, *scratch, self.scale
-        )
-        self.run()
-        torch.cuda.synchronize()
-        return self.check_gradients()
-
-    def samples(self) -> Any:
-        """The first and the last group of heads: its entry, a range of key heads
-        and the heads of them."""
-        last = (self.shape.batch - 1, self.shape.kv_heads - 1)
-        group = self.shape.heads // self.shape.kv_heads
-        for entry, kv_head in dict.fromkeys(((0, 0), last)):
-            heads = slice(kv_head * group, (kv_head + 1) * group)
-            yield slice(entry, entry + 1), slice(kv_head, kv_head + 1), heads
-
-    def check_forward(self) -> Optional[str]:
-        from tile import testing
-
-        if not (self.out.isfinite().all() and self.lse.isfinite().all()):
-            return "not everything was written"
-        for entry, kv, heads in self.samples():
-            q, out = (x[entry, heads].transpose(1, 2) for x in (self.q, self.out))
-            k, v = (x[entry, kv].transpose(1, 2) for x in (self.k, self.v))
-            inputs = (q, k, v, self.scale, self.shape.causal)
-            reference, sums = testing.attention(*inputs)
-            low, _ = testing.attention(*inputs, dtype=out.dtype)
-            result = testing.compare(out, reference, low)
-            if not result.ok:
-                return f"off by {result.error:.3g}, allowed {result.tolerance:.3g}"
-            result = testing.compare_lse(self.lse[entry, heads], sums)
-            if not result.ok:
-                return f"LSE off by {result.error:.3g}"
-        return None
-
-    def check_gradients(self) -> Optional[str]:
-        from tile import testing
-
-        if not all(x.isfinite().all() for x in self.gradients):
-            return "not everything was written"
-        for entry, kv, heads in self.samples():
-            q, do, dq = (
-                x[entry, heads].transpose(1, 2)
-                for x in (self.q, self.do, self.gradients[0])
-            )
-            k, v, dk, dv = (
-                x[entry, kv].transpose(1, 2)
-                for x in (self.k, self.v, *self.gradients[1:])
-            )
-            inputs = (q, k, v, do, self.scale, self.shape.causal)
-            reference = testing.gradients(*inputs)
-            low = testing.gradients(*inputs, dtype=dq.dtype)
-            ours = {"dq": dq, "dk": dk, "dv": dv}
-            for (name, found), exact, rough in zip(ours.items(), reference, low):
-                result = testing.compare(found, exact, rough)
-                if not result.ok:
-                    return (
-                        f"{name} off by {result.error:.3g},"
-                        f" allowed {result.tolerance:.3g}"
-                    )
-        return None
-
-    def make_peer(self, name: str) -> Optional[Callable[[], Any]]:
-        """A call of one of PyTorch's back ends, None where it refuses the input."""
-        import torch
-        from torch.nn.attention import SDPBackend, sdpa_kernel
-        from torch.nn.functional import scaled_dot_product_attention
-
-        backend = getattr(SDPBackend, name, None)
-        if backend is None:
-            return None
-        options = {"is_causal": self.shape.causal, "scale": self.scale}
-        if self.shape.kv_heads != self.shape.heads:
-            options["enable_gqa"] = True
-
-        def forward(*inputs: Any) -> Any:
-            with sdpa_kernel(backend):
-                return scaled_dot_product_attention(*inputs, **options)
-
-        inputs = [self.q, self.k, self.v]
-        try:
-            if not self.shape.backward:
-                forward(*inputs)
-                return lambda: forward(*inputs)
-            inputs = [x.detach().requires_grad_() for x in inputs]
-            out = forward(*inputs)
-
-            def backward() -> Any:
-                return torch.autograd.grad(out, inputs, self.do, retain_graph=True)
-
-            backward()
-            return backward
-        except RuntimeError as error:
-            print(f"{name} is left out: {str(error).splitlines()[0]}")
-            return None
+    return row, fault
 
 
 def time_in_turn(
-    contenders: Dict[str, Callable[[], Any]], arguments: argparse.Namespace
+    contenders: "Dict[str, Contender]", arguments: argparse.Namespace
 ) -> Dict[str, float]:
     """The median milliseconds of each contender's call."""
     import torch
@@ -435,12 +275,11 @@ def time_in_turn(
         for name in names[shift:] + names[:shift]:
             begin = torch.cuda.Event(enable_timing=True)
             end = torch.cuda.Event(enable_timing=True)
-            # Also keeps the GPU busy until the call has been enqueued, so that
-            # the host's time is not in the measurement.
+            torch.cuda._sleep(BUSY_CYCLES)
             if not arguments.no_flush:
                 flush.zero_()
             begin.record()
-            contenders[name]()
+            contenders[name].run()
             end.record()
             if turn >= arguments.warmup:
                 events[name].append((begin, end))
@@ -451,9 +290,9 @@ def time_in_turn(
     }
 
 
-def cell(value: Optional[float], form: str) -> str:
-    return "n/a" if value is None else format(value, form)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,70 @@
+"""What is measured: the shapes, and what is compiled for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List
+
+from tile.programs import AnyVariant, BackwardVariant, Variant
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is computed: the sizes, and whether the gradients."""
+
+    batch: int
+    heads: int
+    kv_heads: int
+    length: int
+    d: int
+    dv: int
+    causal: bool
+    dtype: str
+    backward: bool
+
+    @property
+    def forward_variant(self) -> Variant:
+        return Variant(self.d, self.dv, self.dtype, causal=self.causal)
+
+    @property
+    def backward_variants(self) -> Dict[str, BackwardVariant]:
+        """By how the gradients of keys are summed; the GPU decides between them."""
+        sums = ["loop"] if self.kv_heads == self.heads else ["loop", "separate"]
+        return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
+
+    @property
+    def variants(self) -> List[AnyVariant]:
+        variants: List[AnyVariant] = [self.forward_variant]
+        if self.backward:
+            variants += self.backward_variants.values()
+        return variants
+
+    @property
+    def operations(self) -> float:
+        pairs = self.batch * self.heads * self.length**2 / (2 if self.causal else 1)
+        inner = 3 * self.d + 2 * self.dv if self.backward else self.d + self.dv
+        return 2 * pairs * inner
+
+    @property
+    def cells(self) -> List[str]:
+        """Of a row of a table; COLUMNS are their titles."""
+        return [
+            "backward" if self.backward else "forward",
+            str(self.batch),
+            f"{self.heads}/{self.kv_heads}",
+            str(self.length),
+            f"{self.d}" if self.d == self.dv else f"{self.d}/{self.dv}",
+            "causal" if self.causal else "full",
+            self.dtype,
+        ]
+
+
+COLUMNS = ["pass", "B", "H/kv", "S", "D", "mask", "type"]
+
+#: Batch, heads, key heads, length, D, Dv, causal, type: where kernels written by
+#: hand or in other tile languages are known to be slow.
+SEEDS = (
+    (1, 64, 8, 4096, 128, 128, True, "f16"),
+    (8, 32, 2, 1024, 192, 128, False, "f16"),
+    (1, 32, 32, 1024, 64, 64, False, "f16"),
+)

@@ -1,0 +1,194 @@
+"""Tests of the benchmark's shapes, files, tables and plots; nothing is measured."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "benchmarks" / "attention.py"
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
+
+import plot
+from results import Measurement, RateTable, Results, Row, markdown, ratio
+from shapes import Shape
+
+MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+
+
+def shape(length, d=128, causal=False, backward=False):
+    sizes = (16384 // length, 2048 // d, 2048 // d, length, d, d)
+    return Shape(*sizes, causal, "bf16", backward)
+
+
+def results():
+    rows = [
+        Row(
+            shape(4096),
+            {
+                "ours": Measurement(1.0, 600.0, 0.25, 0.3, 1.5),
+                "cudnn": Measurement(1.2, 500.0, 0.5),
+                "flex": Measurement(1.5, 400.0, 0.75, 12.25),
+            },
+        ),
+        Row(shape(1024), {"ours": Measurement(1.0, 450.0, 0.2, 0.3, 1.5)}),
+        Row(shape(1024, d=64, causal=True), {"cudnn": Measurement(2.0, 300.0, 0.1)}),
+    ]
+    return Results("a GPU", rows)
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+    )
+
+
+class Shapes(unittest.TestCase):
+    def test_operations(self):
+        full = shape(1024)
+        self.assertEqual(full.operations, 4 * 16 * 16 * 1024**2 * 128)
+        self.assertEqual(shape(1024, causal=True).operations, full.operations / 2)
+        backward = shape(1024, backward=True)
+        self.assertEqual(backward.operations, 2.5 * full.operations)
+        wide = Shape(8, 32, 2, 1024, 192, 128, False, "f16", False)
+        self.assertEqual(wide.operations, 2 * 8 * 32 * 1024**2 * 320)
+        self.assertEqual(wide.cells[2:5], ["32/2", "1024", "192/128"])
+
+    def test_sizes_by_tokens_and_width(self):
+        spec = importlib.util.spec_from_file_location("benchmark", SCRIPT)
+        benchmark = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(benchmark)
+        words = "x -d 64 256 -s 1024 16384 --tokens 16384 --width 2048 --mask full"
+        with mock.patch.object(sys, "argv", words.split()):
+            made = list(benchmark.make_shapes(benchmark.parse_arguments()))
+        sizes = [(s.batch, s.heads, s.kv_heads, s.length, s.d) for s in made]
+        self.assertEqual(
+            sizes,
+            [
+                (16, 32, 32, 1024, 64),
+                (1, 32, 32, 16384, 64),
+                (16, 8, 8, 1024, 256),
+                (1, 8, 8, 16384, 256),
+            ],
+        )
+
+    def test_refuses_sizes_that_do_not_divide(self):
+        done = run("--tokens", 1000, "-s", 512)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--tokens must be a multiple of every length", done.stderr)
+        done = run("--width", 100, "-d", 64)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--width must be a multiple of every head size", done.stderr)
+
+
+class Files(unittest.TestCase):
+    def test_round_trip(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "results.json"
+            results().save(path)
+            self.assertEqual(Results.load(path), results())
+            for text in ("[]", "{", '{"machine": "x", "rows": [{"shape": {}}]}'):
+                path.write_text(text, encoding="utf-8")
+                with self.assertRaisesRegex(ValueError, "holds no results"):
+                    Results.load(path)
+
+    def test_tables(self):
+        self.assertEqual(results().contenders, ["ours", "cudnn", "flex"])
+        self.assertEqual(ratio(results().rows[0], "cudnn"), 1.2)
+        self.assertIsNone(ratio(results().rows[1], "cudnn"))
+        table = RateTable(["ours", "cudnn"])
+        self.assertEqual(
+            table.title.split()[-4:], ["type", "ours", "cudnn", "ours/cudnn"]
+        )
+        line = table.line(results().rows[0])
+        self.assertEqual(line.split()[-3:], ["600.0", "500.0", "1.200"])
+        self.assertEqual(len(line), len(table.title))
+        self.assertEqual(table.line(results().rows[1]).split()[-2:], ["n/a", "n/a"])
+        text = markdown(results()).splitlines()
+        self.assertEqual(text[0], "a GPU")
+        self.assertIn(
+            "| forward | 4 | 16/16 | 4096 | 128 | full | bf16 | 600 (0.25) | 500 (0.50)"
+            " | 400 (0.75) | 1.20 | 1.50 |",
+            text,
+        )
+        self.assertIn(
+            "| forward | 4 | 16/16 | 4096 | 128 | full | bf16 | 0.30 + 1.50 |"
+            " precompiled | 12.25 |",
+            text,
+        )
+
+    def test_table_from_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved, table = Path(folder) / "r.json", Path(folder) / "t.md"
+            results().save(saved)
+            done = run("--plot-from", saved, "--table", table)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(table.read_text(encoding="utf-8"), markdown(results()))
+            done = run("--plot-from", saved)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--plot-from needs --plot or --table", done.stderr)
+            saved.write_text("[]", encoding="utf-8")
+            done = run("--plot-from", saved, "--table", table)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("holds no results", done.stderr)
+
+
+class Plot(unittest.TestCase):
+    def test_panels(self):
+        found = plot.panels(results())
+        self.assertEqual(
+            [[row.shape.length for row in rows] for rows in found.values()],
+            [[1024, 4096], [1024]],
+        )
+        self.assertEqual(
+            list(found)[0], ("forward", "D 128", "full", "bf16", "group of 1")
+        )
+
+    @unittest.skipIf(MATPLOTLIB, "there is matplotlib")
+    def test_says_what_is_missing(self):
+        done = run("--plot", "x.png")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a plot needs matplotlib", done.stderr)
+
+    @unittest.skipUnless(MATPLOTLIB, "no matplotlib")
+    def test_writes_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved, picture = Path(folder) / "r.json", Path(folder) / "p.png"
+            results().save(saved)
+            done = run("--plot-from", saved, "--plot", picture)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+
+
+class Compilation(unittest.TestCase):
+    def test_times_lie_beside_the_artifacts(self):
+        spec = importlib.util.spec_from_file_location("benchmark", SCRIPT)
+        benchmark = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(benchmark)
+
+        def compile(self, variants, chip):
+            return {v: "no" for v in variants if v.dtype == "f16"}
+
+        one = shape(1024)
+        two = Shape(1, 1, 1, 64, 64, 64, True, "f16", False)
+        with tempfile.TemporaryDirectory() as folder, mock.patch(
+            "tile.programs.Artifacts.compile", compile
+        ), contextlib.redirect_stdout(io.StringIO()) as out:
+            status = benchmark.compile_all(Path(folder), [one, two, one], "sm_90a")
+            seconds = json.loads((Path(folder) / benchmark.SECONDS_FILE).read_text())
+        self.assertEqual(status, 1)
+        self.assertEqual(out.getvalue(), "FAILED attention-d64-f16-causal: no\n")
+        self.assertEqual(set(seconds), {s.forward_variant.name for s in (one, two)})
+        self.assertTrue(all(value >= 0 for value in seconds.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()
