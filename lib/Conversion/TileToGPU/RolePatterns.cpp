@@ -35,21 +35,109 @@ bool tile::setsRegisters(KernelOp kernel) {
       [](WarpRolesOp roles) { return bool(roles.getRegisters()); });
 }
 
+namespace {
+
+Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+Value threadNumber(OpBuilder &builder, Location loc) {
+  Value thread =
+      mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                      thread);
+}
+
+/// Groups of four warps that take turns, and the barriers at which they wait
+/// for theirs: one each, after those of the roles.
+class Turns {
+public:
+  explicit Turns(WarpRolesOp roles)
+      : groups(roles.getWarps().front() / kGroupWarps),
+        firstBarrier(roles.getRoles().size() + 1) {}
+
+  /// The group of this thread waits, after another one has passed its turn.
+  void await(OpBuilder &builder, Location loc) {
+    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier,
+                                      emitGroup(builder, loc), kThreads,
+                                      /*arrive=*/false);
+  }
+  /// The next group may go on.
+  void pass(OpBuilder &builder, Location loc) {
+    Value group = emitGroup(builder, loc);
+    Value next = arith::AddIOp::create(builder, loc, group,
+                                       constantI32(builder, loc, 1));
+    next = arith::SelectOp::create(builder, loc, isLast(builder, loc, group),
+                                   constantI32(builder, loc, 0), next);
+    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier, next,
+                                      kThreads, /*arrive=*/true);
+  }
+  /// The last group lets the first one begin.
+  void begin(OpBuilder &builder, Location loc) {
+    auto branch = scf::IfOp::create(
+        builder, loc, isLast(builder, loc, emitGroup(builder, loc)),
+        /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier, Value(),
+                                      kThreads, /*arrive=*/true);
+  }
+
+private:
+  static constexpr int64_t kGroupWarps = 4, kGroupThreads = 128;
+  /// Those that wait, and those that let them go on.
+  static constexpr int64_t kThreads = 2 * kGroupThreads;
+
+  /// The same in all lanes, and the back end knows it.
+  static Value emitGroup(OpBuilder &builder, Location loc) {
+    Value group = arith::ShRUIOp::create(
+        builder, loc, threadNumber(builder, loc),
+        constantI32(builder, loc, llvm::Log2_64(kGroupThreads)));
+    return mlir::gpu::ShuffleOp::create(
+               builder, loc, group, constantI32(builder, loc, 0),
+               constantI32(builder, loc, 32), mlir::gpu::ShuffleMode::IDX)
+        .getShuffleResult();
+  }
+  Value isLast(OpBuilder &builder, Location loc, Value group) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group,
+                                 constantI32(builder, loc, groups - 1));
+  }
+
+  int64_t groups, firstBarrier;
+};
+
+} // namespace
+
 void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
       // Barrier 0 is that of the block.
       int64_t threads = roles.getWarps()[i] * warpSize;
+      Turns turns(roles);
+      bool takesTurns = false;
       role.walk([&, i = i](Operation *op) {
         OpBuilder builder(op);
         if (isa<BarrierOp>(op)) {
           tile::gpu::NamedBarrierOp::create(builder, op->getLoc(), i + 1,
-                                            threads);
+                                            Value(), threads,
+                                            /*arrive=*/false);
           op->erase();
         } else if (isa<ArriveBarrierOp>(op) && i != 0) {
           op->setAttr(kOneThreadAttr, builder.getUnitAttr());
+        } else if (isa<AwaitTurnOp>(op)) {
+          takesTurns = true;
+          turns.await(builder, op->getLoc());
+          op->erase();
+        } else if (isa<PassTurnOp>(op)) {
+          turns.pass(builder, op->getLoc());
+          op->erase();
         }
       });
+      if (takesTurns) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&role.front());
+        turns.begin(builder, roles.getLoc());
+      }
     }
 }
 
@@ -108,18 +196,6 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getI32IntegerAttr(value));
-}
-
-Value threadNumber(OpBuilder &builder, Location loc) {
-  Value thread =
-      mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
-                                      thread);
-}
 
 struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
   using MemoryPattern::MemoryPattern;

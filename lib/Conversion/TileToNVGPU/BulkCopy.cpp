@@ -165,16 +165,26 @@ struct SetRegistersToNVVM : OpConversionPattern<tile::gpu::SetRegistersOp> {
 struct NamedBarrierToNVVM : OpConversionPattern<tile::gpu::NamedBarrierOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(tile::gpu::NamedBarrierOp op, OpAdaptor,
+  matchAndRewrite(tile::gpu::NamedBarrierOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
     auto constant = [&](int64_t value) -> Value {
-      return LLVM::ConstantOp::create(rewriter, op.getLoc(),
+      return LLVM::ConstantOp::create(rewriter, loc,
                                       rewriter.getI32IntegerAttr(value));
     };
     Value number = constant(op.getNumber()),
           threads = constant(op.getThreads());
-    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), number, threads,
-                            NVVM::BarrierReductionAttr(), Value());
+    if (adaptor.getOffset())
+      number =
+          arith::AddIOp::create(rewriter, loc, number, adaptor.getOffset());
+    if (op.getArrive())
+      LLVM::CallIntrinsicOp::create(
+          rewriter, loc,
+          rewriter.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+          ValueRange{number, threads});
+    else
+      NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, threads,
+                              NVVM::BarrierReductionAttr(), Value());
     rewriter.eraseOp(op);
     return success();
   }

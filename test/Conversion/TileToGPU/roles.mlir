@@ -55,3 +55,28 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
     tile.arrive_barrier %full[%c1] : !bars
   }
 }
+
+// Groups of four warps take turns at barriers after those of the roles: each
+// waits at its own and arrives at that of the next. The last lets the first
+// begin.
+// CHECK-LABEL: gpu.func @turns
+tile.kernel @turns() attributes {num_warps = 12 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [12, 4] {
+    // CHECK: scf.if
+    // CHECK: %[[GROUP:shuffleResult_[0-9]+]], %{{.*}} = gpu.shuffle idx
+    // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[GROUP]], %c2_i32
+    // CHECK: scf.if %[[IS_LAST]] {
+    // CHECK-NEXT: tile_gpu.named_barrier 3, 256 {arrive}
+    // CHECK: tile_gpu.named_barrier 3 + %[[GROUP]], 256
+    // CHECK-NOT: arrive
+    tile.await_turn
+    // CHECK: %[[AFTER:.*]] = arith.addi %[[GROUP]], %c1_i32
+    // CHECK: %[[NEXT:.*]] = arith.select %[[IS_LAST]], %c0_i32, %[[AFTER]]
+    // CHECK: tile_gpu.named_barrier 3 + %[[NEXT]], 256 {arrive}
+    tile.pass_turn
+  }, {
+    %b = arith.constant 0 : i32
+  }
+}

@@ -18,6 +18,10 @@ gpu.module @m {
     tile_gpu.mbarrier_wait %bars[%i], %phase : !bars
     // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
     tile_gpu.named_barrier 1, 256
+    // CHECK: %[[FIRST:.*]] = llvm.mlir.constant(3 : i32)
+    // CHECK: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.arrive.aligned.count"(%[[NUMBER]], %{{.*}})
+    tile_gpu.named_barrier 3 + %phase, 256 {arrive}
     // CHECK: nvvm.bar.warp.sync
     tile_gpu.warp_sync
     // CHECK: llvm.inline_asm has_side_effects "mov.u32 $0, %tid.x;", "=r"  : () -> i32

@@ -20,6 +20,10 @@ tile.kernel @roles(%q: !q) attributes {num_warps = 8 : i32} {
     tile.wait_barrier %full[%c0] phase %c0 : !bars
     // CHECK: tile.arrive_barrier %{{.*}}[%{{.*}}] : !tile.buffer<2xi64
     tile.arrive_barrier %full[%c1] : !bars
+    // CHECK: tile.await_turn
+    tile.await_turn
+    // CHECK: tile.pass_turn
+    tile.pass_turn
   // CHECK: }, {
   }, {
     // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3], %{{.*}}, %{{.*}}[%{{.*}}] : !tile.buffer<?x?x?x64xf16

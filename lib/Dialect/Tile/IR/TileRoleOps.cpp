@@ -11,6 +11,50 @@ int64_t tile::getRegisterShare(int64_t threads) {
   return std::min<int64_t>(65536 / threads, 255) / 8 * 8;
 }
 
+/// Turns are taken by groups of four warps of the first role, and end in the
+/// block in which they begin.
+static LogicalResult verifyTurns(WarpRolesOp roles) {
+  auto isTurn = [](Operation *op) { return isa<AwaitTurnOp, PassTurnOp>(op); };
+  Operation *first = nullptr;
+  for (Region &role : roles.getRoles()) {
+    WalkResult result = role.walk([&](Block *block) {
+      Operation *open = nullptr;
+      for (Operation &op : *block) {
+        if (!isTurn(&op))
+          continue;
+        first = first ? first : &op;
+        if (&role != &roles.getRoles().front())
+          return op.emitOpError("is for the first role"),
+                 WalkResult::interrupt();
+        if (isa<AwaitTurnOp>(op) == (open != nullptr))
+          return op.emitOpError(open ? "begins a turn in a turn"
+                                     : "ends no turn of its block"),
+                 WalkResult::interrupt();
+        open = open ? nullptr : &op;
+      }
+      if (!open)
+        return WalkResult::advance();
+      open->emitOpError("begins a turn that does not end in its block");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  if (!first)
+    return success();
+  int64_t warps = roles.getWarps().front();
+  if (warps % 4 != 0 || warps / 4 < 2)
+    return first->emitOpError()
+           << "is for two or more groups of 4 warps; the role has " << warps
+           << " warps";
+  // Barrier 0 is that of the block; each role has one, and each group.
+  if (warps / 4 + roles.getWarps().size() > 15)
+    return first->emitOpError()
+           << "needs a barrier for each of " << warps / 4 << " groups and "
+           << roles.getWarps().size() << " roles; there are 15";
+  return success();
+}
+
 LogicalResult WarpRolesOp::verify() {
   ArrayRef<int32_t> warps = getWarps();
   if (warps.size() != getRoles().size() || warps.empty())
@@ -68,7 +112,7 @@ LogicalResult WarpRolesOp::verify() {
     if (result.wasInterrupted())
       return failure();
   }
-  return success();
+  return verifyTurns(*this);
 }
 
 /// A barrier is one i64 of a buffer of rank 1 in shared memory.

@@ -27,6 +27,7 @@ struct PlannedKernel {
   /// See TileSizes.
   int64_t producers = 0;
   SmallVector<int32_t> registers = {};
+  bool turns = false;
   std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
 };
 
@@ -37,10 +38,10 @@ struct ExpandAttention : tile::impl::TileExpandAttentionBase<ExpandAttention> {
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
-  FailureOr<TileSizes>
-  chooseSizes(Operation *op, int64_t headDim,
-              std::optional<TileSizes> (*find)(const Chip &, int64_t),
-              bool warpsAlongRows);
+  using FindTileSizes =
+      llvm::function_ref<std::optional<TileSizes>(const Chip &, int64_t)>;
+  FailureOr<TileSizes> chooseSizes(Operation *op, int64_t headDim,
+                                   FindTileSizes find, bool warpsAlongRows);
   FailureOr<SmallVector<PlannedKernel>> plan(Operation *op, StringRef name);
   LogicalResult expand(func::FuncOp func, SymbolTable &symbols);
 };
@@ -127,10 +128,10 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
 }
 
 /// The sizes that the options and the table of the chip give.
-FailureOr<TileSizes> ExpandAttention::chooseSizes(
-    Operation *op, int64_t headDim,
-    std::optional<TileSizes> (*find)(const Chip &, int64_t),
-    bool warpsAlongRows) {
+FailureOr<TileSizes> ExpandAttention::chooseSizes(Operation *op,
+                                                  int64_t headDim,
+                                                  FindTileSizes find,
+                                                  bool warpsAlongRows) {
   TileSizes sizes{blockM, blockN, numWarps};
   if (queryWarps != 0)
     sizes.queryWarps = queryWarps;
@@ -189,14 +190,21 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   };
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
-    bool isMasked =
-        forward.getCausal() || forward.getLeft() || forward.getRight();
-    FailureOr<TileSizes> sizes =
-        chooseSizes(op, headDim(forward),
-                    forward.getCuQ() ? findPlainForwardTileSizes
-                    : isMasked       ? findMaskedForwardTileSizes
-                                     : findForwardTileSizes,
-                    /*warpsAlongRows=*/true);
+    // getRight() is 0 where there is only a causal mask.
+    MaskKind mask = forward.getLeft() || forward.getRight().value_or(0) != 0
+                        ? MaskKind::Window
+                    : forward.getRight() || forward.getCausal()
+                        ? MaskKind::Causal
+                        : MaskKind::None;
+    int64_t valueDim = forward.getV().getType().getShape().back();
+    FailureOr<TileSizes> sizes = chooseSizes(
+        op, headDim(forward),
+        [&](const Chip &chip, int64_t headDim) {
+          return forward.getCuQ()
+                     ? findPlainForwardTileSizes(chip, headDim)
+                     : findForwardTileSizes(chip, headDim, valueDim, mask);
+        },
+        /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
     // A packed batch asks too, and tile-specialize-warps says why not.
@@ -205,6 +213,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     if (forward.getCuQ() && chip && chip->bulkCopy)
       producers = kPackedProducers;
     kernels.push_back({name.str(), sizes->warps, producers, registersOf(*sizes),
+                       sizes->turns,
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -223,7 +232,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
        planAttentionBackward(backward, {*keys, *queries}))
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
                        kernel.sizes.producers, registersOf(kernel.sizes),
-                       std::move(kernel.build)});
+                       kernel.sizes.turns, std::move(kernel.build)});
   return kernels;
 }
 
@@ -267,6 +276,8 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
       if (!plannedKernel.registers.empty())
         kernel->setAttr(TileDialect::kRegistersAttr,
                         b.getDenseI32ArrayAttr(plannedKernel.registers));
+      if (plannedKernel.turns)
+        kernel->setAttr(TileDialect::kTurnsAttr, b.getUnitAttr());
       markScalars(op, kernel);
       markAccumulators(op, name, kernel);
       Block &entry = kernel.getBody().emplaceBlock();

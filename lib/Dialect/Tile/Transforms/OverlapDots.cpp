@@ -106,8 +106,16 @@ Value BlockScheduler::findHazard(Operation *op) {
     if (!carried)
       continue;
     Value next = block.getTerminator()->getOperand(carried.getArgNumber() - 1);
-    while (auto convert = next.getDefiningOp<ConvertLayoutOp>())
-      next = convert.getSource();
+    // Conversions are none here, and what a loop starts from is in the
+    // registers of what it ends with.
+    while (Operation *source = next.getDefiningOp()) {
+      if (auto convert = dyn_cast<ConvertLayoutOp>(source))
+        next = convert.getSource();
+      else if (auto loop = dyn_cast<scf::ForOp>(source))
+        next = loop.getInitArgs()[cast<OpResult>(next).getResultNumber()];
+      else
+        break;
+    }
     if (next.getDefiningOp() == op && op->getNumOperands() == 1 &&
         isa<RankedTensorType>(op->getOperand(0).getType()) &&
         getElementTypeOrSelf(op->getOperand(0)).isF32())
@@ -205,6 +213,30 @@ void BlockScheduler::run() {
   complete(started.size(), nullptr);
 }
 
+/// Dots of a block of which several are started before one is waited for are
+/// started in one turn.
+static void takeTurns(Block &block) {
+  DotOp first, last;
+  auto finish = [&] {
+    if (first != last) {
+      OpBuilder builder(first);
+      AwaitTurnOp::create(builder, first.getLoc());
+      builder.setInsertionPointAfter(last);
+      PassTurnOp::create(builder, last.getLoc());
+    }
+    first = last = {};
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync()) {
+      first = first ? first : dot;
+      last = dot;
+    } else if (isa<WaitDotsOp>(op)) {
+      finish();
+    }
+  }
+  finish();
+}
+
 namespace {
 struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
   using TileOverlapDotsBase::TileOverlapDotsBase;
@@ -219,6 +251,14 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
     });
     for (Block *block : blocks)
       BlockScheduler(*block).run();
+    if (!getOperation()->removeAttr(TileDialect::kTurnsAttr))
+      return;
+    // The first role is the one that multiplies.
+    for (auto roles : getOperation().getBody().front().getOps<WarpRolesOp>())
+      if (int32_t warps = roles.getWarps().front(); warps % 4 == 0 && warps > 4)
+        for (Block *block : blocks)
+          if (roles->isAncestor(block->getParentOp()))
+            takeTurns(*block);
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 // Forward attention where warps copy for others: blocks of threads do one block
 // of rows after another, the keys from the last to the first, and the weights of
-// one step are multiplied in the next.
+// one step are multiplied in the next, those of the last step beside the first
+// products of the next rows.
 //
 // RUN: tile-opt %s --tile-attach-target=chip=sm_90a --tile-expand-attention --canonicalize --cse | FileCheck %s
 
@@ -8,19 +9,25 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>
+// CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>, tile.turns
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
   // CHECK: %[[ONE:.*]] = arith.muli %[[BLOCKS]]
   // CHECK: %[[ALL:.*]] = arith.muli %[[ONE]]
   // CHECK: %[[LAUNCHED:.*]] = arith.minui %[[ALL]], %c132
   // CHECK: tile.grid %[[LAUNCHED]], %c1, %c1
-  // CHECK: scf.for %[[WORK:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
-  // CHECK: arith.remui %[[WORK]]
+  // CHECK: %[[COUNT:.*]] = arith.ceildivui %{{.*}} : i32
+  // CHECK: %[[LAST:.*]]:3 = scf.for %[[WORK:.*]] = %{{.*}} to %[[COUNT]] step %{{.*}} iter_args(%[[PLAST:.*]] = %{{.*}}, %[[ACCLAST:.*]] = %{{.*}}, %[[SUMLAST:.*]] = %{{.*}})
+  // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[WORK]]
+  // CHECK: %[[VLAST:.*]] = tile.load
   // CHECK: %[[Q:.*]] = tile.load
   // CHECK: tile.dot %[[Q]]
+  // CHECK: %[[ACC0:.*]] = tile.dot %[[PLAST]], %[[VLAST]], %[[ACCLAST]]
   // CHECK: arith.select
   // CHECK: %[[P0:.*]] = arith.truncf
+  // CHECK: scf.if %[[NEXT]] {
+  // CHECK: arith.mulf %[[ACC0]]
+  // CHECK: tile.store
   // CHECK: %[[R:.*]]:4 = scf.for {{.*}} iter_args(%[[P:.*]] = %[[P0]], %[[ACC:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
   // CHECK: %[[S:.*]] = tile.dot %[[Q]]
   // CHECK: %[[V:.*]] = tile.load
@@ -30,23 +37,46 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[P1:.*]] = arith.truncf
   // CHECK: %[[ACC2:.*]] = arith.mulf %[[ACC1]]
   // CHECK: scf.yield %[[P1]], %[[ACC2]]
-  // CHECK: tile.dot %[[R]]#0, %{{.*}}, %[[R]]#1
+  // CHECK: scf.yield %[[R]]#0, %[[R]]#1
+  // CHECK: tile.dot %[[LAST]]#0, %{{.*}}, %[[LAST]]#1
   // CHECK: tile.store
   tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
   return
 }
 
 // Under a causal mask the last rows see the most keys: they go together with the
-// first ones.
+// first ones. What is in the middle of an odd number goes alone.
 // CHECK-LABEL: tile.kernel @causal
 func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %c128
   // CHECK: arith.ceildivui %[[BLOCKS]], %c2
-  // CHECK: scf.for
+  // CHECK: %[[PAIRS:.*]] = arith.ceildivui %{{.*}} : i32
+  // CHECK: %[[COUNT:.*]] = arith.addi %[[PAIRS]], %[[PAIRS]]
+  // CHECK: scf.for %{{.*}} = %c0_i32 to %[[COUNT]] step %c1_i32
+  // CHECK: %[[SECOND:.*]] = arith.cmpi eq, %{{.*}}, %c1_i32
   // CHECK: %[[SINGLE:.*]] = arith.cmpi eq
-  // CHECK: %[[COUNT:.*]] = arith.select %[[SINGLE]], %c1_i32, %c2_i32
-  // CHECK: scf.for %{{.*}} = %c0_i32 to %[[COUNT]] step %c1_i32 : i32 {
+  // CHECK: arith.andi %[[SECOND]], %[[SINGLE]]
   tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
+  return
+}
+
+// The largest heads leave no room for a second tile of Q: there each block of
+// rows ends before the next begins.
+// CHECK-LABEL: tile.kernel @one_q
+// CHECK-NOT: tile.turns
+!l = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
+  // CHECK: arith.minui %{{.*}}, %c132
+  // CHECK: scf.for %{{[a-z0-9]*}} = %c0_i32 to %{{[a-z0-9]*}} step %c1_i32 : i32 {
+  // CHECK: tile.dot
+  // CHECK: scf.for
+  // CHECK: tile.dot
+  // CHECK: tile.dot
+  // CHECK: scf.yield
+  // CHECK: tile.dot
+  // CHECK: tile.store
+  // CHECK: } {tile.stages = 1 : i64}
+  tile.attention %q, %k, %v, %o scale %scale : !l, !l, !l, !l
   return
 }
 

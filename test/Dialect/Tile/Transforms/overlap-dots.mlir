@@ -6,6 +6,9 @@
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 #a = #tile.dot_operand<0, #mma>
+!tile128 = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+#mma8 = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
+#a8 = #tile.dot_operand<0, #mma8>
 
 // The weights of one iteration are multiplied in the next, beside what is
 // computed from the scores. They are narrowed, into registers that the product
@@ -160,4 +163,50 @@ tile.kernel @copied(%k: !k) attributes {num_warps = 4 : i32} {
   %t = tile.alloc : !tile
   tile.copy %k[%c0, %c0], %t : !k, !tile
   %s = tile.dot %t, %t, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// What another loop starts from is in the registers of what it ends with: the
+// weights for it wait for the product that reads those. Groups take turns to
+// start the two products, and none for the last one alone.
+// CHECK-LABEL: tile.kernel @rows_after_rows
+// CHECK-NOT: tile.turns
+tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32, tile.turns} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %qs = tile.alloc : !tile128
+  %vs = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  tile.warp_roles warps = [8, 4] {
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma8>
+    %none = arith.constant dense<0.0> : tensor<128x64xf16, #mma8>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %none, %o = %zero)
+        -> (tensor<128x64xf16, #mma8>, tensor<128x64xf32, #mma8>) {
+      // CHECK: tile.await_turn
+      // CHECK-NEXT: tile.dot async
+      %s = tile.dot %qs, %vs, %zero : !tile128, !tile -> tensor<128x64xf32, #mma8>
+      %pa = tile.convert_layout %p : tensor<128x64xf16, #mma8> -> tensor<128x64xf16, #a8>
+      // CHECK: %[[O0:.*]] = tile.dot async
+      // CHECK-NEXT: tile.pass_turn
+      // CHECK-NEXT: tile.wait_dots 1
+      %o1 = tile.dot %pa, %vs, %o : tensor<128x64xf16, #a8>, !tile -> tensor<128x64xf32, #mma8>
+      // CHECK-NEXT: %[[E:.*]] = math.exp2
+      %e = math.exp2 %s : tensor<128x64xf32, #mma8>
+      // CHECK-NEXT: %[[W:.*]]:2 = tile.wait_dots 0, %[[O0]], %[[E]]
+      // CHECK-NEXT: arith.truncf %[[W]]#1
+      %p1 = arith.truncf %e : tensor<128x64xf32, #mma8> to tensor<128x64xf16, #mma8>
+      %q:2 = scf.for %j = %c0 to %n step %c1 iter_args(%pp = %p1, %oo = %o1)
+          -> (tensor<128x64xf16, #mma8>, tensor<128x64xf32, #mma8>) {
+        scf.yield %pp, %oo : tensor<128x64xf16, #mma8>, tensor<128x64xf32, #mma8>
+      }
+      scf.yield %q#0, %q#1 : tensor<128x64xf16, #mma8>, tensor<128x64xf32, #mma8>
+    }
+    %pa = tile.convert_layout %r#0 : tensor<128x64xf16, #mma8> -> tensor<128x64xf16, #a8>
+    // CHECK-NOT: tile.await_turn
+    // CHECK: }, {
+    %last = tile.dot %pa, %vs, %r#1 : tensor<128x64xf16, #a8>, !tile -> tensor<128x64xf32, #mma8>
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %qs, %full[%c0] : !k, !tile128, !bars
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %vs, %full[%c0] : !k, !tile, !bars
+  }
 }

@@ -44,6 +44,8 @@ def Tile_Dialect : Dialect {
     /// for those that compute, and the registers of a thread of either.
     static constexpr llvm::StringLiteral kProducerWarpsAttr = "tile.producer_warps";
     static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
+    /// Unit attribute of a kernel, see tile-overlap-dots.
+    static constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
     /// choose, see tile-choose-accumulators.
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";

@@ -95,6 +95,37 @@ def Tile_ArriveBarrierOp : Tile_Op<"arrive_barrier"> {
   let hasVerifier = 1;
 }
 
+def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
+  let summary = "waits for the turn of this group of four warps";
+  let description = [{
+    In the first role, the groups of four warps that a matrix product takes
+    (wgmma) take turns, the first group first: what stands between
+    `tile.await_turn` and the next `tile.pass_turn` is begun by one group after
+    another. So the products of one group run beside what another computes from
+    its own. All groups take the same number of turns.
+
+    ```mlir
+    tile.await_turn
+    %s = tile.dot async %q, %k, %zero : ...
+    %o1 = tile.dot async %p, %v, %o : ...
+    tile.pass_turn
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_PassTurnOp : Tile_Op<"pass_turn"> {
+  let summary = "ends the turn of this group of four warps";
+  let description = [{
+    See tile.await_turn.
+
+    ```mlir
+    tile.pass_turn
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "copies a tile of a kernel argument by the copy engine (TMA)";

@@ -309,6 +309,10 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
     %e = math.exp2 %s : ...                     // while %o0 is computed
     %o1 = tile.wait_dots 0, %o0 : ...
     ```
+
+    In a kernel with roles and the attribute `tile.turns`, the groups of four
+    warps take turns (`tile.await_turn`, `tile.pass_turn`) to start dots that run
+    one beside the other.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }

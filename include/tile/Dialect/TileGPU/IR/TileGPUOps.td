@@ -400,15 +400,20 @@ def TileGPU_SetRegistersOp : TileGPU_BarrierOp<"set_registers"> {
 def TileGPU_NamedBarrierOp : TileGPU_BarrierOp<"named_barrier"> {
   let summary = "some warps of the block meet";
   let description = [{
-    `threads` threads meet at barrier `number` (1 to 15).
+    `threads` threads meet at barrier `number` (1 to 15), plus `offset`, which is
+    the same in all lanes of a warp. With `arrive`, these threads count, but do
+    not wait.
 
     ```mlir
     tile_gpu.named_barrier 1, 256
+    tile_gpu.named_barrier 3 + %group, 256 {arrive}
     ```
   }];
   let arguments = (ins ConfinedAttr<I32Attr, [IntMinValue<1>, IntMaxValue<15>]>:$number,
-                       ConfinedAttr<I32Attr, [IntPositive]>:$threads);
-  let assemblyFormat = "$number `,` $threads attr-dict";
+                       Optional<I32>:$offset,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$threads,
+                       UnitAttr:$arrive);
+  let assemblyFormat = "$number (`+` $offset^)? `,` $threads attr-dict";
 }
 
 def TileGPU_ThreadOp : TileGPU_BarrierOp<"thread"> {

@@ -30,9 +30,8 @@ Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
   return block;
 }
 
-void AttentionBuilder::forEachWork(int64_t size, int64_t most, bool pairs,
-                                   int64_t stages,
-                                   llvm::function_ref<void(Value)> body) {
+void AttentionBuilder::launchWorkers(int64_t size, int64_t most, bool pairs) {
+  inPairs = pairs;
   Value batch = DimOp::create(b, q, 0), length = DimOp::create(b, q, 1);
   heads = DimOp::create(b, q, 2);
   Value keyHeads = DimOp::create(b, k, 2);
@@ -46,38 +45,57 @@ void AttentionBuilder::forEachWork(int64_t size, int64_t most, bool pairs,
   GridOp::create(b, launched, index(1), index(1));
   Value first = ProgramIdOp::create(b, Dimension::x);
   enterSequence(Value());
-
   // In 32 bits, where divisions are short.
+  firstWork = i32(first);
+  workers = i32(launched);
+  allWork = i32(all);
+}
+
+Value AttentionBuilder::countWork() {
+  Value count = arith::CeilDivUIOp::create(b, sub(allWork, firstWork), workers);
+  return inPairs ? add(count, count) : count;
+}
+
+AttentionBuilder::Work AttentionBuilder::locateWork(Value number) {
   auto wide = [&](Value value) -> Value {
     return arith::IndexCastOp::create(b, b.getIndexType(), value);
   };
-  Value perHead32 = i32(perHead), heads32 = i32(heads), group32 = i32(group);
-  Value one = i32(index(1));
-  auto loop = scf::ForOp::create(b, i32(first), i32(all), i32(launched));
-  loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(stages));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value work = loop.getInductionVar();
-  Value block = arith::RemUIOp::create(b, work, perHead32);
-  Value rest = arith::DivUIOp::create(b, work, perHead32);
-  Value head32 = arith::RemUIOp::create(b, rest, heads32);
-  head = wide(head32);
-  kvHead = wide(arith::DivUIOp::create(b, head32, group32));
-  batchIndex = wide(arith::DivUIOp::create(b, rest, heads32));
-  if (!pairs)
-    return body(wide(block));
-  // The one in the middle of an odd number has no partner.
-  Value partner = sub(sub(i32(blocks), one), block);
-  Value isSingle =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, partner);
-  Value count = arith::SelectOp::create(b, isSingle, one, i32(index(2)));
-  Value none = i32(index(0));
-  auto both = scf::ForOp::create(b, none, count, one);
-  both->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(stages));
-  b.setInsertionPointToStart(both.getBody());
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                        both.getInductionVar(), none);
-  body(wide(arith::SelectOp::create(b, isFirst, partner, block)));
+  Value one = i32(index(1)), half;
+  if (inPairs) {
+    half = arith::AndIOp::create(b, number, one);
+    number = arith::ShRUIOp::create(b, number, one);
+  }
+  Value blocks32 = i32(blocks);
+  Value perHead = blocks32;
+  if (inPairs)
+    perHead = arith::ShRUIOp::create(b, add(blocks32, one), one);
+  Value work = add(firstWork, Value(arith::MulIOp::create(b, number, workers)));
+  Value block = arith::RemUIOp::create(b, work, perHead);
+  Value rest = arith::DivUIOp::create(b, work, perHead);
+  Value head32 = arith::RemUIOp::create(b, rest, i32(heads));
+  Work result;
+  result.head = wide(head32);
+  result.kvHead = wide(arith::DivUIOp::create(b, head32, i32(group)));
+  result.batch = wide(arith::DivUIOp::create(b, rest, i32(heads)));
+  if (inPairs) {
+    // The one in the middle of an odd number has no partner.
+    Value partner = sub(sub(blocks32, one), block);
+    Value isSecond =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, half, one);
+    Value isSingle =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, partner);
+    result.isIdle = arith::AndIOp::create(b, isSecond, isSingle);
+    block = arith::SelectOp::create(b, isSecond, block, partner);
+    block = arith::SelectOp::create(b, result.isIdle, blocks32, block);
+  }
+  result.block = wide(block);
+  return result;
+}
+
+void AttentionBuilder::enterWork(const Work &work) {
+  head = work.head;
+  kvHead = work.kvHead;
+  batchIndex = work.batch;
 }
 
 /// The length of a sequence and its start, within the `total` elements.

@@ -48,14 +48,24 @@ protected:
   Value launch(Side side, int64_t size, bool kvHeads = false);
 
   /// Launches at most `most` blocks of threads, which do the blocks of `size`
-  /// rows of all heads and sequences one after another; calls `body` with the
-  /// block's number, with what launch() sets set. The rows of one head follow
-  /// each other, so that its keys are read while they are in the cache; in
-  /// `pairs`, the last with the first and so forth, where the last see the most
-  /// keys. `stages` are those of what is loaded once per block of rows. Not for
-  /// packed batches.
-  void forEachWork(int64_t size, int64_t most, bool pairs, int64_t stages,
-                   llvm::function_ref<void(Value)> body);
+  /// rows of all heads and sequences one after another. The rows of one head
+  /// follow each other, so that its keys are read while they are in the cache;
+  /// in `pairs`, the last with the first and so forth, where the last see the
+  /// most keys. Not for packed batches.
+  void launchWorkers(int64_t size, int64_t most, bool pairs);
+  /// A block of rows of one head of one sequence.
+  struct Work {
+    /// Its number among those of its head, which has no such rows if `isIdle`
+    /// (null: never).
+    Value block, isIdle;
+    Value head, kvHead, batch;
+  };
+  /// How much work this block of threads does, as i32.
+  Value countWork();
+  /// Its work number `number`, an i32.
+  Work locateWork(Value number);
+  /// Sets head, kvHead and batchIndex.
+  void enterWork(const Work &work);
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
@@ -106,6 +116,10 @@ private:
 
   /// Where a packed sequence starts.
   Value startQ, startK;
+  /// Of launchWorkers, as i32: the first work of this block of threads, the
+  /// distance to the next, and the end.
+  Value firstWork, workers, allWork;
+  bool inPairs = false;
 };
 
 } // namespace tile

@@ -11,6 +11,7 @@
 #include "Forward.h"
 #include "RowBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
 
 using namespace mlir;
@@ -37,8 +38,12 @@ public:
         sink(mapping.lookupOrNull(op.getSink())) {}
 
   void build() {
-    if (sizes.producers != 0)
-      buildAhead();
+    if (sizes.processors != 0 && sizes.queryStages > 1)
+      buildStream();
+    else if (sizes.processors != 0)
+      buildWorkers();
+    else if (sizes.producers != 0)
+      forEachRows([&] { buildAhead(locateSteps()); });
     else
       buildRows();
   }
@@ -52,12 +57,34 @@ private:
                           ValueRange carried) override;
   void endRows(ValueRange carried) override;
 
-  /// The same rows with the product of weights and values one step behind.
-  void buildAhead();
-  /// The product of q and the keys n .. n + blockN - 1.
-  Value multiplyKeys(Value n);
-  /// `acc` plus the product of weights and the values of those keys.
-  Value multiplyValues(Value weights, Value n, Value acc);
+  /// The keys that a block of rows multiplies first and last, and where its
+  /// loops end, which come between.
+  struct Steps {
+    Value first, top, last;
+  };
+  /// One block of rows with the product of weights and values one step behind.
+  void buildAhead(const Steps &steps);
+  /// The same for one block of rows after another.
+  void buildWorkers();
+  /// The same, where the last product of one block of rows runs beside the
+  /// first exponentials of the next.
+  void buildStream();
+  /// Enters work number `number` of this block of threads.
+  Steps enterRows(Value number);
+  /// A loop over `count` works that starts from `inits`.
+  SmallVector<Value>
+  forEachWork(Value count, ValueRange inits,
+              llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  Steps locateSteps();
+  /// The weights of the first step become those of the last.
+  SmallVector<Value> walkAhead(const Steps &steps, SmallVector<Value> carried);
+
+  Value loadKeys(Value n);
+  Value loadValues(Value n);
+  /// The product of q and keys.
+  Value multiplyKeys(Value keys);
+  /// `acc` plus the product of weights and values.
+  Value multiplyValues(Value weights, Value values, Value acc);
   /// What the softmax makes of the products of those keys.
   struct Softmax {
     /// Weights in f32, and what they were relative to before.
@@ -100,19 +127,25 @@ SmallVector<Value> ForwardBuilder::beginRows() {
           fill(perRow, -INFINITY), fill(perRow, 0.0f)};
 }
 
-Value ForwardBuilder::multiplyKeys(Value n) {
+Value ForwardBuilder::loadKeys(Value n) {
+  return LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
+                        ValueRange{n, index(0)});
+}
+
+Value ForwardBuilder::loadValues(Value n) {
+  return LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+                        ValueRange{n, index(0)});
+}
+
+Value ForwardBuilder::multiplyKeys(Value keys) {
   RankedTensorType tile = scores(b.getF32Type());
-  Value keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
-                              ValueRange{n, index(0)});
   Value keysT = TransposeOp::create(b, type({headDim, sizes.blockN}, element),
                                     keys, ArrayRef<int64_t>{1, 0});
   return DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
                        DenseI64ArrayAttr());
 }
 
-Value ForwardBuilder::multiplyValues(Value weights, Value n, Value acc) {
-  Value values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
-                                ValueRange{n, index(0)});
+Value ForwardBuilder::multiplyValues(Value weights, Value values, Value acc) {
   return DotOp::create(b, acc.getType(), weights, values, acc, StringAttr(),
                        DenseI64ArrayAttr());
 }
@@ -157,56 +190,150 @@ ForwardBuilder::Softmax ForwardBuilder::softmax(Value s, Value n, bool maskLeft,
 SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
                                         ValueRange carried) {
   Partial partial{carried[0], carried[1], carried[2]};
-  Softmax next = softmax(multiplyKeys(n), n, maskLeft, maskRight, partial.max,
-                         partial.sum);
+  Softmax next = softmax(multiplyKeys(loadKeys(n)), n, maskLeft, maskRight,
+                         partial.max, partial.sum);
   Value scaled =
       arith::MulFOp::create(b, partial.acc, spread(next.alpha, valueDim));
   Value weights = arith::TruncFOp::create(b, scores(element), next.p);
-  return {multiplyValues(weights, n, scaled), next.max, next.sum};
+  return {multiplyValues(weights, loadValues(n), scaled), next.max, next.sum};
+}
+
+ForwardBuilder::Steps ForwardBuilder::locateSteps() {
+  // Rows that see nothing take keys beyond the last one, which are zero.
+  Value isEmpty =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, end);
+  Value beyond = roundUp(max(sk, index(1)), sizes.blockN);
+  Value last = sub(roundUp(end, sizes.blockN), index(sizes.blockN));
+  Steps steps;
+  steps.first = arith::SelectOp::create(b, isEmpty, beyond, last);
+  steps.top = arith::SelectOp::create(b, isEmpty, begin, last);
+  steps.last = arith::SelectOp::create(b, isEmpty, beyond, begin);
+  return steps;
 }
 
 /// From the last keys to the first, so that the first step, which stands before
 /// the loops, is of the keys that need a mask. A step multiplies its keys and
 /// the values of the step before; what it makes of the former runs beside the
 /// latter.
-void ForwardBuilder::buildAhead() {
-  forEachRows([&] {
-    SmallVector<Value> start = beginRows();
-    // Rows that see nothing take keys beyond the last one, which are zero.
-    Value isEmpty =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, end);
-    Value beyond = roundUp(max(sk, index(1)), sizes.blockN);
-    Value last = sub(roundUp(end, sizes.blockN), index(sizes.blockN));
-    Value first = arith::SelectOp::create(b, isEmpty, beyond, last);
-    Value top = arith::SelectOp::create(b, isEmpty, begin, last);
-    Softmax before = softmax(multiplyKeys(first), first, left.has_value(),
-                             /*maskRight=*/true, start[1], start[2]);
-    Value weights = arith::TruncFOp::create(b, scores(element), before.p);
-    SmallVector<Value> carried{weights, start[0], before.max, before.sum};
-    auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
-      carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
-        Value s = multiplyKeys(n);
-        Value acc =
-            multiplyValues(carried[0], add(n, index(sizes.blockN)), carried[1]);
-        Softmax next =
-            softmax(s, n, maskLeft, maskRight, carried[2], carried[3]);
-        Value weights = arith::TruncFOp::create(b, scores(element), next.p);
-        Value scaled =
-            arith::MulFOp::create(b, acc, spread(next.alpha, valueDim));
-        return SmallVector<Value>{weights, scaled, next.max, next.sum};
+SmallVector<Value> ForwardBuilder::walkAhead(const Steps &steps,
+                                             SmallVector<Value> carried) {
+  auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
+    carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
+      Value s = multiplyKeys(loadKeys(n));
+      Value acc = multiplyValues(
+          carried[0], loadValues(add(n, index(sizes.blockN))), carried[1]);
+      Softmax next = softmax(s, n, maskLeft, maskRight, carried[2], carried[3]);
+      Value weights = arith::TruncFOp::create(b, scores(element), next.p);
+      Value scaled =
+          arith::MulFOp::create(b, acc, spread(next.alpha, valueDim));
+      return SmallVector<Value>{weights, scaled, next.max, next.sum};
+    });
+  };
+  if (right)
+    walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
+         /*maskLeft=*/false, /*maskRight=*/true);
+  walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
+       /*maskRight=*/false);
+  if (left)
+    walk(begin, min(fullBegin, steps.top), /*maskLeft=*/true,
+         /*maskRight=*/true);
+  return carried;
+}
+
+void ForwardBuilder::buildAhead(const Steps &steps) {
+  SmallVector<Value> start = beginRows();
+  Softmax before =
+      softmax(multiplyKeys(loadKeys(steps.first)), steps.first,
+              left.has_value(), /*maskRight=*/true, start[1], start[2]);
+  Value weights = arith::TruncFOp::create(b, scores(element), before.p);
+  SmallVector<Value> carried =
+      walkAhead(steps, {weights, start[0], before.max, before.sum});
+  endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
+           carried[2], carried[3]});
+}
+
+ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
+  Work work = locateWork(number);
+  enterWork(work);
+  row = arith::MulIOp::create(b, work.block, index(sizes.blockM));
+  computeKeyRanges(work.isIdle);
+  enterHead();
+  return locateSteps();
+}
+
+SmallVector<Value> ForwardBuilder::forEachWork(
+    Value count, ValueRange inits,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      b, i32(index(0)), count, i32(index(1)), inits,
+      [&](OpBuilder &nested, Location loc, Value number, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        scf::YieldOp::create(b, body(number, carried));
       });
-    };
-    if (right)
-      walk(left ? max(fullBegin, fullEnd) : fullEnd, top, /*maskLeft=*/false,
-           /*maskRight=*/true);
-    walk(fullBegin, min(fullEnd, top), /*maskLeft=*/false,
-         /*maskRight=*/false);
-    if (left)
-      walk(begin, min(fullBegin, top), /*maskLeft=*/true, /*maskRight=*/true);
-    Value final = arith::SelectOp::create(b, isEmpty, first, begin);
-    endRows({multiplyValues(carried[0], final, carried[1]), carried[2],
-             carried[3]});
+  loop->setAttr(TileDialect::kStagesAttr,
+                b.getI64IntegerAttr(sizes.queryStages));
+  return SmallVector<Value>(loop.getResults());
+}
+
+void ForwardBuilder::buildWorkers() {
+  launchWorkers(sizes.blockM, sizes.processors, /*pairs=*/causal);
+  computeFactors();
+  forEachWork(countWork(), {}, [&](Value number, ValueRange) {
+    buildAhead(enterRows(number));
+    return SmallVector<Value>();
   });
+}
+
+/// Needs two stages of Q: that of the next rows is read while the last keys of
+/// these still are.
+void ForwardBuilder::buildStream() {
+  launchWorkers(sizes.blockM, sizes.processors, /*pairs=*/causal);
+  computeFactors();
+  RankedTensorType perRow = rows(b.getF32Type());
+  Value one = i32(index(1)), zero = i32(index(0)), count = countWork();
+  // Before the first block of rows there is none: its weights are zero, and it
+  // is not written.
+  SmallVector<Value> inits{
+      arith::ConstantOp::create(b, b.getZeroAttr(scores(element))),
+      fill(type({sizes.blockM, valueDim}, b.getF32Type()), 0.0f),
+      fill(perRow, -INFINITY), fill(perRow, 0.0f)};
+  SmallVector<Value> last =
+      forEachWork(count, inits, [&](Value number, ValueRange carried) {
+        Value isNext =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ne, number, zero);
+        Steps before = enterRows(
+            arith::SelectOp::create(b, isNext, sub(number, one), zero));
+        Value rowBefore = row, headBefore = head, batchBefore = batchIndex;
+        Value values = loadValues(before.last);
+
+        Steps steps = enterRows(number);
+        SmallVector<Value> start = beginRows();
+        Value s = multiplyKeys(loadKeys(steps.first));
+        Value acc = multiplyValues(carried[0], values, carried[1]);
+        Softmax first = softmax(s, steps.first, left.has_value(),
+                                /*maskRight=*/true, start[1], start[2]);
+        Value weights = arith::TruncFOp::create(b, scores(element), first.p);
+        auto swapRows = [&] {
+          std::swap(row, rowBefore);
+          std::swap(head, headBefore);
+          std::swap(batchIndex, batchBefore);
+        };
+        swapRows();
+        auto write = scf::IfOp::create(b, isNext);
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(write.thenBlock());
+          endRows({acc, carried[2], carried[3]});
+        }
+        swapRows();
+        return walkAhead(steps, {weights, start[0], first.max, first.sum});
+      });
+  Steps steps = enterRows(sub(count, one));
+  cRows = splat(perRow, c);
+  endRows({multiplyValues(last[0], loadValues(steps.last), last[1]), last[2],
+           last[3]});
 }
 
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.

@@ -8,7 +8,7 @@ using namespace tile;
 
 /// Which blocks of keys to visit, and which of them need no mask. Row r of
 /// the block sees the keys from diagonal + r - left to diagonal + r + right.
-void RowBuilder::computeKeyRanges() {
+void RowBuilder::computeKeyRanges(Value isIdle) {
   Value zero = index(0);
   Value diagonal = left || right ? add(row, sub(sk, sq)) : Value();
   lower = upper = Value();
@@ -32,6 +32,9 @@ void RowBuilder::computeKeyRanges() {
     fullBegin = roundUp(max(beginOfLastRow, zero), sizes.blockN);
     lower = arith::AddIOp::create(b, r, splat(perRow, i32(beginOfFirstRow)));
   }
+  if (isIdle)
+    for (Value *bound : {&begin, &end, &fullBegin, &fullEnd})
+      *bound = arith::SelectOp::create(b, isIdle, zero, *bound);
 }
 
 /// Which of the keys n .. n + blockN - 1 each row sees.
@@ -100,17 +103,6 @@ SmallVector<Value> RowBuilder::walkDown(
 }
 
 void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
-  if (sizes.processors != 0) {
-    computeFactors();
-    forEachWork(sizes.blockM, sizes.processors, /*pairs=*/causal,
-                sizes.queryStages, [&](Value block) {
-                  enterHead();
-                  row = arith::MulIOp::create(b, block, index(sizes.blockM));
-                  computeKeyRanges();
-                  body();
-                });
-    return;
-  }
   Value block = launch(Side::Queries, sizes.blockM);
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones.

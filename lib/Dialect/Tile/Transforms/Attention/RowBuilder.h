@@ -28,6 +28,9 @@ protected:
                                         mlir::ValueRange carried) = 0;
   virtual void endRows(mlir::ValueRange carried) = 0;
 
+  /// Sets the ranges of keys of the rows from `row` on, empty ones if `isIdle`
+  /// (null: never).
+  void computeKeyRanges(Value isIdle = {});
   /// Which of the keys n .. n + blockN - 1 each row sees.
   Value visible(Value n, bool maskLeft);
 
@@ -53,7 +56,6 @@ protected:
   Value begin, end, fullBegin, fullEnd;
 
 private:
-  void computeKeyRanges();
   llvm::SmallVector<Value> loop(Value begin, Value end, bool maskLeft,
                                 bool maskRight, mlir::ValueRange carried);
 

@@ -3,17 +3,19 @@
 #include "TileSizes.h"
 #include "tile/Target/Mma.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace tile;
 
 namespace {
 /// One row of the table of defaults: it applies to chips that have this kind of
-/// matrix instruction and at least this much shared memory, and to head
-/// dimensions up to `maxHeadDim`.
+/// matrix instruction and at least this much shared memory, to head dimensions
+/// up to `maxHeadDim`, and to those of V up to `maxValueDim`.
 struct TileSizesRow {
   MmaKind kind;
   int64_t minSharedBytes, maxHeadDim;
   TileSizes sizes;
+  int64_t maxValueDim = 256;
 };
 } // namespace
 
@@ -46,23 +48,34 @@ static constexpr TileSizesRow kForward[] = {
 
 // With warps that copy: a group of 4 warps has 64 rows. In registers, a thread
 // holds N / 2 scores, N / 4 of weights at 16 bits and head dimension / 2 of
-// output; in shared memory lie Q, and K and V twice. Roles share the registers
-// that a block starts with, 168 for each of 384 threads or 128 for each of 512.
-// Measured on an H200, docs/performance.md.
+// output; in shared memory lie K and V twice, and Q once or, so that blocks of
+// rows follow each other without a gap, twice. Roles share the registers that a
+// block starts with: 168 for each of 384 threads, 128 for each of 512, 96 for
+// each of 640. Measured on an H200, docs/performance.md.
 // clang-format off
 static constexpr TileSizesRow kForwardRoles[] = {
-    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q
-    {MmaKind::Wgmma,    163840,    64, {192, 128, 12, 2, 1, 4, 160, 32, 2}},
-    {MmaKind::Wgmma,    163840,   128, {128, 176,  8, 2, 1, 4, 232, 40, 1}},
+    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, -, turns; head of V
+    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2, 0, true}},
+    {MmaKind::Wgmma,    163840,   192, {128,  96,  8, 2, 1, 4, 232, 40, 2}, 128},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},
 };
 
-// The same under a mask, which takes registers: so many that from 192 on there
-// are none left to go from one block of rows to the next. Of small blocks less
-// is for nothing on the diagonal.
-static constexpr TileSizesRow kForwardRolesMasked[] = {
-    {MmaKind::Wgmma,    163840,    64, {128, 192,  8, 2, 1, 4, 232, 40, 2}},
+// The same under a mask, which takes registers. Of small blocks less is for
+// nothing on the diagonal.
+static constexpr TileSizesRow kForwardRolesCausal[] = {
+    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
+    {MmaKind::Wgmma,    163840,   192, {128,  96,  8, 2, 1, 4, 232, 40, 2}, 128},
+    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},
+};
+
+// The same in a window: of so large heads there are no registers left to go
+// from one block of rows to the next.
+static constexpr TileSizesRow kForwardRolesWindow[] = {
+    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
     {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
@@ -111,10 +124,11 @@ static constexpr TileSizesRow kBackwardQueries[] = {
 // clang-format on
 
 static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
-                                     const Chip &chip, int64_t headDim) {
+                                     const Chip &chip, int64_t headDim,
+                                     int64_t valueDim = 0) {
   const auto *row = llvm::find_if(table, [&](const TileSizesRow &row) {
     return row.minSharedBytes <= chip.sharedBytes &&
-           headDim <= row.maxHeadDim &&
+           headDim <= row.maxHeadDim && valueDim <= row.maxValueDim &&
            llvm::any_of(chip.mma, [&](llvm::StringRef name) {
              return findMma(name)->kind == row.kind;
            });
@@ -124,26 +138,30 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
   return row->sizes;
 }
 
-/// The row of `roles`, or else one without warps that copy.
-static std::optional<TileSizes> findForward(llvm::ArrayRef<TileSizesRow> roles,
-                                            const Chip &chip, int64_t headDim) {
+static llvm::ArrayRef<TileSizesRow> rolesFor(MaskKind mask) {
+  switch (mask) {
+  case MaskKind::None:
+    return kForwardRoles;
+  case MaskKind::Causal:
+    return kForwardRolesCausal;
+  case MaskKind::Window:
+    return kForwardRolesWindow;
+  }
+  llvm_unreachable("not a mask");
+}
+
+std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
+                                                    int64_t headDim,
+                                                    int64_t valueDim,
+                                                    MaskKind mask) {
   if (chip.bulkCopy)
-    if (std::optional<TileSizes> sizes = find(roles, chip, headDim)) {
+    if (std::optional<TileSizes> sizes =
+            find(rolesFor(mask), chip, headDim, valueDim)) {
       if (sizes->queryStages != 0)
         sizes->processors = chip.processors;
       return sizes;
     }
   return find(kForward, chip, headDim);
-}
-
-std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
-                                                    int64_t headDim) {
-  return findForward(kForwardRoles, chip, headDim);
-}
-
-std::optional<TileSizes> tile::findMaskedForwardTileSizes(const Chip &chip,
-                                                          int64_t headDim) {
-  return findForward(kForwardRolesMasked, chip, headDim);
 }
 
 std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,

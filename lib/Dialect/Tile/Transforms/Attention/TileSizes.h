@@ -20,17 +20,21 @@ struct TileSizes {
   int64_t producers = 0, registers = 0, producerRegisters = 0;
   /// Stages of the ring of Q, if each block of threads does one block of rows
   /// after another, and how many blocks of threads are launched then at most;
-  /// 0: one for each block of rows.
+  /// 0: one for each block of rows. With two, the first products of a block of
+  /// rows begin before the last one of the block before is over.
   int64_t queryStages = 0, processors = 0;
+  /// Whether groups of four warps take turns (tile-overlap-dots).
+  bool turns = false;
 };
 
+/// What hides keys from a query.
+enum class MaskKind { None, Causal, Window };
+
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of
-/// the two head dimensions; none if no size is known to fit.
-std::optional<TileSizes> findForwardTileSizes(const Chip &chip,
-                                              int64_t headDim);
-/// The same under a causal mask or in a window.
-std::optional<TileSizes> findMaskedForwardTileSizes(const Chip &chip,
-                                                    int64_t headDim);
+/// the two head dimensions and `valueDim` that of V; none if no size is known
+/// to fit.
+std::optional<TileSizes> findForwardTileSizes(const Chip &chip, int64_t headDim,
+                                              int64_t valueDim, MaskKind mask);
 /// The same without warps that copy.
 std::optional<TileSizes> findPlainForwardTileSizes(const Chip &chip,
                                                    int64_t headDim);
