@@ -33,8 +33,8 @@ struct Chip {
   int64_t maxGlobalAccess, maxSharedAccess;
   /// cp.async global -> shared (sm_80 and later).
   bool asyncCopy;
-  /// ldmatrix (sm_75 and later).
-  bool ldmatrix;
+  /// ldmatrix (sm_75 and later) and stmatrix (sm_90 and later).
+  bool ldmatrix, stmatrix;
   /// Copies of whole tiles by the copy engine, TMA (sm_90 and later), and
   /// registers that warps pass on.
   bool bulkCopy;

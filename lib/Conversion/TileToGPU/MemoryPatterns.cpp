@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GlobalAccess.h"
-#include "LoadMatrix.h"
+#include "MatrixAccess.h"
 #include "Patterns.h"
 #include "ThreadAddress.h"
 #include "VectorAccess.h"
@@ -85,6 +85,17 @@ void storeShared(OpBuilder &builder, Operation *op, Value vector,
                  ValueRange indices, ArrayRef<int64_t> start,
                  const Chip &chip) {
   Location loc = op->getLoc();
+  bool hasCopies =
+      llvm::any_of(ArrayRef<unsigned>{kRegister, kLane, kWarp},
+                   [&](unsigned axis) { return dist.replication(axis) != 1; });
+  if (chip.stmatrix && !hasCopies)
+    if (std::optional<MatrixAccess> matrices =
+            matchMatrixAccess(dist, buffer.type.getCanonicalLayout(), start,
+                              buffer.type.getElementBits())) {
+      emitStoreMatrix(builder, loc, *matrices, vector, buffer.type, start,
+                      buffer.memory, buffer.offset);
+      return;
+    }
   AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
                                   anyWidth(buffer.type, chip.maxSharedAccess));
   remarkLimits(op, width);
@@ -145,8 +156,8 @@ struct LoadPattern : MemoryPattern<LoadOp> {
       return rejectDynamicStart(op);
     if (chip.ldmatrix)
       if (std::optional<MatrixAccess> matrices =
-              matchLoadMatrix(dist, buffer.type.getCanonicalLayout(), *start,
-                              buffer.type.getElementBits())) {
+              matchMatrixAccess(dist, buffer.type.getCanonicalLayout(), *start,
+                                buffer.type.getElementBits())) {
         rewriter.replaceOp(op, emitLoadMatrix(rewriter, loc, *matrices, type,
                                               buffer.type, *start,
                                               buffer.memory, buffer.offset));

@@ -5,29 +5,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkCopy.h"
+#include "KeepHere.h"
+#include "SharedAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
 
-/// The address of an element of workgroup memory, 32 bits.
-static Value addressOf(OpBuilder &builder, Location loc, Value memory,
-                       Value index) {
-  int64_t bytes =
-      cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory);
-  Value width = arith::ConstantIndexOp::create(builder, loc, bytes);
-  Value offset = arith::MulIOp::create(builder, loc, index, width);
-  Value address = arith::AddIOp::create(builder, loc, base, offset);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
-                                      address);
-}
+/// Of the shuffle that gives the number of the thread.
+static constexpr StringLiteral kThreadAttr = "tile.thread";
 
 /// An instruction without results; `text` says where the operands go.
 static void emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
@@ -47,8 +38,8 @@ struct InitToNVVM : OpConversionPattern<tile::gpu::MBarrierInitOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::MBarrierInitOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value address = addressOf(rewriter, op.getLoc(), adaptor.getMemory(),
-                              adaptor.getIndex());
+    Value address = sharedAddress(rewriter, op.getLoc(), adaptor.getMemory(),
+                                  adaptor.getIndex());
     emitAssembly(rewriter, op.getLoc(),
                  "mbarrier.init.shared::cta.b64 [$0], " +
                      Twine(op.getArrivals()) + ";",
@@ -77,8 +68,8 @@ struct ArriveToNVVM : OpConversionPattern<tile::gpu::MBarrierArriveOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::MBarrierArriveOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value address = addressOf(rewriter, op.getLoc(), adaptor.getMemory(),
-                              adaptor.getIndex());
+    Value address = sharedAddress(rewriter, op.getLoc(), adaptor.getMemory(),
+                                  adaptor.getIndex());
     emitAssembly(rewriter, op.getLoc(),
                  "{\n.reg .pred arrives;\nsetp.eq.u32 arrives, $1, 0;\n"
                  "@arrives mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
@@ -93,8 +84,8 @@ struct ExpectToNVVM : OpConversionPattern<tile::gpu::MBarrierExpectOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::MBarrierExpectOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value address = addressOf(rewriter, op.getLoc(), adaptor.getMemory(),
-                              adaptor.getIndex());
+    Value address = sharedAddress(rewriter, op.getLoc(), adaptor.getMemory(),
+                                  adaptor.getIndex());
     emitAssembly(rewriter, op.getLoc(),
                  "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
                      Twine(op.getBytes()) + ";",
@@ -109,8 +100,8 @@ struct WaitToNVVM : OpConversionPattern<tile::gpu::MBarrierWaitOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::MBarrierWaitOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value address = addressOf(rewriter, op.getLoc(), adaptor.getMemory(),
-                              adaptor.getIndex());
+    Value address = sharedAddress(rewriter, op.getLoc(), adaptor.getMemory(),
+                                  adaptor.getIndex());
     emitAssembly(rewriter, op.getLoc(),
                  "{\n.reg .pred ended;\nagain:\n"
                  "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
@@ -128,11 +119,11 @@ struct BulkCopyToNVVM : OpConversionPattern<tile::gpu::BulkCopyOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SmallVector<Value> operands{
-        addressOf(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()),
+        sharedAddress(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()),
         adaptor.getMap()};
     llvm::append_range(operands, adaptor.getCoordinates());
-    operands.push_back(
-        addressOf(rewriter, loc, adaptor.getBarriers(), adaptor.getBarrier()));
+    operands.push_back(sharedAddress(rewriter, loc, adaptor.getBarriers(),
+                                     adaptor.getBarrier()));
     size_t rank = adaptor.getCoordinates().size();
     std::string text, constraints = "r,l";
     llvm::raw_string_ostream os(text);
@@ -192,14 +183,37 @@ struct NamedBarrierToNVVM : OpConversionPattern<tile::gpu::NamedBarrierOp> {
 
 struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
   using OpConversionPattern::OpConversionPattern;
+
+  /// The number of the thread at the begin of the function, once. It comes out
+  /// of a shuffle: the special register itself ptxas would read wherever it is
+  /// needed, which takes hundreds of cycles between products.
+  static Value threadOf(FunctionOpInterface func, OpBuilder &rewriter,
+                        Location loc) {
+    Block &entry = func.getFunctionBody().front();
+    for (auto shuffle : entry.getOps<NVVM::ShflOp>())
+      if (shuffle->hasAttr(kThreadAttr))
+        return shuffle.getRes();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(&entry);
+    Type i32 = rewriter.getI32Type();
+    auto constant = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI32IntegerAttr(value));
+    };
+    Value thread = NVVM::ThreadIdXOp::create(rewriter, loc, i32);
+    auto shuffle =
+        NVVM::ShflOp::create(rewriter, loc, i32, constant(-1), thread, thread,
+                             constant(31), NVVM::ShflKind::idx, UnitAttr());
+    shuffle->setAttr(kThreadAttr, rewriter.getUnitAttr());
+    return shuffle.getRes();
+  }
+
   LogicalResult
   matchAndRewrite(tile::gpu::ThreadOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<LLVM::InlineAsmOp>(
-        op, rewriter.getI32Type(), ValueRange(), "mov.u32 $0, %tid.x;", "=r",
-        /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-        ArrayAttr());
+    Value thread = threadOf(op->getParentOfType<FunctionOpInterface>(),
+                            rewriter, op.getLoc());
+    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), thread));
     return success();
   }
 };

@@ -1,8 +1,10 @@
 //===- TileToNVGPU.cpp - From tile_gpu to NVIDIA's dialects ---------------===//
 
 #include "BulkCopy.h"
+#include "SharedAddress.h"
 #include "Wgmma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -93,6 +95,35 @@ struct LoadMatrixToNVGPU : OpConversionPattern<tile::gpu::LoadMatrixOp> {
   }
 };
 
+// nvgpu has no stmatrix.
+struct StoreMatrixToNVVM : OpConversionPattern<tile::gpu::StoreMatrixOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::StoreMatrixOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t matrices = op.getValue().getType().getNumElements() / 2;
+    Value words = vector::BitCastOp::create(
+        rewriter, loc, VectorType::get({matrices}, rewriter.getI32Type()),
+        adaptor.getValue());
+    SmallVector<Value> sources;
+    for (int64_t i = 0; i < matrices; ++i)
+      sources.push_back(vector::ExtractOp::create(rewriter, loc, words, i));
+    auto pointer = LLVM::LLVMPointerType::get(getContext(), /*shared=*/3);
+    Value address = LLVM::IntToPtrOp::create(
+        rewriter, loc, pointer,
+        sharedAddress(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()));
+    NVVM::StMatrixOp::create(rewriter, loc, address, sources,
+                             adaptor.getTranspose() ? NVVM::MMALayout::col
+                                                    : NVVM::MMALayout::row,
+                             NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
+                             NVVM::LdStMatrixEltType::B16);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct AsyncCopyToNVGPU : OpConversionPattern<tile::gpu::AsyncCopyOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -166,6 +197,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
   populateBulkCopyToNVVMPatterns(patterns);
   populateWgmmaToNVVMPatterns(patterns);
-  patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, AsyncCopyToNVGPU,
-               CommitGroupToNVGPU, WaitGroupToNVVM>(patterns.getContext());
+  patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, StoreMatrixToNVVM,
+               AsyncCopyToNVGPU, CommitGroupToNVGPU, WaitGroupToNVVM>(
+      patterns.getContext());
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Wgmma.h"
+#include "KeepHere.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -124,6 +125,9 @@ struct MatrixDescriptorToArith
     // 18 bits of address, in units of 16 bytes.
     address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
     address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
+    // Where it is used: LLVM would compute the addresses of all products before
+    // a loop and keep each in a register.
+    address = keepHere(rewriter, loc, address);
     if (op.getDistance() != 0)
       address = arith::AddIOp::create(rewriter, loc, address,
                                       constant(op.getDistance()));

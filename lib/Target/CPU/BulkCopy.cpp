@@ -213,16 +213,16 @@ static void bulkCopy(Thread &thread, const Call &call) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
-/// mov.u32 $0, %tid.x;
+/// mov.b32 $0, $1;
 static llvm::Error decodeMove(const llvm::CallBase &call, Site &) {
   if (llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString() !=
-      "mov.u32 $0, %tid.x;")
-    return llvm::createStringError("a source that is not the thread's number");
+      "mov.b32 $0, $1;")
+    return llvm::createStringError("not from one register to another");
   return llvm::Error::success();
 }
 
-static void readThread(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.index[0]);
+static void move(Thread &, const Call &call) {
+  call.setResult<uint32_t>(call.integer(0));
 }
 
 static void doNothing(Thread &, const Call &) {}
@@ -239,7 +239,7 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
       {"mbarrier.try_wait.parity.shared::cta.b64", Work::Barrier, waitForPhase},
       {"cp.async.bulk.tensor.*", Work::Copy, bulkCopy, nullptr, nullptr,
        decodeBulkCopy},
-      {"mov.u32", Work::Index, readThread, nullptr, nullptr, decodeMove},
+      {"mov.b32", Work::Index, move, nullptr, nullptr, decodeMove},
       {"llvm.nvvm.setmaxnreg.*", Work::Index, nullptr, doNothingTogether},
   };
   return rows;

@@ -142,11 +142,11 @@ static void waitAllCopies(Thread &thread, const Call &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// ldmatrix
+// ldmatrix and stmatrix
 //===----------------------------------------------------------------------===//
 
-/// llvm.nvvm.ldmatrix.sync.aligned.m8n8.x<matrices>[.trans].b16.p<space>
-static llvm::Error decodeLoadMatrix(const llvm::CallBase &, Site &site) {
+/// llvm.nvvm.{ld,st}matrix.sync.aligned.m8n8.x<matrices>[.trans].b16.p<space>
+static llvm::Error decodeMatrices(const llvm::CallBase &, Site &site) {
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(site.name).split(parts, '.');
   for (llvm::StringRef part : parts)
@@ -171,6 +171,24 @@ static void loadMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
         // Lane 4 * r + c / 2 holds element (r, c) in half c % 2.
         std::memcpy(lanes[4 * r + c / 2].frame + 4 * matrix + 2 * (c % 2),
                     data + 2 * column, 2);
+      }
+    }
+}
+
+template <bool transpose>
+static void storeMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  for (unsigned matrix = 0; matrix < site.immediate; ++matrix)
+    for (unsigned row = 0; row < 8; ++row) {
+      unsigned lane = 8 * matrix + row;
+      char *data = warp.block->accessShared(warp.threads[lane], site,
+                                            lanes[lane].integer(0), 16, 16,
+                                            AccessKind::Write);
+      for (unsigned column = 0; column < 8; ++column) {
+        unsigned r = transpose ? column : row, c = transpose ? row : column;
+        uint32_t pair = lanes[4 * r + c / 2].operand<uint32_t>(1 + matrix);
+        uint16_t element = pair >> 16 * (c % 2);
+        std::memcpy(data + 2 * column, &element, 2);
       }
     }
 }
@@ -237,18 +255,30 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
       {"llvm.nvvm.cp.async.wait.group", Work::Copy, waitCopies},
       {"llvm.nvvm.cp.async.wait.all", Work::Copy, waitAllCopies},
 
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16.*", Work::Memory,
+       nullptr, storeMatrix<true>, nullptr, decodeMatrices},
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.b16.*", Work::Memory, nullptr,
+       storeMatrix<false>, nullptr, decodeMatrices},
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16.*", Work::Memory,
+       nullptr, storeMatrix<true>, nullptr, decodeMatrices},
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.b16.*", Work::Memory, nullptr,
+       storeMatrix<false>, nullptr, decodeMatrices},
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16.*", Work::Memory,
+       nullptr, storeMatrix<true>, nullptr, decodeMatrices},
+      {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16.*", Work::Memory, nullptr,
+       storeMatrix<false>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16.*", Work::Memory,
-       nullptr, loadMatrix<true>, nullptr, decodeLoadMatrix},
+       nullptr, loadMatrix<true>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16.*", Work::Memory,
-       nullptr, loadMatrix<true>, nullptr, decodeLoadMatrix},
+       nullptr, loadMatrix<true>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.*", Work::Memory,
-       nullptr, loadMatrix<true>, nullptr, decodeLoadMatrix},
+       nullptr, loadMatrix<true>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16.*", Work::Memory, nullptr,
-       loadMatrix<false>, nullptr, decodeLoadMatrix},
+       loadMatrix<false>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16.*", Work::Memory, nullptr,
-       loadMatrix<false>, nullptr, decodeLoadMatrix},
+       loadMatrix<false>, nullptr, decodeMatrices},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.*", Work::Memory, nullptr,
-       loadMatrix<false>, nullptr, decodeLoadMatrix},
+       loadMatrix<false>, nullptr, decodeMatrices},
   };
   return rows;
 }

@@ -6,6 +6,8 @@
 gpu.module @m {
   // CHECK-LABEL: gpu.func @barriers
   gpu.func @barriers(%bars: !bars, %i: index, %phase: i32) {
+    // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x : i32
+    // CHECK: %[[THREAD:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[TID]], %[[TID]], %{{.*}} {tile.thread} : i32 -> i32
     // CHECK: llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], 8;", "r,~{memory}" %{{.*}} : (i32) -> ()
     tile_gpu.mbarrier_init %bars[%i], 8 : !bars
     // CHECK: llvm.inline_asm has_side_effects "fence.mbarrier_init.release.cluster;", "~{memory}"
@@ -24,7 +26,8 @@ gpu.module @m {
     tile_gpu.named_barrier 3 + %phase, 256 {arrive}
     // CHECK: nvvm.bar.warp.sync
     tile_gpu.warp_sync
-    // CHECK: llvm.inline_asm has_side_effects "mov.u32 $0, %tid.x;", "=r"  : () -> i32
+    // The shuffle is at the begin of the function.
+    // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %[[THREAD]] : (i32) -> i32
     %t = tile_gpu.thread
     // CHECK: nvvm.setmaxregister increase 240
     tile_gpu.set_registers 240 {increase}

@@ -16,8 +16,9 @@ func.func @descriptor(%m: memref<4096xf16, #shared>, %i: index) -> i64 {
   // CHECK: %[[SUM:.+]] = arith.addi %[[BASE]], %[[OFFSET]]
   // CHECK: %[[LOW:.+]] = arith.andi %[[SUM]], %{{.+}}
   // CHECK: %[[UNITS:.+]] = arith.shrui %[[LOW]], %{{.+}}
+  // CHECK: %[[HERE:.+]] = llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %[[UNITS]]
   // CHECK: %[[C6:.+]] = arith.constant 6 : i32
-  // CHECK: %[[MOVED:.+]] = arith.addi %[[UNITS]], %[[C6]]
+  // CHECK: %[[MOVED:.+]] = arith.addi %[[HERE]], %[[C6]]
   // CHECK: %[[WIDE:.+]] = arith.extui %[[MOVED]] : i32 to i64
   // CHECK: %[[BITS:.+]] = arith.constant 4611686293305294848 : i64
   // CHECK: arith.ori %[[WIDE]], %[[BITS]]

@@ -72,6 +72,22 @@ func.func @load_size(%m: memref<64xf16, #gpu.address_space<workgroup>>, %i: inde
 
 // -----
 
+func.func @store_matrix_type(%v: vector<8xbf16>, %m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.store_matrix' op stores elements of type 'bf16' to 'memref<64xf16, #gpu.address_space<workgroup>>'}}
+  tile_gpu.store_matrix %v, %m[%i] : vector<8xbf16>, memref<64xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @store_matrix_size(%v: vector<6xf16>, %m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.store_matrix' op has 2, 4 or 8 elements (1, 2 or 4 matrices), got 6}}
+  tile_gpu.store_matrix %v, %m[%i] : vector<6xf16>, memref<64xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
 func.func @copy_source(%m: memref<64xf16>, %s: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
   // expected-error @+1 {{'tile_gpu.async_copy' op needs source in #gpu.address_space<global>, got 'memref<64xf16>'}}
   tile_gpu.async_copy %m[%i], %s[%i], %i {elements = 8} : memref<64xf16>, memref<64xf16, #gpu.address_space<workgroup>>

@@ -22,6 +22,15 @@ func.func @load_matrix(%m: memref<4096xbf16, #shared>, %i: index)
   return %v, %w : vector<8xbf16>, vector<2xbf16>
 }
 
+// CHECK-LABEL: func @store_matrix
+func.func @store_matrix(%v: vector<8xbf16>, %w: vector<2xbf16>, %m: memref<4096xbf16, #shared>, %i: index) {
+  // CHECK: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] {transpose} : vector<8xbf16>, memref<4096xbf16, #gpu.address_space<workgroup>>
+  tile_gpu.store_matrix %v, %m[%i] {transpose} : vector<8xbf16>, memref<4096xbf16, #shared>
+  // CHECK: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] : vector<2xbf16>, memref<4096xbf16, #gpu.address_space<workgroup>>
+  tile_gpu.store_matrix %w, %m[%i] : vector<2xbf16>, memref<4096xbf16, #shared>
+  return
+}
+
 // CHECK-LABEL: func @copy
 func.func @copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shared>,
                 %i: index, %valid: index) {

@@ -101,7 +101,8 @@ private:
     return defaultLayout(type, type.getElementTypeBitWidth());
   }
   LayoutAttrInterface permutedLayout(Value value);
-  LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim);
+  LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim,
+                                   ArrayRef<DotOp> dots);
   bool fits(LayoutAttrInterface layout, RankedTensorType type) {
     return succeeded(layout.getLayout(
         type.getShape(), type.getElementType().getIntOrFloatBitWidth(),
@@ -194,15 +195,25 @@ LogicalResult LayoutAssigner::chooseInstructions() {
 }
 
 /// Rows padded or swizzled so that fragments are read without bank conflicts.
-/// `fastDim` is the dimension that fragments contract.
+/// `fastDim` is the dimension that fragments contract; `dots` read the tile as
+/// operand b.
 LayoutAttrInterface LayoutAssigner::sharedLayout(RankedTensorType type,
-                                                 int64_t fastDim) {
+                                                 int64_t fastDim,
+                                                 ArrayRef<DotOp> dots) {
   MLIRContext *context = type.getContext();
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   if (chip.ldmatrix) {
     // ldmatrix transposes on the way, so tiles stay as they are in memory.
+    auto suits = [&](int64_t swizzle) {
+      return type.getDimSize(1) * bytes % swizzle == 0 &&
+             llvm::all_of(dots, [&](DotOp dot) {
+               MmaAttr mma = instructions.lookup(dot);
+               return mma.getMma().kind != MmaKind::Wgmma ||
+                      descriptorBytes(dot, mma) % swizzle == 0;
+             });
+    };
     for (unsigned swizzle : {128, 64, 32})
-      if (type.getDimSize(1) * bytes % swizzle == 0)
+      if (suits(swizzle))
         return SwizzleAttr::get(context, swizzle);
     return PaddedAttr::get(context, 16 / bytes, {1, 0});
   }
@@ -221,6 +232,7 @@ void LayoutAssigner::placeSharedTiles() {
     SmallVector<std::pair<Value, bool>> values{{load.getResult(), false}};
     SmallVector<std::pair<Value, bool>> transposes;
     std::optional<int64_t> contracted;
+    SmallVector<DotOp> dots;
     while (!values.empty()) {
       auto [value, swapped] = values.pop_back_val();
       for (OpOperand &use : value.getUses()) {
@@ -237,11 +249,13 @@ void LayoutAssigner::placeSharedTiles() {
           return;
         int64_t dim = use.getOperandNumber() == 0 ? 1 : 0;
         contracted = swapped ? 1 - dim : dim;
+        if (use.getOperandNumber() == 1)
+          dots.push_back(dot);
       }
     }
     if (!contracted)
       return;
-    LayoutAttrInterface layout = sharedLayout(type, *contracted);
+    LayoutAttrInterface layout = sharedLayout(type, *contracted, dots);
     layouts.insert({load.getResult(), layout});
     for (auto [value, swapped] : transposes) {
       auto transpose = value.getDefiningOp<TransposeOp>();
@@ -522,7 +536,10 @@ void LayoutAssigner::requireShared(OpOperand &operand) {
   Value source = transpose ? transpose.getSource() : operand.get();
   auto type = cast<RankedTensorType>(source.getType());
   builder.setInsertionPointAfterValue(source);
-  Value shared = convert(source, sharedLayout(type, /*fastDim=*/0));
+  SmallVector<DotOp, 1> dots;
+  if (operand.getOperandNumber() == 1)
+    dots.push_back(cast<DotOp>(operand.getOwner()));
+  Value shared = convert(source, sharedLayout(type, /*fastDim=*/0, dots));
   if (transpose) {
     LayoutAttrInterface layout =
         PermuteAttr::get(builder.getContext(), transpose.getOrder(),

@@ -220,9 +220,15 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     return kernels;
   }
   auto backward = cast<AttentionBackwardOp>(op);
-  FailureOr<TileSizes> keys =
-      chooseSizes(op, headDim(backward), findBackwardKeysTileSizes,
-                  /*warpsAlongRows=*/false);
+  auto findKeys = [&](const Chip &chip, int64_t headDim) {
+    // The copy engine would read into the next sequence of a packed batch.
+    return backward.getCuQ()
+               ? findPlainBackwardKeysTileSizes(chip, headDim)
+               : findBackwardKeysTileSizes(chip, headDim,
+                                           bool(backward.getSoftcap()));
+  };
+  FailureOr<TileSizes> keys = chooseSizes(op, headDim(backward), findKeys,
+                                          /*warpsAlongRows=*/false);
   FailureOr<TileSizes> queries =
       chooseSizes(op, headDim(backward), findBackwardQueriesTileSizes,
                   /*warpsAlongRows=*/false);

@@ -236,6 +236,7 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
       return signalPassFailure();
     BarrierInserter(allocs).run(kernel.getBody().front());
     fenceProducts(kernel);
+    shareFences(kernel);
   }
 
 private:
@@ -245,14 +246,70 @@ private:
       return getSharedAccesses(dot).empty() ? WalkResult::advance()
                                             : WalkResult::interrupt();
     });
-    if (!reads.wasInterrupted())
-      return;
-    kernel.walk([](BarrierOp barrier) {
-      if (isa_and_nonnull<FenceAsyncOp>(barrier->getPrevNode()))
-        return;
-      OpBuilder builder(barrier);
-      FenceAsyncOp::create(builder, barrier.getLoc());
-    });
+    if (reads.wasInterrupted())
+      (void)fenceBarriers(kernel.getBody().front(), /*written=*/false,
+                          /*dryRun=*/false);
+  }
+
+  /// Puts fences before the barriers that threads reach with writes to shared
+  /// memory behind them that no fence has followed. `written` says whether
+  /// there are any before `block`; returns whether there are at its end.
+  static bool fenceBarriers(Block &block, bool written, bool dryRun) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<FenceAsyncOp>(op)) {
+        written = false;
+      } else if (isa<BarrierOp>(op)) {
+        if (written && !dryRun) {
+          OpBuilder builder(&op);
+          FenceAsyncOp::create(builder, op.getLoc());
+        }
+        written = false;
+      } else if (op.getNumRegions() != 0) {
+        bool before = written;
+        // What a loop leaves its next iteration begins with.
+        if (isa<LoopLikeOpInterface>(op))
+          for (Region &region : op.getRegions())
+            for (Block &body : region)
+              before |= fenceBarriers(body, written, /*dryRun=*/true);
+        written = before;
+        for (Region &region : op.getRegions())
+          for (Block &body : region)
+            written |= fenceBarriers(body, before, dryRun);
+      } else if (!isa<BulkCopyOp>(op)) {
+        // Copies in flight are over with the wait.
+        written |= isa<WaitGroupOp>(op) ||
+                   llvm::any_of(getSharedAccesses(&op),
+                                [](const SharedAccess &access) {
+                                  return access.isWrite;
+                                });
+      }
+    }
+    return written;
+  }
+
+  /// A fence waits for all that its thread has in flight. Releases behind one
+  /// go behind the next one of the block instead, if there is one: what this
+  /// iteration still waits for has been issued before the released buffer is
+  /// used again.
+  static void shareFences(KernelOp kernel) {
+    SmallVector<FenceAsyncOp> fences;
+    kernel.walk([&](FenceAsyncOp fence) { fences.push_back(fence); });
+    for (FenceAsyncOp fence : fences) {
+      SmallVector<Operation *> releases;
+      Operation *op = fence->getNextNode();
+      for (; isa_and_nonnull<ArriveBarrierOp>(op); op = op->getNextNode())
+        releases.push_back(op);
+      // That before a barrier is not for the releases alone.
+      if (isa_and_nonnull<BarrierOp>(op))
+        continue;
+      while (op && op->getNumRegions() == 0 && !isa<FenceAsyncOp>(op))
+        op = op->getNextNode();
+      if (releases.empty() || !isa_and_nonnull<FenceAsyncOp>(op))
+        continue;
+      for (Operation *release : llvm::reverse(releases))
+        release->moveAfter(op);
+      fence.erase();
+    }
   }
 };
 } // namespace

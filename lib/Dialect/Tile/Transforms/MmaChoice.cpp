@@ -5,6 +5,10 @@
 using namespace mlir;
 using namespace tile;
 
+/// Bytes of the narrowest swizzle, which every row of an operand in shared
+/// memory is made of.
+static constexpr int64_t kSmallestSwizzle = 32;
+
 bool tile::canReadShared(DotOp dot, unsigned index) {
   Value operand = dot->getOperand(index);
   while (auto transpose = operand.getDefiningOp<TransposeOp>())
@@ -14,7 +18,26 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
     layout = buffer.getLayout();
   if (layout && layout.getFamily() == LayoutFamily::Memory)
     return isa<SwizzleAttr>(layout);
-  return cast<ShapedType>(operand.getType()).getDimSize(1) * 2 % 32 == 0;
+  return cast<ShapedType>(operand.getType()).getDimSize(1) * 2 %
+             kSmallestSwizzle ==
+         0;
+}
+
+/// Bytes of `columns` columns of b that lie side by side in shared memory,
+/// where b lies as it was before it was transposed; 0 if its columns do not.
+static int64_t columnBytes(DotOp dot, int64_t columns) {
+  bool sideBySide = true;
+  Value operand = dot.getB();
+  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+    sideBySide ^= transpose.getOrder()[0] == 1;
+    operand = transpose.getSource();
+  }
+  return sideBySide ? columns * 2 : 0;
+}
+
+int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
+  auto type = cast<RankedTensorType>(dot.getType());
+  return columnBytes(dot, type.getDimSize(1) / mma.getWarps()[1]);
 }
 
 /// Whether a product goes to memory and nowhere else, maybe after elementwise
@@ -39,20 +62,10 @@ static bool isMadeFromProduct(Value value) {
 }
 
 /// Whether the columns of b can be divided among `parts` groups of warps that
-/// each read their own by one descriptor of shared memory: in a tile that lies
-/// there row by row these are whole rows of the swizzle.
+/// each read their own by one descriptor of shared memory.
 static bool canDivideColumns(DotOp dot, int64_t parts) {
   auto type = cast<RankedTensorType>(dot.getType());
-  bool columnsInRows = true;
-  Value operand = dot.getB();
-  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
-    columnsInRows ^= transpose.getOrder()[0] == 1;
-    operand = transpose.getSource();
-  }
-  int64_t columns = type.getDimSize(1) / parts;
-  int64_t bytes = cast<ShapedType>(operand.getType()).getDimSize(1) * 2;
-  int64_t swizzle = std::min<int64_t>(bytes & -bytes, 128);
-  return !columnsInRows || columns * 2 % swizzle == 0;
+  return columnBytes(dot, type.getDimSize(1) / parts) % kSmallestSwizzle == 0;
 }
 
 /// How many warps lie along the rows and the columns of a product, if the

@@ -17,6 +17,11 @@ llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
 /// is yet to be put: some swizzle divides its rows.
 bool canReadShared(DotOp dot, unsigned index);
 
+/// Bytes of the columns that a group of warps reads of operand b of `dot` by one
+/// descriptor, if they lie side by side in shared memory; else 0. They must be
+/// whole rows of the swizzle there.
+int64_t descriptorBytes(DotOp dot, MmaAttr mma);
+
 } // namespace tile
 
 #endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H

@@ -148,6 +148,23 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
          });
 }
 
+/// The first of the operations right before `op` that only bring it what lies
+/// in shared memory: after the wait, that takes no registers beside the product
+/// in flight.
+static Operation *firstOfReads(Operation *op) {
+  Operation *first = op;
+  for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(each);
+    bool isRead = load && load.getBuffer().getType().isShared();
+    if (!isRead && !isa<WaitBarrierOp, ArriveBarrierOp, FenceAsyncOp,
+                        BroadcastOp, arith::NegFOp, arith::ConstantOp>(each))
+      break;
+    if (isa<WaitBarrierOp, LoadOp>(each))
+      first = each;
+  }
+  return first;
+}
+
 /// Waits for the oldest `count` products before `before`. `alongside`, if any,
 /// is handed on by the wait, too, for `before`.
 void BlockScheduler::complete(size_t count, Operation *before,
@@ -155,7 +172,7 @@ void BlockScheduler::complete(size_t count, Operation *before,
   if (count == 0)
     return;
   if (before)
-    builder.setInsertionPoint(before);
+    builder.setInsertionPoint(firstOfReads(before));
   else
     builder.setInsertionPointToEnd(&block);
   SmallVector<Value> values;

@@ -82,6 +82,7 @@ private:
   std::pair<Value, Value> locate(const Ring &ring, Value count);
   Value slotOf(const Ring &ring, Value slot);
   void makeRings();
+  IRMapping copyOutside(Block &role);
   Value materialize(Value value, IRMapping &mapping);
   void produce(Block &from, IRMapping &mapping, Counts &counts);
   void consume(Block &block, Counts &counts);
@@ -455,6 +456,18 @@ void Specializer::consume(Block &block, Counts &counts) {
   }
 }
 
+/// Every role computes scalars for itself: in common they would be kept in
+/// registers where the roles begin, of which one that copies has few.
+IRMapping Specializer::copyOutside(Block &role) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&role);
+  IRMapping mapping;
+  for (Operation &op : kernel.getBody().front())
+    if (outside.contains(&op) && !isa<GridOp, ReturnOp>(op))
+      rewriter.clone(op, mapping);
+  return mapping;
+}
+
 void Specializer::run() {
   Block &body = kernel.getBody().front();
   rewriter.setInsertionPoint(body.getTerminator());
@@ -480,11 +493,19 @@ void Specializer::run() {
   Counts counts(rings.size(), zero);
   for (Operation *op : inside)
     op->moveBefore(&consumers, consumers.end());
-  rewriter.setInsertionPointToStart(&producer);
-  IRMapping mapping;
+  IRMapping mapping = copyOutside(producer);
+  rewriter.setInsertionPointToEnd(&producer);
   produce(consumers, mapping, counts);
+  IRMapping own = copyOutside(consumers);
+  for (auto [value, copy] : own.getValueMap())
+    rewriter.replaceUsesWithIf(value, copy, [&](OpOperand &use) {
+      return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
+    });
   counts.assign(rings.size(), zero);
   consume(consumers, counts);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (outside.contains(&op) && isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
 }
 
 //===----------------------------------------------------------------------===//

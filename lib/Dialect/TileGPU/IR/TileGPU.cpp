@@ -109,20 +109,30 @@ LogicalResult MatrixDescriptorOp::verify() {
                       mlir::gpu::AddressSpace::Workgroup);
 }
 
-LogicalResult LoadMatrixOp::verify() {
-  MemRefType memory = getMemory().getType();
-  VectorType result = getResult().getType();
-  if (failed(verifyMemory(*this, "memory", memory,
+static LogicalResult verifyMatrices(Operation *op, StringRef verb,
+                                    VectorType matrices, MemRefType memory) {
+  if (failed(verifyMemory(op, "memory", memory,
                           mlir::gpu::AddressSpace::Workgroup)))
     return failure();
-  if (memory.getElementType() != result.getElementType())
-    return emitOpError() << "loads elements of type " << result.getElementType()
-                         << " from " << memory;
-  int64_t size = result.getNumElements();
+  if (memory.getElementType() != matrices.getElementType())
+    return op->emitOpError()
+           << verb << " elements of type " << matrices.getElementType()
+           << (verb == "loads" ? " from " : " to ") << memory;
+  int64_t size = matrices.getNumElements();
   if (size != 2 && size != 4 && size != 8)
-    return emitOpError() << "has 2, 4 or 8 elements (1, 2 or 4 matrices), got "
-                         << size;
+    return op->emitOpError()
+           << "has 2, 4 or 8 elements (1, 2 or 4 matrices), got " << size;
   return success();
+}
+
+LogicalResult LoadMatrixOp::verify() {
+  return verifyMatrices(*this, "loads", getResult().getType(),
+                        getMemory().getType());
+}
+
+LogicalResult StoreMatrixOp::verify() {
+  return verifyMatrices(*this, "stores", getValue().getType(),
+                        getMemory().getType());
 }
 
 LogicalResult AsyncCopyOp::verify() {
@@ -256,6 +266,9 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
       })
       .Case([&](LoadMatrixOp) -> LogicalResult {
         return chip.ldmatrix ? success() : LogicalResult(unavailable());
+      })
+      .Case([&](StoreMatrixOp) -> LogicalResult {
+        return chip.stmatrix ? success() : LogicalResult(unavailable());
       })
       .Case<AsyncCopyOp, CommitGroupOp, WaitGroupOp>(
           [&](Operation *) -> LogicalResult {

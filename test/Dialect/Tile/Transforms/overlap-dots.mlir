@@ -102,8 +102,8 @@ tile.kernel @same_ring(%k: !k) attributes {num_warps = 4 : i32} {
 }
 
 // What threads write for a product to read: the product is over before they
-// write it again. A tile that threads have read is released at once, whatever
-// runs.
+// write it again. A tile that goes with a product is read after the wait, and
+// released at once, whatever runs.
 // CHECK-LABEL: tile.kernel @scratch
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
 !rows = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
@@ -122,6 +122,8 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %p: !k, %n: index) attributes {num_wa
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #mma>) {
       // CHECK: %[[S0:.*]] = tile.dot async
       %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK-NEXT: tile.wait_dots 0, %[[S0]]
+      // CHECK-NEXT: tile.wait_barrier
       tile.wait_barrier %rfull[%c0] phase %c0 : !bars
       %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
       tile.fence_async
@@ -129,7 +131,6 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %p: !k, %n: index) attributes {num_wa
       // CHECK-NEXT: tile.arrive_barrier
       tile.arrive_barrier %rempty[%c0] : !bars
       %b = tile.broadcast %x along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
-      // CHECK: tile.wait_dots 0, %[[S0]]
       %e = arith.addf %s, %b : tensor<64x64xf32, #mma>
       %low = arith.truncf %e : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
       %t = tile.alloc : !tile

@@ -175,6 +175,27 @@ def TileGPU_LoadMatrixOp : TileGPU_Op<"load_matrix"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_StoreMatrixOp : TileGPU_Op<"store_matrix"> {
+  let summary = "stores 1, 2 or 4 matrices of 8 x 8 elements of 16 bits";
+  let description = [{
+    The reverse of `tile_gpu.load_matrix`: lane 8 * i + r says in `index` where
+    row r of matrix i goes, and lane l has in elements 2 * i + j of `value` what
+    that gives it.
+
+    ```mlir
+    tile_gpu.store_matrix %v, %smem[%index]
+        : vector<8xf16>, memref<4096xf16, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Operand:$value,
+    Arg<TileGPU_Memory, "in workgroup memory", [MemWrite]>:$memory,
+    Index:$index, UnitAttr:$transpose);
+  let assemblyFormat = [{
+    $value `,` $memory `[` $index `]` attr-dict `:` type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_Atomic : FixedVectorOfRankAndType<[1], [F16, BF16, F32, F64, I32, I64]>;
 
 def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {

@@ -39,6 +39,11 @@ private:
   SmallVector<Value> loop(Value begin, Value end, bool masked,
                           ValueRange carried);
   SmallVector<Value> step(Value m, bool masked, ValueRange carried);
+  /// A loop over numbers, in 32 bits where registers are short: they hold every
+  /// coordinate.
+  SmallVector<Value>
+  count(Value begin, Value end, int64_t step, ValueRange carried,
+        llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
@@ -219,13 +224,30 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
 /// Adds the queries of [begin, end); begin is a multiple of blockM.
 SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
                                     ValueRange carried) {
+  return count(
+      begin, end, sizes.blockM, carried,
+      [&](Value m, ValueRange carried) { return step(m, masked, carried); });
+}
+
+SmallVector<Value> KeyBuilder::count(
+    Value begin, Value end, int64_t step, ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  Value by = index(step);
+  bool narrow = sizes.producers != 0;
+  if (narrow) {
+    begin = i32(begin);
+    end = i32(end);
+    by = i32(by);
+  }
   auto loop = scf::ForOp::create(
-      b, begin, end, index(sizes.blockM), carried,
-      [&](OpBuilder &nested, Location loc, Value m, ValueRange carried) {
+      b, begin, end, by, carried,
+      [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
-        scf::YieldOp::create(b, step(m, masked, carried));
+        if (narrow)
+          i = arith::IndexCastOp::create(b, b.getIndexType(), i);
+        scf::YieldOp::create(b, body(i, carried));
       });
   return SmallVector<Value>(loop.getResults());
 }
@@ -285,15 +307,9 @@ void KeyBuilder::build() {
       sums = walkHead(head, sums);
     } else {
       Value firstHead = arith::MulIOp::create(b, kvHead, group);
-      auto loop = scf::ForOp::create(
-          b, index(0), group, index(1), sums,
-          [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
-            OpBuilder::InsertionGuard guard(b);
-            b.setInsertionPoint(nested.getInsertionBlock(),
-                                nested.getInsertionPoint());
-            scf::YieldOp::create(b, walkHead(add(firstHead, i), carried));
-          });
-      sums = SmallVector<Value>(loop.getResults());
+      sums = count(index(0), group, 1, sums, [&](Value i, ValueRange carried) {
+        return walkHead(add(firstHead, i), carried);
+      });
     }
     write(sums[0], dkh, scale);
     write(sums[1], dvh, Value());

@@ -75,7 +75,7 @@ static constexpr TileSizesRow kForwardRolesCausal[] = {
 // The same in a window: of so large heads there are no registers left to go
 // from one block of rows to the next.
 static constexpr TileSizesRow kForwardRolesWindow[] = {
-    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
+    {MmaKind::Wgmma,    163840,    64, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
@@ -90,8 +90,7 @@ static constexpr TileSizesRow kForwardRolesWindow[] = {
 // clang-format off
 static constexpr TileSizesRow kBackwardKeys[] = {
     // kind              shared   head  M    N   warps stages, query warps
-    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,         0,   128, { 64, 128, 8}},
     {MmaKind::MmaSync,  163840,    64, {128, 128, 8, 0, 2}},
     {MmaKind::MmaSync,       0,    64, { 64, 128, 8, 0, 2}},
     {MmaKind::MmaSync,  163840,    96, { 64,  64, 4, 0, 2}},
@@ -107,6 +106,24 @@ static constexpr TileSizesRow kBackwardKeys[] = {
     {MmaKind::Wmma,          0,   128, {16,  64, 4}},
     {MmaKind::Wmma,          0,   256, {16,  32, 2}},
 };
+
+// With warps that copy: a thread holds N * (2 head dimension + 2 M) / 256
+// accumulators, then half as many of dS and P beside those of dQ; from 192 on
+// both groups of four warps share the columns of all products.
+// clang-format off
+static constexpr TileSizesRow kBackwardKeysRoles[] = {
+    // kind              shared   head  M    N   warps stages, query warps - producers, registers
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
+};
+
+// The same under a softcap, whose derivative takes registers.
+static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
+};
+// clang-format on
 
 // A block owns M queries: Q and dO, K and V, one accumulator.
 static constexpr TileSizesRow kBackwardQueries[] = {
@@ -170,7 +187,18 @@ std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,
 }
 
 std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
-                                                         int64_t headDim) {
+                                                         int64_t headDim,
+                                                         bool softcap) {
+  if (chip.bulkCopy)
+    if (std::optional<TileSizes> sizes =
+            softcap ? find(kBackwardKeysSoftcap, chip, headDim)
+                    : find(kBackwardKeysRoles, chip, headDim))
+      return sizes;
+  return find(kBackwardKeys, chip, headDim);
+}
+
+std::optional<TileSizes>
+tile::findPlainBackwardKeysTileSizes(const Chip &chip, int64_t headDim) {
   return find(kBackwardKeys, chip, headDim);
 }
 

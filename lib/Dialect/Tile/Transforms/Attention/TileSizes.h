@@ -47,7 +47,11 @@ struct BackwardSizes {
 /// The same for the kernel of tile.attention_backward that owns blockN keys
 /// and walks over blockM queries at a time.
 std::optional<TileSizes> findBackwardKeysTileSizes(const Chip &chip,
-                                                   int64_t headDim);
+                                                   int64_t headDim,
+                                                   bool softcap);
+/// The same without warps that copy.
+std::optional<TileSizes> findPlainBackwardKeysTileSizes(const Chip &chip,
+                                                        int64_t headDim);
 
 /// The same for the kernel that owns blockM queries.
 std::optional<TileSizes> findBackwardQueriesTileSizes(const Chip &chip,

@@ -1,6 +1,6 @@
-//===- LoadMatrix.cpp - Reading fragments with ldmatrix -------------------===//
+//===- MatrixAccess.cpp - Fragments by ldmatrix and stmatrix --------------===//
 
-#include "LoadMatrix.h"
+#include "MatrixAccess.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -18,7 +18,7 @@ struct Place {
 } // namespace
 
 /// Who holds element (row, column) of the 8x8 matrix in the registers from
-/// `reg` on (PTX ISA, "ldmatrix").
+/// `reg` on (PTX ISA, "ldmatrix" and "stmatrix").
 static Place holderOf(int64_t reg, int64_t row, int64_t column,
                       bool transpose) {
   if (transpose)
@@ -107,10 +107,10 @@ static bool holds(const Layout &dist, const Layout &memory,
   return true;
 }
 
-std::optional<MatrixAccess> tile::matchLoadMatrix(const Layout &dist,
-                                                  const Layout &memory,
-                                                  ArrayRef<int64_t> start,
-                                                  unsigned elementBits) {
+std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
+                                                    const Layout &memory,
+                                                    ArrayRef<int64_t> start,
+                                                    unsigned elementBits) {
   int64_t registers = dist.axisSize(kRegister);
   if (elementBits != 16 || dist.axisSize(kLane) != 32 || registers % 2 != 0)
     return std::nullopt;
@@ -147,4 +147,21 @@ Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
         ArrayRef<int64_t>{1});
   }
   return result;
+}
+
+void tile::emitStoreMatrix(OpBuilder &builder, Location loc,
+                           const MatrixAccess &matrices, Value vector,
+                           BufferType buffer, ArrayRef<int64_t> start,
+                           Value memory, Value offset) {
+  SharedOffsets offsets(builder, loc, matrices.access,
+                        buffer.getCanonicalLayout(), start, offset);
+  int64_t size = 2 * matrices.matrices;
+  int64_t groups = cast<VectorType>(vector.getType()).getNumElements() / size;
+  for (int64_t group = 0; group < groups; ++group) {
+    Value part = vector::ExtractStridedSliceOp::create(
+        builder, loc, vector, ArrayRef<int64_t>{group * size},
+        ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+    tile::gpu::StoreMatrixOp::create(builder, loc, part, memory,
+                                     offsets.at(group), matrices.transpose);
+  }
 }

@@ -1,0 +1,16 @@
+//===- SharedAddress.h - Addresses of workgroup memory ----------*- C++ -*-===//
+#ifndef TILE_LIB_CONVERSION_TILETONVGPU_SHAREDADDRESS_H
+#define TILE_LIB_CONVERSION_TILETONVGPU_SHAREDADDRESS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace tile {
+
+/// The address of an element of workgroup memory, an i32; `memory` is a memref
+/// and `index` an index.
+mlir::Value sharedAddress(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value memory, mlir::Value index);
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_TILETONVGPU_SHAREDADDRESS_H

@@ -1,0 +1,59 @@
+// Which fragments stmatrix stores.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-vectorize)' \
+// RUN:   | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
+// RUN:   | FileCheck %s --check-prefix=SM80
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#halves = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+!swizzled = !tile.buffer<16x64xf16, #tile.swizzle<128>, shared>
+!odd = !tile.buffer<16x64xf16, #tile.padded<4, order = [1, 0]>, shared>
+!columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
+
+// Four matrices at a time; chips before sm_90 store pairs.
+// CHECK-LABEL: gpu.func @rows
+// CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] : vector<8xf16>, memref<{{.*}}xf16, #gpu.address_space<workgroup>>
+// CHECK-NOT: store
+// SM80-LABEL: gpu.func @rows
+// SM80-NOT: store_matrix
+// SM80-COUNT-16: vector.store {{.+}} vector<2xf16>
+tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
+  %s = tile.alloc {offset = 0} : !swizzled
+  tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !swizzled
+}
+
+// Columns side by side: transposed on the way.
+// CHECK-LABEL: gpu.func @columns
+// CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] {transpose}
+// CHECK-NOT: store
+tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
+  %s = tile.alloc {offset = 0} : !columns
+  tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !columns
+}
+
+// Rows that do not begin at 16 bytes, and elements of which warps hold copies.
+// CHECK-LABEL: gpu.func @odd
+// CHECK-NOT: store_matrix
+// CHECK-LABEL: gpu.func @copies
+// CHECK-NOT: store_matrix
+tile.kernel @odd() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
+  %s = tile.alloc {offset = 0} : !odd
+  tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !odd
+}
+tile.kernel @copies() attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %x = arith.constant dense<1.0> : tensor<16x64xf16, #tile.dot_operand<0, #halves>>
+  %s = tile.alloc {offset = 0} : !swizzled
+  tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #tile.dot_operand<0, #halves>>, !swizzled
+}

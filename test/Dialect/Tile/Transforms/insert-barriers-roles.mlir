@@ -1,0 +1,61 @@
+// Barriers and fences of a role with asynchronous products.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers))' | FileCheck %s
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// One fence for the release of the row and for the tile that a product reads;
+// none before the barrier that only keeps writes behind reads.
+// The product reads until it is waited for, after the barrier in between: the
+// next iteration needs another before it writes.
+// CHECK-LABEL: tile.kernel @scratch
+tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc {offset = 0} : !tile
+  %t = tile.alloc {offset = 8192} : !tile
+  %u = tile.alloc {offset = 16384} : !tile
+  %row = tile.alloc {offset = 24576} : !row
+  %full = tile.alloc {offset = 24832} : !bars
+  %empty = tile.alloc {offset = 24840} : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %low = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
+    // CHECK: scf.for
+    scf.for %i = %c0 to %n step %c1 {
+      // CHECK: tile.wait_barrier
+      // CHECK-NEXT: tile.load
+      // CHECK-NOT: tile.fence_async
+      tile.wait_barrier %full[%c0] phase %c0 : !bars
+      %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
+      tile.fence_async
+      tile.arrive_barrier %empty[%c0] : !bars
+      // CHECK: arith.negf
+      %z = arith.negf %x : tensor<64xf32, #tile.slice<1, #mma>>
+      // CHECK: tile.barrier
+      // CHECK-NEXT: tile.store
+      tile.store %low, %t[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.arrive_barrier
+      // CHECK-NEXT: tile.barrier
+      // CHECK-NEXT: tile.dot async
+      %s = tile.dot async %t, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK-NEXT: tile.store
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.barrier
+      // CHECK-NEXT: tile.load
+      tile.store %low, %u[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+      %y = tile.load %u[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+      // CHECK-NEXT: tile.wait_dots
+      %d = tile.wait_dots 0, %s : tensor<64x64xf32, #mma>
+    }
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars
+    tile.bulk_copy %rows[%c0] dims [0], %row, %full[%c0] : !rows, !row, !bars
+  }
+}
