@@ -12,9 +12,11 @@ named. The rest is about GPUs. Where the compiler is and where the GPU is may be
 
 With neither of the options it compiles for the GPU at hand. Cases run in a process of
 their own, which is replaced when a kernel crashes or hangs. What is slow, such as a
-sanitizer, may be divided among N processes, of which each takes one part of the kernels:
+sanitizer, may be divided among N processes, of which each takes one part of the kernels,
+and need not judge the results, which takes many kernels of PyTorch:
 
-    attention.py --artifacts DIR --shard 1/8 --under 'compute-sanitizer --tool racecheck'
+    attention.py --artifacts DIR --shard 1/8 --launch-only \\
+        --under 'compute-sanitizer --tool racecheck --error-exitcode 1'
 
 The last line is
 "N passed, M failed, K skipped"; the exit status is 1 if a case failed.
@@ -80,7 +82,7 @@ def main() -> int:
         print("\n".join(case.name for _, case in cases))
         return 0
     if arguments.worker is not None:
-        return work(Artifacts(arguments.artifacts), arguments.worker, arguments.launches)
+        return work(arguments)
     if arguments.compile_only:
         return compile_all(arguments, cases)
 
@@ -132,6 +134,11 @@ def parse_arguments() -> argparse.Namespace:
         type=int,
         default=3,
         help="of each case, which must agree in every bit that is not an atomic's",
+    )
+    parser.add_argument(
+        "--launch-only",
+        action="store_true",
+        help="launch kernels once and judge no results, for sanitizers",
     )
     parser.add_argument(
         "--under",
@@ -252,6 +259,7 @@ def run_worker(
     command = shlex.split(arguments.under)
     command += [sys.executable, __file__, "--artifacts", folder]
     command += ["--launches", str(arguments.launches)]
+    command += ["--launch-only"] * arguments.launch_only
     command += ["--worker", ",".join(map(str, pending))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     lines: "queue.Queue[Optional[str]]" = queue.Queue()
@@ -302,7 +310,7 @@ def run_worker(
     return finish(next(iter(pending)), Result("failed", fault))
 
 
-def work(artifacts: Artifacts, indices: str, launches: int) -> int:
+def work(arguments: argparse.Namespace) -> int:
     """Runs cases in this process; prints one line of JSON for each."""
     import torch
 
@@ -310,11 +318,12 @@ def work(artifacts: Artifacts, indices: str, launches: int) -> int:
 
     torch.cuda.synchronize()
     print(READY_MARK, flush=True)
+    artifacts, judged = Artifacts(arguments.artifacts), not arguments.launch_only
     cases = all_cases()
-    for index in map(int, indices.split(",")):
+    for index in map(int, arguments.worker.split(",")):
         case = cases[index]
         try:
-            outcome = run_case(case, artifacts, index, launches)
+            outcome = run_case(case, artifacts, index, arguments.launches, judged)
             status = "failed" if outcome.faults else "passed"
             emit(index, status, "; ".join(outcome.faults), outcome.errors)
         except torch.cuda.OutOfMemoryError:

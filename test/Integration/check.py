@@ -94,10 +94,15 @@ class Scratch:
 
 
 class Run:
-    """A case with its inputs, and what went wrong with it so far."""
+    """A case with its inputs, and what went wrong with it so far.
 
-    def __init__(self, case: Case, seed: int, launches: int = 3):
-        self.launches = launches
+    Without launches that are `judged`, the kernels of a case run once and nothing
+    else does that is not needed for that.
+    """
+
+    def __init__(self, case: Case, seed: int, launches: int = 3, judged: bool = True):
+        self.launches = launches if judged else 1
+        self.judged = judged
         self.case, self.variant = case, case.variant
         self.dtype = DTYPES[self.variant.dtype]
         self.scale = self.variant.d**-0.5
@@ -136,6 +141,8 @@ class Run:
             return outputs
 
         outputs = self._launch(module, self.inputs, make, {"o", "lse"})
+        if not self.judged:
+            return outputs
         references, lows = [], []
         for tensors in self._sequences("q", "k", "v"):
             references.append(testing.attention(*tensors, **self._options()))
@@ -189,6 +196,8 @@ class Run:
             fixed |= {"dk", "dv"}
         outputs = self._launch(module, inputs, make, fixed)
         self.inputs = inputs
+        if not self.judged:
+            return outputs
 
         references, lows = [], []
         for tensors in self._sequences("q", "k", "v", "do"):
@@ -242,7 +251,9 @@ class Run:
         fixed: Set[str],
     ) -> Dict[str, Padded]:
         """Launches some times; the outputs in `fixed` must not vary."""
-        before = {name: _bits(t.storage).clone() for name, t in inputs.items()}
+        before = {}
+        if self.judged:
+            before = {name: _bits(t.storage).clone() for name, t in inputs.items()}
         first: Dict[str, Padded] = {}
         for launch in range(self.launches):
             outputs = make()
@@ -258,6 +269,8 @@ class Run:
                     _bits(outputs[name].storage), _bits(first[name].storage)
                 ):
                     self.faults.append(f"{name} of launch {launch} differs from the first's")
+        if not self.judged:
+            return first
         for name, tensor in first.items():
             if not tensor.is_intact():
                 self.faults.append(f"wrote outside {name}")
@@ -300,9 +313,12 @@ class Run:
         )
 
 
-def run_case(case: Case, artifacts: Artifacts, seed: int, launches: int) -> Outcome:
-    """Launches a case some times and judges all that it wrote."""
-    run = Run(case, seed, launches)
+def run_case(
+    case: Case, artifacts: Artifacts, seed: int, launches: int, judged: bool = True
+) -> Outcome:
+    """Launches a case some times and judges all that it wrote, or launches it
+    once and judges nothing."""
+    run = Run(case, seed, launches, judged)
     results = run.forward(artifacts.load(case.variant))
     if case.backward:
         run.backward(artifacts.load(case.backward), results)

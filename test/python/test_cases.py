@@ -1,9 +1,11 @@
-"""Tests of how the cases of the attention test are divided."""
+"""Tests of how the cases of the attention test are divided and launched."""
 
+import importlib
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "test" / "Integration" / "attention.py"
@@ -46,6 +48,42 @@ class Shards(unittest.TestCase):
             done = run("--list", f"--shard={text}")
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"'{text}' is not I/N with 1 <= I <= N", done.stderr)
+
+
+class LaunchOnly(unittest.TestCase):
+    def test_launches_each_kernel_once_and_judges_nothing(self):
+        everything = cases.all_cases()
+        some = [next(c for c in everything if c.backward is None)]
+        some += [next(c for c in everything if c.backward and not c.variant.packed)]
+        some += [next(c for c in everything if c.backward and c.variant.packed)]
+        names = ("check", "tile.testing")
+        kept = {name: sys.modules.pop(name, None) for name in names}
+        try:
+            with mock.patch.dict(sys.modules, {"torch": mock.MagicMock()}):
+                check = importlib.import_module("check")
+                for name in ("attention", "gradients", "compare", "compare_lse"):
+                    setattr(check.testing, name, mock.Mock(side_effect=AssertionError))
+                for case in some:
+                    self.launch(check, case)
+        finally:
+            for name, module in kept.items():
+                sys.modules.pop(name, None)
+                if module is not None:
+                    sys.modules[name] = module
+
+    def launch(self, check, case):
+        modules = {variant: mock.Mock() for variant in case.variants}
+        for variant, module in modules.items():
+            backward = ["do", "dq", "dk", "dv", "stats"]
+            extra = backward if variant is case.backward else []
+            module.parameters = ["q", "k", "v", "o", "lse", *extra, "scale"]
+        artifacts = mock.Mock(load=modules.__getitem__)
+        outcome = check.run_case(case, artifacts, 0, launches=3, judged=False)
+        self.assertEqual((outcome.faults, outcome.errors), ([], {}))
+        for module in modules.values():
+            self.assertEqual(module.launch.call_count, 1)
+            given = module.launch.call_args.kwargs
+            self.assertEqual(list(given), module.parameters)
 
 
 if __name__ == "__main__":
