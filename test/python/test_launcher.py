@@ -404,7 +404,7 @@ class TensorMapTest(LauncherTest):
                 {**self.MAP, "dims": [3, 1, 2, 2]},
             ),
             (
-                "kernels[0].params[4].swizzle: 16 is not one of 32, 64, 128",
+                "kernels[0].params[4].swizzle: 16 is not one of 0, 32, 64, 128",
                 {**self.MAP, "swizzle": 16},
             ),
             (
