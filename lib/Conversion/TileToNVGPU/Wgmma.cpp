@@ -125,6 +125,11 @@ struct MatrixDescriptorToArith
     // 18 bits of address, in units of 16 bytes.
     address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
     address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
+    // The fields beside the address before the distance: descriptors of one
+    // buffer then differ by an addition.
+    uint64_t bits = op.getBits();
+    if (int32_t low = int32_t(bits); low != 0)
+      address = arith::OrIOp::create(rewriter, loc, address, constant(low));
     // Where it is used: LLVM would compute the addresses of all products before
     // a loop and keep each in a register.
     address = keepHere(rewriter, loc, address);
@@ -133,10 +138,10 @@ struct MatrixDescriptorToArith
                                       constant(op.getDistance()));
     address =
         arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), address);
-    Value bits = arith::ConstantOp::create(
+    Value high = arith::ConstantOp::create(
         rewriter, loc,
-        rewriter.getI64IntegerAttr(static_cast<int64_t>(op.getBits())));
-    rewriter.replaceOpWithNewOp<arith::OrIOp>(op, address, bits);
+        rewriter.getI64IntegerAttr(int64_t(bits & ~uint64_t(0xffffffff))));
+    rewriter.replaceOpWithNewOp<arith::OrIOp>(op, address, high);
     return success();
   }
 };
