@@ -7,6 +7,11 @@
 !o = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !wide = !tile.buffer<?x128xf16, #tile.strided<[128, 1], align = 16>, global>
 !wideout = !tile.buffer<?x128xf32, #tile.strided<[128, 1], align = 16>, global>
+!wider = !tile.buffer<?x192xf16, #tile.strided<[192, 1], align = 16>, global>
+!widerout = !tile.buffer<?x192xf32, #tile.strided<[192, 1], align = 16>, global>
+!numbers = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!odd = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!g32 = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 
 module attributes {tile.target = "sm_90a"} {
 
@@ -95,5 +100,48 @@ tile.kernel @transposed(%q: !wide, %out: !wideout) attributes {num_warps = 8 : i
   %zeros = arith.constant dense<0.0> : tensor<64x128xf32>
   %r = tile.dot %pt, %a, %zeros : tensor<64x128xf16>, tensor<128x128xf16> -> tensor<64x128xf32>
   tile.store %r, %out[%c0, %c0] : tensor<64x128xf32>, !wideout
+}
+
+// Two groups of four warps share 192 columns: the rows of the swizzle are such
+// that 96 of them are whole ones.
+// LAYOUT-LABEL: tile.kernel @shared_columns(
+// LAYOUT: tile.load {{.+}} -> tensor<64x64xf16, #tile.swizzle<128>>
+// LAYOUT: tile.load {{.+}} -> tensor<64x192xf16, #tile.swizzle<64>>
+// LAYOUT: tile.dot {{.+}} -> tensor<64x192xf32, #[[COLUMNS]]>
+tile.kernel @shared_columns(%q: !g, %v: !wider, %out: !widerout) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %q[%c0, %c0] : !g -> tensor<64x64xf16>
+  %b = tile.load %v[%c0, %c0] : !wider -> tensor<64x192xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x192xf32>
+  %r = tile.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x192xf16> -> tensor<64x192xf32>
+  tile.store %r, %out[%c0, %c0] : tensor<64x192xf32>, !widerout
+}
+
+// One number per row goes to shared memory where warps copy by the copy engine,
+// if that can fetch it.
+// LAYOUT-LABEL: tile.kernel @rows(
+// LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.padded<0, order = [0]>>
+// LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
+tile.kernel @rows(%q: !g, %x: !numbers, %odd: !odd, %out: !g32) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %x[0] : !numbers
+  tile.grid %c1, %c1, %c1
+  %k = tile.load %q[%c0, %c0] : !g -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %i = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %a = tile.load %x[%i] : !numbers -> tensor<64xf32>
+    %b = tile.load %odd[%i] : !odd -> tensor<64xf32>
+    %as = tile.broadcast %a along 0 : tensor<64xf32> -> tensor<64x64xf32>
+    %bs = tile.broadcast %b along 0 : tensor<64xf32> -> tensor<64x64xf32>
+    %t = arith.addf %as, %bs : tensor<64x64xf32>
+    %u = arith.addf %s, %t : tensor<64x64xf32>
+    scf.yield %u : tensor<64x64xf32>
+  }
+  %d = tile.dot %k, %k, %r : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %d, %out[%c0, %c0] : tensor<64x64xf32>, !g32
 }
 }

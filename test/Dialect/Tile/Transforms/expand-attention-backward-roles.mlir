@@ -1,0 +1,54 @@
+// Gradients where warps copy for the others: both products of the keys come
+// before the exponentials, dQ beside dV and dK, and loops count in 32 bits. In a
+// packed batch, and on chips without a copy engine, there are no such warps.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-expand-attention)' | FileCheck %s
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc = !tile.buffer<?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?:4, ?:4, ?:4, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @backward_stats
+// CHECK-NOT: tile.producer_warps
+// CHECK-LABEL: tile.kernel @backward_dkv
+// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 4 : i64, tile.registers = array<i32: 240, 24>
+// CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
+// CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
+// CHECK: scf.for %{{.*}} : i32
+// CHECK: scf.for %{{.*}} : i32
+// CHECK: scf.for %[[I:[a-z0-9]*]] = %{{.*}} : i32
+// CHECK: %[[M:.*]] = arith.index_cast %[[I]] : i32 to index
+// CHECK: %[[Q:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
+// CHECK: tile.dot %[[K]], %{{.*}}
+// CHECK: %[[G:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
+// CHECK: tile.dot %[[V]], %{{.*}}
+// CHECK: %[[P:.*]] = math.exp2
+// CHECK: %[[DS:.*]] = arith.truncf
+// CHECK: %[[PL:.*]] = arith.truncf %[[P]]
+// CHECK: tile.dot %[[PL]], %[[G]]
+// CHECK: %[[DST:.*]] = tile.transpose %[[DS]]
+// CHECK: %[[DQ:.*]] = tile.dot %[[DST]], %[[K]]
+// CHECK: tile.dot %[[DS]], %[[Q]]
+// CHECK: tile.atomic_rmw addf %[[DQ]]
+func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+                    %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc
+  return
+}
+
+!pq = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+// CHECK-LABEL: tile.kernel @packed_dkv
+// CHECK-NOT: tile.producer_warps
+// CHECK: scf.for %{{.*}} = %{{.*}} step %{{.*}} {
+func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
+                  %dk: !pq, %dv: !pq, %stats: !pstats, %cu: !cu, %max: index, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats seqlens %cu, %cu max %max, %max scale %scale
+      : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !pstats, !cu, !cu
+  return
+}
