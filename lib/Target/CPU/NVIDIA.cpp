@@ -156,41 +156,43 @@ static llvm::Error decodeMatrices(const llvm::CallBase &, Site &site) {
   return llvm::createStringError("no number of matrices");
 }
 
-template <bool transpose>
-static void loadMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
+/// Calls `move` with every element's place in memory, the call of the lane that
+/// holds it, the matrix and which half of the lane's register it is.
+template <bool transpose, typename MoveT>
+static void forEachElement(Warp &warp, llvm::ArrayRef<Call> lanes,
+                           AccessKind kind, MoveT move) {
   const Site &site = *lanes[0].site;
   for (unsigned matrix = 0; matrix < site.immediate; ++matrix)
     for (unsigned row = 0; row < 8; ++row) {
       // Lane 8 * i + r has the address of row r of matrix i.
       unsigned lane = 8 * matrix + row;
-      const char *data = warp.block->accessShared(warp.threads[lane], site,
-                                                  lanes[lane].integer(0), 16,
-                                                  16, AccessKind::Read);
+      char *data = warp.block->accessShared(
+          warp.threads[lane], site, lanes[lane].integer(0), 16, 16, kind);
       for (unsigned column = 0; column < 8; ++column) {
         unsigned r = transpose ? column : row, c = transpose ? row : column;
         // Lane 4 * r + c / 2 holds element (r, c) in half c % 2.
-        std::memcpy(lanes[4 * r + c / 2].frame + 4 * matrix + 2 * (c % 2),
-                    data + 2 * column, 2);
+        move(data + 2 * column, lanes[4 * r + c / 2], matrix, c % 2);
       }
     }
 }
 
 template <bool transpose>
+static void loadMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  forEachElement<transpose>(
+      warp, lanes, AccessKind::Read,
+      [](char *element, const Call &holder, unsigned matrix, unsigned half) {
+        std::memcpy(holder.frame + 4 * matrix + 2 * half, element, 2);
+      });
+}
+
+template <bool transpose>
 static void storeMatrix(Warp &warp, llvm::ArrayRef<Call> lanes) {
-  const Site &site = *lanes[0].site;
-  for (unsigned matrix = 0; matrix < site.immediate; ++matrix)
-    for (unsigned row = 0; row < 8; ++row) {
-      unsigned lane = 8 * matrix + row;
-      char *data = warp.block->accessShared(warp.threads[lane], site,
-                                            lanes[lane].integer(0), 16, 16,
-                                            AccessKind::Write);
-      for (unsigned column = 0; column < 8; ++column) {
-        unsigned r = transpose ? column : row, c = transpose ? row : column;
-        uint32_t pair = lanes[4 * r + c / 2].operand<uint32_t>(1 + matrix);
-        uint16_t element = pair >> 16 * (c % 2);
-        std::memcpy(data + 2 * column, &element, 2);
-      }
-    }
+  forEachElement<transpose>(
+      warp, lanes, AccessKind::Write,
+      [](char *element, const Call &holder, unsigned matrix, unsigned half) {
+        uint16_t value = holder.operand<uint32_t>(1 + matrix) >> 16 * half;
+        std::memcpy(element, &value, 2);
+      });
 }
 
 llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {

@@ -148,16 +148,28 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
          });
 }
 
+/// Whether `op` computes nothing but from what lies in shared memory and from
+/// what comes from outside of its block.
+static bool isRead(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getBuffer().getType().isShared();
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *source = operand.getDefiningOp();
+           return source
+                      ? source->getBlock() != op->getBlock() || isRead(source)
+                      : !isa<RankedTensorType>(operand.getType());
+         });
+}
+
 /// The first of the operations right before `op` that only bring it what lies
 /// in shared memory: after the wait, that takes no registers beside the product
 /// in flight.
 static Operation *firstOfReads(Operation *op) {
   Operation *first = op;
   for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
-    auto load = dyn_cast<LoadOp>(each);
-    bool isRead = load && load.getBuffer().getType().isShared();
-    if (!isRead && !isa<WaitBarrierOp, ArriveBarrierOp, FenceAsyncOp,
-                        BroadcastOp, arith::NegFOp, arith::ConstantOp>(each))
+    if (!isRead(each) &&
+        !isa<WaitBarrierOp, ArriveBarrierOp, FenceAsyncOp>(each))
       break;
     if (isa<WaitBarrierOp, LoadOp>(each))
       first = each;
@@ -172,7 +184,7 @@ void BlockScheduler::complete(size_t count, Operation *before,
   if (count == 0)
     return;
   if (before)
-    builder.setInsertionPoint(firstOfReads(before));
+    builder.setInsertionPoint(alongside ? before : firstOfReads(before));
   else
     builder.setInsertionPointToEnd(&block);
   SmallVector<Value> values;

@@ -112,6 +112,7 @@ bool Specializer::isOutside(Operation *op) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   return isa<GridOp>(op) ||
          (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          !op->hasTrait<OpTrait::IsTerminator>() &&
           llvm::none_of(op->getResultTypes(), isTile) &&
           llvm::all_of(op->getOperands(), [&](Value operand) {
             Operation *source = operand.getDefiningOp();
@@ -463,7 +464,7 @@ IRMapping Specializer::copyOutside(Block &role) {
   rewriter.setInsertionPointToStart(&role);
   IRMapping mapping;
   for (Operation &op : kernel.getBody().front())
-    if (outside.contains(&op) && !isa<GridOp, ReturnOp>(op))
+    if (outside.contains(&op) && !isa<GridOp>(op))
       rewriter.clone(op, mapping);
   return mapping;
 }

@@ -211,3 +211,37 @@ tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32,
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %vs, %full[%c0] : !k, !tile, !bars
   }
 }
+
+// A value that the wait hands on is there before the wait, though it comes from
+// shared memory as well.
+// CHECK-LABEL: tile.kernel @alongside
+tile.kernel @alongside(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %row = tile.alloc : !row
+  %kfull = tile.alloc : !bars
+  %rfull = tile.alloc : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %none = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %none, %o = %zero)
+        -> (tensor<64x64xf16, #mma>, tensor<64x64xf32, #mma>) {
+      %pa = tile.convert_layout %p : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #a>
+      // CHECK: %[[O:.*]] = tile.dot async
+      %o1 = tile.dot %pa, %ks, %o : tensor<64x64xf16, #a>, !tile -> tensor<64x64xf32, #mma>
+      %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
+      %b = tile.broadcast %x along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
+      // CHECK: %[[X:.*]] = arith.negf
+      %e = arith.negf %b : tensor<64x64xf32, #mma>
+      // CHECK-NEXT: %[[W:.*]]:2 = tile.wait_dots 0, %[[O]], %[[X]]
+      // CHECK-NEXT: arith.truncf %[[W]]#1
+      %p1 = arith.truncf %e : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      scf.yield %p1, %o1 : tensor<64x64xf16, #mma>, tensor<64x64xf32, #mma>
+    }
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %kfull[%c0] : !k, !tile, !bars
+    tile.bulk_copy %rows[%c0] dims [0], %row, %rfull[%c0] : !rows, !row, !bars
+  }
+}

@@ -118,14 +118,14 @@ static constexpr TileSizesRow kBackwardKeysRoles[] = {
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
 };
 
-// The same under a softcap, whose derivative takes registers.
+// What differs under a softcap, whose derivative takes registers.
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 240, 24}},
 };
 // clang-format on
 
 // A block owns M queries: Q and dO, K and V, one accumulator.
+// clang-format off
 static constexpr TileSizesRow kBackwardQueries[] = {
     // kind              shared   head  M    N   warps
     {MmaKind::MmaSync,       0,    64, {128, 64, 4}},
@@ -189,16 +189,20 @@ std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,
 std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
                                                          int64_t headDim,
                                                          bool softcap) {
-  if (chip.bulkCopy)
+  if (chip.bulkCopy) {
     if (std::optional<TileSizes> sizes =
-            softcap ? find(kBackwardKeysSoftcap, chip, headDim)
-                    : find(kBackwardKeysRoles, chip, headDim))
+            find(kBackwardKeysSoftcap, chip, headDim);
+        sizes && softcap)
       return sizes;
+    if (std::optional<TileSizes> sizes =
+            find(kBackwardKeysRoles, chip, headDim))
+      return sizes;
+  }
   return find(kBackwardKeys, chip, headDim);
 }
 
-std::optional<TileSizes>
-tile::findPlainBackwardKeysTileSizes(const Chip &chip, int64_t headDim) {
+std::optional<TileSizes> tile::findPlainBackwardKeysTileSizes(const Chip &chip,
+                                                              int64_t headDim) {
   return find(kBackwardKeys, chip, headDim);
 }
 
