@@ -27,6 +27,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   target.chip = options.chip;
   pm.addPass(createTileAttachTarget(target));
   pm.addPass(createTileExpandAttention());
+  pm.addPass(createTileVerifyPrerequisites());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createTileChooseAccumulators());

@@ -90,6 +90,8 @@ FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
         return func.emitError("'") << name << "' has no JSON form: " << attr;
       kernel[key] = std::move(*value);
     }
+    if (func->hasAttr(TileDialect::kOverlapsPreviousAttr))
+      kernel["overlaps_previous"] = true;
     kernels.push_back(std::move(kernel));
   }
   if (incomplete)

@@ -19,6 +19,7 @@ _JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 _LAUNCH_PARAM_END = 0
 _LAUNCH_PARAM_BUFFER_POINTER = 1
 _LAUNCH_PARAM_BUFFER_SIZE = 2
+_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 _FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
@@ -53,6 +54,7 @@ _PROTOTYPES = {
     + [c_void_p] * 5
     + [c_int] * 4,
     "cuLaunchKernel": [c_void_p] + [c_uint] * 7 + [c_void_p] * 3,
+    "cuLaunchKernelEx": [c_void_p] * 4,
 }
 
 
@@ -65,6 +67,30 @@ class _LaunchParams(ctypes.Structure):
         ("size_tag", c_void_p),
         ("size", c_void_p),
         ("end_tag", c_void_p),
+    ]
+
+
+class _LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute, where the value is an int."""
+
+    _fields_ = [
+        ("id", c_int),
+        ("padding", c_int),
+        ("value", c_int),
+        ("rest", c_int * 15),
+    ]
+
+
+class _LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [
+        ("grid", c_uint * 3),
+        ("block", c_uint * 3),
+        ("shared_bytes", c_uint),
+        ("stream", c_void_p),
+        ("attributes", ctypes.POINTER(_LaunchAttribute)),
+        ("attribute_count", c_uint),
     ]
 
 
@@ -224,45 +250,48 @@ class Driver:
         stream: int,
         params: bytes,
         offsets: Sequence[int] = (),
+        overlaps: bool = False,
     ) -> None:
         """Launches a kernel whose parameters lie in `params` as in memory.
 
         With `offsets`, where each of them begins in `params`, the driver places
         them itself: parameters that ask for more alignment than the place has
-        where the driver puts the first one do not lie as in memory.
+        where the driver puts the first one do not lie as in memory. With
+        `overlaps` the kernel may start before the one in front of it in the
+        stream has ended, as soon as that one allows it.
         """
+        pointers = extra = None
         if offsets:
             memory = ctypes.create_string_buffer(params, len(params))
             base = ctypes.addressof(memory)
             pointers = (c_void_p * len(offsets))(*[base + at for at in offsets])
-            status = self._lib.cuLaunchKernel(
-                function, *grid, *block, shared_bytes, stream, pointers, None
+        else:
+            size = c_size_t(len(params))
+            record = _LaunchParams(
+                _LAUNCH_PARAM_BUFFER_POINTER,
+                params,
+                _LAUNCH_PARAM_BUFFER_SIZE,
+                ctypes.addressof(size),
+                _LAUNCH_PARAM_END,
             )
-            self._check_launch(status, grid, block, shared_bytes)
-            return
-        size = c_size_t(len(params))
-        extra = _LaunchParams(
-            _LAUNCH_PARAM_BUFFER_POINTER,
-            params,
-            _LAUNCH_PARAM_BUFFER_SIZE,
-            ctypes.addressof(size),
-            _LAUNCH_PARAM_END,
-        )
-        status = self._lib.cuLaunchKernel(
-            function, *grid, *block, shared_bytes, stream, None, byref(extra)
-        )
-        self._check_launch(status, grid, block, shared_bytes)
-
-    def _check_launch(
-        self,
-        status: int,
-        grid: Tuple[int, int, int],
-        block: Tuple[int, int, int],
-        shared_bytes: int,
-    ) -> None:
+            extra = byref(record)
+        if overlaps:
+            attribute = _LaunchAttribute(
+                _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 0, 1
+            )
+            config = _LaunchConfig(
+                grid, block, shared_bytes, stream, ctypes.pointer(attribute), 1
+            )
+            status = self._lib.cuLaunchKernelEx(
+                byref(config), function, pointers, extra
+            )
+        else:
+            status = self._lib.cuLaunchKernel(
+                function, *grid, *block, shared_bytes, stream, pointers, extra
+            )
         if status:
             self._check(
-                "cuLaunchKernel",
+                "cuLaunchKernelEx" if overlaps else "cuLaunchKernel",
                 status,
                 f"grid {grid}, block {block}, {shared_bytes} bytes of shared memory",
             )

@@ -351,8 +351,13 @@ class Module:
                     f"{launch.kernel.name}: its tensors are on device {own}, those"
                     f" of {launches[0].kernel.name} on device {device}"
                 )
-        launches = [launch for launch in launches if 0 not in launch.plan.grid]
-        if not launches:
+        # A kernel may overlap the one before only if that one is launched: what
+        # is in front of these kernels need not have ended else.
+        overlapping = [False] + [
+            kernel.spec.overlaps_previous and 0 not in before.plan.grid
+            for before, (kernel, _, _) in zip(launches, launches[1:])
+        ]
+        if all(0 in launch.plan.grid for launch in launches):
             return
 
         def launch_all(driver: _driver.Driver, functions: Dict[str, int]) -> None:
@@ -360,7 +365,9 @@ class Module:
                 handle = tensors.stream_handle(stream)
             else:
                 handle = tensors.current_stream(args, device)
-            for kernel, plan, params in launches:
+            for (kernel, plan, params), overlaps in zip(launches, overlapping):
+                if 0 in plan.grid:
+                    continue
                 spec = kernel.spec
                 driver.launch(
                     functions[spec.name],
@@ -370,6 +377,7 @@ class Module:
                     handle,
                     params,
                     kernel._offsets,
+                    overlaps,
                 )
 
         self._in_context(device, launch_all)

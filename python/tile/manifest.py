@@ -81,7 +81,8 @@ class TensorMap:
 class Kernel:
     """One kernel: its launch geometry and its parameters in order.
 
-    The tensor maps, 128 bytes each, follow the parameters.
+    The tensor maps, 128 bytes each, follow the parameters. A kernel that
+    `overlaps_previous` may start before the one in front of it has ended.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Kernel:
     shared_bytes: int
     params: Tuple[Union[Scalar, Buffer], ...]
     tensor_maps: Tuple[TensorMap, ...] = ()
+    overlaps_previous: bool = False
 
     @property
     def grid_scalars(self) -> Tuple[int, ...]:
@@ -184,6 +186,11 @@ def _kernel(value: Any, path: str) -> Kernel:
         for i, (param, item) in enumerate(zip(params, items))
     )
     _require_unique((param.name for param in params), f"{path}.params")
+    overlaps = value.get("overlaps_previous", False)
+    if not isinstance(overlaps, bool):
+        raise ManifestError(
+            f"{path}.overlaps_previous: expected true or false, got {overlaps!r}"
+        )
     grid = _list(_field(value, "grid", path), f"{path}.grid", length=3)
     block = _list(_field(value, "block", path), f"{path}.block", length=3)
     return Kernel(
@@ -204,6 +211,7 @@ def _kernel(value: Any, path: str) -> Kernel:
             _tensor_map(item, params, f"{path}.params[{first + i}]")
             for i, item in enumerate(maps)
         ),
+        overlaps_previous=overlaps,
     )
 
 

@@ -20,6 +20,7 @@ class LaunchRecord:
     shared_bytes: int
     stream: int
     params: bytes
+    overlaps: bool = False
 
     def unpack(self, code):
         return struct.unpack(code, self.params)
@@ -136,26 +137,37 @@ class FakeCuda:
     def cuLaunchKernel(
         self, function, gx, gy, gz, bx, by, bz, shared, stream, params, extra
     ):
+        launch = (function, (gx, gy, gz), (bx, by, bz), shared, stream)
+        self._record(*launch, self._parameters(params, extra))
+        return 0
+
+    def cuLaunchKernelEx(self, config, function, params, extra):
+        # Words and addresses as cuda.h lays them out.
+        config = bytes(config._obj)
+        gx, gy, gz, bx, by, bz, shared, stream, attributes, count = struct.unpack(
+            "=7I4xQQI4x", config
+        )
+        attribute = ctypes.string_at(attributes, 72)
+        assert count == 1 and struct.unpack("=i4xi60x", attribute) == (6, 1)
+        launch = (function, (gx, gy, gz), (bx, by, bz), shared, stream)
+        self._record(*launch, self._parameters(params, extra), overlaps=True)
+        return 0
+
+    def _parameters(self, params, extra):
         if params is not None:
             assert extra is None
-            self._record(
-                function, (gx, gy, gz), (bx, by, bz), shared, stream,
-                b"".join(
-                    ctypes.string_at(pointer, size)
-                    for pointer, size in zip(list(params), self.parameter_sizes)
-                ),
-            )  # fmt: skip
-            return 0
+            return b"".join(
+                ctypes.string_at(pointer, size)
+                for pointer, size in zip(list(params), self.parameter_sizes)
+            )
         words = (ctypes.c_void_p * 5).from_buffer(extra._obj)
         assert (words[0], words[2], words[4]) == (1, 2, None)
         size = ctypes.c_size_t.from_address(words[3]).value
-        self._record(
-            function, (gx, gy, gz), (bx, by, bz), shared, stream,
-            ctypes.string_at(words[1], size),
-        )  # fmt: skip
-        return 0
+        return ctypes.string_at(words[1], size)
 
-    def _record(self, function, grid, block, shared, stream, params):
+    def _record(
+        self, function, grid, block, shared, stream, params, overlaps=False
+    ):
         self.launches.append(
             LaunchRecord(
                 self.stack[-1],
@@ -165,6 +177,7 @@ class FakeCuda:
                 shared,
                 stream,
                 params,
+                overlaps,
             )
         )
 

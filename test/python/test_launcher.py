@@ -495,6 +495,44 @@ class ModuleTest(LauncherTest):
         values = second.unpack("@P6qP6q")
         self.assertEqual((values[0], values[7]), ((1 << 40) + 1024, (1 << 40) + 4096))
 
+    def test_kernels_overlap_only_those_launched_just_before(self):
+        kernel = manifest([buffer("x")], grid=[["dim", 0, 0], 1, 1])["kernels"][0]
+        source = manifest([buffer("x")])
+        source["kernels"] = [
+            {**kernel, "name": name, "overlaps_previous": overlaps}
+            for name, overlaps in (("a", True), ("b", True), ("c", False), ("d", True))
+        ]
+        source["kernels"][1]["grid"] = [["dim", 0, 1], 1, 1]
+        module = self.module(source)
+        x = FakeTensor((1, 8, 1, 128))
+        module.launch(x, stream=77)
+        module["d"](x)
+        self.assertEqual(
+            [(launch.function, launch.overlaps) for launch in self.cuda.launches],
+            [("a", False), ("b", True), ("c", False), ("d", True), ("d", False)],
+        )
+        whole, own = self.cuda.launches[3:]
+        self.assertEqual((whole.grid, whole.block), (own.grid, own.block))
+        self.assertEqual((whole.stream, whole.shared_bytes), (77, 0))
+        self.assertEqual(whole.params, own.params)
+        self.cuda.launches.clear()
+        # Without the second kernel, nothing is known of what is before the third.
+        source["kernels"][2]["overlaps_previous"] = True
+        self.module(source).launch(FakeTensor((1, 0, 1, 128)))
+        self.assertEqual(
+            [(launch.function, launch.overlaps) for launch in self.cuda.launches],
+            [("a", False), ("c", False), ("d", True)],
+        )
+
+    def test_overlap_is_true_or_false(self):
+        source = manifest([buffer("q")], overlaps_previous=1)
+        with self.assertRaises(tile.ManifestError) as caught:
+            self.module(source)
+        self.assertEqual(
+            str(caught.exception),
+            "kernels[0].overlaps_previous: expected true or false, got 1",
+        )
+
     def test_nothing_is_launched_unless_every_kernel_accepts(self):
         x = FakeTensor((1, 8, 1, 128))
         self.assertRefused(

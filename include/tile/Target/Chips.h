@@ -38,6 +38,9 @@ struct Chip {
   /// Copies of whole tiles by the copy engine, TMA (sm_90 and later), and
   /// registers that warps pass on.
   bool bulkCopy;
+  /// Kernels that start before the one in front of them has ended, programmatic
+  /// dependent launch (sm_90 and later).
+  bool dependentLaunch;
   /// PTX ISA version that the generated code is written for, times ten
   /// (LLVM's +ptxNN); 0 on AMD.
   unsigned ptxVersion;

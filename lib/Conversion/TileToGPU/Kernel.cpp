@@ -232,6 +232,11 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   func->setAttr(TileDialect::kSharedBytesAttr,
                 builder.getI64IntegerAttr(sharedBytes));
   func->setAttr(TileDialect::kParamsAttr, builder.getArrayAttr(params));
+  bool waits =
+      kernel.walk([](WaitPrerequisitesOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (waits && chip.dependentLaunch)
+    func->setAttr(TileDialect::kOverlapsPreviousAttr, builder.getUnitAttr());
   grid->erase();
 
   // Arguments of the old body in terms of the new ones.

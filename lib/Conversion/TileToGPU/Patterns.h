@@ -32,6 +32,11 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
 void populateRolePatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip);
 
+/// Waiting for the kernel before and starting the one behind.
+void populateLaunchPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns,
+                            const Chip &chip);
+
 /// Products that read shared memory themselves, and their fences.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);

@@ -117,6 +117,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
     populateRolePatterns(converter, patterns, *chip);
+    populateLaunchPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);
     // Patterns look at the values that index a buffer: they must not meet
     // block arguments that have been replaced.

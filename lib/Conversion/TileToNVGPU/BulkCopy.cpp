@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkCopy.h"
+#include "Assembly.h"
 #include "KeepHere.h"
 #include "SharedAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,17 +20,6 @@ using namespace tile;
 
 /// Of the shuffle that gives the number of the thread.
 static constexpr StringLiteral kThreadAttr = "tile.thread";
-
-/// An instruction without results; `text` says where the operands go.
-static void emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
-                         StringRef constraints, ValueRange operands) {
-  std::string all = constraints.str() + (constraints.empty() ? "" : ",");
-  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, text.str(),
-                            all + "~{memory}", /*has_side_effects=*/true,
-                            /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None,
-                            LLVM::AsmDialectAttr(), ArrayAttr());
-}
 
 namespace {
 

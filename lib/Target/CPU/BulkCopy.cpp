@@ -1,7 +1,7 @@
 //===- BulkCopy.cpp - Barriers in memory and the copy engine --------------===//
 //
-// Source: PTX ISA, "mbarrier", "cp.async.bulk.tensor", "setmaxnreg" and "Tensor
-// Swizzling Modes".
+// Source: PTX ISA, "mbarrier", "cp.async.bulk.tensor", "setmaxnreg",
+// "griddepcontrol" and "Tensor Swizzling Modes".
 //
 //===----------------------------------------------------------------------===//
 
@@ -239,6 +239,9 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
       {"mbarrier.try_wait.parity.shared::cta.b64", Work::Barrier, waitForPhase},
       {"cp.async.bulk.tensor.*", Work::Copy, bulkCopy, nullptr, nullptr,
        decodeBulkCopy},
+      // Kernels run one after another: there is nothing left to wait for.
+      {"griddepcontrol.wait", Work::Barrier, doNothing},
+      {"griddepcontrol.launch_dependents", Work::Barrier, doNothing},
       {"mov.b32", Work::Index, move, nullptr, nullptr, decodeMove},
       {"llvm.nvvm.setmaxnreg.*", Work::Index, nullptr, doNothingTogether},
   };

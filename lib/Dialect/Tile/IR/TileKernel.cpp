@@ -86,6 +86,13 @@ GridOp KernelOp::getGrid() {
   return *getBody().front().getOps<GridOp>().begin();
 }
 
+LogicalResult WaitPrerequisitesOp::verify() {
+  if (!isa<KernelOp, WarpRolesOp>((*this)->getParentOp()))
+    return emitOpError("must be at the top level of a kernel or of a role, "
+                       "where every thread comes by");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // GridOp
 //===----------------------------------------------------------------------===//

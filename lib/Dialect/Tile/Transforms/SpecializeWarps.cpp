@@ -362,6 +362,10 @@ void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
                          planned->dims, slotOf(ring, slot), ring.full, slot);
       continue;
     }
+    if (isa<WaitPrerequisitesOp>(op)) {
+      rewriter.clone(op);
+      continue;
+    }
     auto loop = dyn_cast<scf::ForOp>(op);
     bool copiesInside = false;
     if (loop)
@@ -480,7 +484,7 @@ void Specializer::run() {
   kernel->removeAttr(TileDialect::kProducerWarpsAttr);
   SmallVector<Operation *> inside;
   for (Operation &op : body.without_terminator())
-    if (!outside.contains(&op))
+    if (!outside.contains(&op) && !isa<LaunchDependentsOp>(op))
       inside.push_back(&op);
   makeRings();
   auto roles =

@@ -274,6 +274,11 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
           [&](Operation *) -> LogicalResult {
             return chip.asyncCopy ? success() : LogicalResult(unavailable());
           })
+      .Case<WaitPrerequisitesOp, LaunchDependentsOp>(
+          [&](Operation *) -> LogicalResult {
+            return chip.dependentLaunch ? success()
+                                        : LogicalResult(unavailable());
+          })
       .Case([&](AtomicRMWOp atomic) -> LogicalResult {
         auto type = cast<VectorType>(atomic.getValue().getType());
         auto space = cast<mlir::gpu::AddressSpaceAttr>(

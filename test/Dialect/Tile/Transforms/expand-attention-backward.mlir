@@ -11,6 +11,8 @@
 
 // CHECK-LABEL: tile.kernel @full_stats
 // CHECK-SAME: num_warps = 4
+// CHECK: tile.launch_dependents
+// CHECK-NOT: tile.wait_prerequisites
 // CHECK: %[[OH:.*]] = tile.slice %arg3[
 // CHECK: %[[DOH:.*]] = tile.slice %arg4[
 // CHECK-DAG: %[[LSEH:.*]] = tile.slice %arg5[
@@ -38,6 +40,7 @@
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: tile.launch_dependents
 // CHECK: %[[B:.*]] = tile.dim %arg0[0]
 // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
 // CHECK: %[[H:.*]] = tile.dim %arg0[2]
@@ -48,6 +51,7 @@
 // CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
+// CHECK-NEXT: tile.wait_prerequisites
 // CHECK: %[[HEAD0:.*]] = arith.muli %[[Y]], %[[GROUP]]
 // CHECK: %[[SUMS:.*]]:2 = scf.for %[[I:.*]] = %[[C0]] to %[[GROUP]] step %[[C1]]
 // CHECK: %[[HEAD:.*]] = arith.addi %[[HEAD0]], %[[I]]
@@ -90,6 +94,7 @@
 
 // CHECK-LABEL: tile.kernel @full_dq
 // CHECK-SAME: num_warps = 4
+// CHECK: tile.wait_prerequisites
 // CHECK: %[[SUM:.*]] = tile.load {{.*}} -> tensor<32x64xf32>
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[SUM]]
 // CHECK: %[[LOW:.*]] = arith.truncf %[[SCALED]]

@@ -199,3 +199,35 @@ tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_
 // CHECK: scf.for
 // CHECK: tile.bulk_copy %arg0[%{{.*}}, %c0, %{{.*}}] dims [2], %{{.*}} : {{.*}}!tile.buffer<64xf32
 // CHECK: tile.bulk_copy %arg0[%{{.*}}, %c1, %{{.*}}] dims [2]
+
+// -----
+
+// The kernel behind may start before roles begin; every role waits for the one before.
+
+!q = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// CHECK-LABEL: tile.kernel @waits
+tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.launch_dependents
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %qs = tile.alloc : !tile
+  tile.copy %q[%c0, %c0], %qs : !q, !tile
+  tile.wait_prerequisites
+  %ks = tile.alloc : !tile
+  tile.copy %k[%c0, %c0], %ks : !q, !tile
+  %s = tile.dot %qs, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+// CHECK: tile.launch_dependents
+// CHECK: tile.warp_roles warps = [4, 4] {
+// CHECK-NOT: tile.launch_dependents
+// CHECK: tile.wait_prerequisites
+// CHECK: tile.wait_barrier
+// CHECK: }, {
+// CHECK: tile.bulk_copy %arg0
+// CHECK-NEXT: tile.wait_prerequisites
+// CHECK-NEXT: tile.bulk_copy %arg1

@@ -54,6 +54,7 @@ def Tile_Dialect : Dialect {
     static constexpr llvm::StringLiteral kBlockAttr = "tile.block";
     static constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes";
     static constexpr llvm::StringLiteral kParamsAttr = "tile.params";
+    static constexpr llvm::StringLiteral kOverlapsPreviousAttr = "tile.overlaps_previous";
   }];
 }
 

@@ -438,4 +438,25 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
   let dependentDialects = ["::tile::TileDialect"];
 }
 
+def TileVerifyPrerequisites
+    : Pass<"tile-verify-prerequisites", "::mlir::ModuleOp"> {
+  let summary = "Checks what kernels do before they wait for others";
+  let description = [{
+    Changes nothing. A kernel with `tile.wait_prerequisites` may run beside the
+    one before it, and beside those before that one as long as each of them
+    waits, too. It is an error if, before it waits, it reads what one of them
+    writes, or writes what one of them touches; buffers are the same if their
+    parameters have the same name. Kernels that run one after another on the
+    CPU cannot show it.
+
+    ```mlir
+    tile.kernel @first(%s: !b {tile.name = "s"}) { ... tile.store %t, %s[%i] ... }
+    tile.kernel @second(%s: !b {tile.name = "s"}) {
+      %t = tile.load %s[%i] : ... // error: reads 's' before tile.wait_prerequisites
+      tile.wait_prerequisites
+    }
+    ```
+  }];
+}
+
 #endif // TILE_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -461,4 +461,32 @@ def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
   let assemblyFormat = "attr-dict";
 }
 
+//===----------------------------------------------------------------------===//
+// Programmatic dependent launch
+//===----------------------------------------------------------------------===//
+
+def TileGPU_WaitPrerequisitesOp : TileGPU_BarrierOp<"wait_prerequisites"> {
+  let summary = "waits until the kernel before this one has ended";
+  let description = [{
+    Until it has ended, and what it wrote is visible to all threads of this one.
+
+    ```mlir
+    tile_gpu.wait_prerequisites
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_LaunchDependentsOp : TileGPU_BarrierOp<"launch_dependents"> {
+  let summary = "the kernel behind this one may start";
+  let description = [{
+    Once a thread of every block has come here, or the block has ended.
+
+    ```mlir
+    tile_gpu.launch_dependents
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 #endif // TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD

@@ -7,6 +7,25 @@ using namespace tile;
 
 /// Warps of the kernels that only move and add.
 static constexpr int64_t kWarps = 4;
+/// Each kernel starts while the one before ends: it waits for that one before
+/// it touches anything. That of dK and dV, which `waitsItself`, reads K and V
+/// before.
+static void overlap(MutableArrayRef<BackwardKernel> kernels,
+                    StringRef waitsItself) {
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    bool isFirst = i == 0, isLast = i + 1 == kernels.size();
+    bool waits = !isFirst && kernel.suffix != waitsItself;
+    kernel.build = [=, build = std::move(kernel.build)](
+                       ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+      if (!isLast)
+        LaunchDependentsOp::create(b);
+      if (waits)
+        WaitPrerequisitesOp::create(b);
+      build(b, mapping);
+    };
+  }
+}
+
 /// A warp adds up all rows of a head by itself.
 static constexpr int64_t kSinkWarps = 1;
 
@@ -38,5 +57,6 @@ SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
     addWithSizes("dq", buildBackwardQueries, sizes.queries);
   if (op.getKvMode())
     add("sum", buildBackwardSumKeys);
+  overlap(kernels, "dkv");
   return kernels;
 }

@@ -294,6 +294,8 @@ void KeyBuilder::build() {
   Value dvh = viewHead(dv, Side::Keys, owner);
   computeFactors();
   cScores = splat(scores(b.getF32Type()), c);
+  if (isPacked()) // not in a loop
+    WaitPrerequisitesOp::create(b);
   forEachBlock(Side::Keys, sizes.blockN, block, [&](Value first) {
     row = first;
     computeQueryRanges();
@@ -301,6 +303,8 @@ void KeyBuilder::build() {
                           ValueRange{row, index(0)});
     values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
                             ValueRange{row, index(0)});
+    if (!isPacked())
+      WaitPrerequisitesOp::create(b);
     SmallVector<Value> sums{zeros(sizes.blockN, headDim),
                             zeros(sizes.blockN, valueDim)};
     if (head) {

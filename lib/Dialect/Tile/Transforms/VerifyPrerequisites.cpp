@@ -1,0 +1,120 @@
+//===- VerifyPrerequisites.cpp - Nothing is touched before the wait -------===//
+//
+// A kernel with tile.wait_prerequisites may start when the one before it has
+// started. That one has ended where this one waits; if it waits itself, the one
+// before it may still run when this one starts, and so forth. Up to the first
+// kernel that does not wait, they are the prerequisites.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEVERIFYPREREQUISITES
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// What a kernel does to the buffers that it is given, by their names.
+struct Access {
+  Operation *op;
+  std::string buffer;
+  bool isWrite;
+};
+} // namespace
+
+/// The argument that `buffer` is a view of; null for shared memory.
+static BlockArgument findArgument(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (op->getNumOperands() == 0 ||
+        !isa<BufferType>(op->getOperand(0).getType()))
+      return {};
+    buffer = op->getOperand(0);
+  }
+  return cast<BlockArgument>(buffer);
+}
+
+/// Launchers give one tensor to all parameters of a name.
+static std::string nameOf(KernelOp kernel, BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  auto name =
+      kernel.getArgAttrOfType<StringAttr>(number, TileDialect::kNameAttr);
+  return name ? name.getValue().str() : "arg" + std::to_string(number);
+}
+
+static SmallVector<Access> collectAccesses(KernelOp kernel) {
+  SmallVector<Access> accesses;
+  kernel.walk([&](MemoryEffectOpInterface op) {
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<BufferType>(operand.getType());
+      if (!type || type.isShared())
+        continue;
+      BlockArgument argument = findArgument(operand);
+      SmallVector<MemoryEffects::EffectInstance> effects;
+      op.getEffectsOnValue(operand, effects);
+      for (const MemoryEffects::EffectInstance &effect : effects)
+        if (argument &&
+            isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
+          accesses.push_back({op, nameOf(kernel, argument),
+                              isa<MemoryEffects::Write>(effect.getEffect())});
+    }
+  });
+  return accesses;
+}
+
+/// Whether a wait stands in front of `op`, or of what it is in.
+static bool isAfterWait(Operation *op, KernelOp kernel) {
+  for (; op != kernel; op = op->getParentOp())
+    for (Operation *before = op->getPrevNode(); before;
+         before = before->getPrevNode())
+      if (isa<WaitPrerequisitesOp>(before))
+        return true;
+  return false;
+}
+
+namespace {
+struct VerifyPrerequisites
+    : tile::impl::TileVerifyPrerequisitesBase<VerifyPrerequisites> {
+  void runOnOperation() override {
+    // What the prerequisites do to a buffer: an access of each kind.
+    llvm::StringMap<Access> reads, writes;
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      WalkResult waits = kernel.walk(
+          [](WaitPrerequisitesOp) { return WalkResult::interrupt(); });
+      SmallVector<Access> accesses = collectAccesses(kernel);
+      if (!waits.wasInterrupted()) {
+        reads.clear();
+        writes.clear();
+      }
+      for (const Access &access : accesses) {
+        if (!waits.wasInterrupted() || isAfterWait(access.op, kernel))
+          continue;
+        auto written = writes.find(access.buffer);
+        auto read = access.isWrite ? reads.find(access.buffer) : reads.end();
+        if (written == writes.end() && read == reads.end())
+          continue;
+        const Access &other =
+            written != writes.end() ? written->second : read->second;
+        InFlightDiagnostic diag = access.op->emitOpError()
+                                  << (access.isWrite ? "writes '" : "reads '")
+                                  << access.buffer
+                                  << "' before tile.wait_prerequisites";
+        diag.attachNote(other.op->getLoc())
+            << "kernel @" << other.op->getParentOfType<KernelOp>().getName()
+            << (other.isWrite ? " writes" : " reads")
+            << " it here and may still run";
+        return signalPassFailure();
+      }
+      for (const Access &access : accesses)
+        (access.isWrite ? writes : reads).insert({access.buffer, access});
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
