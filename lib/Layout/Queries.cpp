@@ -383,3 +383,45 @@ ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
   plan.kind = ConversionKind::WarpShuffle;
   return plan;
 }
+
+//===----------------------------------------------------------------------===//
+// Boxes of warps
+//===----------------------------------------------------------------------===//
+
+std::optional<std::array<int64_t, 2>> tile::findWarpBoxes(const Layout &dist) {
+  if (dist.shape().size() != 2)
+    return std::nullopt;
+  int64_t registers = dist.axisSize(kRegister), lanes = dist.axisSize(kLane);
+  int64_t warps = dist.axisSize(kWarp);
+  for (unsigned axis : {kRegister, kLane, kWarp})
+    if (dist.replication(axis) != 1)
+      return std::nullopt;
+  auto forEach = [&](int64_t warp, auto visit) {
+    for (int64_t reg = 0; reg < registers; ++reg)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        if (!visit(dist.element(reg, lane, warp)))
+          return false;
+    return true;
+  };
+  // The first warp says how large the boxes are.
+  std::array<int64_t, 2> box{1, 1}, count;
+  forEach(0, [&](ArrayRef<int64_t> element) {
+    for (unsigned dim : {0, 1})
+      box[dim] = std::max(box[dim], element[dim] + 1);
+    return true;
+  });
+  for (unsigned dim : {0, 1}) {
+    if (dist.shape()[dim] % box[dim] != 0)
+      return std::nullopt;
+    count[dim] = dist.shape()[dim] / box[dim];
+  }
+  if (count[0] * count[1] != warps || box[0] * box[1] != registers * lanes)
+    return std::nullopt;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    if (!forEach(warp, [&](ArrayRef<int64_t> element) {
+          return element[0] / box[0] == warp % count[0] &&
+                 element[1] / box[1] == warp / count[0];
+        }))
+      return std::nullopt;
+  return count;
+}

@@ -40,6 +40,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
+  kernel.addPass(createTileStageStores());
   kernel.addPass(createTilePipeline());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());

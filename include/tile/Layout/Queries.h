@@ -8,6 +8,7 @@
 #define TILE_LAYOUT_QUERIES_H
 
 #include "tile/Layout/Layout.h"
+#include <array>
 #include <optional>
 
 namespace tile {
@@ -74,6 +75,12 @@ findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
 /// of 8 bytes in groups of 16.
 int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
                       unsigned elementBits, unsigned banks = 32);
+
+/// A tile of two dimensions as m times n boxes of equal extents, side by side,
+/// of which warp w holds all of number w mod m along the rows and w div m along
+/// the columns: {m, n}. Nothing where warps hold anything else, or threads hold
+/// copies.
+std::optional<std::array<int64_t, 2>> findWarpBoxes(const Layout &dist);
 
 /// What it takes to turn a tile in layout `from` into layout `to`.
 enum class ConversionKind {

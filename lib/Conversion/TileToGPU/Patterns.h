@@ -27,8 +27,11 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
-/// Roles of warps, barriers in memory, the copy engine, and waiting for
-/// products.
+/// What the copy engine does.
+void populateBulkPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns, const Chip &chip);
+
+/// Roles of warps, barriers in memory, and waiting for products.
 void populateRolePatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip);
 

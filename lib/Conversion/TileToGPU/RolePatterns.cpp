@@ -7,15 +7,9 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "tile/Target/TensorMap.h"
 
 using namespace mlir;
 using namespace tile;
-
-/// Of arrivals by a role of one thread.
-static constexpr StringLiteral kOneThreadAttr = "tile.one_thread";
-/// Of a bulk copy: the function's argument that is its tensor map.
-static constexpr StringLiteral kTensorMapAttr = "tile.tensor_map";
 
 //===----------------------------------------------------------------------===//
 // Before the conversion
@@ -123,7 +117,8 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
                                             Value(), threads,
                                             /*arrive=*/false);
           op->erase();
-        } else if (isa<ArriveBarrierOp>(op) && i != 0) {
+        } else if (isa<ArriveBarrierOp, BulkOpInterface, BulkWaitOp>(op) &&
+                   i != 0) {
           op->setAttr(kOneThreadAttr, builder.getUnitAttr());
         } else if (isa<AwaitTurnOp>(op)) {
           takesTurns = true;
@@ -139,56 +134,6 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
         turns.begin(builder, roles.getLoc());
       }
     }
-}
-
-/// The dimensions of the source in the order of the tensor map, innermost
-/// first: columns and rows of the tile, then the others.
-static SmallVector<int64_t> mapOrder(BulkCopyOp copy) {
-  SmallVector<int64_t> order(llvm::reverse(copy.getDims()));
-  for (int64_t dim = copy.getSource().getType().getRank(); dim-- > 0;)
-    if (!llvm::is_contained(copy.getDims(), dim))
-      order.push_back(dim);
-  return order;
-}
-
-static TensorMapBoxes boxesOf(BulkCopyOp copy) {
-  BufferType dest = copy.getDest().getType();
-  return *matchTensorMap(dest.getCanonicalLayout(), dest.getElementBits() / 8);
-}
-
-SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
-                                               unsigned firstArgument) {
-  Builder builder(kernel.getContext());
-  SmallVector<Attribute> maps;
-  kernel.walk([&](BulkCopyOp copy) {
-    auto argument = cast<BlockArgument>(copy.getSource());
-    TensorMapBoxes boxes = boxesOf(copy);
-    SmallVector<int64_t> box(copy.getSource().getType().getRank(), 1);
-    box[0] = boxes.columns;
-    if (copy.getDims().size() > 1)
-      box[1] = boxes.rows;
-    auto numbers = [&](ArrayRef<int64_t> values) {
-      return builder.getArrayAttr(
-          llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
-            return builder.getI64IntegerAttr(value);
-          }));
-    };
-    NamedAttribute fields[] = {
-        builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
-        builder.getNamedAttr(
-            "argument", builder.getI64IntegerAttr(argument.getArgNumber())),
-        builder.getNamedAttr("dims", numbers(mapOrder(copy))),
-        builder.getNamedAttr("box", numbers(box)),
-        builder.getNamedAttr("swizzle",
-                             builder.getI64IntegerAttr(boxes.swizzle))};
-    Attribute map = builder.getDictionaryAttr(fields);
-    size_t number = llvm::find(maps, map) - maps.begin();
-    if (number == maps.size())
-      maps.push_back(map);
-    copy->setAttr(kTensorMapAttr,
-                  builder.getI64IntegerAttr(firstArgument + number));
-  });
-  return maps;
 }
 
 //===----------------------------------------------------------------------===//
@@ -346,43 +291,6 @@ struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
   }
 };
 
-struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(BulkCopyOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
-    auto map = op->getAttrOfType<IntegerAttr>(kTensorMapAttr);
-    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
-    BufferParts dest(op.getDest().getType(), adaptor.getDest());
-    Value barrier =
-        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front());
-    TensorMapBoxes boxes = boxesOf(op);
-    int64_t bytes = dest.type.getElementBits() / 8;
-    tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
-                                        boxes.count * boxes.distance() * bytes);
-    SmallVector<Value> indices = single(adaptor.getIndices());
-    SmallVector<Value> coordinates;
-    for (int64_t dim : mapOrder(op))
-      coordinates.push_back(arith::IndexCastOp::create(
-          rewriter, loc, rewriter.getI32Type(), indices[dim]));
-    Value column = coordinates[0];
-    for (int64_t i = 0; i < boxes.count; ++i) {
-      coordinates[0] = arith::AddIOp::create(
-          rewriter, loc, column, constantI32(rewriter, loc, i * boxes.columns));
-      Value place = arith::AddIOp::create(
-          rewriter, loc, dest.offset,
-          arith::ConstantIndexOp::create(rewriter, loc, i * boxes.distance()));
-      tile::gpu::BulkCopyOp::create(
-          rewriter, loc, func.getArgument(map.getInt()), coordinates,
-          dest.memory, place, barriers.memory, barrier);
-    }
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 struct WaitDotsPattern : MemoryPattern<WaitDotsOp> {
   using MemoryPattern::MemoryPattern;
   LogicalResult
@@ -400,6 +308,6 @@ struct WaitDotsPattern : MemoryPattern<WaitDotsOp> {
 void tile::populateRolePatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns, const Chip &chip) {
   patterns.add<WarpRolesPattern, InitBarriersPattern, WaitBarrierPattern,
-               ArriveBarrierPattern, BulkCopyPattern, WaitDotsPattern>(
+               ArriveBarrierPattern, WaitDotsPattern>(
       converter, patterns.getContext(), chip);
 }

@@ -116,6 +116,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateAtomicPatterns(converter, patterns, *chip);
     populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
+    populateBulkPatterns(converter, patterns, *chip);
     populateRolePatterns(converter, patterns, *chip);
     populateLaunchPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);

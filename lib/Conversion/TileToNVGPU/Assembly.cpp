@@ -1,9 +1,15 @@
 //===- Assembly.cpp - Instructions that LLVM does not name ----------------===//
+//
+// Source: PTX ISA, "createpolicy" and "Cache Eviction Priority Hints".
+//
+//===----------------------------------------------------------------------===//
 
 #include "Assembly.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using namespace tile;
 
 void tile::emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
                         StringRef constraints, ValueRange operands) {
@@ -13,4 +19,49 @@ void tile::emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
                             /*is_align_stack=*/false,
                             LLVM::tailcallkind::TailCallKind::None,
                             LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+/// A policy that gives all that an instruction accesses this priority.
+static Value emitPolicy(OpBuilder &builder, Location loc,
+                        CachePriority priority) {
+  std::string text =
+      ("createpolicy.fractional.L2::" + stringifyCachePriority(priority) +
+       ".b64 $0;")
+          .str();
+  return LLVM::InlineAsmOp::create(
+             builder, loc, builder.getI64Type(), ValueRange(), text, "=l",
+             /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+             ArrayAttr())
+      .getRes();
+}
+
+void tile::emitCached(OpBuilder &builder, Location loc, const Twine &name,
+                      const Twine &where, std::string constraints,
+                      SmallVector<Value> operands,
+                      std::optional<CachePriority> cache) {
+  if (!cache)
+    return emitAssembly(builder, loc, name + where + ";", constraints,
+                        operands);
+  operands.push_back(emitPolicy(builder, loc, *cache));
+  emitAssembly(builder, loc,
+               name + ".L2::cache_hint" + where + ", $" +
+                   Twine(operands.size() - 1) + ";",
+               constraints + ",l", operands);
+}
+
+std::string tile::assemblyCoordinates(size_t first, size_t count) {
+  std::string text = "{";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(llvm::seq(first, first + count), os,
+                        [&](size_t i) { os << '$' << i; });
+  os << '}';
+  return text;
+}
+
+std::string tile::repeatConstraint(StringRef constraint, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += ("," + constraint).str();
+  return text;
 }

@@ -3,6 +3,9 @@
 #define TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
 
 #include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include <optional>
+#include <string>
 
 namespace tile {
 
@@ -11,6 +14,19 @@ namespace tile {
 void emitAssembly(mlir::OpBuilder &builder, mlir::Location loc,
                   const llvm::Twine &text, llvm::StringRef constraints,
                   mlir::ValueRange operands);
+
+/// `name` with the operands `where`; with `cache`, in the form that takes a
+/// cache policy as one more operand.
+void emitCached(mlir::OpBuilder &builder, mlir::Location loc,
+                const llvm::Twine &name, const llvm::Twine &where,
+                std::string constraints,
+                llvm::SmallVector<mlir::Value> operands,
+                std::optional<CachePriority> cache);
+
+/// `{$first, $first+1, ...}`.
+std::string assemblyCoordinates(size_t first, size_t count);
+/// `,r` as many times.
+std::string repeatConstraint(llvm::StringRef constraint, size_t count);
 
 } // namespace tile
 

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tile;
@@ -108,23 +109,22 @@ struct BulkCopyToNVVM : OpConversionPattern<tile::gpu::BulkCopyOp> {
   matchAndRewrite(tile::gpu::BulkCopyOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
+    size_t rank = adaptor.getCoordinates().size();
     SmallVector<Value> operands{
         sharedAddress(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()),
         adaptor.getMap()};
     llvm::append_range(operands, adaptor.getCoordinates());
     operands.push_back(sharedAddress(rewriter, loc, adaptor.getBarriers(),
                                      adaptor.getBarrier()));
-    size_t rank = adaptor.getCoordinates().size();
-    std::string text, constraints = "r,l";
-    llvm::raw_string_ostream os(text);
-    os << "cp.async.bulk.tensor." << rank
-       << "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {";
-    llvm::interleaveComma(llvm::seq<size_t>(2, 2 + rank), os,
-                          [&](size_t i) { os << '$' << i; });
-    os << "}], [$" << 2 + rank << "];";
-    for (size_t i = 0; i <= rank; ++i)
-      constraints += ",r";
-    emitAssembly(rewriter, loc, text, constraints, operands);
+    std::string text =
+        llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global."
+                      "mbarrier::complete_tx::bytes",
+                      rank);
+    std::string where = llvm::formatv(" [$0], [$1, {0}], [${1}]",
+                                      assemblyCoordinates(2, rank), 2 + rank);
+    std::string constraints = "r,l" + repeatConstraint("r", rank + 1);
+    emitCached(rewriter, loc, text, where, constraints, operands,
+               op.getCache());
     rewriter.eraseOp(op);
     return success();
   }

@@ -1,6 +1,7 @@
 //===- TileToNVGPU.cpp - From tile_gpu to NVIDIA's dialects ---------------===//
 
 #include "BulkCopy.h"
+#include "BulkStore.h"
 #include "DependentLaunch.h"
 #include "SharedAddress.h"
 #include "Wgmma.h"
@@ -198,6 +199,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
   populateBulkCopyToNVVMPatterns(patterns);
   populateDependentLaunchToNVVMPatterns(patterns);
+  populateBulkStoreToNVVMPatterns(patterns);
   populateWgmmaToNVVMPatterns(patterns);
   patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, StoreMatrixToNVVM,
                AsyncCopyToNVGPU, CommitGroupToNVGPU, WaitGroupToNVVM>(

@@ -331,6 +331,11 @@ tile::cpu::packArguments(const KernelSpec &kernel,
     image.mark = TensorMapImage::kMark;
     image.rank = map.dims.size();
     image.elementBytes = width;
+    for (AtomicElement element :
+         {AtomicElement::F16, AtomicElement::BF16, AtomicElement::F32,
+          AtomicElement::F64, AtomicElement::I32, AtomicElement::I64})
+      if (stringify(element) == tensor.type)
+        image.element = element;
     image.swizzle = map.swizzle;
     for (auto [i, dim] : llvm::enumerate(map.dims)) {
       image.box[i] = map.box[i];

@@ -146,6 +146,30 @@ static void updateElements(const AtomicUpdate &update, char *memory,
   }
 }
 
+/// `update` of what is at `memory`; `olds` may be null.
+static void updateAll(const AtomicUpdate &update, char *memory,
+                      const char *values, char *olds) {
+  switch (bytesOf(update.element)) {
+  case 2:
+    return updateElements<uint16_t>(update, memory, values, olds);
+  case 4:
+    return updateElements<uint32_t>(update, memory, values, olds);
+  case 8:
+    return updateElements<uint64_t>(update, memory, values, olds);
+  }
+}
+
+void cpu::addElements(AtomicElement element, unsigned count, char *memory,
+                      const char *values) {
+  AtomicUpdate update;
+  bool isInteger =
+      element == AtomicElement::I32 || element == AtomicElement::I64;
+  update.op = isInteger ? BinOp::Add : BinOp::FAdd;
+  update.element = element;
+  update.count = count;
+  updateAll(update, memory, values, nullptr);
+}
+
 void cpu::updateMemory(Thread &thread, const Call &call, uint64_t address,
                        const char *values) {
   const auto &update =
@@ -160,14 +184,7 @@ void cpu::updateMemory(Thread &thread, const Call &call, uint64_t address,
   if (Checker *checker = block.getChecker())
     checker->atomic(thread, address, update.acquires, update.releases);
   char *olds = call.site->resultSize ? call.frame : nullptr;
-  switch (bytesOf(update.element)) {
-  case 2:
-    return updateElements<uint16_t>(update, memory, values, olds);
-  case 4:
-    return updateElements<uint32_t>(update, memory, values, olds);
-  case 8:
-    return updateElements<uint64_t>(update, memory, values, olds);
-  }
+  updateAll(update, memory, values, olds);
 }
 
 /// The address is operand 0, the values begin at operand 1.

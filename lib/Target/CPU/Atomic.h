@@ -28,6 +28,11 @@ llvm::Error decodeUpdate(llvm::AtomicRMWInst::BinOp op, llvm::Type *type,
 void updateMemory(Thread &thread, const Call &call, uint64_t address,
                   const char *values);
 
+/// Adds `count` elements to those at `memory`, one after another, each
+/// atomically.
+void addElements(AtomicElement element, unsigned count, char *memory,
+                 const char *values);
+
 /// Makes `site` one of this instruction, whose operands are its pointer and its
 /// value.
 llvm::Error decodeAtomic(const llvm::AtomicRMWInst &inst, Site &site);

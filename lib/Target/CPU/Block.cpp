@@ -126,6 +126,7 @@ bool Block::run(Dim3 index) {
     thread.suspects.clear();
     thread.copies.clear();
     thread.groups.clear();
+    thread.bulkStores.clear();
     stacks->prepare(thread, thread.id, enter);
     runnable.push_back(&thread);
   }
@@ -199,6 +200,7 @@ void Block::finish(Thread &thread) {
   for (auto &group : thread.groups)
     complete(thread, group);
   thread.groups.clear();
+  finishBulkStores(thread);
   thread.done = true;
   --unfinished;
   turns = 0;
@@ -312,10 +314,11 @@ char *Block::access(Thread &thread, const Site &site, uint64_t address,
     bool isShared = offset < launch.shared;
     if (kind == AccessKind::ProductRead)
       counter->readByProduct(bytes);
-    else if (kind != AccessKind::Read)
+    else if (kind != AccessKind::Read && kind != AccessKind::BulkRead)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/true);
-    if (kind == AccessKind::Read || kind == AccessKind::Atomic)
+    if (kind == AccessKind::Read || kind == AccessKind::BulkRead ||
+        kind == AccessKind::Atomic)
       counter->access(site, *thread.warp, thread.lane, isShared, offset, bytes,
                       /*writes=*/false);
   }

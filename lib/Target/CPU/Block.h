@@ -8,6 +8,7 @@
 #ifndef TILE_LIB_TARGET_CPU_BLOCK_H
 #define TILE_LIB_TARGET_CPU_BLOCK_H
 
+#include "BulkStore.h"
 #include "Check.h"
 #include "Fiber.h"
 #include "Instruction.h"
@@ -90,6 +91,7 @@ struct Thread : Context {
   /// Copies since the last commit, and committed groups, oldest first.
   std::vector<PendingCopy> copies;
   std::deque<std::vector<PendingCopy>> groups;
+  BulkStores bulkStores;
 };
 
 /// Lanes that have come to one instruction and wait for the others.
@@ -211,8 +213,8 @@ void runCall(Thread *thread, const Site *site, char *frame);
 void runAccess(Thread *thread, const Site *site, void *address);
 /// What a kernel calls before an instruction that the host itself performs.
 void runVisit(Thread *thread, const Site *site);
-/// What a kernel calls before it divides; `wrong` is not null if by zero, or the
-/// smallest integer by -1.
+/// What a kernel calls before it divides; `wrong` is not null if by zero, or
+/// the smallest integer by -1.
 void runDivision(Thread *thread, const Site *site, const void *wrong);
 /// What a kernel calls where a loop begins again.
 void runTurn(Thread *thread, const Site *site);

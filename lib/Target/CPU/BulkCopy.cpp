@@ -147,32 +147,26 @@ void cpu::Block::completeBulk(Thread &thread, MemoryBarrier &barrier) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// cp.async.bulk.tensor.<rank>d.shared::cluster.global...
-static llvm::Error decodeBulkCopy(const llvm::CallBase &call, Site &site) {
-  llvm::StringRef name = site.name;
-  if (!name.consume_front("cp.async.bulk.tensor.") ||
-      name.consumeInteger(10, site.immediate) || site.immediate < 1 ||
-      site.immediate > kTensorMapRank ||
-      name != "d.shared::cluster.global.mbarrier::complete_tx::bytes" ||
-      site.operands.size() != size_t(site.immediate) + 3)
-    return llvm::createStringError("no tile of a tensor that it knows");
-  return llvm::Error::success();
-}
-
-static void bulkCopy(Thread &thread, const Call &call) {
+TensorMapImage cpu::readTensorMap(Thread &thread, const Call &call,
+                                  uint64_t address) {
   const Site &site = *call.site;
   TensorMapImage map;
-  memcpy(&map, reinterpret_cast<const char *>(call.integer(1)), sizeof(map));
+  memcpy(&map, reinterpret_cast<const char *>(address), sizeof(map));
   if (map.mark != TensorMapImage::kMark || map.rank != site.immediate)
     thread.block->fail(thread, site, [&] {
       return Report(formatv("'{0}' is given no tensor map of {1} dimensions",
                             site.name, site.immediate));
     });
-  MemoryBarrier &barrier = barrierAt(thread, site, call.integer(2 + map.rank));
-  uint64_t to = call.integer(0);
+  return map;
+}
+
+int64_t
+cpu::forEachChunk(const TensorMapImage &map, const Call &call,
+                  unsigned firstCoordinate, uint64_t to,
+                  llvm::function_ref<void(const TensorMapChunk &)> visit) {
   int64_t at[kTensorMapRank] = {};
   for (unsigned d = 0; d < map.rank; ++d)
-    at[d] = call.operand<int32_t>(2 + d);
+    at[d] = call.operand<int32_t>(firstCoordinate + d);
   int64_t rowBytes = map.box[0] * map.elementBytes, rows = 1;
   for (unsigned d = 1; d < map.rank; ++d)
     rows *= map.box[d];
@@ -196,20 +190,42 @@ static void bulkCopy(Thread &thread, const Call &call) {
               : 0;
       uint64_t address = to + row * rowBytes + begin;
       address ^= (address >> 7 & mask) << 4;
-      char *destination = thread.block->accessShared(thread, site, address, 16,
-                                                     16, AccessKind::CopyIssue);
-      const char *source = nullptr;
-      if (valid != 0)
-        source = thread.block->access(
-            thread, site,
-            reinterpret_cast<uintptr_t>(map.base + offset +
-                                        first * map.elementBytes),
-            valid * map.elementBytes, map.elementBytes, AccessKind::Read);
-      barrier.copies.push_back(
-          {&site, destination, source, 16, unsigned(valid * map.elementBytes)});
+      visit({address, map.base + offset + first * map.elementBytes,
+             unsigned(valid * map.elementBytes)});
     }
   }
-  barrier.bytes -= rows * rowBytes;
+  return rows * rowBytes;
+}
+
+/// cp.async.bulk.tensor.<rank>d.shared::cluster.global...
+static llvm::Error decodeBulkCopy(const llvm::CallBase &, Site &site) {
+  llvm::StringRef name = site.name;
+  bool isCached = name.consume_back(".L2::cache_hint");
+  if (!name.consume_front("cp.async.bulk.tensor.") ||
+      name.consumeInteger(10, site.immediate) || site.immediate < 1 ||
+      site.immediate > kTensorMapRank ||
+      name != "d.shared::cluster.global.mbarrier::complete_tx::bytes" ||
+      site.operands.size() != size_t(site.immediate) + 3 + isCached)
+    return llvm::createStringError("no tile of a tensor that it knows");
+  return llvm::Error::success();
+}
+
+static void bulkCopy(Thread &thread, const Call &call) {
+  const Site &site = *call.site;
+  TensorMapImage map = readTensorMap(thread, call, call.integer(1));
+  MemoryBarrier &barrier = barrierAt(thread, site, call.integer(2 + map.rank));
+  barrier.bytes -= forEachChunk(
+      map, call, /*firstCoordinate=*/2, call.integer(0),
+      [&](const TensorMapChunk &chunk) {
+        char *destination = thread.block->accessShared(
+            thread, site, chunk.address, 16, 16, AccessKind::CopyIssue);
+        const char *source = nullptr;
+        if (chunk.valid != 0)
+          source = thread.block->access(
+              thread, site, reinterpret_cast<uintptr_t>(chunk.global),
+              chunk.valid, map.elementBytes, AccessKind::Read);
+        barrier.copies.push_back({&site, destination, source, 16, chunk.valid});
+      });
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 

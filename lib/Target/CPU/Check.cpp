@@ -78,10 +78,11 @@ Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
       shared(reinterpret_cast<uintptr_t>(shared)),
       sharedShadow(launch.shared, checked.unit, /*global=*/false),
       clocks(size_t(launch.block[0]) * launch.block[1] * launch.block[2]),
-      productSteps(llvm::divideCeil(clocks.size(), launch.warpSize)) {
+      productSteps(llvm::divideCeil(clocks.size(), launch.warpSize)),
+      storeSteps(productSteps.size()) {
   for (ThreadClock &clock : clocks)
     for (Clock *each : {&clock.now, &clock.released, &clock.pending})
-      each->own.resize(clocks.size() + productSteps.size() + 1);
+      each->own.resize(copyEngine() + 1 + storeSteps.size());
 }
 
 void Checker::reset() {
@@ -93,6 +94,7 @@ void Checker::reset() {
     clock.now.own[i] = 1;
   }
   llvm::fill(productSteps, 1);
+  llvm::fill(storeSteps, 1);
   bulkStep = 1;
 }
 
@@ -100,6 +102,7 @@ static llvm::StringRef verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
   case AccessKind::ProductRead:
+  case AccessKind::BulkRead:
     return "reads";
   case AccessKind::Write:
     return "writes";
@@ -122,6 +125,9 @@ Step Checker::stepOf(const Thread &thread, const Site &site,
   if (kind == AccessKind::ProductRead) {
     step.clock = productSteps[thread.warp->id];
     step.place = productsOf(*thread.warp) + Step::kActors * site.index;
+  } else if (kind == AccessKind::BulkRead) {
+    step.clock = storeSteps[thread.warp->id];
+    step.place = storesOf(*thread.warp) + Step::kActors * site.index;
   }
   return step;
 }
@@ -233,16 +239,19 @@ std::string Checker::describePlaceOf(uint64_t address) const {
   return formatv("byte {0} of shared memory", address - shared);
 }
 
-/// `thread 5`, `the product of threads 0-31`.
+/// `thread 5`, `the product of threads 0-31`, `the copy engine for threads
+/// 0-31`.
 std::string Checker::nameOf(unsigned actor) const {
   if (actor < clocks.size())
     return formatv("thread {0}", actor);
   if (actor == copyEngine())
     return "the copy engine";
-  unsigned first = (actor - clocks.size()) * launch.warpSize;
-  return formatv("the product of threads {0}-{1}", first,
-                 std::min<unsigned>(first + launch.warpSize, clocks.size()) -
-                     1);
+  bool stores = actor > copyEngine();
+  unsigned first =
+      (actor - (stores ? copyEngine() + 1 : clocks.size())) * launch.warpSize;
+  return formatv(
+      "{0} threads {1}-{2}", stores ? "the copy engine for" : "the product of",
+      first, std::min<unsigned>(first + launch.warpSize, clocks.size()) - 1);
 }
 
 void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
@@ -264,7 +273,7 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
       other += formatv(" of block ({0}, {1}, {2})", block % launch.grid[0],
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
-    bool isProduct = fault.other.actor() >= clocks.size() &&
+    bool isAwaited = fault.other.actor() >= clocks.size() &&
                      fault.other.actor() != copyEngine();
     notes.push_back(
         {(*checked.sites)[fault.other.site()].position,
@@ -272,7 +281,7 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
                  fault.kind == Fault::Pending ? "copies to"
                  : fault.otherWrote           ? "writes"
                                               : "reads",
-                 isProduct ? ", until it has been waited for" : "")});
+                 isAwaited ? ", until it has been waited for" : "")});
   }
   std::string message;
   switch (fault.kind) {
@@ -307,6 +316,28 @@ void Checker::copyDone(Thread &thread, const Site &site, const char *address,
   sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
                       AccessKind::CopyDone, stepOf(thread, site),
                       clocks[thread.id].now);
+}
+
+void Checker::storeDone(Thread &thread, const Site &site, const char *address,
+                        unsigned bytes) {
+  auto place = reinterpret_cast<uintptr_t>(address);
+  for (Buffer &buffer : checked.buffers)
+    if (buffer.shadow && place >= buffer.begin && place < buffer.end)
+      buffer.shadow->access(place - buffer.begin, bytes, AccessKind::CopyDone,
+                            stepOf(thread, site), clocks[thread.id].now);
+}
+
+unsigned Checker::storesOf(const Warp &warp) const {
+  return copyEngine() + 1 + warp.id;
+}
+
+uint32_t Checker::closeStores(const Warp &warp) {
+  return storeSteps[warp.id]++;
+}
+
+void Checker::awaitStores(const Thread &thread, uint32_t step) {
+  uint32_t &known = clocks[thread.id].now.own[storesOf(*thread.warp)];
+  known = std::max(known, step);
 }
 
 void Checker::bulkDone(Thread &thread, const Site &site, const char *address,

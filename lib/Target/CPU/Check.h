@@ -88,6 +88,16 @@ public:
   /// Who has `clock` knows the copies that the copy engine has made so far.
   void passBulk(Clock &clock);
 
+  /// A write of the copy engine to global memory has been waited for.
+  void storeDone(Thread &thread, const Site &site, const char *address,
+                 unsigned bytes);
+  /// What the copy engine has read for a warp, up to the step that is returned,
+  /// belongs to one group.
+  uint32_t closeStores(const Warp &warp);
+  /// A thread has waited until the copy engine has read what it does up to
+  /// `step` for its warp.
+  void awaitStores(const Thread &thread, uint32_t step);
+
   void fence(Thread &thread, bool acquires, bool releases);
   /// fence.proxy.async: what the thread knows to be written, the async proxy
   /// sees.
@@ -111,6 +121,8 @@ private:
   /// The engine of a warp that multiplies, as an index into Clock::own.
   unsigned productsOf(const Warp &warp) const;
   unsigned copyEngine() const { return clocks.size() + productSteps.size(); }
+  /// The copy engine as far as it reads for a warp.
+  unsigned storesOf(const Warp &warp) const;
   std::string nameOf(unsigned actor) const;
   void release(const Thread &thread);
   std::string describePlaceOf(uint64_t address) const;
@@ -130,6 +142,8 @@ private:
   std::vector<ThreadClock> clocks;
   /// The steps of the warps' engines.
   std::vector<uint32_t> productSteps;
+  /// The steps of the copy engine that reads for the warps.
+  std::vector<uint32_t> storeSteps;
   /// The step of the copy engine.
   uint32_t bulkStep = 1;
 };

@@ -13,6 +13,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
@@ -112,6 +113,17 @@ static bool mayBeWritten(const llvm::Value &pointer) {
   return false;
 }
 
+/// Whether the copy engine writes through this tensor map.
+static bool isStoredThrough(const llvm::Value &map) {
+  return llvm::any_of(map.users(), [](const llvm::User *user) {
+    auto *call = llvm::dyn_cast<llvm::CallBase>(user);
+    if (!call)
+      return llvm::isa<llvm::CastInst>(user) && isStoredThrough(*user);
+    auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+    return assembly && assembly->getAsmString().contains(".global.shared::cta");
+  });
+}
+
 /// Buffers are one pointer and one argument for each extent and stride that is
 /// dynamic.
 void Program::Implementation::findWritten(const llvm::Module &module) {
@@ -127,6 +139,10 @@ void Program::Implementation::findWritten(const llvm::Module &module) {
       argument += 1 + llvm::count(parameter.shape, std::nullopt) +
                   llvm::count(parameter.strides, std::nullopt);
     }
+    for (const TensorMapSpec &map : kernel.tensorMaps)
+      if (argument < function->arg_size() &&
+          isStoredThrough(*function->getArg(argument++)))
+        parameters[selection[map.argument]].isWritten = true;
   }
 }
 

@@ -126,6 +126,7 @@ llvm::ArrayRef<Instruction> matrixInstructions();
 llvm::ArrayRef<Instruction> wgmmaInstructions();
 llvm::ArrayRef<Instruction> atomicInstructions();
 llvm::ArrayRef<Instruction> bufferInstructions();
+llvm::ArrayRef<Instruction> bulkStoreInstructions();
 llvm::ArrayRef<Instruction> bulkCopyInstructions();
 
 /// The row for this name, or null.

@@ -41,6 +41,14 @@ static bool isFenced(const Step &write, const Clock &clock) {
          write.clock <= clock.fenced[write.actor()];
 }
 
+static bool isAsyncRead(AccessKind kind) {
+  return kind == AccessKind::ProductRead || kind == AccessKind::BulkRead;
+}
+
+static bool isRead(AccessKind kind) {
+  return kind == AccessKind::Read || isAsyncRead(kind);
+}
+
 std::optional<Fault> Shadow::update(History &history, AccessKind kind,
                                     const Step &step,
                                     const Clock &clock) const {
@@ -51,7 +59,7 @@ std::optional<Fault> Shadow::update(History &history, AccessKind kind,
   }
   if (history.pending)
     return Fault{Fault::Pending, history.write, true, 0};
-  bool onlyReads = kind == AccessKind::Read || kind == AccessKind::ProductRead;
+  bool onlyReads = isRead(kind);
   bool reads = onlyReads || kind == AccessKind::Atomic;
   if (reads && !global && !history.write.exists())
     return Fault{Fault::NeverWritten, {}, false, 0};
@@ -63,7 +71,7 @@ std::optional<Fault> Shadow::update(History &history, AccessKind kind,
     if (!overwrites->unlessEqual)
       return overwrites;
   }
-  if (kind == AccessKind::ProductRead && !isFenced(history.write, clock))
+  if (isAsyncRead(kind) && !isFenced(history.write, clock))
     return Fault{Fault::NotFenced, history.write, true, 0};
   if (onlyReads) {
     if (isOrdered(history.firstRead, step, clock))
@@ -125,7 +133,7 @@ std::optional<Fault> Shadow::accessGranule(size_t index, size_t begin,
     if (merge(result, at(update(parts[i], kind, step, clock), i * unit)))
       return result;
   // A write of all parts makes them equal again.
-  if (whole && kind != AccessKind::Read && kind != AccessKind::ProductRead) {
+  if (whole && !isRead(kind)) {
     granule.whole = parts[0];
     stripe.free.push_back(granule.split - 1);
     granule.split = 0;

@@ -54,6 +54,8 @@ enum class AccessKind {
   /// A read of shared memory through the async proxy, by a warp's engine of
   /// products: until it has been waited for.
   ProductRead,
+  /// The same by the copy engine, for a warp.
+  BulkRead,
   /// A write that takes place when it is waited for, and that wait.
   CopyIssue,
   CopyDone

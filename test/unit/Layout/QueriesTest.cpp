@@ -387,6 +387,47 @@ TEST_P(RandomQueries, Conversion) {
                                       Digits(from.axis(kWarp)), shape));
 }
 
+/// findWarpBoxes by the definition.
+static std::optional<std::array<int64_t, 2>> boxesOf(const Layout &dist) {
+  int64_t warps = dist.axisSize(kWarp);
+  std::map<Tuple, std::set<int64_t>> holders;
+  int64_t held = 0;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane)
+      for (int64_t reg = 0; reg < dist.axisSize(kRegister); ++reg, ++held)
+        holders[define(dist, {reg, lane, warp})].insert(warp);
+  int64_t rows = dist.shape()[0], columns = dist.shape()[1];
+  if (held != rows * columns || int64_t(holders.size()) != held)
+    return std::nullopt;
+  for (int64_t m = 1; m <= warps; ++m) {
+    int64_t n = warps / m;
+    if (m * n != warps || rows % m != 0 || columns % n != 0)
+      continue;
+    if (llvm::all_of(holders, [&](const auto &element) {
+          int64_t row = element.first[0] / (rows / m);
+          int64_t column = element.first[1] / (columns / n);
+          return *element.second.begin() == row + m * column;
+        }))
+      return std::array<int64_t, 2>{m, n};
+  }
+  return std::nullopt;
+}
+
+TEST_P(RandomQueries, WarpBoxes) {
+  const int64_t shapes[][2] = {{16, 32}, {6, 80}, {8, 96}, {32, 16}};
+  Layout dist = distributed(shapes[below(4)]);
+  EXPECT_EQ(findWarpBoxes(dist), boxesOf(dist));
+  // Two and four warps with a box each, lanes and registers within.
+  int64_t m = 1 << below(3), n = 1 << below(3);
+  Digits warps{{m, 0, 16}, {n, 1, 8}};
+  if (below(4) == 0)
+    std::swap(warps[0], warps[1]);
+  Layout boxes = Layout::distributed(
+      Digits{{2, 0, 1}, {2, 0, 2}}, Digits{{4, 0, 4}, {8, 1, 1}}, warps,
+      llvm::SmallVector<int64_t, 4>{16 * m, 8 * n});
+  EXPECT_EQ(findWarpBoxes(boxes), boxesOf(boxes));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomQueries, testing::Range(0u, 200u));
 
 } // namespace

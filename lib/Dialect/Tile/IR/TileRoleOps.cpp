@@ -1,8 +1,8 @@
 //===- TileRoleOps.cpp - Verifiers of roles and barriers ------------------===//
 
+#include "BulkOps.h"
 #include "mlir/IR/Builders.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/TensorMap.h"
 
 using namespace mlir;
 using namespace tile;
@@ -115,8 +115,7 @@ LogicalResult WarpRolesOp::verify() {
   return verifyTurns(*this);
 }
 
-/// A barrier is one i64 of a buffer of rank 1 in shared memory.
-static LogicalResult verifyBarriers(Operation *op, BufferType barriers) {
+LogicalResult tile::verifyBarriers(Operation *op, BufferType barriers) {
   if (barriers.isShared() && barriers.getRank() == 1 &&
       barriers.getElementType().isInteger(64))
     return success();
@@ -135,71 +134,4 @@ LogicalResult WaitBarrierOp::verify() {
 
 LogicalResult ArriveBarrierOp::verify() {
   return verifyBarriers(*this, getBarriers().getType());
-}
-
-LogicalResult BulkCopyOp::verify() {
-  BufferType source = getSource().getType(), dest = getDest().getType();
-  if (failed(verifyBarriers(*this, getBarriers().getType())))
-    return failure();
-  auto argument = dyn_cast<BlockArgument>(getSource());
-  if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()))
-    return emitOpError("copies from an argument of the kernel");
-  if (int64_t(getIndices().size()) != source.getRank())
-    return emitOpError() << "has " << getIndices().size()
-                         << " indices for a buffer of rank "
-                         << source.getRank();
-  ArrayRef<int64_t> dims = getDims();
-  if (!dest.isShared() || dims.empty() || dims.size() > 2 ||
-      dest.getRank() != int64_t(dims.size()) ||
-      dest.getElementType() != source.getElementType())
-    return emitOpError() << "copies a tile of one or two dimensions and the "
-                            "elements of the source, got "
-                         << dest;
-  for (int64_t dim : dims)
-    if (dim < 0 || dim >= source.getRank())
-      return emitOpError() << "dimension " << dim
-                           << " does not exist in a buffer of rank "
-                           << source.getRank();
-  std::string reason = getTensorMapObstacle(source, dims, dest);
-  if (!reason.empty())
-    return emitOpError() << "has no tensor map: " << reason;
-  return success();
-}
-
-void BulkCopyOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
-                       SharedMemory::get());
-}
-
-std::string tile::getTensorMapObstacle(BufferType source,
-                                       ArrayRef<int64_t> dims,
-                                       BufferType dest) {
-  auto strided = dyn_cast<StridedAttr>(source.getLayout());
-  if (!strided)
-    return "the source is permuted";
-  if (source.getRank() > kTensorMapRank)
-    return "the source has more than 5 dimensions";
-  if (dims.size() == 2 && dims[0] == dims[1])
-    return "both dimensions of the tile are one of the source";
-  int64_t bytes = source.getElementBits() / 8;
-  if (source.getAlignment() % 16 != 0)
-    return "the source is not aligned to 16 bytes";
-  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
-    int64_t stride = strided.getStrides()[dim];
-    if (dim == dims.back() && stride != 1)
-      return "the columns of the tile are not neighbours in the source";
-    if (stride == kDynamic)
-      stride = strided.getDivisors()[dim];
-    if (dim != dims.back() && (stride * bytes % 16 != 0 || stride == 0))
-      return "stride " + std::to_string(dim) +
-             " of the source is no multiple of 16 bytes";
-  }
-  if (!matchTensorMap(dest.getCanonicalLayout(), bytes))
-    return dims.size() == 1
-               ? "the tile is not up to 256 neighbours of whole 128 bytes"
-               : "the tile is not stored as boxes of up to 256 rows of a "
-                 "swizzle's width";
-  return "";
 }

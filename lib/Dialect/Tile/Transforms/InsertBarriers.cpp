@@ -24,12 +24,15 @@ using namespace tile;
 namespace {
 /// What has happened to each allocation since the last barrier.
 struct State {
-  explicit State(unsigned size) : read(size), written(size), inFlight(size) {}
+  explicit State(unsigned size)
+      : read(size), written(size), inFlight(size), inFlightReads(size) {}
 
   llvm::BitVector read, written;
   /// Asynchronous copies that no wait has covered for certain, whatever
   /// barriers came since.
   llvm::BitVector inFlight;
+  /// What the copy engine has been given to store.
+  llvm::BitVector inFlightReads;
 
   bool anySince() const { return read.any() || written.any(); }
   void meet() {
@@ -40,10 +43,11 @@ struct State {
     read |= other.read;
     written |= other.written;
     inFlight |= other.inFlight;
+    inFlightReads |= other.inFlightReads;
   }
   bool operator==(const State &other) const {
     return read == other.read && written == other.written &&
-           inFlight == other.inFlight;
+           inFlight == other.inFlight && inFlightReads == other.inFlightReads;
   }
 };
 
@@ -68,7 +72,7 @@ private:
   DenseMap<Operation *, unsigned> numbers;
   /// The allocations whose memory each one overlaps, itself included.
   SmallVector<llvm::BitVector> overlapping;
-  /// Those that barriers in memory guard.
+  /// Those that barriers in memory guard, or in which no warp meets another.
   llvm::BitVector guarded;
   /// Look for missing barriers only, and whether one was found.
   bool dryRun = false, missing = false;
@@ -89,6 +93,8 @@ BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
     for (auto [j, other] : llvm::enumerate(allocs))
       if (begin(alloc) < end(other) && begin(other) < end(alloc))
         overlapping[i].set(j);
+    if (overlapping[i].count() == 1 && isStoredByParts(alloc))
+      guarded.set(i);
   }
 }
 
@@ -119,6 +125,11 @@ void BarrierInserter::visit(Block &block, State &state) {
 void BarrierInserter::visit(Operation *op, State &state) {
   if (isa<BarrierOp>(op))
     return state.meet();
+  if (isa<BulkWaitOp>(op)) {
+    // What the copy engine reads, it reads until now.
+    state.read |= state.inFlightReads;
+    return;
+  }
   if (auto wait = dyn_cast<WaitGroupOp>(op)) {
     // Which of the copies the wait covers is not known here: all may be.
     state.written |= state.inFlight;
@@ -158,6 +169,8 @@ void BarrierInserter::visit(Operation *op, State &state) {
      : access.isWrite ? state.written
                       : state.read)
         .set(number);
+    if (isa<BulkStoreOp, BulkReduceOp>(op))
+      state.inFlightReads.set(number);
   }
 }
 
@@ -198,6 +211,7 @@ void BarrierInserter::visitRegions(Operation *op, State &state) {
   // What the regions need by themselves, around the back edge too.
   State inner(overlapping.size());
   inner.inFlight = state.inFlight;
+  inner.inFlightReads = state.inFlightReads;
   for (State before = inner;; before = inner) {
     State after = walkRegions(op, inner);
     if (isLoop)
@@ -240,11 +254,14 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
   }
 
 private:
-  /// Products that read shared memory themselves see what fences precede.
+  /// Products that read shared memory themselves, and the copy engine, see what
+  /// fences precede.
   static void fenceProducts(KernelOp kernel) {
-    WalkResult reads = kernel.walk([](DotOp dot) {
-      return getSharedAccesses(dot).empty() ? WalkResult::advance()
-                                            : WalkResult::interrupt();
+    WalkResult reads = kernel.walk([](Operation *op) {
+      return isa<DotOp, BulkStoreOp, BulkReduceOp>(op) &&
+                     !getSharedAccesses(op).empty()
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
     if (reads.wasInterrupted())
       (void)fenceBarriers(kernel.getBody().front(), /*written=*/false,

@@ -2,6 +2,7 @@
 
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Layout/Queries.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -116,6 +117,35 @@ bool tile::isFilledInBulk(AllocOp root) {
   });
 }
 
+bool tile::isStoredByParts(AllocOp root) {
+  std::optional<SmallVector<int64_t, 2>> parts;
+  auto agree = [&](ArrayRef<int64_t> other) {
+    if (!parts)
+      parts.emplace(other);
+    return ArrayRef<int64_t>(*parts) == other;
+  };
+  bool isStored = false;
+  for (Operation *user : getBufferUsers(root)) {
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      auto tile = cast<RankedTensorType>(store.getValue().getType());
+      std::optional<std::array<int64_t, 2>> boxes;
+      if (store.getBuffer() == root.getResult() &&
+          tile.getShape() == root.getType().getShape())
+        boxes = findWarpBoxes(getCanonicalLayout(tile));
+      if (!boxes || !agree(*boxes))
+        return false;
+    } else if (isa<BulkStoreOp, BulkReduceOp>(user)) {
+      isStored = true;
+      if (user->getOperand(0) != root.getResult() ||
+          !agree(cast<BulkOpInterface>(user).getPartCounts()))
+        return false;
+    } else {
+      return false;
+    }
+  }
+  return isStored && parts != SmallVector<int64_t, 2>{1, 1};
+}
+
 //===----------------------------------------------------------------------===//
 // Planning
 //===----------------------------------------------------------------------===//
@@ -175,6 +205,17 @@ static SmallVector<WaitDotsOp, 1> getWaits(Operation *op) {
   return waits;
 }
 
+/// What comes after `store` in its block, or around that, and waits for it; the
+/// kernel if nothing does for certain.
+static Operation *findBulkWait(Operation *store, KernelOp kernel) {
+  for (Operation *op = store; op != kernel; op = op->getParentOp())
+    for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+      if (auto wait = dyn_cast<BulkWaitOp>(next);
+          wait && wait.getPending() == 0)
+        return wait;
+  return kernel;
+}
+
 /// When the contents of a buffer matter.
 static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
                                              const ProgramOrder &order,
@@ -196,6 +237,9 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
     first = used ? std::min(first, begin) : begin;
     last = used ? std::max(last, end) : end;
     used = true;
+    // Until a store is waited for it reads.
+    if (isa<BulkStoreOp, BulkReduceOp>(user))
+      last = std::max(last, order.span(findBulkWait(user, kernel)).second);
     for (WaitDotsOp wait : getWaits(user))
       last = std::max(last, order.span(liftOutOfLoops(wait, alloc)).second);
     for (const SharedAccess &access : getSharedAccesses(user)) {
@@ -225,10 +269,11 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
     buffer.bytes = alloc.getType().getStorageBytes();
     // 16 bytes for the widest access, 128 for the copy engine; swizzles permute
     // within 1024 bytes.
-    buffer.alignment = alloc.getType().getCanonicalLayout().swizzle().bits != 0
-                           ? 1024
-                       : isFilledInBulk(alloc) ? 128
-                                               : 16;
+    buffer.alignment =
+        alloc.getType().getCanonicalLayout().swizzle().bits != 0 ? 1024
+        : llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>)
+            ? 128
+            : 16;
     std::tie(buffer.first, buffer.last) =
         liveRange(alloc, kernel, order, loopsApart);
     plan.buffers.push_back(buffer);

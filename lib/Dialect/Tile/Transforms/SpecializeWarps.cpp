@@ -354,6 +354,11 @@ void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
       for (Value index : planned->indices)
         indices.push_back(materialize(index, mapping));
       if (ring.counted) {
+        // Where the only buffer is in use until then, to the second-level
+        // cache.
+        if (ring.stages == 1)
+          BulkPrefetchOp::create(rewriter, op.getLoc(), planned->argument,
+                                 indices, planned->dims, ring.tile);
         Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
         WaitBarrierOp::create(rewriter, op.getLoc(), ring.empty, slot, before);
         count = arith::AddIOp::create(rewriter, loc, count, number(1));

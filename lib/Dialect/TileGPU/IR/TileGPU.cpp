@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Target/Mma.h"
+#include "tile/Target/TensorMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -104,9 +105,38 @@ static LogicalResult verifyMemory(Operation *op, StringRef what,
   return success();
 }
 
+/// A tensor map has up to five dimensions.
+static LogicalResult verifyCoordinates(Operation *op, ValueRange coordinates) {
+  if (!coordinates.empty() && coordinates.size() <= tile::kTensorMapRank)
+    return success();
+  return op->emitOpError() << "needs 1 to " << tile::kTensorMapRank
+                           << " coordinates, got " << coordinates.size();
+}
+
 LogicalResult MatrixDescriptorOp::verify() {
   return verifyMemory(*this, "memory", getMemory().getType(),
                       mlir::gpu::AddressSpace::Workgroup);
+}
+
+template <typename OpT> static LogicalResult verifyBulkOut(OpT op) {
+  if (failed(verifyMemory(op, "memory", op.getMemory().getType(),
+                          mlir::gpu::AddressSpace::Workgroup)))
+    return failure();
+  return verifyCoordinates(op, op.getCoordinates());
+}
+
+LogicalResult BulkStoreOp::verify() { return verifyBulkOut(*this); }
+
+LogicalResult BulkReduceOp::verify() {
+  Type element = getMemory().getType().getElementType();
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return emitOpError() << "adds elements of f16, bf16 or f32, got "
+                         << element;
+  return verifyBulkOut(*this);
+}
+
+LogicalResult BulkPrefetchOp::verify() {
+  return verifyCoordinates(*this, getCoordinates());
 }
 
 static LogicalResult verifyMatrices(Operation *op, StringRef verb,
@@ -279,6 +309,10 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
             return chip.dependentLaunch ? success()
                                         : LogicalResult(unavailable());
           })
+      .Case<BulkStoreOp, BulkReduceOp, BulkCommitOp, BulkWaitOp, BulkPrefetchOp,
+            PrefetchMapOp, ElectOp>([&](Operation *) -> LogicalResult {
+        return chip.bulkCopy ? success() : LogicalResult(unavailable());
+      })
       .Case([&](AtomicRMWOp atomic) -> LogicalResult {
         auto type = cast<VectorType>(atomic.getValue().getType());
         auto space = cast<mlir::gpu::AddressSpaceAttr>(

@@ -91,6 +91,8 @@ std::string getTensorMapObstacle(BufferType source,
 
 } // namespace tile
 
+#include "tile/Dialect/Tile/IR/TileOpInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "tile/Dialect/Tile/IR/TileOps.h.inc"
 

@@ -34,6 +34,13 @@ def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "who takes part in an atomic o
   let cppNamespace = "::tile";
 }
 
+def Tile_CachePriority : I32EnumAttr<"CachePriority",
+    "what the second-level cache keeps longer or gives up sooner", [
+    I32EnumAttrCase<"EvictFirst", 0, "evict_first">,
+    I32EnumAttrCase<"EvictLast", 1, "evict_last">]> {
+  let cppNamespace = "::tile";
+}
+
 def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
     I32EnumAttrCase<"x", 0>, I32EnumAttrCase<"y", 1>, I32EnumAttrCase<"z", 2>]> {
   let cppNamespace = "::tile";

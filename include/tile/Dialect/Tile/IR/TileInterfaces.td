@@ -24,4 +24,28 @@ def Tile_LayoutAttrInterface : AttrInterface<"LayoutAttrInterface"> {
   ];
 }
 
+def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
+  let cppNamespace = "::tile";
+  let description = [{
+    What the copy engine moves through a tensor map (Target/TensorMap.h): a tile
+    of a kernel argument, from some indices on and along some of its dimensions,
+    and a tile in shared memory of the same elements.
+  }];
+  let methods = [
+    InterfaceMethod<"The kernel argument.",
+      "::mlir::TypedValue<::tile::BufferType>", "getArgument">,
+    InterfaceMethod<"The tile's first element, one index per dimension.",
+      "::mlir::OperandRange", "getIndices">,
+    InterfaceMethod<"The dimensions of the argument along which the tile lies.",
+      "::llvm::ArrayRef<int64_t>", "getDims">,
+    InterfaceMethod<"How the tile is stored in shared memory.",
+      "::tile::BufferType", "getTileType">,
+    InterfaceMethod<[{
+      How many parts of the tile there are along its rows and columns, of which
+      every warp of the role moves its own; {1, 1} if one thread moves all.
+    }], "::llvm::SmallVector<int64_t, 2>", "getPartCounts", (ins), "",
+      [{ return {1, 1}; }]>,
+  ];
+}
+
 #endif // TILE_DIALECT_TILE_IR_TILEINTERFACES_TD

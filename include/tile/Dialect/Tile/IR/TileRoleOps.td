@@ -126,36 +126,6 @@ def Tile_PassTurnOp : Tile_Op<"pass_turn"> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "copies a tile of a kernel argument by the copy engine (TMA)";
-  let description = [{
-    Fills `dest` with the tile of `source`, a kernel argument, that starts at
-    `indices`; elements outside the extents become zero. The tile extends along
-    the dimensions `dims` of the source, one or two, in the order of those of
-    `dest`.
-
-    The thread that issues the copy arrives at the barrier and announces the
-    bytes; the barrier's phase ends when they have come.
-
-    ```mlir
-    tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile, %full[%slot]
-        : !k, !tile, !barriers
-    ```
-
-    The layouts must be such that a TMA descriptor exists, see
-    Target/TensorMap.h; launchers build it from the manifest.
-  }];
-  let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
-                       DenseI64ArrayAttr:$dims, Tile_BufferType:$dest,
-                       Tile_BufferType:$barriers, Index:$index);
-  let assemblyFormat = [{
-    $source `[` $indices `]` `dims` $dims `,` $dest `,` $barriers `[` $index `]` attr-dict
-    `:` qualified(type($source)) `,` qualified(type($dest)) `,` qualified(type($barriers))
-  }];
-  let hasVerifier = 1;
-}
-
 def Tile_WaitDotsOp : Tile_Op<"wait_dots", [
     RangedTypesMatchWith<"results are the values", "values", "results", "$_self">]> {
   let summary = "waits for asynchronous dots and hands on their results";
@@ -173,5 +143,7 @@ def Tile_WaitDotsOp : Tile_Op<"wait_dots", [
   let results = (outs Variadic<Tile_FloatTile>:$results);
   let assemblyFormat = "$pending (`,` $values^ `:` qualified(type($values)))? attr-dict";
 }
+
+include "tile/Dialect/Tile/IR/TileBulkOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEROLEOPS_TD

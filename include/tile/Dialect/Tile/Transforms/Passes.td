@@ -317,6 +317,36 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
   let dependentDialects = ["::tile::TileDialect"];
 }
 
+def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
+  let summary = "Lets the copy engine store what is in registers (S4)";
+  let description = [{
+    In a kernel with roles, a `tile.store` of a tile in registers to a kernel
+    argument becomes one to a buffer in shared memory that the copy engine
+    stores (`tile.bulk_store`). Warps that hold a box of the tile each store
+    their own; else one thread stores all. The buffer is one that a tile was
+    copied to once and that nobody reads any more, where there is one of the
+    same type; otherwise a new one, if there is memory for it; otherwise the one
+    buffer of a ring that the iteration does not read any more, which is then
+    released at its end.
+
+    ```mlir
+    tile.store %t, %oh[%row, %c0] : tensor<128x64xf16, #mma>, !oh  // %oh: a slice of %o
+    // becomes
+    tile.bulk_wait 0 read
+    tile.store %t, %staging[%c0, %c0] : tensor<128x64xf16, #mma>, !staging
+    tile.fence_async
+    tile.bulk_store %staging, %o[%b, %row, %h, %c0] dims [1, 3] parts [8, 1]
+        : !staging, !o
+    ...
+    tile.bulk_wait 0                            // at the end of the role
+    ```
+
+    Remark `store-not-staged`: why a tile is stored from registers, piece by
+    piece.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
 def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
   let summary = "Runs copies to shared memory ahead of their use (S4)";
   let description = [{

@@ -47,6 +47,10 @@ BufferType getRingType(BufferType buffer, int64_t stages);
 /// barriers in memory.
 bool isFilledInBulk(AllocOp root);
 
+/// Whether each warp of the first role writes its own part of this buffer alone
+/// and has the copy engine store that: nothing but the warp orders the two.
+bool isStoredByParts(AllocOp root);
+
 /// A buffer in the memory of a block: bytes [offset, offset + bytes), live
 /// while the operations numbered first to last, in program order, run.
 struct PlannedBuffer {

@@ -388,7 +388,8 @@ def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
     The copy engine fills the box that the tensor map describes (see
     Target/TensorMap.h) from the element at `coordinates`, the innermost
     dimension first; what is outside of the tensor becomes zero. The bytes count
-    for the phase of the barrier that has announced them.
+    for the phase of the barrier that has announced them. `cache` says how the
+    second-level cache treats what was read.
 
     ```mlir
     tile_gpu.bulk_copy %map[%column, %row], %smem[%i], %barriers[%j]
@@ -398,10 +399,11 @@ def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
   }];
   let arguments = (ins LLVM_AnyPointer:$map, Variadic<I32>:$coordinates,
                        TileGPU_Memory:$memory, Index:$index,
-                       TileGPU_Barriers:$barriers, Index:$barrier);
+                       TileGPU_Barriers:$barriers, Index:$barrier,
+                       OptionalAttr<Tile_CachePriority>:$cache);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `,` $memory `[` $index `]` `,` $barriers `[` $barrier `]`
-    attr-dict `:` type($memory) `,` type($barriers) `,` qualified(type($map))
+    (`cache` `(` $cache^ `)`)? attr-dict `:` type($memory) `,` type($barriers) `,` qualified(type($map))
   }];
 }
 
@@ -488,5 +490,7 @@ def TileGPU_LaunchDependentsOp : TileGPU_BarrierOp<"launch_dependents"> {
   }];
   let assemblyFormat = "attr-dict";
 }
+
+include "tile/Dialect/TileGPU/IR/TileGPUBulkOps.td"
 
 #endif // TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD

@@ -241,10 +241,11 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &steps,
 }
 
 void ForwardBuilder::buildAhead(const Steps &steps) {
+  // Keys are copied while the only tile of Q is still in use.
+  Value keys = loadKeys(steps.first);
   SmallVector<Value> start = beginRows();
-  Softmax before =
-      softmax(multiplyKeys(loadKeys(steps.first)), steps.first,
-              left.has_value(), /*maskRight=*/true, start[1], start[2]);
+  Softmax before = softmax(multiplyKeys(keys), steps.first, left.has_value(),
+                           /*maskRight=*/true, start[1], start[2]);
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});

@@ -1,0 +1,277 @@
+//===- BulkPatterns.cpp - Tiles that the copy engine moves ----------------===//
+
+#include "BufferParts.h"
+#include "Patterns.h"
+#include "Roles.h"
+#include "VectorAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Target/TensorMap.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The function's argument that is an operation's tensor map.
+static constexpr StringLiteral kTensorMapAttr = "tile.tensor_map";
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+/// The dimensions of the argument in the order of the tensor map, innermost
+/// first: columns and rows of the tile, then the others.
+static SmallVector<int64_t> mapOrder(BulkOpInterface op) {
+  SmallVector<int64_t> order(llvm::reverse(op.getDims()));
+  for (int64_t dim = op.getArgument().getType().getRank(); dim-- > 0;)
+    if (!llvm::is_contained(op.getDims(), dim))
+      order.push_back(dim);
+  return order;
+}
+
+/// The boxes of the tile, or of the part of one warp.
+static TensorMapBoxes boxesOf(BulkOpInterface op) {
+  BufferType tile = op.getTileType();
+  TensorMapBoxes boxes =
+      *matchTensorMap(tile.getCanonicalLayout(), tile.getElementBits() / 8);
+  SmallVector<int64_t, 2> parts = op.getPartCounts();
+  boxes.rows /= parts[0];
+  boxes.count /= parts[1];
+  return boxes;
+}
+
+SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
+                                               unsigned firstArgument) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> maps;
+  kernel.walk([&](BulkOpInterface op) {
+    TensorMapBoxes boxes = boxesOf(op);
+    SmallVector<int64_t> box(op.getArgument().getType().getRank(), 1);
+    box[0] = boxes.columns;
+    if (op.getDims().size() > 1)
+      box[1] = boxes.rows;
+    auto numbers = [&](ArrayRef<int64_t> values) {
+      return builder.getArrayAttr(
+          llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
+            return builder.getI64IntegerAttr(value);
+          }));
+    };
+    int64_t argument = cast<BlockArgument>(op.getArgument()).getArgNumber();
+    NamedAttribute fields[] = {
+        builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
+        builder.getNamedAttr("argument", builder.getI64IntegerAttr(argument)),
+        builder.getNamedAttr("dims", numbers(mapOrder(op))),
+        builder.getNamedAttr("box", numbers(box)),
+        builder.getNamedAttr("swizzle",
+                             builder.getI64IntegerAttr(boxes.swizzle))};
+    Attribute map = builder.getDictionaryAttr(fields);
+    size_t number = llvm::find(maps, map) - maps.begin();
+    if (number == maps.size())
+      maps.push_back(map);
+    op->setAttr(kTensorMapAttr,
+                builder.getI64IntegerAttr(firstArgument + number));
+  });
+  return maps;
+}
+
+//===----------------------------------------------------------------------===//
+// The conversion
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+/// The tensor map of `op`.
+Value mapOf(BulkOpInterface op) {
+  auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
+  return func.getArgument(
+      op->getAttrOfType<IntegerAttr>(kTensorMapAttr).getInt());
+}
+
+/// `indices` in the order of the tensor map.
+SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
+                                  ValueRange indices) {
+  SmallVector<Value> coordinates;
+  for (int64_t dim : mapOrder(op))
+    coordinates.push_back(arith::IndexCastOp::create(
+        builder, op.getLoc(), builder.getI32Type(), indices[dim]));
+  return coordinates;
+}
+
+/// Calls `emit` for each box of the tile at `place`, with the number of its
+/// first element from there on.
+void forEachBox(
+    OpBuilder &builder, Location loc, const TensorMapBoxes &boxes,
+    int64_t distance, SmallVector<Value> coordinates,
+    llvm::function_ref<void(ValueRange coordinates, int64_t first)> emit) {
+  Value column = coordinates[0];
+  for (int64_t i = 0; i < boxes.count; ++i) {
+    coordinates[0] = arith::AddIOp::create(
+        builder, loc, column, constantI32(builder, loc, i * boxes.columns));
+    emit(coordinates, i * distance);
+  }
+}
+
+Value addConstant(OpBuilder &builder, Location loc, Value index,
+                  int64_t distance) {
+  return arith::AddIOp::create(
+      builder, loc, index,
+      arith::ConstantIndexOp::create(builder, loc, distance));
+}
+
+/// The number of this thread's warp, the same in all lanes as the back end
+/// knows. From a number of the thread of its own: that of the roles would stay
+/// in a register until here.
+Value emitWarp(OpBuilder &builder, Location loc, const Chip &chip) {
+  Value thread =
+      tile::gpu::ThreadOp::create(builder, loc, builder.getI32Type());
+  Value warp = arith::ShRUIOp::create(
+      builder, loc, thread,
+      constantI32(builder, loc, llvm::Log2_64(chip.warpSize)));
+  return mlir::gpu::ShuffleOp::create(builder, loc, warp,
+                                      constantI32(builder, loc, 0),
+                                      constantI32(builder, loc, chip.warpSize),
+                                      mlir::gpu::ShuffleMode::IDX)
+      .getShuffleResult();
+}
+
+struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(BulkCopyOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
+    BufferParts dest(op.getDest().getType(), adaptor.getDest());
+    Value barrier = arith::AddIOp::create(rewriter, loc, barriers.offset,
+                                          adaptor.getIndex().front());
+    TensorMapBoxes boxes = boxesOf(op);
+    int64_t bytes = dest.type.getElementBits() / 8;
+    tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
+                                        boxes.count * boxes.distance() * bytes);
+    forEachBox(rewriter, loc, boxes, boxes.distance(),
+               mapCoordinates(rewriter, op, single(adaptor.getIndices())),
+               [&](ValueRange coordinates, int64_t first) {
+                 tile::gpu::BulkCopyOp::create(
+                     rewriter, loc, mapOf(op), coordinates, dest.memory,
+                     addConstant(rewriter, loc, dest.offset, first),
+                     barriers.memory, barrier, op.getCacheAttr());
+               });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct BulkPrefetchPattern : MemoryPattern<BulkPrefetchOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(BulkPrefetchOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    TensorMapBoxes boxes = boxesOf(op);
+    forEachBox(rewriter, loc, boxes, boxes.distance(),
+               mapCoordinates(rewriter, op, single(adaptor.getIndices())),
+               [&](ValueRange coordinates, int64_t) {
+                 tile::gpu::BulkPrefetchOp::create(rewriter, loc, mapOf(op),
+                                                   coordinates);
+               });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// tile.bulk_store and tile.bulk_reduce.
+template <typename OpT, typename DeviceOpT>
+struct BulkOutPattern : MemoryPattern<OpT> {
+  using MemoryPattern<OpT>::MemoryPattern;
+  using typename MemoryPattern<OpT>::OneToNOpAdaptor;
+  LogicalResult
+  matchAndRewrite(OpT op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    const Chip &chip = this->chip;
+    BufferParts source(op.getSource().getType(), adaptor.getSource());
+    SmallVector<Value> coordinates =
+        mapCoordinates(rewriter, op, this->single(adaptor.getIndices()));
+    // Boxes are as far apart as those of the whole tile.
+    TensorMapBoxes boxes = boxesOf(op);
+    SmallVector<int64_t, 2> parts = op.getPartCounts();
+    int64_t distance = boxes.distance() * parts[0];
+    Value place = source.offset, active;
+    if (op->hasAttr(kOneThreadAttr)) {
+      active =
+          arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
+    } else if (!op.getParts()) {
+      active = tile::gpu::ElectOp::create(rewriter, loc);
+      Value isFirst = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::eq,
+          emitWarp(rewriter, loc, chip), constantI32(rewriter, loc, 0));
+      active = arith::AndIOp::create(rewriter, loc, active, isFirst);
+    } else {
+      // All of the warp have written when one of them goes on.
+      tile::gpu::WarpSyncOp::create(rewriter, loc);
+      active = tile::gpu::ElectOp::create(rewriter, loc);
+      Value warp = emitWarp(rewriter, loc, chip);
+      Value count = constantI32(rewriter, loc, parts[0]);
+      Value part[2] = {warp, constantI32(rewriter, loc, 0)};
+      if (parts[1] > 1) {
+        part[0] = arith::RemUIOp::create(rewriter, loc, warp, count);
+        part[1] = arith::DivUIOp::create(rewriter, loc, warp, count);
+      }
+      auto move = [&](Value part, size_t coordinate, int64_t by,
+                      int64_t elements) {
+        coordinates[coordinate] = arith::AddIOp::create(
+            rewriter, loc, coordinates[coordinate],
+            arith::MulIOp::create(rewriter, loc, part,
+                                  constantI32(rewriter, loc, by)));
+        Value offset = arith::MulIOp::create(
+            rewriter, loc, part, constantI32(rewriter, loc, elements));
+        place = arith::AddIOp::create(
+            rewriter, loc, place,
+            arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(),
+                                         offset));
+      };
+      move(part[0], 1, boxes.rows, boxes.distance());
+      if (parts[1] > 1)
+        move(part[1], 0, boxes.count * boxes.columns, boxes.count * distance);
+    }
+    forEachBox(rewriter, loc, boxes, distance, coordinates,
+               [&](ValueRange coordinates, int64_t first) {
+                 DeviceOpT::create(rewriter, loc, source.memory,
+                                   addConstant(rewriter, loc, place, first),
+                                   mapOf(op), coordinates, active,
+                                   op.getCacheAttr());
+               });
+    tile::gpu::BulkCommitOp::create(rewriter, loc);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
+  using MemoryPattern::MemoryPattern;
+  LogicalResult
+  matchAndRewrite(BulkWaitOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    tile::gpu::BulkWaitOp::create(rewriter, op.getLoc(), op.getPending(),
+                                  op.getRead());
+    // One lane has stored for all.
+    if (!op->hasAttr(kOneThreadAttr))
+      tile::gpu::WarpSyncOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateBulkPatterns(const TypeConverter &converter,
+                                RewritePatternSet &patterns, const Chip &chip) {
+  patterns.add<BulkCopyPattern, BulkPrefetchPattern,
+               BulkOutPattern<BulkStoreOp, tile::gpu::BulkStoreOp>,
+               BulkOutPattern<BulkReduceOp, tile::gpu::BulkReduceOp>,
+               BulkWaitPattern>(converter, patterns.getContext(), chip);
+}

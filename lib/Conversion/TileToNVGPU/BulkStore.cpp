@@ -1,0 +1,125 @@
+//===- BulkStore.cpp - The copy engine out of shared memory to NVVM -------===//
+//
+// Sources: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
+// "cp.async.bulk.prefetch.tensor", "cp.async.bulk.wait_group", "elect.sync",
+// "prefetch".
+//
+//===----------------------------------------------------------------------===//
+
+#include "BulkStore.h"
+#include "Assembly.h"
+#include "SharedAddress.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+struct ElectToNVVM : OpConversionPattern<tile::gpu::ElectOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::ElectOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::ElectSyncOp>(op, rewriter.getI1Type(),
+                                                   Value());
+    return success();
+  }
+};
+
+/// One predicated instruction: a branch would be control flow.
+template <typename OpT> struct BulkOutToNVVM : OpConversionPattern<OpT> {
+  BulkOutToNVVM(MLIRContext *context, StringRef name, StringRef kind)
+      : OpConversionPattern<OpT>(context), name(name), kind(kind) {}
+  LogicalResult
+  matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    size_t rank = adaptor.getCoordinates().size();
+    SmallVector<Value> operands{
+        sharedAddress(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()),
+        adaptor.getMap()};
+    llvm::append_range(operands, adaptor.getCoordinates());
+    operands.push_back(adaptor.getActive());
+    std::string text =
+        llvm::formatv("@${0} {1}.{2}d.global.shared::cta{3}.bulk_group",
+                      2 + rank, name, rank, kind);
+    std::string where =
+        llvm::formatv(" [$1, {0}], [$0]", assemblyCoordinates(2, rank));
+    emitCached(rewriter, loc, text, where,
+               "r,l" + repeatConstraint("r", rank) + ",b", operands,
+               op.getCache());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// Before and after the dimensions and the memories.
+  StringRef name, kind;
+};
+
+struct BulkCommitToNVVM : OpConversionPattern<tile::gpu::BulkCommitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::BulkCommitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkCommitGroupOp>(op);
+    return success();
+  }
+};
+
+struct BulkWaitToNVVM : OpConversionPattern<tile::gpu::BulkWaitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::BulkWaitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(
+        op, op.getPendingAttr(), op.getReadAttr());
+    return success();
+  }
+};
+
+struct BulkPrefetchToNVVM : OpConversionPattern<tile::gpu::BulkPrefetchOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::BulkPrefetchOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    size_t rank = adaptor.getCoordinates().size();
+    SmallVector<Value> operands{adaptor.getMap()};
+    llvm::append_range(operands, adaptor.getCoordinates());
+    std::string text =
+        llvm::formatv("cp.async.bulk.prefetch.tensor.{0}d.L2.global [$0, {1}];",
+                      rank, assemblyCoordinates(1, rank));
+    emitAssembly(rewriter, op.getLoc(), text, "l" + repeatConstraint("r", rank),
+                 operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct PrefetchMapToNVVM : OpConversionPattern<tile::gpu::PrefetchMapOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::PrefetchMapOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    emitAssembly(rewriter, op.getLoc(), "prefetch.tensormap [$0];", "l",
+                 adaptor.getMap());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateBulkStoreToNVVMPatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<ElectToNVVM, BulkCommitToNVVM, BulkWaitToNVVM,
+               BulkPrefetchToNVVM, PrefetchMapToNVVM>(context);
+  patterns.add<BulkOutToNVVM<tile::gpu::BulkStoreOp>>(
+      context, "cp.async.bulk.tensor", "");
+  patterns.add<BulkOutToNVVM<tile::gpu::BulkReduceOp>>(
+      context, "cp.reduce.async.bulk.tensor", ".add");
+}

@@ -1,0 +1,192 @@
+//===- TileBulkOps.cpp - Verifiers of what the copy engine moves ----------===//
+
+#include "BulkOps.h"
+#include "mlir/IR/Builders.h"
+#include "tile/Target/TensorMap.h"
+
+using namespace mlir;
+using namespace tile;
+
+#include "tile/Dialect/Tile/IR/TileOpInterfaces.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Tiles and tensor maps
+//===----------------------------------------------------------------------===//
+
+/// `verb` says what happens to the argument: "copies from".
+static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
+  BufferType argument = op.getArgument().getType(), tile = op.getTileType();
+  auto block = dyn_cast<BlockArgument>(op.getArgument());
+  if (!block || !isa<KernelOp>(block.getOwner()->getParentOp()))
+    return op->emitOpError() << verb << " an argument of the kernel";
+  if (int64_t(op.getIndices().size()) != argument.getRank())
+    return op->emitOpError()
+           << "has " << op.getIndices().size()
+           << " indices for a buffer of rank " << argument.getRank();
+  ArrayRef<int64_t> dims = op.getDims();
+  if (!tile.isShared() || dims.empty() || dims.size() > 2 ||
+      tile.getRank() != int64_t(dims.size()) ||
+      tile.getElementType() != argument.getElementType())
+    return op->emitOpError()
+           << "copies a tile of one or two dimensions and "
+              "the elements of the "
+           << (isa<BulkCopyOp, BulkPrefetchOp>(*op) ? "source" : "destination")
+           << ", got " << tile;
+  for (int64_t dim : dims)
+    if (dim < 0 || dim >= argument.getRank())
+      return op->emitOpError()
+             << "dimension " << dim << " does not exist in a buffer of rank "
+             << argument.getRank();
+  std::string reason = getTensorMapObstacle(argument, dims, tile);
+  if (!reason.empty())
+    return op->emitOpError() << "has no tensor map: " << reason;
+  return success();
+}
+
+std::string tile::getTensorMapObstacle(BufferType source,
+                                       ArrayRef<int64_t> dims,
+                                       BufferType dest) {
+  auto strided = dyn_cast<StridedAttr>(source.getLayout());
+  if (!strided)
+    return "the source is permuted";
+  if (source.getRank() > kTensorMapRank)
+    return "the source has more than 5 dimensions";
+  if (dims.size() == 2 && dims[0] == dims[1])
+    return "both dimensions of the tile are one of the source";
+  int64_t bytes = source.getElementBits() / 8;
+  if (source.getAlignment() % 16 != 0)
+    return "the source is not aligned to 16 bytes";
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    int64_t stride = strided.getStrides()[dim];
+    if (dim == dims.back() && stride != 1)
+      return "the columns of the tile are not neighbours in the source";
+    if (stride == kDynamic)
+      stride = strided.getDivisors()[dim];
+    if (dim != dims.back() && (stride * bytes % 16 != 0 || stride == 0))
+      return "stride " + std::to_string(dim) +
+             " of the source is no multiple of 16 bytes";
+  }
+  if (!matchTensorMap(dest.getCanonicalLayout(), bytes))
+    return dims.size() == 1
+               ? "the tile is not up to 256 neighbours of whole 128 bytes"
+               : "the tile is not stored as boxes of up to 256 rows of a "
+                 "swizzle's width";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// BulkCopyOp, BulkPrefetchOp
+//===----------------------------------------------------------------------===//
+
+TypedValue<BufferType> BulkCopyOp::getArgument() { return getSource(); }
+BufferType BulkCopyOp::getTileType() { return getDest().getType(); }
+
+LogicalResult BulkCopyOp::verify() {
+  if (failed(verifyBarriers(*this, getBarriers().getType())))
+    return failure();
+  return verifyBulk(*this, "copies from");
+}
+
+void BulkCopyOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
+                       SharedMemory::get());
+}
+
+TypedValue<BufferType> BulkPrefetchOp::getArgument() { return getSource(); }
+BufferType BulkPrefetchOp::getTileType() { return cast<BufferType>(getTile()); }
+
+LogicalResult BulkPrefetchOp::verify() {
+  return verifyBulk(*this, "fetches from");
+}
+
+//===----------------------------------------------------------------------===//
+// BulkStoreOp, BulkReduceOp
+//===----------------------------------------------------------------------===//
+
+/// The warps that come to `op`, or 1 if its role is run by one thread.
+static int64_t countWarpsAt(Operation *op) {
+  for (Region *region = op->getParentRegion(); region;
+       region = region->getParentRegion())
+    if (auto roles = dyn_cast<WarpRolesOp>(region->getParentOp()))
+      return region->getRegionNumber() == 0 ? roles.getWarps().front() : 1;
+  return op->getParentOfType<KernelOp>().getNumWarps();
+}
+
+template <typename OpT> static SmallVector<int64_t, 2> partCounts(OpT op) {
+  if (std::optional<ArrayRef<int64_t>> parts = op.getParts())
+    return SmallVector<int64_t, 2>(*parts);
+  return {1, 1};
+}
+
+template <typename OpT>
+static LogicalResult verifyBulkOut(OpT op, StringRef verb) {
+  if (failed(verifyBulk(op, verb)))
+    return failure();
+  std::optional<ArrayRef<int64_t>> parts = op.getParts();
+  if (!parts)
+    return success();
+  BufferType tile = op.getTileType();
+  if (parts->size() != 2 || (*parts)[0] < 1 || (*parts)[1] < 1 ||
+      tile.getRank() != 2)
+    return op.emitOpError()
+           << "divides a tile of two dimensions into parts along both, got "
+           << tile << " and " << *parts;
+  int64_t warps = countWarpsAt(op);
+  if (warps == 1 || (*parts)[0] * (*parts)[1] != warps)
+    return op.emitOpError() << "has " << (*parts)[0] << " x " << (*parts)[1]
+                            << " parts, of which each warp of the first role "
+                               "stores one; there are "
+                            << warps << " here";
+  int64_t bytes = tile.getElementBits() / 8;
+  TensorMapBoxes boxes = *matchTensorMap(tile.getCanonicalLayout(), bytes);
+  // Where a box begins; see the PTX ISA, "cp.async.bulk.tensor".
+  if (boxes.rows % (*parts)[0] != 0 || boxes.count % (*parts)[1] != 0 ||
+      boxes.rows / (*parts)[0] * boxes.columns * bytes % 128 != 0)
+    return op.emitOpError()
+           << "cuts boxes of " << boxes.rows << " x " << boxes.columns
+           << " elements, " << boxes.count << " side by side, into "
+           << (*parts)[0] << " x " << (*parts)[1]
+           << " parts; each begins at a multiple of 128 bytes";
+  return success();
+}
+
+template <typename OpT>
+static void
+addEffects(OpT op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &op.getSourceMutable(),
+                       SharedMemory::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &op.getDestMutable(),
+                       GlobalMemory::get());
+}
+
+TypedValue<BufferType> BulkStoreOp::getArgument() { return getDest(); }
+BufferType BulkStoreOp::getTileType() { return getSource().getType(); }
+SmallVector<int64_t, 2> BulkStoreOp::getPartCounts() {
+  return partCounts(*this);
+}
+LogicalResult BulkStoreOp::verify() {
+  return verifyBulkOut(*this, "stores to");
+}
+void BulkStoreOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects(*this, effects);
+}
+
+TypedValue<BufferType> BulkReduceOp::getArgument() { return getDest(); }
+BufferType BulkReduceOp::getTileType() { return getSource().getType(); }
+SmallVector<int64_t, 2> BulkReduceOp::getPartCounts() {
+  return partCounts(*this);
+}
+LogicalResult BulkReduceOp::verify() {
+  Type element = getSource().getType().getElementType();
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return emitOpError() << "adds elements of f16, bf16 or f32, got "
+                         << element;
+  return verifyBulkOut(*this, "adds to");
+}
+void BulkReduceOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects(*this, effects);
+}

@@ -1,0 +1,256 @@
+//===- StageStores.cpp - Stores by the copy engine ------------------------===//
+
+#include "ArgumentTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "tile/Layout/Queries.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILESTAGESTORES
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// A store as the copy engine takes it.
+struct PlannedStore : ArgumentTile {
+  StoreOp store;
+  BufferType staging;
+  /// Empty if one thread stores all.
+  SmallVector<int64_t, 2> parts;
+};
+
+struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
+  using TileStageStoresBase::TileStageStoresBase;
+  void runOnOperation() override;
+
+private:
+  static std::string plan(StoreOp store, PlannedStore &planned);
+  AllocOp findStaging(PlannedStore planned, const Chip &chip);
+  void stage(const PlannedStore &planned, AllocOp staging);
+
+  WarpRolesOp roles;
+  /// Buffers that stores go through.
+  SmallVector<AllocOp> stagings;
+};
+} // namespace
+
+/// The widest swizzle of rows of `bytes`, or null.
+static LayoutAttrInterface findSwizzle(MLIRContext *context, int64_t bytes) {
+  for (unsigned swizzle : {128, 64, 32})
+    if (bytes % swizzle == 0)
+      return SwizzleAttr::get(context, swizzle);
+  return {};
+}
+
+/// Plans a store, or says why it stays.
+std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  planned.store = store;
+  std::string reason =
+      findArgumentTile(store.getBuffer(), store.getIndices(), planned);
+  if (!reason.empty())
+    return reason;
+  int64_t bytes = tile.getElementTypeBitWidth() / 8;
+  LayoutAttrInterface swizzle =
+      findSwizzle(tile.getContext(), tile.getDimSize(1) * bytes);
+  if (!swizzle)
+    return "its rows are no multiple of 32 bytes";
+  planned.staging =
+      BufferType::get(tile.getContext(), tile.getShape(), tile.getElementType(),
+                      swizzle, MemorySpace::Shared);
+  reason = getTensorMapObstacle(cast<BufferType>(planned.argument.getType()),
+                                planned.dims, planned.staging);
+  if (!reason.empty())
+    return reason;
+  // The boxes of a warp begin at multiples of 128 bytes.
+  if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
+      boxes && (*boxes)[0] * (*boxes)[1] > 1) {
+    int64_t width =
+        swizzle.getLayout(tile.getShape(), 8 * bytes, nullptr)->swizzle().bits;
+    width = int64_t(16) << width;
+    if (tile.getDimSize(1) * bytes / (*boxes)[1] % width == 0 &&
+        tile.getDimSize(0) / (*boxes)[0] * width % 128 == 0)
+      planned.parts.assign(boxes->begin(), boxes->end());
+  }
+  return "";
+}
+
+/// Whether the copy engine fills `alloc` once and `op`, of the first role,
+/// comes after everything that reads it.
+static bool isFreeAt(AllocOp alloc, Operation *op, WarpRolesOp roles) {
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    return false;
+  Block &computing = roles.getRoles().front().front();
+  Operation *place = computing.findAncestorOpInBlock(*op);
+  return llvm::all_of(getBufferUsers(alloc), [&](Operation *user) {
+    if (isa<BulkCopyOp>(user))
+      return !user->getParentOfType<LoopLikeOpInterface>();
+    Operation *reader = computing.findAncestorOpInBlock(*user);
+    if (!reader || !reader->isBeforeInBlock(place))
+      return false;
+    // A product reads until it has been waited for.
+    auto dot = dyn_cast<DotOp>(user);
+    return !dot || !dot.getAsync() ||
+           llvm::all_of(dot->getUsers(), [&](Operation *wait) {
+             Operation *end = computing.findAncestorOpInBlock(*wait);
+             return end && end->isBeforeInBlock(place);
+           });
+  });
+}
+
+/// Where a loop around `op`, of the first role, releases `alloc` to the copy
+/// engine, which fills it once in every iteration; null if it is read after
+/// `op` or elsewhere, or is no buffer of that kind.
+static ArriveBarrierOp findRelease(AllocOp alloc, Operation *op,
+                                   WarpRolesOp roles) {
+  Block *block = op->getBlock();
+  if (!isa<LoopLikeOpInterface>(block->getParentOp()))
+    return {};
+  BulkCopyOp filling;
+  for (Operation *user : getBufferUsers(alloc)) {
+    if (auto copy = dyn_cast<BulkCopyOp>(user)) {
+      if (filling)
+        return {};
+      filling = copy;
+      continue;
+    }
+    Operation *reader = block->findAncestorOpInBlock(*user);
+    if (!reader || !reader->isBeforeInBlock(op))
+      return {};
+  }
+  Operation *wait = filling ? filling->getPrevNode() : nullptr;
+  while (wait && !isa<WaitBarrierOp, BulkCopyOp>(wait))
+    wait = wait->getPrevNode();
+  auto empty = dyn_cast_or_null<WaitBarrierOp>(wait);
+  if (!empty)
+    return {};
+  ArriveBarrierOp release;
+  WalkResult result = roles.getRoles().front().walk([&](ArriveBarrierOp other) {
+    if (getRootAlloc(other.getBarriers()) != getRootAlloc(empty.getBarriers()))
+      return WalkResult::advance();
+    if (release || other->getBlock() != block || !other->isBeforeInBlock(op))
+      return WalkResult::interrupt();
+    release = other;
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? ArriveBarrierOp() : release;
+}
+
+/// A buffer for the tile, or null.
+AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
+  for (AllocOp staging : stagings)
+    if (staging.getType() == planned.staging && !isFilledInBulk(staging) &&
+        planned.store->getParentOfType<LoopLikeOpInterface>())
+      return staging;
+  for (auto alloc : roles->getBlock()->getOps<AllocOp>())
+    if (alloc.getType() == planned.staging && isFilledInBulk(alloc) &&
+        !llvm::is_contained(stagings, alloc) &&
+        isFreeAt(alloc, planned.store, roles))
+      return alloc;
+  for (AllocOp staging : stagings)
+    if (staging.getType() == planned.staging && !isFilledInBulk(staging))
+      return staging;
+  OpBuilder builder(roles);
+  auto staging = AllocOp::create(builder, planned.store.getLoc(),
+                                 planned.staging, IntegerAttr());
+  // Used where the store is: what is live there counts.
+  builder.setInsertionPoint(planned.store);
+  auto use = StoreOp::create(
+      builder, planned.store.getLoc(), planned.store.getValue(), staging,
+      SmallVector<Value>(2, arith::ConstantIndexOp::create(
+                                builder, planned.store.getLoc(), 0)));
+  int64_t bytes =
+      planSharedMemoryWithin(planned.store->getParentOfType<KernelOp>(),
+                             chip.sharedBytes)
+          .bytes;
+  use.erase();
+  if (bytes <= chip.sharedBytes)
+    return staging;
+  staging.erase();
+  for (auto alloc : roles->getBlock()->getOps<AllocOp>())
+    if (alloc.getType() == planned.staging &&
+        !llvm::is_contained(stagings, alloc) &&
+        findRelease(alloc, planned.store, roles))
+      return alloc;
+  return {};
+}
+
+void StageStores::stage(const PlannedStore &planned, AllocOp staging) {
+  StoreOp store = planned.store;
+  OpBuilder builder(store);
+  Location loc = store.getLoc();
+  bool isUsed = llvm::is_contained(stagings, staging);
+  if (isFilledInBulk(staging))
+    BarrierOp::create(builder, loc); // all have read what it held
+  else if (isUsed || store->getParentOfType<LoopLikeOpInterface>())
+    BulkWaitOp::create(builder, loc, 0, /*read=*/true);
+  if (!isUsed)
+    stagings.push_back(staging);
+  SmallVector<Value> origin(2, arith::ConstantIndexOp::create(builder, loc, 0));
+  StoreOp::create(builder, loc, store.getValue(), staging, origin);
+  FenceAsyncOp::create(builder, loc);
+  // tile-insert-barriers leaves to us what the copy engine has filled.
+  if (planned.parts.empty() && isFilledInBulk(staging))
+    BarrierOp::create(builder, loc);
+  BulkStoreOp::create(builder, loc, staging, planned.argument, planned.indices,
+                      builder.getDenseI64ArrayAttr(planned.dims),
+                      planned.parts.empty()
+                          ? DenseI64ArrayAttr()
+                          : builder.getDenseI64ArrayAttr(planned.parts),
+                      CachePriorityAttr());
+  if (ArriveBarrierOp release = findRelease(staging, store, roles)) {
+    Operation *end = store->getBlock()->getTerminator();
+    builder.setInsertionPoint(end);
+    BulkWaitOp::create(builder, loc, 0, /*read=*/true);
+    release->moveBefore(end);
+  }
+  store.erase();
+}
+
+void StageStores::runOnOperation() {
+  KernelOp kernel = getOperation();
+  auto all = kernel.getBody().front().getOps<WarpRolesOp>();
+  stagings.clear();
+  const Chip *chip = all.empty() ? nullptr : getTargetChip(kernel);
+  if (all.empty())
+    return;
+  if (!chip || failed(verifySharedBuffers(kernel)))
+    return signalPassFailure();
+  roles = *all.begin();
+  SmallVector<StoreOp> stores;
+  roles.getRoles().front().walk([&](StoreOp store) {
+    auto tile = cast<RankedTensorType>(store.getValue().getType());
+    if (!store.getBuffer().getType().isShared() && tile.getRank() == 2 &&
+        getLayoutAttr(tile) && !isSharedTile(tile))
+      stores.push_back(store);
+  });
+  for (StoreOp store : stores) {
+    PlannedStore planned;
+    std::string reason = plan(store, planned);
+    AllocOp staging;
+    if (reason.empty()) {
+      staging = findStaging(planned, *chip);
+      if (!staging)
+        reason = "the tile takes " +
+                 std::to_string(planned.staging.getStorageBytes()) +
+                 " bytes of shared memory, which are not free";
+    }
+    if (staging)
+      stage(planned, staging);
+    else
+      remark::missed(store.getLoc(),
+                     remark::RemarkOpts::name("store-not-staged")
+                         .category("tile-stage-stores"))
+          << remark::reason("{0}", reason);
+  }
+  if (stagings.empty())
+    return;
+  OpBuilder builder = OpBuilder::atBlockEnd(&roles.getRoles().front().front());
+  BulkWaitOp::create(builder, kernel.getLoc(), 0, /*read=*/false);
+}

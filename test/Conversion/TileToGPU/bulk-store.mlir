@@ -1,0 +1,57 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s
+
+!o = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+
+// The tile is two boxes of 64 columns. Each of four warps has 16 rows of both,
+// 8192 elements apart, and one of its lanes stores them.
+// CHECK-LABEL: gpu.func @parts
+// CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
+// CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
+tile.kernel @parts(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // CHECK: tile_gpu.warp_sync
+  // CHECK: %[[E:.*]] = tile_gpu.elect
+  // CHECK: %[[WARP:.*]], %{{.*}} = gpu.shuffle idx
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[WARP]], %c16_i32
+  // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[FIRST]]
+  // CHECK: arith.muli %[[WARP]], %c1024_i32
+  // CHECK: tile_gpu.bulk_store %{{.*}}[%[[I:.*]]], %[[MAP]][%c0_i32, %[[AT]], %c0_i32] if %[[E]]
+  // CHECK: %[[J:.*]] = arith.addi %[[I]], %c4096
+  // CHECK: tile_gpu.bulk_store %{{.*}}[%[[J]]], %[[MAP]][%c64_i32, %[[AT]], %c0_i32] if %[[E]]
+  // CHECK: tile_gpu.bulk_commit
+  tile.bulk_store %t, %o[%c0, %row, %c0] dims [1, 2] parts [4, 1] : !tile, !o
+  // CHECK: tile_gpu.bulk_wait 0 {read}
+  // CHECK: tile_gpu.warp_sync
+  tile.bulk_wait 0 read
+}
+
+// One lane of the first warp, or the one thread of another role, stores all.
+// CHECK-LABEL: gpu.func @whole
+// CHECK-SAME: box = [64, 64, 1]
+tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  tile.warp_roles warps = [4, 4] {
+    // CHECK: %[[E:.*]] = tile_gpu.elect
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq
+    // CHECK: %[[ONE:.*]] = arith.andi %[[E]], %[[FIRST]]
+    // CHECK: tile_gpu.bulk_store {{.*}} if %[[ONE]] cache(evict_first)
+    tile.bulk_store %t, %o[%c0, %row, %c0] dims [1, 2] cache(evict_first) : !tile, !o
+    tile.bulk_wait 0
+  }, {
+    // CHECK: tile_gpu.bulk_prefetch
+    tile.bulk_prefetch %o[%c0, %row, %c0] dims [1, 2] as !tile : !o
+    // CHECK: tile_gpu.bulk_reduce add {{.*}} if %true
+    tile.bulk_reduce add %t, %o[%c0, %row, %c0] dims [1, 2] : !tile, !o
+    // CHECK: tile_gpu.bulk_wait 0
+    // CHECK-NOT: tile_gpu.warp_sync
+    tile.bulk_wait 0
+  }
+}

@@ -1,0 +1,150 @@
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-stage-stores))' \
+// RUN:   | FileCheck %s
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-stage-stores))' \
+// RUN:   --remarks-filter=tile-stage-stores --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+!o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!oh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Stores of one kind go through one buffer, the warps' rows each by itself.
+// CHECK-LABEL: tile.kernel @loop
+tile.kernel @loop(%o: !o, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+  // CHECK: tile.warp_roles
+  tile.warp_roles warps = [4, 4] {
+    %v = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+    // CHECK: scf.for %[[I:.*]] =
+    scf.for %i = %c0 to %n step %c1 {
+      %oh = tile.slice %o[%c1, *, %i, *] : !o to !oh
+      // CHECK: tile.bulk_wait 0 read
+      // CHECK: tile.store %{{.*}}, %[[S]]
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.bulk_store %[[S]], %{{.*}}[%c1, %arg1, %[[I]], %c0] dims [1, 3] parts [4, 1]
+      tile.store %v, %oh[%n, %c0] : tensor<64x64xf16, #mma>, !oh
+    }
+    %oh = tile.slice %o[%c0, *, %c0, *] : !o to !oh
+    // CHECK: tile.bulk_wait 0 read
+    // CHECK: tile.store %{{.*}}, %[[S]]
+    // CHECK: tile.bulk_store %[[S]]
+    tile.store %v, %oh[%n, %c0] : tensor<64x64xf16, #mma>, !oh
+    // CHECK: tile.bulk_wait 0{{$}}
+    // CHECK-NEXT: }, {
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// A tile that was copied once and is not read any more lends its buffer.
+// CHECK-LABEL: tile.kernel @once
+tile.kernel @once(%k: !k, %o: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<64x64xf16
+  // CHECK-NOT: tile.alloc : !tile.buffer<64x64xf16
+  %t = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  tile.init_barriers %full, 1 : !bars
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    %v = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+    // CHECK: tile.load
+    // CHECK-NEXT: tile.barrier
+    // CHECK: tile.store %{{.*}}, %[[S]]
+    // CHECK: tile.bulk_store %[[S]]
+    tile.store %v, %o[%c0, %c0] : tensor<64x64xf16, #mma>, !k
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!much = !tile.buffer<1720x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Where there is no more memory, the buffer of a ring of one is released when
+// the copy engine has read it for the last time.
+// CHECK-LABEL: tile.kernel @ring
+tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<64x64xf16
+  %t = tile.alloc : !tile
+  %m = tile.alloc : !much
+  // CHECK: %[[EMPTY:.*]] = tile.alloc : !tile.buffer<1xi64
+  %empty = tile.alloc : !bars
+  %full = tile.alloc : !bars
+  tile.init_barriers %full, 1 : !bars
+  tile.init_barriers %empty, 4 : !bars
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    %w = tile.load %m[%c0, %c0] : !much -> tensor<1720x64xf16>
+    %p = scf.for %i = %c0 to %n step %c64 iter_args(%phase = %c0) -> index {
+      tile.wait_barrier %full[%c0] phase %phase : !bars
+      %v = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+      tile.fence_async
+      tile.arrive_barrier %empty[%c0] : !bars
+      // CHECK: tile.load {{.*}} -> tensor<64x64xf16
+      // CHECK-NOT: tile.arrive_barrier
+      // CHECK: tile.barrier
+      // CHECK: tile.store %{{.*}}, %[[S]]
+      // CHECK: tile.bulk_store %[[S]]
+      // CHECK: arith.subi
+      // CHECK-NEXT: tile.bulk_wait 0 read
+      // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
+      // CHECK-NEXT: scf.yield
+      tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
+      %next = arith.subi %c1, %phase : index
+      scf.yield %next : index
+    }
+    %x = tile.load %m[%c0, %c0] : !much -> tensor<1720x64xf16>
+  }, {
+    %p = scf.for %i = %c0 to %n step %c64 iter_args(%phase = %c1) -> index {
+      tile.wait_barrier %empty[%c0] phase %phase : !bars
+      tile.bulk_copy %k[%i, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
+      %next = arith.subi %c1, %phase : index
+      scf.yield %next : index
+    }
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// CHECK-LABEL: tile.kernel @stays
+// REMARK: store-not-staged
+// REMARK-SAME: Reason="stride 0 of the source is no multiple of 16 bytes"
+tile.kernel @stays(%o: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 4] {
+    %v = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+    // CHECK-NOT: tile.bulk
+    // CHECK: tile.store
+    tile.store %v, %o[%c0, %c0] : tensor<64x64xf16, #mma>, !k
+    // CHECK-NOT: tile.bulk
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}

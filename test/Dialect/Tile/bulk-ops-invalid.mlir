@@ -1,0 +1,130 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.padded<8, order = [1, 0]>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op has no tensor map: the tile is not stored as boxes of up to 256 rows of a swizzle's width}}
+  tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op has 2 x 1 parts, of which each warp of the first role stores one; there are 4 here}}
+  tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] parts [2, 1] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op cuts boxes of 64 x 64 elements, 1 side by side, into 2 x 2 parts; each begins at a multiple of 128 bytes}}
+  tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] parts [2, 2] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op divides a tile of two dimensions into parts along both, got '!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>' and 4}}
+  tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] parts [4] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  tile.warp_roles warps = [4, 4] {
+    %a = arith.constant 0 : i32
+  }, {
+    // expected-error @below {{'tile.bulk_store' op has 4 x 1 parts, of which each warp of the first role stores one; there are 1 here}}
+    tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] parts [4, 1] : !tile, !o
+  }
+}
+
+// -----
+
+!o = !tile.buffer<?x64xi32, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xi32, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_reduce' op adds elements of f16, bf16 or f32, got 'i32'}}
+  tile.bulk_reduce add %t, %o[%c0, %c0] dims [0, 1] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op has 1 indices for a buffer of rank 2}}
+  tile.bulk_store %t, %o[%c0] dims [0, 1] : !tile, !o
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %s = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op stores to an argument of the kernel}}
+  tile.bulk_store %t, %s[%c0, %c0] dims [0, 1] : !tile, !tile
+}
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_prefetch' op dimension 2 does not exist in a buffer of rank 2}}
+  tile.bulk_prefetch %o[%c0, %c0] dims [0, 2] as !tile : !o
+}

@@ -1,0 +1,29 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+
+!o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!sums = !tile.buffer<?x32xf32, #tile.strided<[32, 1], align = 16>, global>
+!part = !tile.buffer<64x32xf32, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+// CHECK-LABEL: tile.kernel @bulk
+tile.kernel @bulk(%o: !o, %sums: !sums) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %p = tile.alloc : !part
+  %bars = tile.alloc : !bars
+  // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3], %{{.*}}, %{{.*}}[%{{.*}}] cache(evict_last) : !tile.buffer
+  tile.bulk_copy %o[%c0, %c0, %c0, %c0] dims [1, 3], %t, %bars[%c0] cache(evict_last) : !o, !tile, !bars
+  // CHECK: tile.bulk_store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3] parts [8, 1] cache(evict_first) : !tile.buffer
+  tile.bulk_store %t, %o[%c0, %c0, %c0, %c0] dims [1, 3] parts [8, 1] cache(evict_first) : !tile, !o
+  // CHECK: tile.bulk_wait 1 read
+  tile.bulk_wait 1 read
+  // CHECK: tile.bulk_reduce add %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] dims [0, 1] : !tile.buffer
+  tile.bulk_reduce add %p, %sums[%c0, %c0] dims [0, 1] : !part, !sums
+  // CHECK: tile.bulk_wait 0{{$}}
+  tile.bulk_wait 0
+  // CHECK: tile.bulk_prefetch %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3] as !tile.buffer<128x64xf16, #tile.swizzle<128>, shared> : !tile.buffer
+  tile.bulk_prefetch %o[%c0, %c0, %c0, %c0] dims [1, 3] as !tile : !o
+}
