@@ -231,3 +231,30 @@ tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, tile.produce
 // CHECK: tile.bulk_copy %arg0
 // CHECK-NEXT: tile.wait_prerequisites
 // CHECK-NEXT: tile.bulk_copy %arg1
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// While the only buffer of a ring is in use, the next tile is fetched to the
+// second-level cache.
+// CHECK-LABEL: tile.kernel @one_buffer
+tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
+    attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c64 {
+    %t = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %t : !k, !tile
+    %v = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+    tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
+  } {tile.stages = 1 : i64}
+  // CHECK: }, {
+  // CHECK: tile.bulk_prefetch %{{.*}}[%[[I:.*]], %c0] dims [0, 1] as !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+  // CHECK: tile.wait_barrier
+  // CHECK: tile.bulk_copy %{{.*}}[%[[I]], %c0]
+}

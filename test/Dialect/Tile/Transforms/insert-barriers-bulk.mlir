@@ -1,0 +1,78 @@
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers))' \
+// RUN:   | FileCheck %s
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Every warp writes and stores its own rows.
+// CHECK-LABEL: tile.kernel @own_parts
+// CHECK-NOT: tile.barrier
+// CHECK: tile.return
+tile.kernel @own_parts(%o: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %v = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+  scf.for %i = %c0 to %n step %c1 {
+    tile.bulk_wait 0 read
+    tile.store %v, %t[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+    tile.fence_async
+    tile.bulk_store %t, %o[%i, %c0] dims [0, 1] parts [4, 1] : !tile, !k
+  }
+  tile.bulk_wait 0
+  tile.return
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
+
+// Every warp stores what others have written, too.
+// CHECK-LABEL: tile.kernel @other_parts
+tile.kernel @other_parts(%o: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %v = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  // CHECK: scf.for
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK-NEXT: tile.bulk_wait 0 read
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.store
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.bulk_store
+    tile.bulk_wait 0 read
+    tile.store %v, %t[%c0, %c0] : tensor<64x64xf16, #rows>, !tile
+    tile.bulk_store %t, %o[%i, %c0] dims [0, 1] parts [4, 1] : !tile, !k
+  }
+  tile.bulk_wait 0
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// One thread stores what all have written.
+// CHECK-LABEL: tile.kernel @whole
+tile.kernel @whole(%o: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %v = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.fence_async
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.bulk_store
+  tile.store %v, %t[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+  tile.bulk_store %t, %o[%c0, %c0] dims [0, 1] : !tile, !k
+  tile.bulk_wait 0
+}
