@@ -95,7 +95,7 @@
 // CHECK-LABEL: tile.kernel @full_dq
 // CHECK-SAME: num_warps = 4
 // CHECK: tile.wait_prerequisites
-// CHECK: %[[SUM:.*]] = tile.load {{.*}} -> tensor<32x64xf32>
+// CHECK: %[[SUM:.*]] = tile.load {{.*}} -> tensor<16x64xf32>
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[SUM]]
 // CHECK: %[[LOW:.*]] = arith.truncf %[[SCALED]]
 // CHECK: tile.store %[[LOW]]

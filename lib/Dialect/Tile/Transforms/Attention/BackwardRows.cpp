@@ -12,8 +12,9 @@
 using namespace mlir;
 using namespace tile;
 
-/// Rows of one block of threads.
-static constexpr int64_t kRows = 32;
+/// Rows of one block of threads: those that convert dq_acc are faster with half
+/// as many, docs/performance.md.
+static constexpr int64_t kRows = 32, kScaledRows = 16;
 /// Rows that a block reads at a time where it goes over all of a head.
 static constexpr int64_t kManyRows = 1024;
 
@@ -33,9 +34,9 @@ public:
 private:
   Value lookup(Value operand) { return mapping.lookup(operand); }
   RankedTensorType tileOf(int64_t columns, Type element) {
-    return type({kRows, columns}, element);
+    return type({rows, columns}, element);
   }
-  /// kRows rows of a buffer from `row` on, as f32.
+  /// The rows of a buffer from `row` on, as f32.
   Value load(Value buffer, Value row) {
     auto from = cast<BufferType>(buffer.getType());
     int64_t columns = from.getShape().back();
@@ -60,6 +61,8 @@ private:
 
   AttentionBackwardOp op;
   const IRMapping &mapping;
+  /// Rows of a tile.
+  int64_t rows = kRows;
 };
 } // namespace
 
@@ -156,10 +159,11 @@ void PassBuilder::buildZero() {
 }
 
 void PassBuilder::buildScaleQueries() {
-  Value block = launch(Side::Queries, kRows);
+  rows = kScaledRows;
+  Value block = launch(Side::Queries, rows);
   Value acc = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
   Value dqh = viewHead(lookup(op.getDq()), Side::Queries, head);
-  forEachBlock(Side::Queries, kRows, block, [&](Value row) {
+  forEachBlock(Side::Queries, rows, block, [&](Value row) {
     Value sum = load(acc, row);
     Value factor = splat(cast<RankedTensorType>(sum.getType()), scale);
     store(arith::MulFOp::create(b, sum, factor), dqh, row);
