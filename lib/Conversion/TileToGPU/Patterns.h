@@ -40,6 +40,11 @@ void populateLaunchPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 
+/// What the copy engine adds to memory.
+void populateBulkAddPatterns(const mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns,
+                             const Chip &chip);
+
 /// Products that read shared memory themselves, and their fences.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);

@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace tile;
 
+/// Warps that multiply together, and that change their registers together.
+static constexpr int64_t kGroupWarps = 4;
+
 //===----------------------------------------------------------------------===//
 // Before the conversion
 //===----------------------------------------------------------------------===//
@@ -79,7 +82,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kGroupWarps = 4, kGroupThreads = 128;
+  static constexpr int64_t kGroupThreads = 128;
   /// Those that wait, and those that let them go on.
   static constexpr int64_t kThreads = 2 * kGroupThreads;
 
@@ -161,61 +164,87 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
                constantI32(rewriter, loc, chip.warpSize),
                mlir::gpu::ShuffleMode::IDX)
                .getShuffleResult();
+    SmallVector<Role> roles;
     int64_t first = 0;
-    for (auto [i, role] : llvm::enumerate(op.getRoles())) {
-      int64_t warps = op.getWarps()[i];
-      bool isLast = i + 1 == op.getRoles().size();
-      if (!isLast) {
-        Value isMine = arith::CmpIOp::create(
-            rewriter, loc, arith::CmpIPredicate::ult, warp,
-            constantI32(rewriter, loc, first + warps));
-        auto branch =
-            scf::IfOp::create(rewriter, loc, isMine, /*withElseRegion=*/true);
-        emitRole(op, i, first, threads, thread, branch.thenBlock(), rewriter);
-        rewriter.setInsertionPointToStart(branch.elseBlock());
-      } else {
-        emitRole(op, i, first, threads, thread, rewriter.getInsertionBlock(),
-                 rewriter);
-      }
+    for (auto [region, warps] : llvm::zip_equal(op.getRoles(), op.getWarps())) {
+      roles.push_back({&region, roles.size(), first, first + warps});
       first += warps;
+    }
+    auto below = [&](int64_t end) -> Value {
+      return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                   warp, constantI32(rewriter, loc, end));
+    };
+    // Roles that share a group of four warps change its registers together.
+    ArrayRef<Role> rest = roles;
+    while (!rest.empty()) {
+      size_t count = 1;
+      while (op.getRegisters() && count < rest.size() &&
+             rest[count].begin % kGroupWarps != 0)
+        ++count;
+      ArrayRef<Role> together = rest.take_front(count);
+      rest = rest.drop_front(count);
+      scf::IfOp branch;
+      if (!rest.empty()) {
+        branch = scf::IfOp::create(rewriter, loc, below(together.back().end),
+                                   /*withElseRegion=*/true);
+        rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
+      }
+      setRegisters(op, together.front().number, threads, rewriter);
+      for (const Role &role : together) {
+        scf::IfOp own;
+        if (&role != &together.back()) {
+          own = scf::IfOp::create(rewriter, loc, below(role.end),
+                                  /*withElseRegion=*/true);
+          rewriter.setInsertionPoint(own.thenBlock()->getTerminator());
+        }
+        emitRole(role, op, thread, rewriter);
+        if (own)
+          rewriter.setInsertionPoint(own.elseBlock()->getTerminator());
+      }
+      if (branch)
+        rewriter.setInsertionPoint(branch.elseBlock()->getTerminator());
     }
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
-  /// Moves a role before the terminator of `block`, or, where `op` is in that
-  /// block, before `op`.
-  void emitRole(WarpRolesOp op, size_t number, int64_t firstWarp,
-                int64_t threads, Value thread, Block *block,
+  struct Role {
+    Region *region;
+    size_t number;
+    /// Its warps.
+    int64_t begin, end;
+  };
+
+  void setRegisters(WarpRolesOp op, size_t role, int64_t threads,
+                    ConversionPatternRewriter &rewriter) const {
+    std::optional<ArrayRef<int32_t>> registers = op.getRegisters();
+    if (!registers)
+      return;
+    // What a thread gets at the start; see the PTX ISA, "setmaxnreg".
+    int64_t share = getRegisterShare(threads), count = (*registers)[role];
+    if (count != share)
+      tile::gpu::SetRegistersOp::create(rewriter, op.getLoc(), count,
+                                        /*increase=*/count > share);
+  }
+
+  /// Moves a role to where the rewriter is: the first whole, others into one
+  /// thread.
+  void emitRole(const Role &role, WarpRolesOp op, Value thread,
                 ConversionPatternRewriter &rewriter) const {
     OpBuilder::InsertionGuard guard(rewriter);
     Location loc = op.getLoc();
-    if (block != op->getBlock())
-      rewriter.setInsertionPoint(block->getTerminator());
-    if (std::optional<ArrayRef<int32_t>> registers = op.getRegisters()) {
-      // What a thread gets at the start; see the PTX ISA, "setmaxnreg".
-      int64_t share = getRegisterShare(threads);
-      int64_t count = (*registers)[number];
-      if (count != share)
-        tile::gpu::SetRegistersOp::create(rewriter, loc, count,
-                                          /*increase=*/count > share);
-    }
-    if (number != 0) {
+    if (role.number != 0) {
       Value isFirst = arith::CmpIOp::create(
           rewriter, loc, arith::CmpIPredicate::eq, thread,
-          constantI32(rewriter, loc, firstWarp * chip.warpSize));
+          constantI32(rewriter, loc, role.begin * chip.warpSize));
       auto one = scf::IfOp::create(rewriter, loc, isFirst,
                                    /*withElseRegion=*/false);
-      rewriter.inlineBlockBefore(&op.getRoles()[number].front(),
-                                 one.thenBlock()->getTerminator());
-      return;
+      rewriter.setInsertionPoint(one.thenBlock()->getTerminator());
     }
-    if (block == op->getBlock())
-      rewriter.inlineBlockBefore(&op.getRoles()[number].front(), op);
-    else
-      rewriter.inlineBlockBefore(&op.getRoles()[number].front(),
-                                 block->getTerminator());
+    rewriter.inlineBlockBefore(&role.region->front(),
+                               rewriter.getInsertionBlock(),
+                               rewriter.getInsertionPoint());
   }
 };
 

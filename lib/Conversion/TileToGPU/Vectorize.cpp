@@ -119,6 +119,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateBulkPatterns(converter, patterns, *chip);
     populateRolePatterns(converter, patterns, *chip);
     populateLaunchPatterns(converter, patterns, *chip);
+    populateBulkAddPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);
     // Patterns look at the values that index a buffer: they must not meet
     // block arguments that have been replaced.

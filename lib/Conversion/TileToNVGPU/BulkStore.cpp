@@ -1,6 +1,7 @@
 //===- BulkStore.cpp - The copy engine out of shared memory to NVVM -------===//
 //
 // Sources: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
+// "cp.reduce.async.bulk",
 // "cp.async.bulk.prefetch.tensor", "cp.async.bulk.wait_group", "elect.sync",
 // "prefetch".
 //
@@ -9,13 +10,21 @@
 #include "BulkStore.h"
 #include "Assembly.h"
 #include "SharedAddress.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tile;
+
+static std::string typeSuffix(Type element) {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  return element.getIntOrFloatBitWidth() == 16 ? "noftz." + name : name;
+}
 
 namespace {
 
@@ -59,6 +68,34 @@ template <typename OpT> struct BulkOutToNVVM : OpConversionPattern<OpT> {
 private:
   /// Before and after the dimensions and the memories.
   StringRef name, kind;
+};
+
+struct BulkAddToNVVM : OpConversionPattern<tile::gpu::BulkAddOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::BulkAddOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type element = op.getSource().getType().getElementType();
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(
+        rewriter, loc, adaptor.getDest());
+    Value place = arith::MulIOp::create(
+        rewriter, loc, adaptor.getPlace(),
+        arith::ConstantIndexOp::create(rewriter, loc, bytes));
+    Value to = arith::IndexCastUIOp::create(
+        rewriter, loc, rewriter.getI64Type(),
+        arith::AddIOp::create(rewriter, loc, base, place));
+    Value from =
+        sharedAddress(rewriter, loc, adaptor.getSource(), adaptor.getIndex());
+    emitAssembly(rewriter, loc,
+                 "@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add." +
+                     typeSuffix(element) + " [$0], [$1], " +
+                     Twine(op.getCount() * bytes) + ";",
+                 "l,r,b", {to, from, adaptor.getActive()});
+    rewriter.eraseOp(op);
+    return success();
+  }
 };
 
 struct BulkCommitToNVVM : OpConversionPattern<tile::gpu::BulkCommitOp> {
@@ -116,7 +153,7 @@ struct PrefetchMapToNVVM : OpConversionPattern<tile::gpu::PrefetchMapOp> {
 
 void tile::populateBulkStoreToNVVMPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ElectToNVVM, BulkCommitToNVVM, BulkWaitToNVVM,
+  patterns.add<BulkAddToNVVM, ElectToNVVM, BulkCommitToNVVM, BulkWaitToNVVM,
                BulkPrefetchToNVVM, PrefetchMapToNVVM>(context);
   patterns.add<BulkOutToNVVM<tile::gpu::BulkStoreOp>>(
       context, "cp.async.bulk.tensor", "");

@@ -9,6 +9,7 @@
 #include "Atomic.h"
 #include "Block.h"
 #include "TensorMapImage.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -157,6 +158,50 @@ static void add(Thread &thread, const Call &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+/// `@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1],
+/// 4096;`
+static llvm::Error decodeAddition(const llvm::CallBase &call, Site &site) {
+  llvm::StringRef name = site.name;
+  llvm::StringRef text =
+      llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
+  auto element = name.consume_front(
+                     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.")
+                     ? llvm::StringSwitch<std::optional<AtomicElement>>(name)
+                           .Case("f32", AtomicElement::F32)
+                           .Case("f64", AtomicElement::F64)
+                           .Case("noftz.f16", AtomicElement::F16)
+                           .Case("noftz.bf16", AtomicElement::BF16)
+                           .Default(std::nullopt)
+                     : std::nullopt;
+  if (!element || !text.starts_with("@$2 ") || site.operands.size() != 3 ||
+      text.rsplit(',').second.trim(" ;").getAsInteger(10, site.immediate) ||
+      site.immediate < 16 || site.immediate % 16 != 0)
+    return llvm::createStringError("no addition that it knows");
+  site.data = std::make_shared<const AtomicElement>(*element);
+  return llvm::Error::success();
+}
+
+static void addNeighbours(Thread &thread, const Call &call) {
+  const Site &site = *call.site;
+  if (!(call.integer(2) & 1))
+    return;
+  auto element = *static_cast<const AtomicElement *>(site.data.get());
+  uint64_t to = call.integer(0), from = call.integer(1);
+  for (auto [address, what] : {std::pair(to, "global"), {from, "shared"}})
+    if (address % 16 != 0)
+      thread.block->fail(thread, site, [&, what = what] {
+        return Report(formatv("'{0}' is given an address of {1} memory that is "
+                              "not a multiple of 16",
+                              site.name, what));
+      });
+  for (int64_t i = 0; i < site.immediate; i += 16)
+    startStore(thread, site, from + i, to + i, 16, bytesOf(element), element);
+}
+
+//===----------------------------------------------------------------------===//
 // One lane for all, and hints
 //===----------------------------------------------------------------------===//
 
@@ -192,6 +237,8 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkStoreInstructions() {
        decodeStore},
       {"cp.reduce.async.bulk.tensor.*", Work::Atomic, add, nullptr, nullptr,
        decodeStore},
+      {"cp.reduce.async.bulk.global.*", Work::Atomic, addNeighbours, nullptr,
+       nullptr, decodeAddition},
       {"llvm.nvvm.cp.async.bulk.commit.group", Work::Copy, commit},
       {"llvm.nvvm.cp.async.bulk.wait.group.read", Work::Copy, waitRead},
       {"llvm.nvvm.cp.async.bulk.wait.group", Work::Copy, waitWritten},

@@ -30,6 +30,16 @@ gpu.module @m {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @add
+  gpu.func @add(%m: !shared, %g: memref<?xf16, #gpu.address_space<global>>, %i: index, %e: i1,
+                %d: memref<?xf64, #gpu.address_space<workgroup>>, %h: memref<?xf64, #gpu.address_space<global>>) {
+    // CHECK: "@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [$0], [$1], 2048;", "l,r,b,~{memory}"
+    tile_gpu.bulk_add %m[%i], %g[%i], 1024 if %e : !shared, memref<?xf16, #gpu.address_space<global>>
+    // CHECK: "@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [$0], [$1], 16;", "l,r,b,~{memory}"
+    tile_gpu.bulk_add %d[%i], %h[%i], 2 if %e : memref<?xf64, #gpu.address_space<workgroup>>, memref<?xf64, #gpu.address_space<global>>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @hints
   gpu.func @hints(%m: !shared, %bars: !bars, %i: index, %map: !llvm.ptr, %x: i32, %y: i32) {
     // CHECK: "prefetch.tensormap [$0];", "l,~{memory}"

@@ -128,3 +128,46 @@ tile.kernel @k(%o: !o) attributes {num_warps = 4 : i32} {
   // expected-error @below {{'tile.bulk_prefetch' op dimension 2 does not exist in a buffer of rank 2}}
   tile.bulk_prefetch %o[%c0, %c0] dims [0, 2] as !tile : !o
 }
+
+// -----
+
+!c = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+tile.kernel @add_from_memory(%c: !c) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tile.bulk_add' op adds a shared buffer to a global one}}
+  tile.bulk_add %c, %c[%c0, %c0] : !c, !c
+}
+
+// -----
+
+!c = !tile.buffer<128x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+tile.kernel @add_elements(%c: !c) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_add' op adds floats to such of the same type, got 'f32' and 'f16'}}
+  tile.bulk_add %t, %c[%c0, %c0] : !tile, !c
+}
+
+// -----
+
+!c = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+tile.kernel @add_rank(%c: !c) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_add' op adds a tile of rank 2 at 1 indices to a buffer of rank 2}}
+  tile.bulk_add %t, %c[%c0] : !tile, !c
+}
+
+// -----
+
+!c = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+tile.kernel @add_by_all(%c: !c) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_add' op is for one thread: for a role but the first}}
+  tile.bulk_add %t, %c[%c0, %c0] : !tile, !c
+}

@@ -27,3 +27,22 @@ tile.kernel @bulk(%o: !o, %sums: !sums) attributes {num_warps = 8 : i32} {
   // CHECK: tile.bulk_prefetch %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3] as !tile.buffer<128x64xf16, #tile.swizzle<128>, shared> : !tile.buffer
   tile.bulk_prefetch %o[%c0, %c0, %c0, %c0] dims [1, 3] as !tile : !o
 }
+
+!g = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!rows = !tile.buffer<128x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+// CHECK-LABEL: tile.kernel @add
+tile.kernel @add(%g: !g) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !rows
+  tile.warp_roles warps = [4, 1, 3] registers = [128, 32, 32] {
+    %a = arith.constant 0 : i32
+  }, {
+    %a = arith.constant 0 : i32
+  }, {
+    // CHECK: tile.bulk_add %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] : !tile.buffer<128x64xf32{{.*}}, shared>, !tile.buffer<?x64xf32
+    tile.bulk_add %t, %g[%c0, %c0] : !rows, !g
+    tile.bulk_wait 0 read
+  }
+}

@@ -53,11 +53,26 @@ tile.kernel @odd_registers() attributes {num_warps = 4 : i32} {
 tile.kernel @few_warps() attributes {num_warps = 4 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error @below {{'tile.warp_roles' op only 4 warps at a time change their registers; a role has 1 warps}}
+  // expected-error @below {{'tile.warp_roles' op only 4 warps at a time change their registers; the block has 5 warps}}
   tile.warp_roles warps = [4, 1] registers = [240, 24] {
     %a = arith.constant 0 : i32
   }, {
     %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+tile.kernel @shared_group() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.warp_roles' op only 4 warps at a time change their registers; roles 1 and 2 share such a group and have 24 and 32}}
+  tile.warp_roles warps = [4, 1, 3] registers = [128, 24, 32] {
+    %a = arith.constant 0 : i32
+  }, {
+    %b = arith.constant 0 : i32
+  }, {
+    %c = arith.constant 0 : i32
   }
 }
 

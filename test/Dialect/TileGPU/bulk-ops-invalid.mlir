@@ -29,3 +29,35 @@ func.func @nowhere(%map: !llvm.ptr) {
   tile_gpu.bulk_prefetch %map[] : !llvm.ptr
   return
 }
+
+// -----
+
+func.func @add_space(%m: memref<?xf32, #gpu.address_space<global>>, %i: index, %x: i1) {
+  // expected-error @+1 {{'tile_gpu.bulk_add' op needs the source in #gpu.address_space<workgroup>}}
+  tile_gpu.bulk_add %m[%i], %m[%i], 64 if %x : memref<?xf32, #gpu.address_space<global>>, memref<?xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @add_destination(%m: memref<?xf32, #gpu.address_space<workgroup>>, %i: index, %x: i1) {
+  // expected-error @+1 {{'tile_gpu.bulk_add' op needs the destination in #gpu.address_space<global>}}
+  tile_gpu.bulk_add %m[%i], %m[%i], 64 if %x : memref<?xf32, #gpu.address_space<workgroup>>, memref<?xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @add_elements(%m: memref<?xi32, #gpu.address_space<workgroup>>, %g: memref<?xi32, #gpu.address_space<global>>, %i: index, %x: i1) {
+  // expected-error @+1 {{'tile_gpu.bulk_add' op adds floats to such of the same type, got 'i32' and 'i32'}}
+  tile_gpu.bulk_add %m[%i], %g[%i], 64 if %x : memref<?xi32, #gpu.address_space<workgroup>>, memref<?xi32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @add_count(%m: memref<?xf16, #gpu.address_space<workgroup>>, %g: memref<?xf16, #gpu.address_space<global>>, %i: index, %x: i1) {
+  // expected-error @+1 {{'tile_gpu.bulk_add' op adds multiples of 16 bytes, got 12 elements of 'f16'}}
+  tile_gpu.bulk_add %m[%i], %g[%i], 12 if %x : memref<?xf16, #gpu.address_space<workgroup>>, memref<?xf16, #gpu.address_space<global>>
+  return
+}

@@ -4,7 +4,8 @@
 !bars = memref<?xi64, #gpu.address_space<workgroup>>
 
 // CHECK-LABEL: func @bulk
-func.func @bulk(%m: !shared, %bars: !bars, %i: index, %map: !llvm.ptr, %x: i32, %y: i32) {
+func.func @bulk(%m: !shared, %bars: !bars, %i: index, %map: !llvm.ptr, %x: i32, %y: i32,
+                %g: memref<?xf16, #gpu.address_space<global>>) {
   // CHECK: tile_gpu.prefetch_map %{{.+}} : !llvm.ptr
   tile_gpu.prefetch_map %map : !llvm.ptr
   // CHECK: tile_gpu.bulk_prefetch %{{.+}}[%{{.+}}, %{{.+}}] : !llvm.ptr
@@ -17,6 +18,8 @@ func.func @bulk(%m: !shared, %bars: !bars, %i: index, %map: !llvm.ptr, %x: i32, 
   tile_gpu.bulk_store %m[%i], %map[%x, %y] if %e cache(evict_last) : !shared, !llvm.ptr
   // CHECK: tile_gpu.bulk_reduce add %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}] if %[[E]] : memref
   tile_gpu.bulk_reduce add %m[%i], %map[%x, %y] if %e : !shared, !llvm.ptr
+  // CHECK: tile_gpu.bulk_add %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], 1024 if %[[E]] : memref
+  tile_gpu.bulk_add %m[%i], %g[%i], 1024 if %e : !shared, memref<?xf16, #gpu.address_space<global>>
   // CHECK: tile_gpu.bulk_commit
   tile_gpu.bulk_commit
   // CHECK: tile_gpu.bulk_wait 1 {read}

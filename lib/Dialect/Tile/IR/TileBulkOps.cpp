@@ -190,3 +190,30 @@ void BulkReduceOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   addEffects(*this, effects);
 }
+
+LogicalResult BulkAddOp::verify() {
+  BufferType source = getSource().getType(), dest = getDest().getType();
+  Type element = source.getElementType();
+  if (!source.isShared() || dest.isShared())
+    return emitOpError("adds a shared buffer to a global one");
+  if (!isa<FloatType>(element) || element != dest.getElementType())
+    return emitOpError() << "adds floats to such of the same type, got "
+                         << element << " and " << dest.getElementType();
+  if (source.getRank() != dest.getRank() ||
+      int64_t(getIndices().size()) != dest.getRank())
+    return emitOpError() << "adds a tile of rank " << source.getRank() << " at "
+                         << getIndices().size()
+                         << " indices to a buffer of rank " << dest.getRank();
+  auto roles = (*this)->getParentOfType<WarpRolesOp>();
+  if (!roles || roles.getRoles().front().isAncestor((*this)->getParentRegion()))
+    return emitOpError("is for one thread: for a role but the first");
+  return success();
+}
+
+void BulkAddOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable(),
+                       SharedMemory::get());
+  effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+}

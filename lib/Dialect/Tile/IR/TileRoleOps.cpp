@@ -77,18 +77,26 @@ LogicalResult WarpRolesOp::verify() {
       return emitOpError() << "has " << warps.size()
                            << " roles and the registers of "
                            << registers->size();
-    int64_t sum = 0;
-    for (auto [count, each] : llvm::zip_equal(warps, *registers)) {
+    int64_t sum = 0, first = 0;
+    for (auto [role, count] : llvm::enumerate(warps)) {
+      int32_t each = (*registers)[role];
       if (each < 24 || each > 256 || each % 8 != 0)
         return emitOpError() << "registers are multiples of 8 in 24 .. 256, "
                                 "got "
                              << each;
-      if (count % 4 != 0)
-        return emitOpError() << "only 4 warps at a time change their "
-                                "registers; a role has "
-                             << count << " warps";
+      if (first % 4 != 0 && each != (*registers)[role - 1])
+        return emitOpError()
+               << "only 4 warps at a time change their "
+                  "registers; roles "
+               << role - 1 << " and " << role << " share such a group and have "
+               << (*registers)[role - 1] << " and " << each;
+      first += count;
       sum += int64_t(count) * 32 * each;
     }
+    if (first % 4 != 0)
+      return emitOpError() << "only 4 warps at a time change their registers; "
+                              "the block has "
+                           << first << " warps";
     // Who asks for more than the block has started with waits for ever.
     int64_t share = getRegisterShare(all * 32);
     if (sum > share * all * 32)

@@ -28,6 +28,7 @@ struct PlannedKernel {
   int64_t producers = 0;
   SmallVector<int32_t> registers = {};
   bool turns = false;
+  int64_t storers = 0;
   std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
 };
 
@@ -213,7 +214,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     if (forward.getCuQ() && chip && chip->bulkCopy)
       producers = kPackedProducers;
     kernels.push_back({name.str(), sizes->warps, producers, registersOf(*sizes),
-                       sizes->turns,
+                       sizes->turns, sizes->storers,
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -222,10 +223,9 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   auto backward = cast<AttentionBackwardOp>(op);
   auto findKeys = [&](const Chip &chip, int64_t headDim) {
     // The copy engine would read into the next sequence of a packed batch.
-    return backward.getCuQ()
-               ? findPlainBackwardKeysTileSizes(chip, headDim)
-               : findBackwardKeysTileSizes(chip, headDim,
-                                           bool(backward.getSoftcap()));
+    return backward.getCuQ() ? findPlainBackwardKeysTileSizes(chip, headDim)
+                             : findBackwardKeysTileSizes(
+                                   chip, headDim, bool(backward.getSoftcap()));
   };
   FailureOr<TileSizes> keys = chooseSizes(op, headDim(backward), findKeys,
                                           /*warpsAlongRows=*/false);
@@ -238,7 +238,8 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
        planAttentionBackward(backward, {*keys, *queries}))
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
                        kernel.sizes.producers, registersOf(kernel.sizes),
-                       kernel.sizes.turns, std::move(kernel.build)});
+                       kernel.sizes.turns, kernel.sizes.storers,
+                       std::move(kernel.build)});
   return kernels;
 }
 
@@ -279,6 +280,9 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
       if (plannedKernel.producers != 0)
         kernel->setAttr(TileDialect::kProducerWarpsAttr,
                         b.getI64IntegerAttr(plannedKernel.producers));
+      if (plannedKernel.storers != 0)
+        kernel->setAttr(TileDialect::kStoringWarpsAttr,
+                        b.getI64IntegerAttr(plannedKernel.storers));
       if (!plannedKernel.registers.empty())
         kernel->setAttr(TileDialect::kRegistersAttr,
                         b.getDenseI32ArrayAttr(plannedKernel.registers));

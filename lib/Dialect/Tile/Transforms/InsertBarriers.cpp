@@ -88,7 +88,8 @@ BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
   };
   for (auto [i, alloc] : llvm::enumerate(allocs)) {
     numbers[alloc] = i;
-    if (isFilledInBulk(alloc))
+    if (isFilledInBulk(alloc) ||
+        llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkAddOp>))
       guarded.set(i);
     for (auto [j, other] : llvm::enumerate(allocs))
       if (begin(alloc) < end(other) && begin(other) < end(alloc))
@@ -316,8 +317,10 @@ private:
       Operation *op = fence->getNextNode();
       for (; isa_and_nonnull<ArriveBarrierOp>(op); op = op->getNextNode())
         releases.push_back(op);
-      // That before a barrier is not for the releases alone.
-      if (isa_and_nonnull<BarrierOp>(op))
+      // That before a barrier is not for the releases alone, and who has been
+      // handed a store waits for it.
+      if (isa_and_nonnull<BarrierOp>(op) ||
+          isa_and_nonnull<StoreOp>(fence->getPrevNode()))
         continue;
       while (op && op->getNumRegions() == 0 && !isa<FenceAsyncOp>(op))
         op = op->getNextNode();

@@ -75,7 +75,7 @@ private:
 
   bool needs(Operation *op, Started &started);
   Value findHazard(Operation *op);
-  bool followsLoad(ArriveBarrierOp release);
+  bool followsAccess(ArriveBarrierOp release);
   void complete(size_t count, Operation *before, Value alongside = {});
 
   Block &block;
@@ -205,11 +205,14 @@ void BlockScheduler::complete(size_t count, Operation *before,
   started.erase(started.begin(), started.begin() + count);
 }
 
-/// Whether threads have read what this releases, and no product in flight.
-bool BlockScheduler::followsLoad(ArriveBarrierOp release) {
+/// Whether this hands on what threads have stored, or threads have read what it
+/// releases, and no product in flight.
+bool BlockScheduler::followsAccess(ArriveBarrierOp release) {
   Operation *op = release->getPrevNode();
   while (isa_and_nonnull<FenceAsyncOp>(op))
     op = op->getPrevNode();
+  if (isa_and_nonnull<StoreOp>(op))
+    return true;
   auto load = dyn_cast_or_null<LoadOp>(op);
   AllocOp root = load ? getRootAlloc(load.getBuffer()) : AllocOp();
   return root && llvm::none_of(started, [&](const Started &each) {
@@ -221,7 +224,7 @@ void BlockScheduler::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto release = dyn_cast<ArriveBarrierOp>(op)) {
       // Belongs to the last product that has read the buffer, if one has.
-      if (!started.empty() && !followsLoad(release))
+      if (!started.empty() && !followsAccess(release))
         started.back().releases.push_back(release);
       continue;
     }

@@ -10,6 +10,9 @@
 // in the same order. So it runs ahead as far as the rings let it, whatever the
 // loops are.
 //
+// Sums that loops add to memory may leave through a ring the other way: a third
+// role, the slice that needs, lets the copy engine add them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ArgumentTile.h"
@@ -17,6 +20,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/BulkRuns.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/MapVector.h"
@@ -41,12 +45,20 @@ struct PlannedCopy : ArgumentTile {
 
 /// Buffers that tiles of one kind go through, one after another.
 struct Ring {
+  /// Where they come from; null where they leave.
   BlockArgument argument;
   BufferType tile;
   int64_t stages = 1;
   /// Whether tiles are counted; else there is one in all.
   bool counted = false;
   Value buffers, full, empty;
+
+  bool leaves() const { return !argument; }
+};
+
+/// What the attributes of a kernel ask for.
+struct Warps {
+  int64_t producers, storers;
 };
 
 /// Numbers of tiles, one i32 per ring.
@@ -54,19 +66,28 @@ using Counts = SmallVector<Value>;
 
 class Specializer {
 public:
-  Specializer(KernelOp kernel, int64_t producerWarps)
+  /// With `takesSums`, sums leave by the copy engine, from the storing warps.
+  Specializer(KernelOp kernel, Warps warps, bool takesSums)
       : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()),
-        producerWarps(producerWarps) {}
+        warps(warps), takesSums(takesSums) {}
 
   /// Says why the kernel cannot be specialised, or nothing.
   std::string analyse();
   void run();
 
   ArrayRef<Ring> getRings() const { return rings; }
+  /// The sums that leave by the copy engine.
+  const llvm::MapVector<Operation *, unsigned> &getSums() const { return sums; }
+  /// Those that do not, and why.
+  ArrayRef<std::pair<Operation *, std::string>> getOtherSums() const {
+    return otherSums;
+  }
 
 private:
   std::string planCopy(CopyOp copy);
-  std::string checkSlice(Value value, const PlannedCopy &planned);
+  std::string planSum(AtomicRMWOp sum);
+  std::string checkSlice(Value value);
+  std::string checkLoops(Operation *op, int64_t &stages, bool &repeats);
   std::string checkRing(const PlannedCopy &planned);
   bool isOutside(Operation *op);
 
@@ -84,9 +105,15 @@ private:
   void makeRings();
   IRMapping copyOutside(Block &role);
   Value materialize(Value value, IRMapping &mapping);
-  void produce(Block &from, IRMapping &mapping, Counts &counts);
+  void follow(Block &from, bool leaving, IRMapping &mapping, Counts &counts);
+  void fill(const PlannedCopy &planned, IRMapping &mapping, Counts &counts);
+  void add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts);
+  void addRole(Block &consumers, Block &role, bool leaving);
   void consume(Block &block, Counts &counts);
-  SmallVector<unsigned> countedIn(Operation *op);
+  void take(const PlannedCopy &planned, Counts &counts);
+  void hand(AtomicRMWOp sum, Counts &counts);
+  SmallVector<unsigned> countedIn(Operation *op, std::optional<bool> leaving);
+  std::optional<unsigned> ringOf(Operation *op);
   const PlannedCopy *find(Operation *op) {
     auto copy = dyn_cast<CopyOp>(op);
     auto it = copy ? copies.find(copy) : copies.end();
@@ -96,10 +123,16 @@ private:
   IRRewriter rewriter;
   KernelOp kernel;
   Location loc;
-  int64_t producerWarps;
+  Warps warps;
+  bool takesSums;
   llvm::MapVector<Operation *, PlannedCopy> copies;
+  /// The ring of each.
+  llvm::MapVector<Operation *, unsigned> sums;
+  SmallVector<std::pair<Operation *, std::string>> otherSums;
   SmallVector<Ring> rings;
   llvm::DenseSet<Operation *> outside;
+  /// Where all counts begin.
+  Value zero;
 };
 } // namespace
 
@@ -120,8 +153,8 @@ bool Specializer::isOutside(Operation *op) {
           }));
 }
 
-/// What the copies depend on must be known without waiting for anything.
-std::string Specializer::checkSlice(Value value, const PlannedCopy &planned) {
+/// What other roles depend on must be known without waiting for anything.
+std::string Specializer::checkSlice(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
     auto loop = dyn_cast<scf::ForOp>(parent);
@@ -135,8 +168,29 @@ std::string Specializer::checkSlice(Value value, const PlannedCopy &planned) {
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
     return "its place depends on '" + op->getName().getStringRef().str() + "'";
   for (Value operand : op->getOperands())
-    if (std::string reason = checkSlice(operand, planned); !reason.empty())
+    if (std::string reason = checkSlice(operand); !reason.empty())
       return reason;
+  return "";
+}
+
+/// The loops around `op` must be known, too. `stages` is what their authors ask
+/// for.
+std::string Specializer::checkLoops(Operation *op, int64_t &stages,
+                                    bool &repeats) {
+  for (Operation *parent = op->getParentOp(); parent != kernel;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return "it is inside '" + parent->getName().getStringRef().str() + "'";
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (std::string reason = checkSlice(bound); !reason.empty())
+        return "a loop around it: " + reason;
+    repeats = true;
+    if (auto pinned =
+            loop->getAttrOfType<IntegerAttr>(TileDialect::kStagesAttr))
+      stages = std::max(stages, pinned.getInt());
+  }
   return "";
 }
 
@@ -165,25 +219,13 @@ std::string Specializer::planCopy(CopyOp copy) {
   if (!reason.empty())
     return reason;
   for (Value index : planned.indices)
-    if (reason = checkSlice(index, planned); !reason.empty())
+    if (reason = checkSlice(index); !reason.empty())
       return reason;
-
   bool repeats = false;
   int64_t stages = 0;
-  for (Operation *parent = copy->getParentOp(); parent != kernel;
-       parent = parent->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return "it is inside '" + parent->getName().getStringRef().str() + "'";
-    for (Value bound :
-         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-      if (reason = checkSlice(bound, planned); !reason.empty())
-        return "a loop around it: " + reason;
-    repeats = true;
-    if (auto pinned =
-            loop->getAttrOfType<IntegerAttr>(TileDialect::kStagesAttr))
-      stages = std::max(stages, pinned.getInt());
-  }
+  reason = checkLoops(copy, stages, repeats);
+  if (!reason.empty())
+    return reason;
   auto ring = llvm::find_if(rings, [&](const Ring &ring) {
     return ring.argument == planned.argument &&
            ring.tile == planned.buffer.getType();
@@ -202,6 +244,67 @@ std::string Specializer::planCopy(CopyOp copy) {
   }
   planned.ring = ring - rings.begin();
   copies.insert({copy, planned});
+  return "";
+}
+
+/// Bytes that are worth an instruction of the copy engine.
+static constexpr int64_t kWorthwhileBytes = 512;
+
+std::string Specializer::planSum(AtomicRMWOp sum) {
+  auto value = cast<RankedTensorType>(sum.getValue().getType());
+  BufferType buffer = sum.getBuffer().getType();
+  if (sum.getKind() != arith::AtomicRMWKind::addf || sum.getResult() ||
+      sum.getOrder() != MemoryOrder::Relaxed ||
+      sum.getScope() != MemoryScope::Device)
+    return "the copy engine adds floats, relaxed, in the scope of the device, "
+           "and returns nothing";
+  int64_t stages = 0;
+  bool repeats = false;
+  if (std::string reason = checkLoops(sum, stages, repeats); !reason.empty())
+    return reason;
+  if (!repeats)
+    return "nothing runs beside it, which is in no loop";
+  for (Value place : llvm::concat<Value>(ValueRange(sum.getBuffer()),
+                                         ValueRange(sum.getIndices())))
+    if (std::string reason = checkSlice(place); !reason.empty())
+      return reason;
+  // Where elements have one order in both memories, it is that of the buffer.
+  LayoutAttrInterface layout = buffer.getLayout();
+  if (isa<StridedAttr>(layout)) {
+    SmallVector<int64_t> order(
+        llvm::reverse(llvm::seq<int64_t>(0, buffer.getRank())));
+    layout = PaddedAttr::get(rewriter.getContext(), 0, order);
+  }
+  auto quiet = [&] {
+    InFlightDiagnostic diag = emitError(UnknownLoc::get(kernel.getContext()));
+    diag.abandon();
+    return diag;
+  };
+  auto tile = BufferType::getChecked(quiet, rewriter.getContext(),
+                                     value.getShape(), value.getElementType(),
+                                     layout, MemorySpace::Shared);
+  if (!tile)
+    return "its tile cannot lie in shared memory as it does in its buffer";
+  BulkRuns runs =
+      findBulkRuns(tile, {buffer, ValueRange(sum.getIndices()), "its buffer"});
+  if (!runs.obstacle.empty())
+    return runs.obstacle;
+  for (const BulkRun &run : runs.runs)
+    if (int64_t bytes = run.count * tile.getElementBits() / 8;
+        bytes < kWorthwhileBytes)
+      return "only " + std::to_string(bytes) +
+             " bytes at a time are neighbours in its buffer";
+  auto ring = llvm::find_if(rings, [&](const Ring &ring) {
+    return ring.leaves() && ring.tile == tile;
+  });
+  if (ring == rings.end()) {
+    Ring fresh;
+    fresh.tile = tile;
+    fresh.counted = true;
+    rings.push_back(fresh);
+    ring = std::prev(rings.end());
+  }
+  sums[sum] = ring - rings.begin();
   return "";
 }
 
@@ -261,7 +364,13 @@ std::string Specializer::analyse() {
   for (auto &[copy, planned] : copies)
     if (reason.empty())
       reason = checkRing(planned);
-  return reason;
+  if (!reason.empty() || !takesSums)
+    return reason;
+  kernel.walk([&](AtomicRMWOp sum) {
+    if (std::string obstacle = planSum(sum); !obstacle.empty())
+      otherSums.push_back({sum, obstacle});
+  });
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,31 +416,46 @@ void Specializer::makeRings() {
     };
     ring.buffers = alloc(type);
     ring.full = alloc(barriers(ring.stages));
-    InitBarriersOp::create(rewriter, loc, ring.full, 1);
+    // All warps that compute arrive, or the one thread of another role.
+    int64_t warps = kernel.getNumWarps();
+    InitBarriersOp::create(rewriter, loc, ring.full, ring.leaves() ? warps : 1);
     if (!ring.counted)
       continue;
     ring.empty = alloc(barriers(ring.stages));
-    InitBarriersOp::create(rewriter, loc, ring.empty, kernel.getNumWarps());
+    InitBarriersOp::create(rewriter, loc, ring.empty,
+                           ring.leaves() ? 1 : warps);
   }
   BarrierOp::create(rewriter, loc);
 }
 
 //===----------------------------------------------------------------------===//
-// The producer
+// Other roles
 //===----------------------------------------------------------------------===//
 
-/// The rings that are counted in the regions of `op`.
-SmallVector<unsigned> Specializer::countedIn(Operation *op) {
+/// The ring of what goes through one.
+std::optional<unsigned> Specializer::ringOf(Operation *op) {
+  if (const PlannedCopy *planned = find(op))
+    return planned->ring;
+  // Others may lie where one lay that has been replaced.
+  auto sum = isa<AtomicRMWOp>(op) ? sums.find(op) : sums.end();
+  return sum == sums.end() ? std::nullopt : std::optional(sum->second);
+}
+
+/// The rings that are counted in the regions of `op`: those that leave or do
+/// not, or all.
+SmallVector<unsigned> Specializer::countedIn(Operation *op,
+                                             std::optional<bool> leaving) {
   llvm::BitVector used(rings.size());
   op->walk([&](Operation *inner) {
-    if (const PlannedCopy *planned = find(inner))
-      if (rings[planned->ring].counted)
-        used.set(planned->ring);
+    if (std::optional<unsigned> ring = ringOf(inner))
+      if (rings[*ring].counted &&
+          leaving.value_or(rings[*ring].leaves()) == rings[*ring].leaves())
+        used.set(*ring);
   });
   return SmallVector<unsigned>(used.set_bits_begin(), used.set_bits_end());
 }
 
-/// `value` in the producer.
+/// `value` in another role.
 Value Specializer::materialize(Value value, IRMapping &mapping) {
   if (Value mapped = mapping.lookupOrNull(value))
     return mapped;
@@ -344,27 +468,60 @@ Value Specializer::materialize(Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
+/// Starts a copy once its slot is empty.
+void Specializer::fill(const PlannedCopy &planned, IRMapping &mapping,
+                       Counts &counts) {
+  const Ring &ring = rings[planned.ring];
+  Location where = planned.copy->getLoc();
+  Value &count = counts[planned.ring];
+  auto [slot, phase] = locate(ring, count);
+  SmallVector<Value> indices;
+  for (Value index : planned.indices)
+    indices.push_back(materialize(index, mapping));
+  if (ring.counted) {
+    // Where the only buffer is in use until then, to the second-level cache.
+    if (ring.stages == 1)
+      BulkPrefetchOp::create(rewriter, where, planned.argument, indices,
+                             planned.dims, ring.tile);
+    Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
+    WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
+    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+  }
+  BulkCopyOp::create(rewriter, where, planned.argument, indices, planned.dims,
+                     slotOf(ring, slot), ring.full, slot);
+}
+
+/// Adds what is in a slot once it is full.
+void Specializer::add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts) {
+  unsigned number = *ringOf(sum);
+  const Ring &ring = rings[number];
+  Location where = sum.getLoc();
+  Value &count = counts[number];
+  auto [slot, phase] = locate(ring, count);
+  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  Value buffer = materialize(sum.getBuffer(), mapping);
+  SmallVector<Value> indices;
+  for (Value index : sum.getIndices())
+    indices.push_back(materialize(index, mapping));
+  WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+  BulkAddOp::create(rewriter, where, slotOf(ring, slot), buffer, indices);
+  BulkWaitOp::create(rewriter, where, /*pending=*/0, /*read=*/true);
+  ArriveBarrierOp::create(rewriter, where, ring.empty, slot);
+}
+
+/// The loops of `from` with what fills the rings or, `leaving`, empties them.
+void Specializer::follow(Block &from, bool leaving, IRMapping &mapping,
+                         Counts &counts) {
+  auto isMine = [&](Operation *op) {
+    std::optional<unsigned> ring = ringOf(op);
+    return ring && rings[*ring].leaves() == leaving;
+  };
   for (Operation &op : from) {
-    if (const PlannedCopy *planned = find(&op)) {
-      const Ring &ring = rings[planned->ring];
-      Value &count = counts[planned->ring];
-      auto [slot, phase] = locate(ring, count);
-      SmallVector<Value> indices;
-      for (Value index : planned->indices)
-        indices.push_back(materialize(index, mapping));
-      if (ring.counted) {
-        // Where the only buffer is in use until then, to the second-level
-        // cache.
-        if (ring.stages == 1)
-          BulkPrefetchOp::create(rewriter, op.getLoc(), planned->argument,
-                                 indices, planned->dims, ring.tile);
-        Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
-        WaitBarrierOp::create(rewriter, op.getLoc(), ring.empty, slot, before);
-        count = arith::AddIOp::create(rewriter, loc, count, number(1));
-      }
-      BulkCopyOp::create(rewriter, op.getLoc(), planned->argument, indices,
-                         planned->dims, slotOf(ring, slot), ring.full, slot);
+    if (isMine(&op)) {
+      if (const PlannedCopy *planned = find(&op))
+        fill(*planned, mapping, counts);
+      else
+        add(cast<AtomicRMWOp>(op), mapping, counts);
       continue;
     }
     if (isa<WaitPrerequisitesOp>(op)) {
@@ -372,12 +529,12 @@ void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
       continue;
     }
     auto loop = dyn_cast<scf::ForOp>(op);
-    bool copiesInside = false;
+    bool any = false;
     if (loop)
-      loop.walk([&](CopyOp) { copiesInside = true; });
-    if (!copiesInside)
+      loop.walk([&](Operation *inner) { any |= isMine(inner); });
+    if (!any)
       continue;
-    SmallVector<unsigned> used = countedIn(loop);
+    SmallVector<unsigned> used = countedIn(loop, leaving);
     SmallVector<Value> inits =
         llvm::map_to_vector(used, [&](unsigned ring) { return counts[ring]; });
     auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
@@ -393,7 +550,7 @@ void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
       Counts innerCounts = counts;
       for (auto [i, ring] : llvm::enumerate(used))
         innerCounts[ring] = copy.getRegionIterArgs()[i];
-      produce(*loop.getBody(), inner, innerCounts);
+      follow(*loop.getBody(), leaving, inner, innerCounts);
       SmallVector<Value> yields = llvm::map_to_vector(
           used, [&](unsigned ring) { return innerCounts[ring]; });
       if (inits.empty())
@@ -406,39 +563,69 @@ void Specializer::produce(Block &from, IRMapping &mapping, Counts &counts) {
 }
 
 //===----------------------------------------------------------------------===//
-// The consumers
+// The role that computes
 //===----------------------------------------------------------------------===//
+
+/// Takes a tile out of its ring and gives its slot back.
+void Specializer::take(const PlannedCopy &planned, Counts &counts) {
+  const Ring &ring = rings[planned.ring];
+  CopyOp copy = planned.copy;
+  Location where = copy.getLoc();
+  Value &count = counts[planned.ring];
+  AllocOp buffer = planned.buffer;
+  rewriter.setInsertionPoint(buffer);
+  auto [slot, phase] = locate(ring, count);
+  Value tile = slotOf(ring, slot);
+  if (ring.counted)
+    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+  rewriter.setInsertionPoint(planned.first);
+  WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+  if (ring.counted) {
+    rewriter.setInsertionPointAfter(planned.last);
+    // What threads have read, the copy engine overwrites by another path.
+    if (llvm::any_of(getBufferUsers(buffer),
+                     [](Operation *user) { return isa<LoadOp>(user); }))
+      FenceAsyncOp::create(rewriter, where);
+    ArriveBarrierOp::create(rewriter, where, ring.empty, slot);
+  }
+  rewriter.eraseOp(copy);
+  rewriter.replaceOp(buffer, tile);
+}
+
+/// Puts a sum into an empty slot of its ring.
+void Specializer::hand(AtomicRMWOp sum, Counts &counts) {
+  unsigned number = *ringOf(sum);
+  const Ring &ring = rings[number];
+  Location where = sum.getLoc();
+  Value &count = counts[number];
+  rewriter.setInsertionPoint(sum);
+  auto [slot, phase] = locate(ring, count);
+  Value tile = slotOf(ring, slot);
+  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
+  WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
+  SmallVector<Value> origin(ring.tile.getRank(), constant(0));
+  StoreOp::create(rewriter, where, sum.getValue(), tile, origin);
+  FenceAsyncOp::create(rewriter, where);
+  ArriveBarrierOp::create(rewriter, where, ring.full, slot);
+  rewriter.eraseOp(sum);
+}
 
 void Specializer::consume(Block &block, Counts &counts) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (const PlannedCopy *planned = find(&op)) {
-      const Ring &ring = rings[planned->ring];
-      Value &count = counts[planned->ring];
-      AllocOp buffer = planned->buffer;
-      rewriter.setInsertionPoint(buffer);
-      auto [slot, phase] = locate(ring, count);
-      Value tile = slotOf(ring, slot);
-      if (ring.counted)
-        count = arith::AddIOp::create(rewriter, loc, count, number(1));
-      rewriter.setInsertionPoint(planned->first);
-      WaitBarrierOp::create(rewriter, op.getLoc(), ring.full, slot, phase);
-      if (ring.counted) {
-        rewriter.setInsertionPointAfter(planned->last);
-        // What threads have read, the copy engine overwrites by another path.
-        if (llvm::any_of(getBufferUsers(buffer),
-                         [](Operation *user) { return isa<LoadOp>(user); }))
-          FenceAsyncOp::create(rewriter, op.getLoc());
-        ArriveBarrierOp::create(rewriter, op.getLoc(), ring.empty, slot);
-      }
-      rewriter.eraseOp(&op);
-      rewriter.replaceOp(buffer, tile);
+      take(*planned, counts);
+      continue;
+    }
+    if (ringOf(&op)) {
+      hand(cast<AtomicRMWOp>(op), counts);
       continue;
     }
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)
       continue;
     loop->removeAttr(TileDialect::kStagesAttr);
-    SmallVector<unsigned> used = countedIn(loop);
+    SmallVector<unsigned> used = countedIn(loop, /*leaving=*/std::nullopt);
     if (used.empty()) {
       consume(*loop.getBody(), counts);
       continue;
@@ -478,41 +665,57 @@ IRMapping Specializer::copyOutside(Block &role) {
   return mapping;
 }
 
+void Specializer::addRole(Block &consumers, Block &role, bool leaving) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  IRMapping mapping = copyOutside(role);
+  Counts counts(rings.size(), zero);
+  rewriter.setInsertionPointToEnd(&role);
+  follow(consumers, leaving, mapping, counts);
+}
+
 void Specializer::run() {
   Block &body = kernel.getBody().front();
   rewriter.setInsertionPoint(body.getTerminator());
-  SmallVector<int32_t> warps{int32_t(kernel.getNumWarps()),
-                             int32_t(producerWarps)};
-  auto registers =
-      kernel->getAttrOfType<DenseI32ArrayAttr>(TileDialect::kRegistersAttr);
+  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()),
+                              int32_t(warps.producers)};
+  SmallVector<int32_t> registers;
+  if (auto asked =
+          kernel->getAttrOfType<DenseI32ArrayAttr>(TileDialect::kRegistersAttr))
+    llvm::append_range(registers, asked.asArrayRef());
   kernel->removeAttr(TileDialect::kRegistersAttr);
   kernel->removeAttr(TileDialect::kProducerWarpsAttr);
+  kernel->removeAttr(TileDialect::kStoringWarpsAttr);
+  if (sums.empty()) {
+    counts.back() += warps.storers;
+  } else {
+    counts.push_back(warps.storers);
+    if (!registers.empty())
+      registers.push_back(registers.back());
+  }
   SmallVector<Operation *> inside;
   for (Operation &op : body.without_terminator())
     if (!outside.contains(&op) && !isa<LaunchDependentsOp>(op))
       inside.push_back(&op);
   makeRings();
-  auto roles =
-      WarpRolesOp::create(rewriter, loc, rewriter.getDenseI32ArrayAttr(warps),
-                          registers, /*rolesCount=*/2);
+  zero = number(0);
+  auto roles = WarpRolesOp::create(
+      rewriter, loc, rewriter.getDenseI32ArrayAttr(counts),
+      registers.empty() ? DenseI32ArrayAttr()
+                        : rewriter.getDenseI32ArrayAttr(registers),
+      counts.size());
   Block &consumers = roles.getRoles()[0].emplaceBlock();
-  Block &producer = roles.getRoles()[1].emplaceBlock();
-
-  rewriter.setInsertionPoint(roles);
-  Value zero = number(0);
-  Counts counts(rings.size(), zero);
   for (Operation *op : inside)
     op->moveBefore(&consumers, consumers.end());
-  IRMapping mapping = copyOutside(producer);
-  rewriter.setInsertionPointToEnd(&producer);
-  produce(consumers, mapping, counts);
+  addRole(consumers, roles.getRoles()[1].emplaceBlock(), /*leaving=*/false);
+  if (!sums.empty())
+    addRole(consumers, roles.getRoles()[2].emplaceBlock(), /*leaving=*/true);
   IRMapping own = copyOutside(consumers);
   for (auto [value, copy] : own.getValueMap())
     rewriter.replaceUsesWithIf(value, copy, [&](OpOperand &use) {
       return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
     });
-  counts.assign(rings.size(), zero);
-  consume(consumers, counts);
+  Counts numbers(rings.size(), zero);
+  consume(consumers, numbers);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (outside.contains(&op) && isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);
@@ -533,47 +736,80 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     Attribute asked = kernel->getAttr(TileDialect::kProducerWarpsAttr);
-    if (!asked)
+    Attribute storing = kernel->getAttr(TileDialect::kStoringWarpsAttr);
+    if (!asked && !storing)
       return;
-    auto warps = dyn_cast<IntegerAttr>(asked);
+    auto producers = dyn_cast_or_null<IntegerAttr>(asked);
+    auto storers = dyn_cast_or_null<IntegerAttr>(storing);
     auto registers = kernel->getAttr(TileDialect::kRegistersAttr);
-    if (!warps || warps.getInt() < 1 ||
+    if (!producers || producers.getInt() < 1 ||
+        (storing && (!storers || storers.getInt() < 0)) ||
         (registers && !isa<DenseI32ArrayAttr>(registers))) {
       kernel.emitOpError() << "needs a positive number as "
                            << TileDialect::kProducerWarpsAttr
+                           << ", one that is not negative as "
+                           << TileDialect::kStoringWarpsAttr
                            << " and numbers as " << TileDialect::kRegistersAttr;
       return signalPassFailure();
     }
     const Chip *chip = getTargetChip(kernel);
     if (!chip || failed(verifySharedBuffers(kernel)))
       return signalPassFailure();
-    std::string reason = attempt(kernel, warps.getInt(), *chip);
+    Warps warps{producers.getInt(), storers ? storers.getInt() : 0};
+    std::string reason = attempt(kernel, warps, *chip);
     if (reason.empty())
       return;
-    kernel->removeAttr(TileDialect::kProducerWarpsAttr);
-    kernel->removeAttr(TileDialect::kRegistersAttr);
+    for (StringRef attribute :
+         {TileDialect::kProducerWarpsAttr, TileDialect::kStoringWarpsAttr,
+          TileDialect::kRegistersAttr})
+      kernel->removeAttr(attribute);
     remark::missed(kernel.getLoc(), remarkName("warps-not-specialized"))
         << remark::reason("{0}", reason);
   }
 
 private:
   /// Specialises the kernel, or says why not.
-  static std::string attempt(KernelOp kernel, int64_t warps, const Chip &chip) {
+  static std::string attempt(KernelOp kernel, Warps warps, const Chip &chip) {
     if (!chip.bulkCopy)
       return chip.name.str() + " has no copy engine";
-    Specializer specializer(kernel, warps);
-    std::string reason = specializer.analyse();
-    if (!reason.empty())
-      return reason;
+    std::string reason;
+    for (bool takesSums : {warps.storers != 0, false}) {
+      Specializer specializer(kernel, warps, takesSums);
+      reason = specializer.analyse();
+      if (!reason.empty())
+        return reason;
+      int64_t bytes = rehearse(kernel, warps, takesSums);
+      if (bytes <= chip.sharedBytes) {
+        for (auto [sum, obstacle] : specializer.getOtherSums())
+          remarkSum(sum, obstacle);
+        finish(kernel, specializer);
+        return "";
+      }
+      reason = "its rings take " + std::to_string(bytes) +
+               " bytes of shared memory; " + chip.name.str() + " has " +
+               std::to_string(chip.sharedBytes);
+      for (auto [sum, ring] : specializer.getSums())
+        remarkSum(sum, "with the tiles that it would leave from, " + reason);
+    }
+    return reason;
+  }
+
+  /// The bytes that the specialised kernel takes.
+  static int64_t rehearse(KernelOp kernel, Warps warps, bool takesSums) {
+    const Chip &chip = *getTargetChip(kernel);
     OwningOpRef<KernelOp> trial = kernel.clone();
-    Specializer rehearsal(*trial, warps);
+    Specializer rehearsal(*trial, warps, takesSums);
     (void)rehearsal.analyse();
     rehearsal.run();
-    int64_t bytes = planSharedMemoryWithin(*trial, chip.sharedBytes).bytes;
-    if (bytes > chip.sharedBytes)
-      return "its rings take " + std::to_string(bytes) +
-             " bytes of shared memory; " + chip.name.str() + " has " +
-             std::to_string(chip.sharedBytes);
+    return planSharedMemoryWithin(*trial, chip.sharedBytes).bytes;
+  }
+
+  static void remarkSum(Operation *sum, const std::string &obstacle) {
+    remark::missed(sum->getLoc(), remarkName("sum-from-registers"))
+        << remark::reason("{0}", obstacle);
+  }
+
+  static void finish(KernelOp kernel, Specializer &specializer) {
     specializer.run();
     int64_t stages = 1;
     for (const Ring &ring : specializer.getRings())
@@ -581,7 +817,6 @@ private:
     remark::passed(kernel.getLoc(), remarkName("warps-specialized"))
         << remark::metric("rings", int64_t(specializer.getRings().size()))
         << remark::metric("stages", stages);
-    return "";
   }
 };
 } // namespace

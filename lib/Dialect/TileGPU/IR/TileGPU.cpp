@@ -113,6 +113,23 @@ static LogicalResult verifyCoordinates(Operation *op, ValueRange coordinates) {
                            << " coordinates, got " << coordinates.size();
 }
 
+LogicalResult BulkAddOp::verify() {
+  MemRefType source = getSource().getType(), dest = getDest().getType();
+  if (failed(verifyMemory(*this, "the source", source,
+                          mlir::gpu::AddressSpace::Workgroup)) ||
+      failed(verifyMemory(*this, "the destination", dest,
+                          mlir::gpu::AddressSpace::Global)))
+    return failure();
+  Type element = source.getElementType();
+  if (!isa<FloatType>(element) || element != dest.getElementType())
+    return emitOpError() << "adds floats to such of the same type, got "
+                         << element << " and " << dest.getElementType();
+  if (int64_t(getCount()) * element.getIntOrFloatBitWidth() % 128 != 0)
+    return emitOpError() << "adds multiples of 16 bytes, got " << getCount()
+                         << " elements of " << element;
+  return success();
+}
+
 LogicalResult MatrixDescriptorOp::verify() {
   return verifyMemory(*this, "memory", getMemory().getType(),
                       mlir::gpu::AddressSpace::Workgroup);

@@ -11,7 +11,7 @@
 // CHECK-LABEL: tile.kernel @backward_stats
 // CHECK-NOT: tile.producer_warps
 // CHECK-LABEL: tile.kernel @backward_dkv
-// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 4 : i64, tile.registers = array<i32: 240, 24>
+// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 1 : i64, tile.registers = array<i32: 240, 24>, tile.storing_warps = 3 : i64
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: scf.for %{{.*}} : i32

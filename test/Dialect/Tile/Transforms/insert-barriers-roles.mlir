@@ -59,3 +59,39 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
     tile.bulk_copy %rows[%c0] dims [0], %row, %full[%c0] : !rows, !row, !bars
   }
 }
+
+// Who has been handed a tile waits for it: the arrival stays in front of the next
+// wait, whatever fence comes later.
+// CHECK-LABEL: tile.kernel @handed
+tile.kernel @handed(%g: !rows) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %row = tile.alloc {offset = 0} : !row
+  %full = tile.alloc {offset = 256} : !bars
+  %empty = tile.alloc {offset = 264} : !bars
+  tile.warp_roles warps = [4, 4] {
+    // CHECK: tile.wait_barrier
+    // CHECK-NEXT: tile.store
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier
+    // CHECK-NEXT: tile.wait_barrier
+    // CHECK-NEXT: tile.store
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier
+    %x = arith.constant dense<0.0> : tensor<64xf32, #tile.slice<1, #mma>>
+    tile.wait_barrier %empty[%c0] phase %c1 : !bars
+    tile.store %x, %row[%c0] : tensor<64xf32, #tile.slice<1, #mma>>, !row
+    tile.fence_async
+    tile.arrive_barrier %full[%c0] : !bars
+    tile.wait_barrier %empty[%c0] phase %c0 : !bars
+    tile.store %x, %row[%c0] : tensor<64xf32, #tile.slice<1, #mma>>, !row
+    tile.fence_async
+    tile.arrive_barrier %full[%c0] : !bars
+  }, {
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    tile.bulk_add %row, %g[%c0] : !row, !rows
+    tile.bulk_wait 0 read
+    tile.arrive_barrier %empty[%c0] : !bars
+  }
+}

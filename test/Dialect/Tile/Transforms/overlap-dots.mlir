@@ -245,3 +245,42 @@ tile.kernel @alongside(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 
     tile.bulk_copy %rows[%c0] dims [0], %row, %rfull[%c0] : !rows, !row, !bars
   }
 }
+
+// What hands on a tile that has been stored is no release of a product: it does
+// not wait for the one in flight.
+// CHECK-LABEL: tile.kernel @handed
+tile.kernel @handed(%k: !k, %sums: !rows) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %row = tile.alloc : !row
+  %kfull = tile.alloc : !bars
+  %kempty = tile.alloc : !bars
+  %rfull = tile.alloc : !bars
+  tile.warp_roles warps = [4, 1, 3] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %none = arith.constant dense<0.0> : tensor<64x64xf16, #a>
+    %x = arith.constant dense<0.0> : tensor<64xf32, #tile.slice<1, #mma>>
+    // CHECK: tile.dot async
+    %o = tile.dot %none, %ks, %zero : tensor<64x64xf16, #a>, !tile -> tensor<64x64xf32, #mma>
+    tile.arrive_barrier %kempty[%c0] : !bars
+    // CHECK-NEXT: tile.store
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier %[[FULL:[0-9]+]][
+    // CHECK-NEXT: tile.wait_dots 0
+    // CHECK-NEXT: tile.arrive_barrier
+    // CHECK-NOT: tile.arrive_barrier
+    // CHECK: }, {
+    tile.store %x, %row[%c0] : tensor<64xf32, #tile.slice<1, #mma>>, !row
+    tile.fence_async
+    tile.arrive_barrier %rfull[%c0] : !bars
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %kfull[%c0] : !k, !tile, !bars
+  }, {
+    // CHECK: tile.wait_barrier %[[FULL]][
+    tile.wait_barrier %rfull[%c0] phase %c0 : !bars
+    tile.bulk_add %row, %sums[%c0] : !row, !rows
+    tile.bulk_wait 0 read
+  }
+}

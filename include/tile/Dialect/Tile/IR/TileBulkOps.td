@@ -106,12 +106,46 @@ def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
   }];
 }
 
+def Tile_BulkAddOp : Tile_Op<"bulk_add", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "adds a tile in shared memory to memory of any layout";
+  let description = [{
+    dest[indices + i] += source[i] for every element of the shared buffer
+    `source`, atomically each (relaxed, among the threads of the device), for
+    elements of f16, bf16, f32 or f64. It is for one thread, of a role but the
+    first (tile.warp_roles), which goes on at once: a tile.bulk_wait says that
+    `source` has been read, or that all is done. What other threads wrote to
+    `source` must have been fenced (tile.fence_async) before the barrier at
+    which they meet this thread.
+
+    ```mlir
+    tile.wait_barrier %full[%c0] phase %phase : !barriers
+    tile.bulk_add %sums, %dqh[%row, %c0] : !sums, !dqh
+    tile.bulk_wait 0 read
+    tile.arrive_barrier %empty[%c0] : !barriers
+    ```
+
+    Unlike tile.bulk_reduce it needs no tensor map: one instruction adds what is
+    neighbours in both buffers, which must be whole multiples of 16 bytes at
+    multiples of 16 bytes (Analysis/BulkRuns.h). It is left out where its first
+    element is outside the extents; where a #tile.map stores more than the
+    extents, the elements up to the end of such a block are unspecified.
+  }];
+  let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$dest,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $source `,` $dest `[` $indices `]` attr-dict
+    `:` qualified(type($source)) `,` qualified(type($dest))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_BulkWaitOp : Tile_Op<"bulk_wait"> {
   let summary = "waits for what the copy engine takes out of shared memory";
   let description = [{
-    Waits until at most `pending` of the newest tile.bulk_store and
-    tile.bulk_reduce of each thread are unfinished: with `read`, until the
-    others have read their tiles, which may then be written again; else until
+    Waits until at most `pending` of the newest tile.bulk_store,
+    tile.bulk_reduce and tile.bulk_add of each thread are unfinished: with
+    `read`, until the others have read their tiles, which may then be written again; else until
     what they write is visible to the thread. Other lanes of the warp know it,
     too; other warps after a `tile.barrier`. Who stores waits, with `read` at
     least, before it ends.

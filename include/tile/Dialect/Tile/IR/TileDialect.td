@@ -41,8 +41,10 @@ def Tile_Dialect : Dialect {
     /// Attribute of an scf.for: the number of stages that it is pipelined with.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
     /// Attributes of a kernel, see tile-specialize-warps: the warps that copy
-    /// for those that compute, and the registers of a thread of either.
+    /// for those that compute, those that store for them, and the registers of a
+    /// thread that computes or does not.
     static constexpr llvm::StringLiteral kProducerWarpsAttr = "tile.producer_warps";
+    static constexpr llvm::StringLiteral kStoringWarpsAttr = "tile.storing_warps";
     static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
     /// Unit attribute of a kernel, see tile-overlap-dots.
     static constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";

@@ -14,8 +14,9 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     thread, the first of the role, and may touch no tile in registers.
 
     `registers`, one number per role, is how many registers each thread of a
-    role has (setmaxnreg); the warps of every role are then a multiple of 4. The
-    block starts with an equal share for all.
+    role has (setmaxnreg). Four warps change them together: roles that share
+    such a group, as in `warps = [8, 1, 3]`, have the same number. The block
+    starts with an equal share for all.
 
     ```mlir
     tile.warp_roles warps = [8, 4] registers = [240, 24] {

@@ -256,6 +256,12 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     they read it first and release it after they have read it last; the producer
     is the slice of the program that the copies need.
 
+    With `tile.storing_warps = m`, what loops add to memory atomically leaves by
+    the copy engine, too, as far as it can (`tile.bulk_add`; else a remark says
+    why not): the consumers put it into a ring of one buffer, and a third role of
+    m warps, which is the slice that needs, adds it from there. `c` and `p` are
+    then the registers of the first role and of both others.
+
     ```mlir
     scf.for %i = %c0 to %n step %c64 {
       %k = tile.alloc : !b

@@ -61,6 +61,32 @@ def TileGPU_BulkReduceOp : TileGPU_BulkOutOp<"bulk_reduce"> {
   }];
 }
 
+def TileGPU_BulkAddOp : TileGPU_BarrierOp<"bulk_add"> {
+  let summary = "starts to add neighbouring elements to global memory";
+  let description = [{
+    Where `active`, the copy engine does dest[place + i] += source[index + i]
+    for every i below `count`, atomically each (relaxed, among the threads of
+    the device). The elements are f16, bf16, f32 or f64; both places and the
+    count are multiples of 16 bytes. The addition belongs to the next group that
+    the thread closes (tile_gpu.bulk_commit). It sees what was written to
+    workgroup memory before a `tile_gpu.fence_async`.
+
+    ```mlir
+    tile_gpu.bulk_add %smem[%i], %sums[%j], 1024 if %inside
+        : memref<?xf32, #gpu.address_space<workgroup>>,
+          memref<?xf32, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins TileGPU_Memory:$source, Index:$index,
+                       TileGPU_Memory:$dest, Index:$place,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$count, I1:$active);
+  let assemblyFormat = [{
+    $source `[` $index `]` `,` $dest `[` $place `]` `,` $count `if` $active
+    attr-dict `:` type($source) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_BulkCommitOp : TileGPU_BarrierOp<"bulk_commit"> {
   let summary = "closes a group of what the copy engine takes out";
   let description = [{

@@ -109,12 +109,14 @@ static constexpr TileSizesRow kBackwardKeys[] = {
 
 // With warps that copy: a thread holds N * (2 head dimension + 2 M) / 256
 // accumulators, then half as many of dS and P beside those of dQ; from 192 on
-// both groups of four warps share the columns of all products.
+// both groups of four warps share the columns of all products. dQ leaves by the
+// copy engine where that is faster and there is shared memory for it.
 // clang-format off
 static constexpr TileSizesRow kBackwardKeysRoles[] = {
-    // kind              shared   head  M    N   warps stages, query warps - producers, registers
+    // kind              shared   head  M    N   warps stages, query warps - producers, registers, -, -, -, storers
     {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
 };
 

@@ -25,6 +25,8 @@ struct TileSizes {
   int64_t queryStages = 0, processors = 0;
   /// Whether groups of four warps take turns (tile-overlap-dots).
   bool turns = false;
+  /// Warps that let the copy engine add sums to memory, besides the producers.
+  int64_t storers = 0;
 };
 
 /// What hides keys from a query.
@@ -46,9 +48,8 @@ struct BackwardSizes {
 
 /// The same for the kernel of tile.attention_backward that owns blockN keys
 /// and walks over blockM queries at a time.
-std::optional<TileSizes> findBackwardKeysTileSizes(const Chip &chip,
-                                                   int64_t headDim,
-                                                   bool softcap);
+std::optional<TileSizes>
+findBackwardKeysTileSizes(const Chip &chip, int64_t headDim, bool softcap);
 /// The same without warps that copy.
 std::optional<TileSizes> findPlainBackwardKeysTileSizes(const Chip &chip,
                                                         int64_t headDim);

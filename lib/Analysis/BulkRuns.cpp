@@ -1,0 +1,67 @@
+//===- BulkRuns.cpp - What the copy engine adds at once -------------------===//
+
+#include "tile/Analysis/BulkRuns.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Source: PTX ISA, "cp.reduce.async.bulk".
+static constexpr int64_t kBytes = 16;
+
+BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
+  BulkRuns result;
+  llvm::Expected<Layout> stored = source.getCanonicalLayout().invert();
+  if (!stored) {
+    result.obstacle = "the tile is not stored without gaps: " +
+                      llvm::toString(stored.takeError());
+    return result;
+  }
+  if (stored->inputSwizzle().bits != 0) {
+    result.obstacle = "the tile is swizzled";
+    return result;
+  }
+  result.order =
+      Layout::distributed(Digits(stored->axis(0)), {}, {}, source.getShape());
+
+  // What threads may access together is aligned and inside or outside.
+  int64_t piece = kBytes * 8 / source.getElementBits();
+  WidthRequest request = anyWidth(dest.type, kBytes);
+  AccessWidth width = decideWidth(result.order, dest, request);
+  if (width.groups.width != piece) {
+    result.obstacle = width.limits.front().str();
+    return result;
+  }
+  SmallVector<int64_t> dynamic(dest.type.getRank(), kDynamic);
+  Layout memory = dest.type.getTileMemory(dynamic);
+  auto together = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    if (memory.offset(b) - memory.offset(a) != 1)
+      return false;
+    for (auto [dim, index] : llvm::enumerate(dest.indices)) {
+      // The start is a multiple of the period: else there were no pieces.
+      int64_t block = dest.type.getPeriod(dim);
+      if (a[dim] / block != b[dim] / block &&
+          !isInBounds(dest.type, index, dim, source.getShape()[dim]))
+        return false;
+    }
+    return true;
+  };
+  int64_t count = result.order.axisSize(kRegister);
+  auto last = result.order.element(0, 0, 0);
+  result.runs.push_back({0, 1});
+  for (int64_t i = 1; i < count; ++i) {
+    auto next = result.order.element(i, 0, 0);
+    if (together(last, next))
+      ++result.runs.back().count;
+    else
+      result.runs.push_back({i, 1});
+    last = next;
+  }
+  for (const BulkRun &run : result.runs)
+    if (run.begin % piece != 0 || run.count % piece != 0) {
+      result.obstacle = "neighbours in both buffers are no multiples of " +
+                        std::to_string(kBytes) + " bytes";
+      result.runs.clear();
+      return result;
+    }
+  return result;
+}

@@ -1,0 +1,41 @@
+// What the copy engine adds at once: neighbours in both buffers, inside the
+// extents or stored as a whole.
+//
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s
+
+!rows = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!all = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
+#blocks = #tile.map<(i, j) -> (i floordiv 8, j floordiv 16, (i mod 8) * 16 + j mod 16), align = 16>
+!map = !tile.buffer<?x64xf32, #blocks, global>
+!plain = !tile.buffer<16x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+!staged = !tile.buffer<16x64xf32, #blocks, shared>
+
+// CHECK-LABEL: gpu.func @add
+tile.kernel @add(%rows: !rows, %all: !all, %map: !map, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  tile.grid %c1, %c1, %c1
+  %i = arith.muli %n, %c16 : index
+  %p = tile.alloc : !plain
+  %s = tile.alloc : !staged
+  tile.warp_roles warps = [4, 1] {
+    %a = arith.constant 0 : i32
+  }, {
+    // A row each where the distance between rows is not known.
+    // CHECK-COUNT-16: tile_gpu.bulk_add {{.*}}, 64 if %{{[0-9]+}} :
+    // CHECK-NEXT: tile_gpu.bulk_commit
+    tile.bulk_add %p, %rows[%i, %c0] : !plain, !rows
+    // All where it is, and all rows exist.
+    // CHECK-NEXT: tile_gpu.bulk_add {{.*}}, 1024 if %true
+    // CHECK-NEXT: tile_gpu.bulk_commit
+    tile.bulk_add %p, %all[%c0, %c0] : !plain, !all
+    // Eight rows each, of which some may not exist.
+    // CHECK-COUNT-2: tile_gpu.bulk_add {{.*}}, 512 if %{{[0-9]+}} :
+    // CHECK-NEXT: tile_gpu.bulk_commit
+    tile.bulk_add %s, %map[%i, %c0] : !staged, !map
+    // CHECK: tile_gpu.bulk_wait 0 {read}
+    tile.bulk_wait 0 read
+  }
+}
