@@ -33,17 +33,21 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   }
   SmallVector<int64_t> dynamic(dest.type.getRank(), kDynamic);
   Layout memory = dest.type.getTileMemory(dynamic);
+  // Along each dimension, elements of one block are inside the extents, or
+  // stored all the same. The start is a multiple of the period: else there were
+  // no pieces.
+  SmallVector<int64_t> blocks;
+  for (auto [dim, index] : llvm::enumerate(dest.indices)) {
+    int64_t extent = source.getShape()[dim];
+    blocks.push_back(isInBounds(dest.type, index, dim, extent)
+                         ? extent
+                         : dest.type.getPeriod(dim));
+  }
   auto together = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-    if (memory.offset(b) - memory.offset(a) != 1)
-      return false;
-    for (auto [dim, index] : llvm::enumerate(dest.indices)) {
-      // The start is a multiple of the period: else there were no pieces.
-      int64_t block = dest.type.getPeriod(dim);
-      if (a[dim] / block != b[dim] / block &&
-          !isInBounds(dest.type, index, dim, source.getShape()[dim]))
+    for (auto [from, to, block] : llvm::zip_equal(a, b, blocks))
+      if (from / block != to / block)
         return false;
-    }
-    return true;
+    return memory.offset(b) - memory.offset(a) == 1;
   };
   int64_t count = result.order.axisSize(kRegister);
   auto last = result.order.element(0, 0, 0);
