@@ -44,22 +44,10 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
   }
 };
 
-struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(BulkWaitOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<tile::gpu::BulkWaitOp>(op, op.getPending(),
-                                                       op.getRead());
-    return success();
-  }
-};
-
 } // namespace
 
 void tile::populateBulkAddPatterns(const TypeConverter &converter,
                                    RewritePatternSet &patterns,
                                    const Chip &chip) {
-  patterns.add<BulkAddPattern, BulkWaitPattern>(converter,
-                                                patterns.getContext(), chip);
+  patterns.add<BulkAddPattern>(converter, patterns.getContext(), chip);
 }

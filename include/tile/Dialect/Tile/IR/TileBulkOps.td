@@ -145,10 +145,10 @@ def Tile_BulkWaitOp : Tile_Op<"bulk_wait"> {
   let description = [{
     Waits until at most `pending` of the newest tile.bulk_store,
     tile.bulk_reduce and tile.bulk_add of each thread are unfinished: with
-    `read`, until the others have read their tiles, which may then be written again; else until
-    what they write is visible to the thread. Other lanes of the warp know it,
-    too; other warps after a `tile.barrier`. Who stores waits, with `read` at
-    least, before it ends.
+    `read`, until the others have read their tiles, which may then be written
+    again; else until what they write is visible to the thread. Other lanes of
+    the warp know it, too; other warps after a `tile.barrier`. Who stores waits,
+    with `read` at least, before it ends.
 
     ```mlir
     tile.bulk_wait 0 read
