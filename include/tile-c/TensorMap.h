@@ -51,6 +51,10 @@ typedef struct {
   uint32_t dims[TILE_TENSOR_MAP_RANK], box[TILE_TENSOR_MAP_RANK];
   /// Bytes: 0, 32, 64 or 128.
   uint32_t swizzle;
+  /// Whether sequences follow each other along the dimension `ragged` of the
+  /// tensor, with which copies end. Such a map has two dimensions more than the
+  /// tensor.
+  uint32_t isRagged, ragged;
 } TileTensorMap;
 
 /// A tensor in the memory of the GPU. Both arrays have `rank` elements and

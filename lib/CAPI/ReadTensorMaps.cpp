@@ -16,6 +16,7 @@ namespace {
 struct Parameter {
   std::string kind, type;
   int64_t rank = 0, argument = -1, swizzle = -1;
+  std::optional<int64_t> ragged;
   std::vector<int64_t> dims, box;
 };
 
@@ -39,7 +40,8 @@ bool fromJSON(const json::Value &value, Parameter &result, json::Path path) {
     return true;
   return object.map("argument", result.argument) &&
          object.map("dims", result.dims) && object.map("box", result.box) &&
-         object.map("swizzle", result.swizzle);
+         object.map("swizzle", result.swizzle) &&
+         object.mapOptional("ragged", result.ragged);
 }
 
 bool fromJSON(const json::Value &value, Kernel &result, json::Path path) {
@@ -81,6 +83,12 @@ convert(const Parameter &param, const std::vector<Parameter> &params) {
   memcpy(map.type, buffer.type.c_str(), buffer.type.size());
   map.rank = buffer.rank;
   map.swizzle = param.swizzle;
+  if (param.ragged) {
+    if (*param.ragged < 0 || *param.ragged >= buffer.rank)
+      return std::nullopt;
+    map.isRagged = 1;
+    map.ragged = *param.ragged;
+  }
   for (uint32_t i = 0; i < map.rank; ++i) {
     if (param.dims[i] < 0 || param.dims[i] >= buffer.rank || param.box[i] < 1 ||
         param.box[i] > UINT32_MAX)

@@ -40,12 +40,25 @@ enum { kPromotion = 3 };
 #define MAX_STRIDE (INT64_C(1) << 40)
 enum { kMaxBox = 256, kUnit = 16 };
 
+/// Of ragged maps, see docs/Manifest.md.
+#define RAGGED_ROWS (INT64_C(1) << 30)
+#define RAGGED_EXTENT (INT64_C(1) << 31)
+#define RAGGED_BYTES (INT64_C(1) << 35)
+enum { kRaggedDims = 2 };
+
 int tileTensorMapArguments(const TileTensorMap *map,
                            const TileTensorMapTensor *tensor,
                            TileTensorMapArguments *arguments, char *message) {
   memset(arguments, 0, sizeof(*arguments));
   if (map->rank < 1 || map->rank > TILE_TENSOR_MAP_RANK)
     return fail(message, "the map has %" PRIu32 " dimensions", map->rank);
+  if (map->isRagged &&
+      (map->ragged == map->dims[0] || map->ragged >= map->rank ||
+       map->rank + kRaggedDims > TILE_TENSOR_MAP_RANK))
+    return fail(message,
+                "dimension %" PRIu32 " of %" PRIu32
+                " cannot have the ends of sequences",
+                map->ragged, map->rank);
   if (tensor->rank != map->rank)
     return fail(message, "rank is %" PRIu32 ", must be %" PRIu32, tensor->rank,
                 map->rank);
@@ -90,19 +103,40 @@ int tileTensorMapArguments(const TileTensorMap *map,
                     dim, stride);
       continue;
     }
+    int isRagged = map->isRagged && dim == map->ragged;
+    if (isRagged) {
+      if (extent > RAGGED_ROWS)
+        return fail(message,
+                    "extent %" PRIu32 " is %" PRId64
+                    ", must be at most 2^30 for sequences in it",
+                    dim, extent);
+      arguments->extents[i] = RAGGED_ROWS;
+    }
     if (extent <= 1) {
       arguments->strides[i - 1] = kUnit;
       continue;
     }
-    if (stride < 0 || stride >= MAX_STRIDE / bytes ||
-        stride * bytes % kUnit != 0)
+    int64_t most = isRagged ? RAGGED_BYTES : MAX_STRIDE;
+    if (stride < 0 || stride >= most / bytes || stride * bytes % kUnit != 0)
       return fail(message,
                   "stride %" PRIu32 " is %" PRId64
-                  ", must be divisible by %" PRId64 " and below 2^40 bytes",
-                  dim, stride, kUnit / bytes);
+                  ", must be divisible by %" PRId64 " and below 2^%d bytes",
+                  dim, stride, kUnit / bytes, isRagged ? 35 : 40);
     arguments->strides[i - 1] = (uint64_t)(stride * bytes);
   }
   arguments->rank = map->rank;
+  for (uint32_t i = 1; map->isRagged && i < map->rank; ++i) {
+    if (map->dims[i] != map->ragged)
+      continue;
+    uint64_t stride = arguments->strides[i - 1];
+    arguments->strides[map->rank - 1] = stride;
+    arguments->strides[map->rank] = (uint64_t)RAGGED_BYTES - stride;
+    for (int more = 0; more < kRaggedDims; ++more) {
+      arguments->extents[arguments->rank] = RAGGED_EXTENT;
+      arguments->box[arguments->rank] = 1;
+      arguments->steps[arguments->rank++] = 1;
+    }
+  }
   // An empty tensor may have no address.
   arguments->address =
       empty && tensor->address % kUnit != 0 ? kUnit : tensor->address;

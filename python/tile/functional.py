@@ -272,7 +272,9 @@ def _backward(
     arguments = _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap)
     arguments.update(q=q, k=k, v=v, o=o, do=do, lse=lse)
     arguments.update(zip(("dq", "dk", "dv"), gradients))
-    arguments["stats"] = lse.new_empty(stats_shape(lse.shape))
+    arguments["stats"] = lse.new_empty(
+        stats_shape(lse.shape, len(cu_q) - 1 if packed else 0)
+    )
     if variant.dq == "atomic":
         arguments["dq_acc"] = scratch(q, q.shape[-2])
     if variant.kv != "loop":

@@ -49,6 +49,11 @@ _ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
 _TENSOR_MAP_BYTES = 128
 
+#: A tensor map that ends with each sequence: see docs/Manifest.md.
+_RAGGED_ROWS = 2**30
+_RAGGED_EXTENT = 2**31
+_RAGGED_BYTES = 2**35
+
 #: Plans kept per kernel; a program with more distinct shapes starts over.
 _MAX_PLANS = 4096
 
@@ -210,10 +215,16 @@ class Kernel:
             for axis, expression in enumerate(self.spec.grid)
         )
         described = tuple(
-            _describe_tensor(spec, known[spec.argument])
+            self._describe(spec, known[spec.argument])
             for spec in self.spec.tensor_maps
         )
         return _Plan(grid, values, first[1] if first else None, described, {})
+
+    def _describe(self, spec: _manifest.TensorMap, layout: Layout) -> tuple:
+        try:
+            return _describe_tensor(spec, layout)
+        except ArgumentError as error:
+            raise ArgumentError(self._argument(spec.argument) + str(error)) from None
 
     def _check_storage(self, layouts, shapes, scalars) -> None:
         """A permuted buffer stores whole blocks, so it may need more elements."""
@@ -530,7 +541,20 @@ def _describe_tensor(spec: _manifest.TensorMap, layout: Layout) -> tuple:
         layout.strides[dim] * width if layout.shape[dim] > 1 else 16
         for dim in spec.dims[1:]
     )
-    return layout.type, extents, strides, spec.box, spec.swizzle
+    box = spec.box
+    if spec.ragged is not None:
+        if layout.shape[spec.ragged] > _RAGGED_ROWS:
+            raise ArgumentError(
+                f"extent {spec.ragged} is {layout.shape[spec.ragged]}, must be at"
+                f" most 2^30 for sequences in it"
+            )
+        place = spec.dims.index(spec.ragged)
+        stride = strides[place - 1]
+        extents = extents[:place] + (_RAGGED_ROWS,) + extents[place + 1 :]
+        extents += (_RAGGED_EXTENT, _RAGGED_EXTENT)
+        strides += (stride, _RAGGED_BYTES - stride)
+        box += (1, 1)
+    return layout.type, extents, strides, box, spec.swizzle
 
 
 def _scalar(param: Scalar, value: Any) -> Union[int, float]:

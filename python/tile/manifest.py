@@ -17,6 +17,9 @@ VERSION = 1
 BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
 SCALAR_TYPES = ("f32", "i32", "i64", "index")
 
+#: Tensor maps have five dimensions at most, of which ragged ones need two.
+MAX_RAGGED_RANK = 3
+
 #: An integer, ("dim", p, d), ("arg", p) or (operator, a, b).
 Expression = Union[int, Tuple[Any, ...]]
 
@@ -68,13 +71,16 @@ class TensorMap:
     """How the copy engine sees the buffer of parameter `argument`.
 
     `dims` are that buffer's dimensions, the innermost first, and `box` the
-    extents of what one copy moves, in that order; `swizzle` counts bytes.
+    extents of what one copy moves, in that order; `swizzle` counts bytes. Along
+    the dimension `ragged` of the buffer, if there is one, sequences follow each
+    other, and copies end with theirs.
     """
 
     argument: int
     dims: Tuple[int, ...]
     box: Tuple[int, ...]
     swizzle: int
+    ragged: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -241,7 +247,14 @@ def _tensor_map(value: Any, params: tuple, path: str) -> TensorMap:
         )
     )
     swizzle = _choice(_field(value, "swizzle", path), (0, 32, 64, 128), f"{path}.swizzle")
-    return TensorMap(argument, dims, box, swizzle)
+    ragged = value.get("ragged")
+    if ragged is not None:
+        ragged = _integer(ragged, f"{path}.ragged")
+        if ragged not in dims[1:] or rank > MAX_RAGGED_RANK:
+            raise ManifestError(
+                f"{path}.ragged: dimension {ragged} cannot have the ends of sequences"
+            )
+    return TensorMap(argument, dims, box, swizzle, ragged)
 
 
 def _param(value: Any, path: str) -> Union[Scalar, Buffer]:

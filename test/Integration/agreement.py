@@ -104,7 +104,9 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
         if name == "dsink":
             return np.full(case.heads, np.nan, np.float32)
         if name == "stats":
-            return aligned(np.full(stats_shape(blank("lse").shape), np.nan, np.float32))
+            sequences = len(case.lengths) if variant.packed else 0
+            shape = stats_shape(blank("lse").shape, sequences)
+            return aligned(np.full(shape, np.nan, np.float32))
         side, count, d = heads.get(name, (0, case.heads, 0))
         lengths = [length[side] for length in case.lengths]
         batch = () if variant.packed else (case.batch,)

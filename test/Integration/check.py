@@ -174,7 +174,10 @@ class Run:
 
         def make() -> Dict[str, Padded]:
             outputs = {n: Padded(case, *shape, self.dtype) for n, shape in like.items()}
-            outputs["stats"] = Scratch(stats_shape(results["lse"].view.shape))
+            sequences = case.batch if variant.packed else 0
+            outputs["stats"] = Scratch(
+                stats_shape(results["lse"].view.shape, sequences)
+            )
             if backward.dq == "atomic":
                 outputs["dq_acc"] = scratch(*like["dq"], True)
             if backward.kv != "loop":

@@ -392,6 +392,35 @@ class TensorMapTest(LauncherTest):
         self.assertEqual(address, 16)
         self.assertEqual((extents, strides), ((128, 1, 1, 1), (16, 16, 16)))
 
+    def test_ragged_maps_end_with_each_sequence(self):
+        x = buffer("x", rank=3)
+        ragged = {
+            **self.MAP, "dims": [2, 0, 1], "box": [64, 128, 1], "ragged": 0,
+            "argument": 0,
+        }  # fmt: skip
+        module = self.module(manifest([x, ragged]))
+        self.cuda.parameter_sizes = [8, 8, 8, 8, 8, 128]
+        module.launch(FakeTensor((9, 2, 128), strides=(256, 128, 1)))
+        _, address, extents, strides, box, _ = self.cuda.tensor_maps[0]
+        self.assertEqual(extents, (128, 2**30, 2, 2**31, 2**31))
+        self.assertEqual(strides, (512, 256, 512, 2**35 - 512))
+        self.assertEqual(box, (64, 128, 1, 1, 1))
+        steps = (2, *strides)
+        for begin, length, row in ((0, 9, 8), (3, 4, 0), (8, 1, 0)):
+            place = (5, 2**30 - length + row, 1, begin + length, 2**30)
+            moved = sum(at * step for at, step in zip(place, steps)) % 2**64
+            self.assertEqual(moved, 10 + (begin + row) * 512 + 256)
+            self.assertTrue(all(at < extent for at, extent in zip(place, extents)))
+        self.cuda.launches.clear()
+        self.assertRefused(
+            "argument 0 'x': extent 0 is 1073741825, must be at most 2^30 for"
+            " sequences in it",
+            module, FakeTensor((2**30 + 1, 2, 128)),
+        )  # fmt: skip
+        for dimension in (2, 3, -1):
+            with self.assertRaises(tile.ManifestError):
+                self.module(manifest([x, {**ragged, "ragged": dimension}]))
+
     def test_malformed(self):
         for message, last in (
             (

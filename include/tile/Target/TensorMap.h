@@ -34,6 +34,19 @@ struct TensorMapBoxes {
 std::optional<TensorMapBoxes> matchTensorMap(const Layout &memory,
                                              int64_t elementBytes);
 
+/// A ragged map ends at the end of each of the sequences that follow each other
+/// in its rows, for which it has two dimensions more. Of them and the rows, which
+/// have the extent R = kRaggedRows and the stride s, the coordinates of row i of a
+/// sequence of n rows from `begin` on are
+///   rows: R - n + i, out of bounds exactly for i >= n;
+///   first more, extent 2^31, stride s: begin + n;
+///   second more, extent 2^31, stride 2^64 / R * 2 - s: R;
+/// which together move begin + i rows, as addresses have 64 bits.
+constexpr int64_t kRaggedDims = 2, kRaggedRows = int64_t(1) << 30;
+constexpr int64_t kRaggedExtent = int64_t(1) << 31;
+/// Bytes from which the second one's stride is counted down.
+constexpr int64_t kRaggedBytes = int64_t(1) << 35;
+
 /// Bounds of the tensor map.
 constexpr int64_t kTensorMapBytes = 128, kTensorMapRank = 5;
 constexpr int64_t kTensorMapBox = 256;

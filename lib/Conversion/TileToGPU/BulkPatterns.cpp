@@ -56,13 +56,16 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
           }));
     };
     int64_t argument = cast<BlockArgument>(op.getArgument()).getArgNumber();
-    NamedAttribute fields[] = {
+    SmallVector<NamedAttribute> fields{
         builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
         builder.getNamedAttr("argument", builder.getI64IntegerAttr(argument)),
         builder.getNamedAttr("dims", numbers(mapOrder(op))),
         builder.getNamedAttr("box", numbers(box)),
         builder.getNamedAttr("swizzle",
                              builder.getI64IntegerAttr(boxes.swizzle))};
+    if (auto copy = dyn_cast<BulkCopyOp>(*op); copy && copy.getStart())
+      fields.push_back(builder.getNamedAttr(
+          "ragged", builder.getI64IntegerAttr(copy.getDims().front())));
     Attribute map = builder.getDictionaryAttr(fields);
     size_t number = llvm::find(maps, map) - maps.begin();
     if (number == maps.size())
@@ -152,8 +155,23 @@ struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
     int64_t bytes = dest.type.getElementBits() / 8;
     tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
                                         boxes.count * boxes.distance() * bytes);
-    forEachBox(rewriter, loc, boxes, boxes.distance(),
-               mapCoordinates(rewriter, op, single(adaptor.getIndices())),
+    SmallVector<Value> place =
+        mapCoordinates(rewriter, op, single(adaptor.getIndices()));
+    if (op.getStart()) {
+      // See kRaggedRows.
+      auto narrow = [&](ValueRange index) -> Value {
+        return arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
+                                          index.front());
+      };
+      Value start = narrow(adaptor.getStart());
+      Value length = narrow(adaptor.getLength());
+      Value all = constantI32(rewriter, loc, kRaggedRows);
+      Value first = arith::SubIOp::create(rewriter, loc, all, length);
+      place[1] = arith::AddIOp::create(rewriter, loc, first, place[1]);
+      place.push_back(arith::AddIOp::create(rewriter, loc, start, length));
+      place.push_back(all);
+    }
+    forEachBox(rewriter, loc, boxes, boxes.distance(), place,
                [&](ValueRange coordinates, int64_t first) {
                  tile::gpu::BulkCopyOp::create(
                      rewriter, loc, mapOf(op), coordinates, dest.memory,

@@ -69,6 +69,7 @@ parseTensorMap(const json::Object &object,
   TensorMapSpec map;
   map.argument = object.getInteger("argument").value_or(-1);
   map.swizzle = object.getInteger("swizzle").value_or(0);
+  map.ragged = object.getInteger("ragged").value_or(-1);
   auto numbers = [&](llvm::StringRef key, llvm::SmallVectorImpl<int64_t> &to) {
     if (const json::Array *array = object.getArray(key))
       for (const json::Value &value : *array)
@@ -80,7 +81,10 @@ parseTensorMap(const json::Object &object,
     return std::nullopt;
   size_t rank = parameters[map.argument].strides.size();
   if (rank < 2 || rank > size_t(tile::kTensorMapRank) ||
-      map.dims.size() != rank || map.box.size() != rank)
+      map.dims.size() != rank || map.box.size() != rank || map.ragged < -1 ||
+      map.ragged >= int64_t(rank) ||
+      (map.ragged >= 0 &&
+       rank + tile::kRaggedDims > size_t(tile::kTensorMapRank)))
     return std::nullopt;
   for (auto [dim, extent] : llvm::zip_equal(map.dims, map.box))
     if (dim < 0 || dim >= int64_t(rank) || extent < 1)
@@ -341,6 +345,16 @@ tile::cpu::packArguments(const KernelSpec &kernel,
       image.box[i] = map.box[i];
       image.extents[i] = tensor.shape[dim];
       image.strides[i] = tensor.strides[dim] * width;
+      if (dim == map.ragged)
+        image.extents[i] = tile::kRaggedRows;
+    }
+    if (map.ragged >= 0) {
+      int64_t rowBytes = tensor.strides[map.ragged] * width;
+      for (int64_t stride : {rowBytes, tile::kRaggedBytes - rowBytes}) {
+        image.box[image.rank] = 1;
+        image.extents[image.rank] = tile::kRaggedExtent;
+        image.strides[image.rank++] = stride;
+      }
     }
     packed.push_back(reinterpret_cast<uintptr_t>(&image));
   }

@@ -14,6 +14,8 @@ namespace tile::cpu {
 /// and the extents of a box, innermost first, and bytes of the swizzle.
 struct TensorMapSpec {
   int64_t argument = 0, swizzle = 0;
+  /// The dimension of the argument along which sequences end; -1 for none.
+  int64_t ragged = -1;
   llvm::SmallVector<int64_t, 5> dims, box;
 };
 

@@ -161,24 +161,34 @@ TensorMapImage cpu::readTensorMap(Thread &thread, const Call &call,
 }
 
 int64_t
-cpu::forEachChunk(const TensorMapImage &map, const Call &call,
+cpu::forEachChunk(Thread &thread, const TensorMapImage &map, const Call &call,
                   unsigned firstCoordinate, uint64_t to,
                   llvm::function_ref<void(const TensorMapChunk &)> visit) {
   int64_t at[kTensorMapRank] = {};
   for (unsigned d = 0; d < map.rank; ++d)
     at[d] = call.operand<int32_t>(firstCoordinate + d);
+  // The hardware ends the kernel, too.
+  if (at[0] * map.elementBytes % 16 != 0)
+    thread.block->fail(thread, *call.site, [&] {
+      return Report(
+          formatv("'{0}' begins at element {1} of a row, which is not "
+                  "at a multiple of 16 bytes",
+                  call.site->name, at[0]));
+    });
   int64_t rowBytes = map.box[0] * map.elementBytes, rows = 1;
   for (unsigned d = 1; d < map.rank; ++d)
     rows *= map.box[d];
   uint64_t mask = map.swizzle ? map.swizzle / 16 - 1 : 0;
   for (int64_t row = 0; row < rows; ++row) {
-    int64_t rest = row, offset = 0;
+    int64_t rest = row;
+    // Addresses wrap around, which ragged maps make use of.
+    uint64_t offset = 0;
     bool inside = true;
     for (unsigned d = 1; d < map.rank; ++d) {
       int64_t index = at[d] + rest % map.box[d];
       rest /= map.box[d];
       inside &= index >= 0 && index < map.extents[d];
-      offset += index * map.strides[d];
+      offset += uint64_t(index) * uint64_t(map.strides[d]);
     }
     for (int64_t begin = 0; begin < rowBytes; begin += 16) {
       int64_t first = at[0] + begin / map.elementBytes;
@@ -190,7 +200,9 @@ cpu::forEachChunk(const TensorMapImage &map, const Call &call,
               : 0;
       uint64_t address = to + row * rowBytes + begin;
       address ^= (address >> 7 & mask) << 4;
-      visit({address, map.base + offset + first * map.elementBytes,
+      uint64_t global = reinterpret_cast<uintptr_t>(map.base) + offset +
+                        uint64_t(first) * map.elementBytes;
+      visit({address, reinterpret_cast<const char *>(global),
              unsigned(valid * map.elementBytes)});
     }
   }
@@ -215,7 +227,7 @@ static void bulkCopy(Thread &thread, const Call &call) {
   TensorMapImage map = readTensorMap(thread, call, call.integer(1));
   MemoryBarrier &barrier = barrierAt(thread, site, call.integer(2 + map.rank));
   barrier.bytes -= forEachChunk(
-      map, call, /*firstCoordinate=*/2, call.integer(0),
+      thread, map, call, /*firstCoordinate=*/2, call.integer(0),
       [&](const TensorMapChunk &chunk) {
         char *destination = thread.block->accessShared(
             thread, site, chunk.address, 16, 16, AccessKind::CopyIssue);

@@ -131,7 +131,7 @@ static void storeTile(Thread &thread, const Call &call, bool adds) {
     return;
   TensorMapImage map = readTensorMap(thread, call, call.integer(1));
   forEachChunk(
-      map, call, /*firstCoordinate=*/2, call.integer(0),
+      thread, map, call, /*firstCoordinate=*/2, call.integer(0),
       [&](const TensorMapChunk &chunk) {
         if (chunk.valid == 0)
           return;

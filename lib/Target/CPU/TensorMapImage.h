@@ -40,8 +40,9 @@ struct TensorMapChunk {
 /// Calls `visit` for each chunk of the box that begins at `address` of shared
 /// memory; the operands from `firstCoordinate` on say where in the tensor.
 /// Returns the bytes of the box.
-int64_t forEachChunk(const TensorMapImage &map, const Call &call,
-                     unsigned firstCoordinate, uint64_t address,
+int64_t forEachChunk(Thread &thread, const TensorMapImage &map,
+                     const Call &call, unsigned firstCoordinate,
+                     uint64_t address,
                      llvm::function_ref<void(const TensorMapChunk &)> visit);
 
 } // namespace tile::cpu

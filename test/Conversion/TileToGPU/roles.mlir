@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
 // RUN:   | FileCheck %s
 
 !k = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
@@ -78,5 +78,37 @@ tile.kernel @turns() attributes {num_warps = 12 : i32} {
     tile.pass_turn
   }, {
     %b = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+// Copies that end with a sequence: see kRaggedRows in Target/TensorMap.h.
+// CHECK-LABEL: gpu.func @ragged
+// CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
+!p = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!t = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!b = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !t
+  %full = tile.alloc : !b
+  tile.init_barriers %full, 1 : !b
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    tile.wait_barrier %full[%c0] phase %c0 : !b
+  }, {
+    // CHECK-DAG: %[[ALL:.*]] = arith.constant 1073741824 : i32
+    // CHECK-DAG: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK-DAG: %[[START:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK-DAG: %[[LENGTH:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK: %[[FIRST:.*]] = arith.subi %[[ALL]], %[[LENGTH]]
+    // CHECK: %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[ROW]]
+    // CHECK: %[[END:.*]] = arith.addi %[[START]], %[[LENGTH]]
+    // CHECK: tile_gpu.bulk_copy %[[MAP]][%{{.*}}, %[[PLACE]], %{{.*}}, %[[END]], %[[ALL]]]
+    tile.bulk_copy %p[%row, %c0, %c0] dims [0, 2] within %start, %length, %t, %full[%c0] : !p, !t, !b
   }
 }

@@ -1,11 +1,12 @@
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!p = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
 
 // CHECK-LABEL: tile.kernel @roles
-tile.kernel @roles(%q: !q) attributes {num_warps = 8 : i32} {
+tile.kernel @roles(%q: !q, %p: !p) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -28,6 +29,8 @@ tile.kernel @roles(%q: !q) attributes {num_warps = 8 : i32} {
   }, {
     // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3], %{{.*}}, %{{.*}}[%{{.*}}] : !tile.buffer<?x?x?x64xf16
     tile.bulk_copy %q[%c0, %c0, %c0, %c0] dims [1, 3], %t, %full[%c0] : !q, !tile, !bars
+    // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] dims [0, 2] within %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] : !tile.buffer<?x?x64xf16
+    tile.bulk_copy %p[%c0, %c0, %c0] dims [0, 2] within %c1, %c0, %t, %full[%c0] : !p, !tile, !bars
   }
 }
 

@@ -37,6 +37,11 @@ def cases():
                 Variant(d, dv, dtype, **{**features, "lse": True}),
                 kv=("loop", "separate")[j % 2])
             yield gradients
+    # In packed batches more is known only to the kernel.
+    yield Variant(64, 64, "f16", packed=True)
+    yield Variant(128, 128, "bf16", causal=True, packed=True)
+    yield Variant(192, 128, "f16", packed=True)
+    yield Variant(256, 256, "bf16", packed=True)
 
 
 def assemble(variant):

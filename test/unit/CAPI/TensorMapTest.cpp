@@ -200,6 +200,76 @@ TEST(TensorMapC, TheCopyEngineFindsEveryElement) {
   }
 }
 
+TEST(TensorMapC, CopiesEndWithEachSequence) {
+  const char *manifest = R"({"version": 1, "kernels": [{"name": "packed",
+    "params": [
+      {"kind": "buffer", "name": "k", "type": "f16", "rank": 3},
+      {"kind": "tensor_map", "argument": 0, "dims": [2, 0, 1], "ragged": 0,
+       "box": [64, 128, 1], "swizzle": 128}]}]})";
+  TileTensorMap map;
+  Message message;
+  ASSERT_EQ(tileReadTensorMaps(manifest, "packed", &map, 1, message), 1)
+      << message.text;
+  EXPECT_EQ(map.isRagged, 1u);
+  EXPECT_EQ(map.ragged, 0u);
+  for (std::vector<int64_t> strides : {std::vector<int64_t>{2 * 64, 64, 1},
+                                       std::vector<int64_t>{64, 1000, 1}}) {
+    std::vector<int64_t> shape = {9, 2, 64};
+    TileTensorMapTensor tensor = {0x7f0000001000, 3, shape.data(),
+                                  strides.data()};
+    TileTensorMapArguments arguments;
+    ASSERT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), 0)
+        << message.text;
+    ASSERT_EQ(arguments.rank, 5u);
+    EXPECT_EQ(arguments.box[3] * arguments.box[4], 1u);
+    EXPECT_EQ(arguments.steps[3] * arguments.steps[4], 1u);
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(arguments.strides[i] % 16, 0u);
+      EXPECT_LT(arguments.strides[i], uint64_t(1) << 40);
+    }
+    int64_t all = int64_t(1) << 30;
+    for (int64_t begin = 0; begin <= shape[0]; ++begin)
+      for (int64_t length = 0; begin + length <= shape[0]; ++length)
+        for (int64_t row = 0; row < 2 * shape[0]; ++row)
+          for (int64_t h = 0; h < shape[1]; ++h) {
+            int64_t at[] = {5, all - length + row, h, begin + length, all};
+            bool isInside = true;
+            uint64_t address = arguments.address + 2 * at[0];
+            for (int i = 0; i < 5; ++i) {
+              isInside &= at[i] >= 0 && uint64_t(at[i]) < arguments.extents[i];
+              if (i > 0)
+                address += at[i] * arguments.strides[i - 1];
+            }
+            ASSERT_EQ(isInside, row < length);
+            ASSERT_EQ(address,
+                      tensor.address + 2 * ((begin + row) * strides[0] +
+                                            h * strides[1] + at[0]));
+          }
+  }
+  // What there is no such map for.
+  auto refuse = [&](TileTensorMap map, int64_t rows, int64_t stride) {
+    int64_t shape[] = {rows, 2, 64}, strides[] = {stride, 64, 1};
+    TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
+    TileTensorMapArguments arguments;
+    Message message;
+    EXPECT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), -1);
+    return std::string(message.text);
+  };
+  EXPECT_EQ(refuse(map, (int64_t(1) << 30) + 1, 128),
+            "extent 0 is 1073741825, must be at most 2^30 for sequences in it");
+  EXPECT_EQ(refuse(map, 9, int64_t(1) << 34),
+            "stride 0 is 17179869184, must be divisible by 8 and below 2^35 "
+            "bytes");
+  TileTensorMap columns = map;
+  columns.ragged = 2;
+  EXPECT_EQ(refuse(columns, 9, 128),
+            "dimension 2 of 3 cannot have the ends of sequences");
+  std::string other = replaced(manifest, "\"ragged\": 0", "\"ragged\": 3");
+  EXPECT_EQ(tileReadTensorMaps(other.c_str(), "packed", &map, 1, message), -1);
+  EXPECT_STREQ(message.text,
+               "parameter 1 of kernel 'packed' describes no tensor map");
+}
+
 TEST(TensorMapC, SmallTensors) {
   TileTensorMap map = readMap(1);
   TileTensorMapArguments arguments;

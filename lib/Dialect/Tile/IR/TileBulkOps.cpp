@@ -14,7 +14,8 @@ using namespace tile;
 //===----------------------------------------------------------------------===//
 
 /// `verb` says what happens to the argument: "copies from".
-static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
+static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb,
+                                bool isRagged = false) {
   BufferType argument = op.getArgument().getType(), tile = op.getTileType();
   auto block = dyn_cast<BlockArgument>(op.getArgument());
   if (!block || !isa<KernelOp>(block.getOwner()->getParentOp()))
@@ -37,20 +38,26 @@ static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
       return op->emitOpError()
              << "dimension " << dim << " does not exist in a buffer of rank "
              << argument.getRank();
-  std::string reason = getTensorMapObstacle(argument, dims, tile);
+  std::string reason = getTensorMapObstacle(argument, dims, tile, isRagged);
   if (!reason.empty())
     return op->emitOpError() << "has no tensor map: " << reason;
   return success();
 }
 
 std::string tile::getTensorMapObstacle(BufferType source,
-                                       ArrayRef<int64_t> dims,
-                                       BufferType dest) {
+                                       ArrayRef<int64_t> dims, BufferType dest,
+                                       bool isRagged) {
   auto strided = dyn_cast<StridedAttr>(source.getLayout());
   if (!strided)
     return "the source is permuted";
   if (source.getRank() > kTensorMapRank)
     return "the source has more than 5 dimensions";
+  if (isRagged && dims.size() != 2)
+    return "the end of one sequence is no multiple of 16 bytes, and neighbours "
+           "past it are those of the next";
+  if (isRagged && source.getRank() + kRaggedDims > kTensorMapRank)
+    return "the end of one sequence takes two dimensions more, and the source "
+           "has more than 3";
   if (dims.size() == 2 && dims[0] == dims[1])
     return "both dimensions of the tile are one of the source";
   int64_t bytes = source.getElementBits() / 8;
@@ -84,7 +91,9 @@ BufferType BulkCopyOp::getTileType() { return getDest().getType(); }
 LogicalResult BulkCopyOp::verify() {
   if (failed(verifyBarriers(*this, getBarriers().getType())))
     return failure();
-  return verifyBulk(*this, "copies from");
+  if (bool(getStart()) != bool(getLength()))
+    return emitOpError("has a part of the rows with no start or no length");
+  return verifyBulk(*this, "copies from", /*isRagged=*/bool(getStart()));
 }
 
 void BulkCopyOp::getEffects(

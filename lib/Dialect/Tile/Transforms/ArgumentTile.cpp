@@ -6,13 +6,27 @@ using namespace mlir;
 using namespace tile;
 
 std::string tile::findArgumentTile(Value buffer, ValueRange indices,
-                                   ArgumentTile &tile) {
+                                   BufferType dest, ArgumentTile &tile) {
   tile.indices.assign(indices.begin(), indices.end());
   tile.dims.clear();
+  tile.start = tile.length = Value();
+  int64_t narrowed = 0;
   for (int64_t dim = 0; dim < cast<BufferType>(buffer.getType()).getRank();
        ++dim)
     tile.dims.push_back(dim);
-  while (auto slice = buffer.getDefiningOp<SliceOp>()) {
+  while (true) {
+    if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
+      if (tile.start)
+        return "its source is a part of a part of an argument";
+      narrowed = narrow.getDim();
+      tile.start = narrow.getStart();
+      tile.length = narrow.getLength();
+      buffer = narrow.getSource();
+      continue;
+    }
+    auto slice = buffer.getDefiningOp<SliceOp>();
+    if (!slice)
+      break;
     SmallVector<Value> all;
     SmallVector<int64_t> places;
     size_t kept = 0, fixed = 0;
@@ -23,14 +37,15 @@ std::string tile::findArgumentTile(Value buffer, ValueRange indices,
     }
     for (int64_t &dim : tile.dims)
       dim = places[dim];
+    narrowed = places[narrowed];
     tile.indices = all;
     buffer = slice.getSource();
   }
-  if (buffer.getDefiningOp<NarrowOp>())
-    return "the elements past the end of one sequence are those of the next, "
-           "which the copy engine would read";
   tile.argument = dyn_cast<BlockArgument>(buffer);
   if (!tile.argument || !isa<KernelOp>(tile.argument.getOwner()->getParentOp()))
     return "its source is no slice of an argument";
-  return "";
+  if (tile.start && narrowed != tile.dims.front())
+    return "its source is a part of other dimensions than its rows";
+  return getTensorMapObstacle(cast<BufferType>(tile.argument.getType()),
+                              tile.dims, dest, tile.isRagged());
 }

@@ -7,17 +7,22 @@
 namespace tile {
 
 /// A tile as the copy engine names it: from `indices` of a kernel's argument
-/// on, along its dimensions `dims`.
+/// on, along its dimensions `dims`. With `start`, its rows are within `length` of
+/// the argument's from there on, and its first index counts from there.
 struct ArgumentTile {
   mlir::BlockArgument argument;
   llvm::SmallVector<mlir::Value> indices;
   llvm::SmallVector<int64_t> dims;
+  mlir::Value start, length;
+
+  bool isRagged() const { return bool(start); }
 };
 
-/// The tile of `buffer` from `indices` on, through the slices that `buffer` is
-/// of an argument; says why not where it is none.
+/// The tile of `buffer` from `indices` on, through the slices and the one part
+/// of its rows that `buffer` is of an argument, as the copy engine can bring it
+/// to `dest`; says why not where it cannot.
 std::string findArgumentTile(mlir::Value buffer, mlir::ValueRange indices,
-                             ArgumentTile &tile);
+                             BufferType dest, ArgumentTile &tile);
 
 } // namespace tile
 

@@ -466,10 +466,8 @@ static bool canRunAhead(scf::ForOp loop, LoadOp load) {
 /// Whether the copy engine can fetch a tile of one dimension.
 static bool canCopyInBulk(LoadOp load, BufferType shared) {
   ArgumentTile tile;
-  return findArgumentTile(load.getBuffer(), load.getIndices(), tile).empty() &&
-         getTensorMapObstacle(cast<BufferType>(tile.argument.getType()),
-                              tile.dims, shared)
-             .empty();
+  return findArgumentTile(load.getBuffer(), load.getIndices(), shared, tile)
+      .empty();
 }
 
 /// One value per row or column that every warp needs: where copies are

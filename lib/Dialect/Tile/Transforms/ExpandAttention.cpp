@@ -50,8 +50,6 @@ private:
 
 /// Accumulators lie in whole blocks of rows; every chip's divide this.
 static constexpr int64_t kAccumulatorRows = 16;
-/// Warps that copy for those of a packed batch.
-static constexpr int64_t kPackedProducers = 4;
 
 static bool isNamedOp(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp>(op);
@@ -201,20 +199,14 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     FailureOr<TileSizes> sizes = chooseSizes(
         op, headDim(forward),
         [&](const Chip &chip, int64_t headDim) {
-          return forward.getCuQ()
-                     ? findPlainForwardTileSizes(chip, headDim)
-                     : findForwardTileSizes(chip, headDim, valueDim, mask);
+          return findForwardTileSizes(chip, headDim, valueDim, mask,
+                                      bool(forward.getCuQ()));
         },
         /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
-    // A packed batch asks too, and tile-specialize-warps says why not.
-    int64_t producers = sizes->producers;
-    const Chip *chip = getTargetChip(op);
-    if (forward.getCuQ() && chip && chip->bulkCopy)
-      producers = kPackedProducers;
-    kernels.push_back({name.str(), sizes->warps, producers, registersOf(*sizes),
-                       sizes->turns, sizes->storers,
+    kernels.push_back({name.str(), sizes->warps, sizes->producers,
+                       registersOf(*sizes), sizes->turns, sizes->storers,
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -222,10 +214,8 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   }
   auto backward = cast<AttentionBackwardOp>(op);
   auto findKeys = [&](const Chip &chip, int64_t headDim) {
-    // The copy engine would read into the next sequence of a packed batch.
-    return backward.getCuQ() ? findPlainBackwardKeysTileSizes(chip, headDim)
-                             : findBackwardKeysTileSizes(
-                                   chip, headDim, bool(backward.getSoftcap()));
+    return findBackwardKeysTileSizes(chip, headDim, bool(backward.getSoftcap()),
+                                     bool(backward.getCuQ()));
   };
   FailureOr<TileSizes> keys = chooseSizes(op, headDim(backward), findKeys,
                                           /*warpsAlongRows=*/false);

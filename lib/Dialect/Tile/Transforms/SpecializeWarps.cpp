@@ -140,11 +140,20 @@ private:
 // Analysis
 //===----------------------------------------------------------------------===//
 
-/// Scalars that all roles may compute for themselves.
+/// Scalars that all roles may compute for themselves, or read from arguments
+/// that nobody writes.
 bool Specializer::isOutside(Operation *op) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  auto readsConstant = [&](LoadScalarOp load) {
+    auto argument = dyn_cast<BlockArgument>(load.getBuffer());
+    return argument && llvm::all_of(argument.getUsers(), [](Operation *user) {
+             return isa<LoadScalarOp, DimOp>(user);
+           });
+  };
+  auto load = dyn_cast<LoadScalarOp>(op);
   return isa<GridOp>(op) ||
-         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         (op->getNumRegions() == 0 &&
+          (isMemoryEffectFree(op) || (load && readsConstant(load))) &&
           !op->hasTrait<OpTrait::IsTerminator>() &&
           llvm::none_of(op->getResultTypes(), isTile) &&
           llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -211,15 +220,15 @@ std::string Specializer::planCopy(CopyOp copy) {
 
   if (planned.buffer.getType().getRank() > 2)
     return "its tile has more than two dimensions";
-  reason = findArgumentTile(copy.getSource(), copy.getIndices(), planned);
+  reason = findArgumentTile(copy.getSource(), copy.getIndices(),
+                            planned.buffer.getType(), planned);
   if (!reason.empty())
     return reason;
-  reason = getTensorMapObstacle(cast<BufferType>(planned.argument.getType()),
-                                planned.dims, planned.buffer.getType());
-  if (!reason.empty())
-    return reason;
-  for (Value index : planned.indices)
-    if (reason = checkSlice(index); !reason.empty())
+  SmallVector<Value> place = planned.indices;
+  if (planned.isRagged())
+    place.append({planned.start, planned.length});
+  for (Value value : place)
+    if (reason = checkSlice(value); !reason.empty())
       return reason;
   bool repeats = false;
   int64_t stages = 0;
@@ -480,15 +489,20 @@ void Specializer::fill(const PlannedCopy &planned, IRMapping &mapping,
     indices.push_back(materialize(index, mapping));
   if (ring.counted) {
     // Where the only buffer is in use until then, to the second-level cache.
-    if (ring.stages == 1)
+    if (ring.stages == 1 && !planned.isRagged())
       BulkPrefetchOp::create(rewriter, where, planned.argument, indices,
                              planned.dims, ring.tile);
     Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
     WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
     count = arith::AddIOp::create(rewriter, loc, count, number(1));
   }
+  Value start, length;
+  if (planned.isRagged()) {
+    start = materialize(planned.start, mapping);
+    length = materialize(planned.length, mapping);
+  }
   BulkCopyOp::create(rewriter, where, planned.argument, indices, planned.dims,
-                     slotOf(ring, slot), ring.full, slot);
+                     start, length, slotOf(ring, slot), ring.full, slot);
 }
 
 /// Adds what is in a slot once it is full.

@@ -52,10 +52,6 @@ static LayoutAttrInterface findSwizzle(MLIRContext *context, int64_t bytes) {
 std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   planned.store = store;
-  std::string reason =
-      findArgumentTile(store.getBuffer(), store.getIndices(), planned);
-  if (!reason.empty())
-    return reason;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
   LayoutAttrInterface swizzle =
       findSwizzle(tile.getContext(), tile.getDimSize(1) * bytes);
@@ -64,10 +60,14 @@ std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
   planned.staging =
       BufferType::get(tile.getContext(), tile.getShape(), tile.getElementType(),
                       swizzle, MemorySpace::Shared);
-  reason = getTensorMapObstacle(cast<BufferType>(planned.argument.getType()),
-                                planned.dims, planned.staging);
+  std::string reason = findArgumentTile(store.getBuffer(), store.getIndices(),
+                                        planned.staging, planned);
   if (!reason.empty())
     return reason;
+  if (planned.isRagged())
+    return "what is past the end of one sequence is of the next, which the "
+           "copy "
+           "engine would write";
   // The boxes of a warp begin at multiples of 128 bytes.
   if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
       boxes && (*boxes)[0] * (*boxes)[1] > 1) {

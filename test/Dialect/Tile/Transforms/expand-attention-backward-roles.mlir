@@ -1,6 +1,6 @@
 // Gradients where warps copy for the others: both products of the keys come
-// before the exponentials, dQ beside dV and dK, and loops count in 32 bits. In a
-// packed batch, and on chips without a copy engine, there are no such warps.
+// before the exponentials, dQ beside dV and dK, and loops count in 32 bits. On
+// chips without a copy engine there are no such warps.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-expand-attention)' | FileCheck %s
 
 !q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -42,9 +42,27 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !
 !prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+// Numbers per row are read as rows of all sequences; only in the loops over the first and the last
+// queries, those of the next sequence are none.
 // CHECK-LABEL: tile.kernel @packed_dkv
-// CHECK-NOT: tile.producer_warps
-// CHECK: scf.for %{{.*}} = %{{.*}} step %{{.*}} {
+// CHECK-SAME: tile.producer_warps = 4 : i64
+// CHECK: tile.wait_prerequisites
+// CHECK: scf.for %{{.*}} : i32 {
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: tile.load %{{.*}} -> tensor<64xf32>
+// CHECK: arith.select %{{.*}} : tensor<64xi1>, tensor<64xf32>
+// CHECK: tile.load %{{.*}} -> tensor<64xf32>
+// CHECK: arith.select %{{.*}} : tensor<64xi1>, tensor<64xf32>
+// CHECK: } {tile.stages = 2 : i64}
+// CHECK: scf.for
+// CHECK: tile.load %{{.*}} -> tensor<64xf32>
+// CHECK-NOT: tensor<64xi1>
+// CHECK: } {tile.stages = 2 : i64}
+// CHECK: scf.for
+// CHECK: tensor<64xi1>
+// CHECK: } {tile.stages = 2 : i64}
+// CHECK: } {tile.stages = 1 : i64}
 func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv

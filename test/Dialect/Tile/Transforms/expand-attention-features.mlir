@@ -81,14 +81,17 @@ func.func @packed(%q: !q, %lse: !lse, %cuq: !cu, %cuk: !cu, %max: index, %scale:
   // CHECK: %[[X:.*]] = tile.program_id x
   // CHECK: %[[Z:.*]] = tile.program_id z
   // CHECK: %[[T:.*]] = tile.dim %[[Q]][0]
+  // CHECK: %[[ALL:.*]] = arith.index_cast %[[T]] : index to i32
   // CHECK: tile.load_scalar %[[CUQ]][%[[Z]]]
   // CHECK: %[[FIRST:.*]] = arith.maxsi
-  // CHECK: %[[START:.*]] = arith.minsi %[[FIRST]], %[[T]]
+  // CHECK: %[[BEGIN:.*]] = arith.minsi %[[FIRST]], %[[ALL]]
   // CHECK: %[[NEXT:.*]] = arith.addi %[[Z]], %[[C1]]
   // CHECK: tile.load_scalar %[[CUQ]][%[[NEXT]]]
-  // CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %[[T]]
-  // CHECK: %[[DIFFERENCE:.*]] = arith.subi %[[END]], %[[START]]
-  // CHECK: %[[SQ:.*]] = arith.maxsi %[[DIFFERENCE]], %[[C0]]
+  // CHECK: %[[LAST:.*]] = arith.minsi %{{.*}}, %[[ALL]]
+  // CHECK: %[[END:.*]] = arith.maxsi %[[LAST]], %[[BEGIN]]
+  // CHECK: %[[START:.*]] = arith.index_cast %[[BEGIN]]
+  // CHECK: %[[LENGTH:.*]] = arith.subi %[[END]], %[[BEGIN]]
+  // CHECK: %[[SQ:.*]] = arith.index_cast %[[LENGTH]]
   // CHECK: tile.load_scalar %[[CUK]]
   // CHECK: %[[HEAD:.*]] = tile.slice %[[Q]][*, %{{.*}}, *]
   // CHECK: %[[QH:.*]] = tile.narrow %[[HEAD]][0] from %[[START]] length %[[SQ]]

@@ -80,15 +80,21 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
   return
 }
 
-// A packed batch has kernels as before, and asks for what it cannot get.
+// In a packed batch there is a block of threads for every block of rows, which goes on with the next
+// one of a sequence that is longer than it was said to be.
 // CHECK-LABEL: tile.kernel @packed
-// CHECK-SAME: num_warps = 4 : i32
+// CHECK-SAME: num_warps = 8 : i32
 // CHECK-SAME: tile.producer_warps = 4 : i64
 !p = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
   // CHECK-NOT: arith.minui %{{.*}}, %c132
   // CHECK: tile.narrow
+  // CHECK: scf.for {{.*}} : i32 {
+  // CHECK: scf.for {{.*}} : i32 {
+  // CHECK: } {tile.stages = 2 : i64}
+  // CHECK: tile.store
+  // CHECK: } {tile.stages = 1 : i64}
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale : !p, !p, !p, !p, !cu, !cu
   return
 }

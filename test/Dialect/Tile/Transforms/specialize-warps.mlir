@@ -77,20 +77,89 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// What lies past the end of a sequence are elements of the next one.
-// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the elements past the end of one sequence are those of the next
+// What lies past the end of a sequence are elements of the next one: copies end with it. Where it
+// begins is read by both roles.
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=1, stages=1
 // CHECK-LABEL: tile.kernel @packed
-// CHECK-NOT: tile.producer_warps
+// CHECK: tile.warp_roles
+// CHECK: }, {
+// CHECK: %[[READ:.*]] = tile.load_scalar %arg1[%c0]
+// CHECK: %[[START:.*]] = arith.index_cast %[[READ]]
+// CHECK: tile.bulk_copy %arg0[%c64, %c0] dims [0, 1] within %[[START]], %arg2, %{{.*}}, %{{.*}}[%c0]
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+tile.kernel @packed(%k: !k, %cu: !cu, %length: index, %o: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %number = tile.load_scalar %cu[%c0] : !cu -> i32
+  %start = arith.index_cast %number : i32 to index
+  %one = tile.narrow %k[0] from %start length %length : !k to !k
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %ks = tile.alloc : !tile
+  tile.copy %one[%c64, %c0], %ks : !k, !tile
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!part = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1]>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}its source is a part of other dimensions than its rows
+// CHECK-LABEL: tile.kernel @part_of_columns
 // CHECK-NOT: tile.warp_roles
-// CHECK: tile.copy
-tile.kernel @packed(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @part_of_columns(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  %one = tile.narrow %k[0] from %c0 length %length : !k to !k
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %one = tile.narrow %k[1] from %c0 length %length : !k to !part
   %ks = tile.alloc : !tile
-  tile.copy %one[%c0, %c0], %ks : !k, !tile
+  tile.copy %one[%c0, %c0], %ks : !part, !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+!x = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!part = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the end of one sequence is no multiple of 16 bytes
+// CHECK-LABEL: tile.kernel @part_of_a_row
+// CHECK-NOT: tile.warp_roles
+tile.kernel @part_of_a_row(%x: !x, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %one = tile.narrow %x[0] from %c0 length %length : !x to !part
+  %r = tile.alloc : !row
+  tile.copy %one[%c0], %r : !part, !row
+  %v = tile.load %r[%c0] : !row -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!part = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}its source is a part of a part of an argument
+// CHECK-LABEL: tile.kernel @part_of_a_part
+// CHECK-NOT: tile.warp_roles
+tile.kernel @part_of_a_part(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %one = tile.narrow %k[0] from %c0 length %length : !k to !part
+  %two = tile.narrow %one[0] from %c1 length %length : !part to !part
+  %ks = tile.alloc : !tile
+  tile.copy %two[%c0, %c0], %ks : !part, !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
   %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
 }
 

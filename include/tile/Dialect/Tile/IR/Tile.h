@@ -85,9 +85,10 @@ class ReturnOp;
 /// multiprocessor: what its roles can share among themselves.
 int64_t getRegisterShare(int64_t threads);
 /// Why no tensor map (Target/TensorMap.h) takes a tile along `dims` of `source`
-/// to `dest`; empty if one does.
+/// to `dest`, from a part of the rows if it `isRagged`; empty if one does.
 std::string getTensorMapObstacle(BufferType source,
-                                 llvm::ArrayRef<int64_t> dims, BufferType dest);
+                                 llvm::ArrayRef<int64_t> dims, BufferType dest,
+                                 bool isRagged);
 
 } // namespace tile
 

@@ -5,6 +5,7 @@
 include "tile/Dialect/Tile/IR/TileInterfaces.td"
 
 def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface, ["getArgument", "getTileType"]>]> {
   let summary = "copies a tile of a kernel argument by the copy engine (TMA)";
@@ -23,23 +24,38 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
         : !k, !tile, !barriers
     ```
 
+    With `within`, the rows of the tile are those of a part of the source, as of
+    `tile.narrow`: `length` of them from `start` on, all rows of the source. Their
+    index counts from `start`, is not negative, and what is past the end becomes
+    zero. That takes a source of at most three dimensions.
+
+    ```mlir
+    tile.bulk_copy %k[%n, %h, %c0] dims [0, 2] within %start, %length, %tile, %full[%slot]
+        : !k, !tile, !barriers
+    ```
+
+    The last index is a multiple of 16 bytes: the copy engine begins nowhere else.
+
     The layouts must be such that a TMA descriptor exists, see
     Target/TensorMap.h; launchers build it from the manifest.
   }];
   let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
-                       DenseI64ArrayAttr:$dims, Tile_BufferType:$dest,
+                       DenseI64ArrayAttr:$dims, Optional<Index>:$start,
+                       Optional<Index>:$length, Tile_BufferType:$dest,
                        Tile_BufferType:$barriers, Index:$index,
                        OptionalAttr<Tile_CachePriority>:$cache);
   let assemblyFormat = [{
-    $source `[` $indices `]` `dims` $dims `,` $dest `,` $barriers `[` $index `]`
+    $source `[` $indices `]` `dims` $dims (`within` $start^ `,` $length)? `,`
+    $dest `,` $barriers `[` $index `]`
     (`cache` `(` $cache^ `)`)? attr-dict
     `:` qualified(type($source)) `,` qualified(type($dest)) `,` qualified(type($barriers))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$dims,
-    "::mlir::Value":$dest, "::mlir::Value":$barriers, "::mlir::Value":$index), [{
-      build($_builder, $_state, source, indices, dims, dest, barriers, index,
-            CachePriorityAttr());
+    "::mlir::Value":$start, "::mlir::Value":$length, "::mlir::Value":$dest,
+    "::mlir::Value":$barriers, "::mlir::Value":$index), [{
+      build($_builder, $_state, source, indices, dims, start, length, dest,
+            barriers, index, CachePriorityAttr());
     }]>];
   let hasVerifier = 1;
 }

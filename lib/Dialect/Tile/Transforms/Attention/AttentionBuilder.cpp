@@ -98,16 +98,21 @@ void AttentionBuilder::enterWork(const Work &work) {
   batchIndex = work.batch;
 }
 
-/// The length of a sequence and its start, within the `total` elements.
+/// The length of a sequence and its start, within the `total` elements. In 32
+/// bits, which hold every coordinate: both take registers for long.
 Value AttentionBuilder::lengthOf(Value bounds, Value batch, Value total,
                                  Value &start) {
+  Value all = i32(total), zero = i32(index(0));
   auto bound = [&](Value i) -> Value {
-    Value number = LoadScalarOp::create(b, b.getI32Type(), bounds, i);
-    return arith::IndexCastOp::create(b, b.getIndexType(), number);
+    return LoadScalarOp::create(b, b.getI32Type(), bounds, i);
   };
-  start = min(max(bound(batch), index(0)), total);
-  Value end = min(bound(add(batch, index(1))), total);
-  return max(sub(end, start), index(0));
+  auto wide = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, b.getIndexType(), value);
+  };
+  Value begin = min(max(bound(batch), zero), all);
+  Value end = max(min(bound(add(batch, index(1))), all), begin);
+  start = wide(begin);
+  return wide(sub(end, begin));
 }
 
 void AttentionBuilder::enterSequence(Value batch) {
@@ -122,16 +127,28 @@ void AttentionBuilder::enterSequence(Value batch) {
 }
 
 void AttentionBuilder::forEachBlock(Side side, int64_t size, Value block,
-                                    llvm::function_ref<void(Value)> body) {
+                                    llvm::function_ref<void(Value)> body,
+                                    bool hasRoles) {
   Value first = arith::MulIOp::create(b, block, index(size));
   if (!isPacked())
     return body(first);
+  Value end = side == Side::Queries ? sq : sk;
   Value step = arith::MulIOp::create(b, blocks, index(size));
-  auto loop =
-      scf::ForOp::create(b, first, side == Side::Queries ? sq : sk, step);
+  if (hasRoles) {
+    first = i32(first);
+    end = i32(end);
+    step = i32(step);
+  }
+  auto loop = scf::ForOp::create(b, first, end, step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
+  Value row = loop.getInductionVar();
+  if (hasRoles) {
+    // Most blocks of threads have one block of rows or none.
+    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(1));
+    row = arith::IndexCastOp::create(b, b.getIndexType(), row);
+  }
+  body(row);
 }
 
 Value AttentionBuilder::viewHead(Value buffer, Side side, Value head) {
@@ -155,7 +172,34 @@ Value AttentionBuilder::viewStats(Value buffer, RowNumber number, Value head) {
   if (!isPacked())
     return SliceOp::create(b, buffer, {batchIndex, head, which, Value()});
   Value rows = SliceOp::create(b, buffer, {head, which, Value()});
-  return NarrowOp::create(b, rows, 0, startQ, sq);
+  return NarrowOp::create(b, rows, 0, locateStats(buffer), sq);
+}
+
+/// At a multiple of 16 bytes, where alone the copy engine can begin: sequences
+/// move up by the rows that this takes and still do not overlap. In too small a
+/// buffer they do, at its end.
+Value AttentionBuilder::locateStats(Value buffer) {
+  Value moved = arith::MulIOp::create(b, batchIndex, index(kStatsRows));
+  Value most = DimOp::create(b, buffer, 2);
+  return min(add(roundDown(startQ, kStatsRows), moved),
+             max(sub(most, sq), index(0)));
+}
+
+Value AttentionBuilder::loadStats(Value buffer, RowNumber number, Value head,
+                                  Value row, int64_t count, bool isLast) {
+  RankedTensorType perRow = type(count, b.getF32Type());
+  Value which = index(int64_t(number));
+  Value rows = SliceOp::create(b, buffer, {head, which, Value()});
+  Value loaded = LoadOp::create(b, perRow, rows, add(locateStats(buffer), row));
+  if (!isLast)
+    return loaded;
+  // Their numbers relative to `row` would be kept in registers by loops.
+  RankedTensorType numbers = type(count, b.getI32Type());
+  Value place = arith::AddIOp::create(b, IotaOp::create(b, numbers, 0),
+                                      splat(numbers, i32(row)));
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+                                       splat(numbers, i32(sq)));
+  return arith::SelectOp::create(b, exists, loaded, fill(perRow, 0.0f));
 }
 
 void AttentionBuilder::computeFactors() {

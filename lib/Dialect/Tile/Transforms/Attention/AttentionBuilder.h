@@ -72,9 +72,11 @@ protected:
 
   /// Calls `body` with the first row of the block. Sequences of a packed batch
   /// may be shorter or longer than the grid was sized for: there `body` is
-  /// inside a loop over the block, the block `blocks` further on, and so forth.
+  /// inside a loop over the block, the block `blocks` further on, and so forth;
+  /// with warps that copy (`hasRoles`) in 32 bits and one stage.
   void forEachBlock(Side side, int64_t size, Value block,
-                    llvm::function_ref<void(Value)> body);
+                    llvm::function_ref<void(Value)> body,
+                    bool hasRoles = false);
 
   /// The rows of one head of the sequence in a buffer like q or k: [S, D].
   Value viewHead(Value buffer, Side side, Value head);
@@ -83,6 +85,11 @@ protected:
 
   /// One number per row of a buffer like stats, by the name of the number.
   Value viewStats(Value buffer, RowNumber number, Value head);
+  /// `count` of these numbers from `row` on in a packed batch, of which some
+  /// are past the end of the sequence, and zero, only if it `isLast`. They are
+  /// read as rows of all sequences: the copy engine cannot end with one.
+  Value loadStats(Value buffer, RowNumber number, Value head, Value row,
+                  int64_t count, bool isLast);
 
   /// Sets c and, with a softcap, inner.
   void computeFactors();
@@ -112,6 +119,10 @@ protected:
   Value c, inner;
 
 private:
+  /// Rows of stats that a sequence may move up by, whose f32 are 16 bytes.
+  static constexpr int64_t kStatsRows = 4;
+
+  Value locateStats(Value buffer);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 
   /// Where a packed sequence starts.

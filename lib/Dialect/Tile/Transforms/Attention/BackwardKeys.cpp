@@ -44,6 +44,9 @@ private:
   SmallVector<Value>
   count(Value begin, Value end, int64_t step, ValueRange carried,
         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// Whether queries beyond the end do need a mask: where the copy engine reads
+  /// the numbers of the next sequence with theirs.
+  bool masksLast() const { return isPacked() && sizes.producers != 0; }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
@@ -65,8 +68,8 @@ private:
   Value row, keys, values;
   /// c per score.
   Value cScores;
-  /// The head's views of the buffers.
-  Value qh, doh, lseh, deltah, dqh;
+  /// A head of q, and its views of the buffers.
+  Value queryHead, qh, doh, lseh, deltah, dqh;
   /// First query and end of the queries that see some of the keys; those of
   /// the blocks that see all of them.
   Value begin, end, fullBegin, fullEnd;
@@ -102,6 +105,8 @@ void KeyBuilder::computeQueryRanges() {
     fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
     upper = perKeyFrom(afterFirst);
   }
+  if (masksLast())
+    fullEnd = min(fullEnd, roundDown(sq, sizes.blockM));
   // Keys beyond the end are seen by no query, which takes a mask everywhere.
   Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sk,
                                           add(row, index(sizes.blockN)));
@@ -170,8 +175,14 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   // exponentials, and the sums of dQ leave while dK is computed. Else what is
   // needed together stands together, which takes the fewest registers.
   bool runsBeside = sizes.producers != 0;
-  Value sums = LoadOp::create(b, perQuery, lseh, m);
-  Value deltas = LoadOp::create(b, perQuery, deltah, m);
+  auto loadNumbers = [&](Value view, RowNumber number) -> Value {
+    if (masksLast())
+      return loadStats(stats, number, queryHead, m, sizes.blockM,
+                       /*isLast=*/masked);
+    return LoadOp::create(b, perQuery, view, m);
+  };
+  Value sums = loadNumbers(lseh, RowNumber::LseToBase2);
+  Value deltas = loadNumbers(deltah, RowNumber::Delta);
   Value queries = load(qh, headDim);
   Value product = dotOfKeys(keys, transpose(queries), fill(tile, 0.0f));
   Value gradients, dp, dq;
@@ -249,11 +260,15 @@ SmallVector<Value> KeyBuilder::count(
           i = arith::IndexCastOp::create(b, b.getIndexType(), i);
         scf::YieldOp::create(b, body(i, carried));
       });
+  // What a packed batch pins for the loop around these is not for them.
+  if (narrow && isPacked())
+    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(2));
   return SmallVector<Value>(loop.getResults());
 }
 
 /// Adds all queries of a head.
 SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
+  queryHead = head;
   qh = viewHead(q, Side::Queries, head);
   doh = viewHead(dO, Side::Queries, head);
   lseh = viewStats(stats, RowNumber::LseToBase2, head);
@@ -263,7 +278,7 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   SmallVector<Value> sums =
       loop(begin, min(fullBegin, end), /*masked=*/true, carried);
   sums = loop(fullBegin, fullEnd, /*masked=*/false, sums);
-  if (left)
+  if (left || masksLast())
     sums = loop(max(fullBegin, fullEnd), end, /*masked=*/true, sums);
   return sums;
 }
@@ -296,28 +311,32 @@ void KeyBuilder::build() {
   cScores = splat(scores(b.getF32Type()), c);
   if (isPacked()) // not in a loop
     WaitPrerequisitesOp::create(b);
-  forEachBlock(Side::Keys, sizes.blockN, block, [&](Value first) {
-    row = first;
-    computeQueryRanges();
-    keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
-                          ValueRange{row, index(0)});
-    values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
-                            ValueRange{row, index(0)});
-    if (!isPacked())
-      WaitPrerequisitesOp::create(b);
-    SmallVector<Value> sums{zeros(sizes.blockN, headDim),
-                            zeros(sizes.blockN, valueDim)};
-    if (head) {
-      sums = walkHead(head, sums);
-    } else {
-      Value firstHead = arith::MulIOp::create(b, kvHead, group);
-      sums = count(index(0), group, 1, sums, [&](Value i, ValueRange carried) {
-        return walkHead(add(firstHead, i), carried);
-      });
-    }
-    write(sums[0], dkh, scale);
-    write(sums[1], dvh, Value());
-  });
+  forEachBlock(
+      Side::Keys, sizes.blockN, block,
+      [&](Value first) {
+        row = first;
+        computeQueryRanges();
+        keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
+                              ValueRange{row, index(0)});
+        values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+                                ValueRange{row, index(0)});
+        if (!isPacked())
+          WaitPrerequisitesOp::create(b);
+        SmallVector<Value> sums{zeros(sizes.blockN, headDim),
+                                zeros(sizes.blockN, valueDim)};
+        if (head) {
+          sums = walkHead(head, sums);
+        } else {
+          Value firstHead = arith::MulIOp::create(b, kvHead, group);
+          sums =
+              count(index(0), group, 1, sums, [&](Value i, ValueRange carried) {
+                return walkHead(add(firstHead, i), carried);
+              });
+        }
+        write(sums[0], dkh, scale);
+        write(sums[1], dvh, Value());
+      },
+      /*hasRoles=*/sizes.producers != 0);
 }
 
 void tile::buildBackwardKeys(ImplicitLocOpBuilder &builder,

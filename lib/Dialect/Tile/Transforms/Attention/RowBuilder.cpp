@@ -110,11 +110,14 @@ void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
     block = sub(sub(blocks, index(1)), block);
   enterHead();
   computeFactors();
-  forEachBlock(Side::Queries, sizes.blockM, block, [&](Value first) {
-    row = first;
-    computeKeyRanges();
-    body();
-  });
+  forEachBlock(
+      Side::Queries, sizes.blockM, block,
+      [&](Value first) {
+        row = first;
+        computeKeyRanges();
+        body();
+      },
+      /*hasRoles=*/sizes.producers != 0);
 }
 
 void RowBuilder::buildRows() {

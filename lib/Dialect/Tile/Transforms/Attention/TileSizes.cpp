@@ -4,6 +4,7 @@
 #include "tile/Target/Mma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <utility>
 
 using namespace tile;
 
@@ -169,13 +170,15 @@ static llvm::ArrayRef<TileSizesRow> rolesFor(MaskKind mask) {
   llvm_unreachable("not a mask");
 }
 
-std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
-                                                    int64_t headDim,
-                                                    int64_t valueDim,
-                                                    MaskKind mask) {
+std::optional<TileSizes>
+tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
+                           MaskKind mask, bool isPacked) {
   if (chip.bulkCopy)
     if (std::optional<TileSizes> sizes =
             find(rolesFor(mask), chip, headDim, valueDim)) {
+      // How much work sequences of a packed batch are, only kernels know.
+      if (isPacked)
+        sizes->queryStages = 0;
       if (sizes->queryStages != 0)
         sizes->processors = chip.processors;
       return sizes;
@@ -183,28 +186,23 @@ std::optional<TileSizes> tile::findForwardTileSizes(const Chip &chip,
   return find(kForward, chip, headDim);
 }
 
-std::optional<TileSizes> tile::findPlainForwardTileSizes(const Chip &chip,
-                                                         int64_t headDim) {
-  return find(kForward, chip, headDim);
-}
-
 std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
                                                          int64_t headDim,
-                                                         bool softcap) {
+                                                         bool softcap,
+                                                         bool isPacked) {
   if (chip.bulkCopy) {
     if (std::optional<TileSizes> sizes =
             find(kBackwardKeysSoftcap, chip, headDim);
         sizes && softcap)
       return sizes;
     if (std::optional<TileSizes> sizes =
-            find(kBackwardKeysRoles, chip, headDim))
+            find(kBackwardKeysRoles, chip, headDim)) {
+      // What warps add for the others would be that of the next sequence, too.
+      if (isPacked)
+        sizes->producers += std::exchange(sizes->storers, 0);
       return sizes;
+    }
   }
-  return find(kBackwardKeys, chip, headDim);
-}
-
-std::optional<TileSizes> tile::findPlainBackwardKeysTileSizes(const Chip &chip,
-                                                              int64_t headDim) {
   return find(kBackwardKeys, chip, headDim);
 }
 

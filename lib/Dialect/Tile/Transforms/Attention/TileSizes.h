@@ -36,10 +36,8 @@ enum class MaskKind { None, Causal, Window };
 /// the two head dimensions and `valueDim` that of V; none if no size is known
 /// to fit.
 std::optional<TileSizes> findForwardTileSizes(const Chip &chip, int64_t headDim,
-                                              int64_t valueDim, MaskKind mask);
-/// The same without warps that copy.
-std::optional<TileSizes> findPlainForwardTileSizes(const Chip &chip,
-                                                   int64_t headDim);
+                                              int64_t valueDim, MaskKind mask,
+                                              bool isPacked);
 
 /// Of the kernels of tile.attention_backward that own keys and queries.
 struct BackwardSizes {
@@ -48,11 +46,9 @@ struct BackwardSizes {
 
 /// The same for the kernel of tile.attention_backward that owns blockN keys
 /// and walks over blockM queries at a time.
-std::optional<TileSizes>
-findBackwardKeysTileSizes(const Chip &chip, int64_t headDim, bool softcap);
-/// The same without warps that copy.
-std::optional<TileSizes> findPlainBackwardKeysTileSizes(const Chip &chip,
-                                                        int64_t headDim);
+std::optional<TileSizes> findBackwardKeysTileSizes(const Chip &chip,
+                                                   int64_t headDim,
+                                                   bool softcap, bool isPacked);
 
 /// The same for the kernel that owns blockM queries.
 std::optional<TileSizes> findBackwardQueriesTileSizes(const Chip &chip,
