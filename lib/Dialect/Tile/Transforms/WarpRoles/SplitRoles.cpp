@@ -1,0 +1,423 @@
+//===- SplitRoles.cpp - A kernel as a program for each role ---------------===//
+//
+// Both roles count the tiles of a ring that have gone through it: tile number i
+// is in slot i mod stages, in phase (i / stages) mod 2 of that slot's barriers.
+//
+// The producer is the slice of the program that the copies need: the same loops
+// in the same order. So it runs ahead as far as the rings let it, whatever the
+// loops are. The role that stores is the slice that the sums need.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitRoles.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// A ring and the memory that it is in.
+struct BuiltRing : Ring {
+  Value buffers, full, empty;
+};
+
+/// Numbers of tiles, one i32 per ring.
+using Counts = SmallVector<Value>;
+
+class Splitter {
+public:
+  Splitter(KernelOp kernel, RoleWarps warps, const WarpPlan &plan)
+      : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()),
+        warps(warps), plan(plan) {
+    for (const Ring &ring : plan.rings)
+      rings.push_back({ring, {}, {}, {}});
+  }
+
+  void run();
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// Numbers of tiles have 32 bits: they are carried along in registers.
+  Value number(int64_t value) {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(value));
+  }
+  /// Slot and phase of tile number `count`.
+  std::pair<Value, Value> locate(const BuiltRing &ring, Value count);
+  Value slotOf(const BuiltRing &ring, Value slot);
+  void makeRings();
+  IRMapping copyOutside(Block &role);
+  Value materialize(Value value, IRMapping &mapping);
+  void follow(Block &from, bool leaving, IRMapping &mapping, Counts &counts);
+  void fill(const PlannedCopy &planned, IRMapping &mapping, Counts &counts);
+  void add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts);
+  void addRole(Block &consumers, Block &role, bool leaving);
+  void consume(Block &block, Counts &counts);
+  void take(const PlannedCopy &planned, Counts &counts);
+  void hand(AtomicRMWOp sum, Counts &counts);
+  SmallVector<unsigned> countedIn(Operation *op, std::optional<bool> leaving);
+
+  IRRewriter rewriter;
+  KernelOp kernel;
+  Location loc;
+  RoleWarps warps;
+  const WarpPlan &plan;
+  SmallVector<BuiltRing> rings;
+  /// Where all counts begin.
+  Value zero;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> Splitter::locate(const BuiltRing &ring, Value count) {
+  if (!ring.counted)
+    return {constant(0), constant(0)};
+  Value stages = number(ring.stages);
+  Value slot = arith::RemUIOp::create(rewriter, loc, count, stages);
+  Value round = arith::DivUIOp::create(rewriter, loc, count, stages);
+  Value phase = arith::RemUIOp::create(rewriter, loc, round, number(2));
+  auto index = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(),
+                                        value);
+  };
+  return {index(slot), index(phase)};
+}
+
+Value Splitter::slotOf(const BuiltRing &ring, Value slot) {
+  if (ring.stages == 1)
+    return ring.buffers;
+  SmallVector<Value> indices(
+      cast<BufferType>(ring.buffers.getType()).getRank());
+  indices[0] = slot;
+  return SliceOp::create(rewriter, loc, ring.buffers, indices);
+}
+
+void Splitter::makeRings() {
+  MLIRContext *context = rewriter.getContext();
+  auto barriers = [&](int64_t count) {
+    return BufferType::get(context, {count}, rewriter.getI64Type(),
+                           cast<LayoutAttrInterface>(Attribute(PaddedAttr::get(
+                               context, 0, ArrayRef<int64_t>{0}))),
+                           MemorySpace::Shared);
+  };
+  for (BuiltRing &ring : rings) {
+    BufferType type =
+        ring.stages > 1 ? getRingType(ring.tile, ring.stages) : ring.tile;
+    auto alloc = [&](BufferType type) -> Value {
+      return AllocOp::create(rewriter, loc, type, IntegerAttr());
+    };
+    ring.buffers = alloc(type);
+    ring.full = alloc(barriers(ring.stages));
+    // All warps that compute arrive, or the one thread of another role.
+    int64_t warps = kernel.getNumWarps();
+    InitBarriersOp::create(rewriter, loc, ring.full, ring.leaves() ? warps : 1);
+    if (!ring.counted)
+      continue;
+    ring.empty = alloc(barriers(ring.stages));
+    InitBarriersOp::create(rewriter, loc, ring.empty,
+                           ring.leaves() ? 1 : warps);
+  }
+  BarrierOp::create(rewriter, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Other roles
+//===----------------------------------------------------------------------===//
+
+/// The rings that are counted in the regions of `op`: those that leave or do
+/// not, or all.
+SmallVector<unsigned> Splitter::countedIn(Operation *op,
+                                          std::optional<bool> leaving) {
+  llvm::BitVector used(rings.size());
+  op->walk([&](Operation *inner) {
+    if (std::optional<unsigned> ring = plan.ringOf(inner))
+      if (rings[*ring].counted &&
+          leaving.value_or(rings[*ring].leaves()) == rings[*ring].leaves())
+        used.set(*ring);
+  });
+  return SmallVector<unsigned>(used.set_bits_begin(), used.set_bits_end());
+}
+
+/// `value` in another role.
+Value Splitter::materialize(Value value, IRMapping &mapping) {
+  if (Value mapped = mapping.lookupOrNull(value))
+    return mapped;
+  Operation *op = value.getDefiningOp();
+  if (!op || plan.outside.contains(op))
+    return value;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, materialize(operand, mapping));
+  rewriter.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// Starts a copy once its slot is empty.
+void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping,
+                    Counts &counts) {
+  const BuiltRing &ring = rings[planned.ring];
+  Location where = planned.copy->getLoc();
+  Value &count = counts[planned.ring];
+  auto [slot, phase] = locate(ring, count);
+  SmallVector<Value> indices;
+  for (Value index : planned.indices)
+    indices.push_back(materialize(index, mapping));
+  if (ring.counted) {
+    // Where the only buffer is in use until then, to the second-level cache.
+    if (ring.stages == 1 && !planned.isRagged())
+      BulkPrefetchOp::create(rewriter, where, planned.argument, indices,
+                             planned.dims, ring.tile);
+    Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
+    WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
+    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+  }
+  Value start, length;
+  if (planned.isRagged()) {
+    start = materialize(planned.start, mapping);
+    length = materialize(planned.length, mapping);
+  }
+  BulkCopyOp::create(rewriter, where, planned.argument, indices, planned.dims,
+                     start, length, slotOf(ring, slot), ring.full, slot);
+}
+
+/// Adds what is in a slot once it is full.
+void Splitter::add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts) {
+  unsigned number = *plan.ringOf(sum);
+  const BuiltRing &ring = rings[number];
+  Location where = sum.getLoc();
+  Value &count = counts[number];
+  auto [slot, phase] = locate(ring, count);
+  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  Value buffer = materialize(sum.getBuffer(), mapping);
+  SmallVector<Value> indices;
+  for (Value index : sum.getIndices())
+    indices.push_back(materialize(index, mapping));
+  WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+  BulkAddOp::create(rewriter, where, slotOf(ring, slot), buffer, indices);
+  BulkWaitOp::create(rewriter, where, /*pending=*/0, /*read=*/true);
+  ArriveBarrierOp::create(rewriter, where, ring.empty, slot);
+}
+
+/// The loops of `from` with what fills the rings or, `leaving`, empties them.
+void Splitter::follow(Block &from, bool leaving, IRMapping &mapping,
+                      Counts &counts) {
+  auto isMine = [&](Operation *op) {
+    std::optional<unsigned> ring = plan.ringOf(op);
+    return ring && rings[*ring].leaves() == leaving;
+  };
+  for (Operation &op : from) {
+    if (isMine(&op)) {
+      if (const PlannedCopy *planned = plan.findCopy(&op))
+        fill(*planned, mapping, counts);
+      else
+        add(cast<AtomicRMWOp>(op), mapping, counts);
+      continue;
+    }
+    if (isa<WaitPrerequisitesOp>(op)) {
+      rewriter.clone(op);
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    bool any = false;
+    if (loop)
+      loop.walk([&](Operation *inner) { any |= isMine(inner); });
+    if (!any)
+      continue;
+    SmallVector<unsigned> used = countedIn(loop, leaving);
+    SmallVector<Value> inits =
+        llvm::map_to_vector(used, [&](unsigned ring) { return counts[ring]; });
+    auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
+                                   materialize(loop.getLowerBound(), mapping),
+                                   materialize(loop.getUpperBound(), mapping),
+                                   materialize(loop.getStep(), mapping), inits);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(copy.getBody());
+      // What is cloned inside is not visible after the loop.
+      IRMapping inner = mapping;
+      inner.map(loop.getInductionVar(), copy.getInductionVar());
+      Counts innerCounts = counts;
+      for (auto [i, ring] : llvm::enumerate(used))
+        innerCounts[ring] = copy.getRegionIterArgs()[i];
+      follow(*loop.getBody(), leaving, inner, innerCounts);
+      SmallVector<Value> yields = llvm::map_to_vector(
+          used, [&](unsigned ring) { return innerCounts[ring]; });
+      if (inits.empty())
+        continue; // the builder has terminated the loop
+      scf::YieldOp::create(rewriter, loop.getLoc(), yields);
+    }
+    for (auto [i, ring] : llvm::enumerate(used))
+      counts[ring] = copy.getResult(i);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The role that computes
+//===----------------------------------------------------------------------===//
+
+/// Takes a tile out of its ring and gives its slot back.
+void Splitter::take(const PlannedCopy &planned, Counts &counts) {
+  const BuiltRing &ring = rings[planned.ring];
+  CopyOp copy = planned.copy;
+  Location where = copy.getLoc();
+  Value &count = counts[planned.ring];
+  AllocOp buffer = planned.buffer;
+  rewriter.setInsertionPoint(buffer);
+  auto [slot, phase] = locate(ring, count);
+  Value tile = slotOf(ring, slot);
+  if (ring.counted)
+    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+  rewriter.setInsertionPoint(planned.first);
+  WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+  if (ring.counted) {
+    rewriter.setInsertionPointAfter(planned.last);
+    // What threads have read, the copy engine overwrites by another path.
+    if (llvm::any_of(getBufferUsers(buffer),
+                     [](Operation *user) { return isa<LoadOp>(user); }))
+      FenceAsyncOp::create(rewriter, where);
+    ArriveBarrierOp::create(rewriter, where, ring.empty, slot);
+  }
+  rewriter.eraseOp(copy);
+  rewriter.replaceOp(buffer, tile);
+}
+
+/// Puts a sum into an empty slot of its ring.
+void Splitter::hand(AtomicRMWOp sum, Counts &counts) {
+  unsigned number = *plan.ringOf(sum);
+  const BuiltRing &ring = rings[number];
+  Location where = sum.getLoc();
+  Value &count = counts[number];
+  rewriter.setInsertionPoint(sum);
+  auto [slot, phase] = locate(ring, count);
+  Value tile = slotOf(ring, slot);
+  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
+  WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
+  SmallVector<Value> origin(ring.tile.getRank(), constant(0));
+  StoreOp::create(rewriter, where, sum.getValue(), tile, origin);
+  FenceAsyncOp::create(rewriter, where);
+  ArriveBarrierOp::create(rewriter, where, ring.full, slot);
+  rewriter.eraseOp(sum);
+}
+
+void Splitter::consume(Block &block, Counts &counts) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (const PlannedCopy *planned = plan.findCopy(&op)) {
+      take(*planned, counts);
+      continue;
+    }
+    if (plan.ringOf(&op)) {
+      hand(cast<AtomicRMWOp>(op), counts);
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    loop->removeAttr(TileDialect::kStagesAttr);
+    SmallVector<unsigned> used = countedIn(loop, /*leaving=*/std::nullopt);
+    if (used.empty()) {
+      consume(*loop.getBody(), counts);
+      continue;
+    }
+    SmallVector<Value> inits =
+        llvm::map_to_vector(used, [&](unsigned ring) { return counts[ring]; });
+    DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+    rewriter.setInsertionPoint(loop);
+    FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument> numbers) {
+          return SmallVector<Value>(numbers.begin(), numbers.end());
+        });
+    loop = cast<scf::ForOp>(counted->getOperation());
+    loop->setDiscardableAttrs(attributes);
+    Counts inner = counts;
+    size_t first = loop.getNumRegionIterArgs() - used.size();
+    for (auto [i, ring] : llvm::enumerate(used))
+      inner[ring] = loop.getRegionIterArgs()[first + i];
+    consume(*loop.getBody(), inner);
+    for (auto [i, ring] : llvm::enumerate(used)) {
+      loop.getBody()->getTerminator()->setOperand(first + i, inner[ring]);
+      counts[ring] = loop.getResult(first + i);
+    }
+  }
+}
+
+/// Every role computes scalars for itself: in common they would be kept in
+/// registers where the roles begin, of which one that copies has few.
+IRMapping Splitter::copyOutside(Block &role) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&role);
+  IRMapping mapping;
+  for (Operation &op : kernel.getBody().front())
+    if (plan.outside.contains(&op) && !isa<GridOp>(op))
+      rewriter.clone(op, mapping);
+  return mapping;
+}
+
+void Splitter::addRole(Block &consumers, Block &role, bool leaving) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  IRMapping mapping = copyOutside(role);
+  Counts counts(rings.size(), zero);
+  rewriter.setInsertionPointToEnd(&role);
+  follow(consumers, leaving, mapping, counts);
+}
+
+void Splitter::run() {
+  Block &body = kernel.getBody().front();
+  rewriter.setInsertionPoint(body.getTerminator());
+  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()),
+                              int32_t(warps.producers)};
+  SmallVector<int32_t> registers;
+  if (auto asked =
+          kernel->getAttrOfType<DenseI32ArrayAttr>(TileDialect::kRegistersAttr))
+    llvm::append_range(registers, asked.asArrayRef());
+  kernel->removeAttr(TileDialect::kRegistersAttr);
+  kernel->removeAttr(TileDialect::kProducerWarpsAttr);
+  kernel->removeAttr(TileDialect::kStoringWarpsAttr);
+  if (plan.sums.empty()) {
+    counts.back() += warps.storers;
+  } else {
+    counts.push_back(warps.storers);
+    if (!registers.empty())
+      registers.push_back(registers.back());
+  }
+  SmallVector<Operation *> inside;
+  for (Operation &op : body.without_terminator())
+    if (!plan.outside.contains(&op) && !isa<LaunchDependentsOp>(op))
+      inside.push_back(&op);
+  makeRings();
+  zero = number(0);
+  auto roles = WarpRolesOp::create(
+      rewriter, loc, rewriter.getDenseI32ArrayAttr(counts),
+      registers.empty() ? DenseI32ArrayAttr()
+                        : rewriter.getDenseI32ArrayAttr(registers),
+      counts.size());
+  Block &consumers = roles.getRoles()[0].emplaceBlock();
+  for (Operation *op : inside)
+    op->moveBefore(&consumers, consumers.end());
+  addRole(consumers, roles.getRoles()[1].emplaceBlock(), /*leaving=*/false);
+  if (!plan.sums.empty())
+    addRole(consumers, roles.getRoles()[2].emplaceBlock(), /*leaving=*/true);
+  IRMapping own = copyOutside(consumers);
+  for (auto [value, copy] : own.getValueMap())
+    rewriter.replaceUsesWithIf(value, copy, [&](OpOperand &use) {
+      return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
+    });
+  Counts numbers(rings.size(), zero);
+  consume(consumers, numbers);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (plan.outside.contains(&op) && isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+}
+
+void tile::splitRoles(KernelOp kernel, RoleWarps warps, const WarpPlan &plan) {
+  Splitter(kernel, warps, plan).run();
+}

@@ -1,0 +1,60 @@
+//===- WarpPlan.h - What warps can copy for warps that compute --*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
+
+#include "../ArgumentTile.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tile {
+
+/// A copy as the copy engine takes it.
+struct PlannedCopy : ArgumentTile {
+  CopyOp copy;
+  AllocOp buffer;
+  /// The first and the last operation of the block that read the buffer.
+  mlir::Operation *first = nullptr, *last = nullptr;
+  unsigned ring = 0;
+};
+
+/// Buffers that tiles of one kind go through, one after another.
+struct Ring {
+  /// Where they come from; null where they leave.
+  mlir::BlockArgument argument;
+  BufferType tile;
+  int64_t stages = 1;
+  /// Whether tiles are counted; else there is one in all.
+  bool counted = false;
+
+  bool leaves() const { return !argument; }
+};
+
+/// What the roles of a kernel hand to each other.
+struct WarpPlan {
+  llvm::SmallVector<Ring> rings;
+  /// All copies to shared memory.
+  llvm::MapVector<mlir::Operation *, PlannedCopy> copies;
+  /// The sums that leave by the copy engine, each with its ring.
+  llvm::MapVector<mlir::Operation *, unsigned> sums;
+  /// Those that do not, and why.
+  llvm::SmallVector<std::pair<mlir::Operation *, std::string>> otherSums;
+  /// The scalars that every role computes for itself.
+  llvm::DenseSet<mlir::Operation *> outside;
+
+  /// The plan of `op` if it is a copy, else null.
+  const PlannedCopy *findCopy(mlir::Operation *op) const;
+  /// The ring of what goes through one.
+  std::optional<unsigned> ringOf(mlir::Operation *op) const;
+};
+
+/// Plans all copies of `kernel` and, if it `takesSums`, the sums that can leave
+/// by the copy engine. Says why the kernel cannot be specialised, or nothing.
+std::string planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
