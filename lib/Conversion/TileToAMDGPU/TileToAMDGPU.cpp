@@ -55,6 +55,17 @@ struct BarrierToAMDGPU : OpConversionPattern<mlir::gpu::BarrierOp> {
   }
 };
 
+struct RecomputeToAMDGPU : OpConversionPattern<tile::gpu::RecomputeOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::gpu::RecomputeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getValue());
+    return success();
+  }
+};
+
 struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
   void runOnOperation() override {
     Operation *root = getOperation();
@@ -78,5 +89,6 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
 } // namespace
 
 void tile::populateTileToAMDGPUPatterns(RewritePatternSet &patterns) {
-  patterns.add<MmaToAMDGPU, BarrierToAMDGPU>(patterns.getContext());
+  patterns.add<MmaToAMDGPU, BarrierToAMDGPU, RecomputeToAMDGPU>(
+      patterns.getContext());
 }

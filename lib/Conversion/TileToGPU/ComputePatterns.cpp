@@ -272,8 +272,8 @@ struct DotPattern : OpConversionPattern<DotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType type = tileType(op.getResult());
-    // verifyThreads() has seen to it that there is a layout, and tile.dot that it
-    // is one of a matrix instruction.
+    // verifyThreads() has seen to it that there is a layout, and tile.dot that
+    // it is one of a matrix instruction.
     auto layout = cast<MmaAttr>(type.getEncoding());
     const Mma &mma = layout.getMma();
     if (mma.kind == MmaKind::Wgmma)
@@ -330,6 +330,16 @@ struct ProgramIdPattern : OpConversionPattern<ProgramIdOp> {
   }
 };
 
+struct RecomputePattern : OpConversionPattern<RecomputeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(RecomputeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<tile::gpu::RecomputeOp>(op, adaptor.getValue());
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::populateComputePatterns(const TypeConverter &converter,
@@ -337,7 +347,7 @@ void tile::populateComputePatterns(const TypeConverter &converter,
                                    const Chip &chip) {
   patterns.add<ElementwisePattern, BroadcastPattern, ConstantPattern,
                ConvertLayoutPattern, DotPattern, IotaPattern, ProgramIdPattern,
-               ReducePattern<ReduceInWarpsOp>, ReducePattern<ReduceOp>,
-               SplatPattern, TransposePattern>(converter,
-                                               patterns.getContext());
+               RecomputePattern, ReducePattern<ReduceInWarpsOp>,
+               ReducePattern<ReduceOp>, SplatPattern, TransposePattern>(
+      converter, patterns.getContext());
 }

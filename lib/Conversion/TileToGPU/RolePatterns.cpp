@@ -197,7 +197,7 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
                                   /*withElseRegion=*/true);
           rewriter.setInsertionPoint(own.thenBlock()->getTerminator());
         }
-        emitRole(role, op, thread, rewriter);
+        emitRole(role, warp, rewriter);
         if (own)
           rewriter.setInsertionPoint(own.elseBlock()->getTerminator());
       }
@@ -229,18 +229,24 @@ private:
   }
 
   /// Moves a role to where the rewriter is: the first whole, others into one
-  /// thread.
-  void emitRole(const Role &role, WarpRolesOp op, Value thread,
+  /// thread, which is elected. Of that the back end knows that it is one, so
+  /// what the copy engine takes from uniform registers needs no loop over
+  /// lanes.
+  void emitRole(const Role &role, Value warp,
                 ConversionPatternRewriter &rewriter) const {
     OpBuilder::InsertionGuard guard(rewriter);
-    Location loc = op.getLoc();
+    Location loc = warp.getLoc();
+    auto enter = [&](Value condition) {
+      auto branch = scf::IfOp::create(rewriter, loc, condition,
+                                      /*withElseRegion=*/false);
+      rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
+    };
     if (role.number != 0) {
-      Value isFirst = arith::CmpIOp::create(
-          rewriter, loc, arith::CmpIPredicate::eq, thread,
-          constantI32(rewriter, loc, role.begin * chip.warpSize));
-      auto one = scf::IfOp::create(rewriter, loc, isFirst,
-                                   /*withElseRegion=*/false);
-      rewriter.setInsertionPoint(one.thenBlock()->getTerminator());
+      if (role.end - role.begin > 1)
+        enter(arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                    warp,
+                                    constantI32(rewriter, loc, role.begin)));
+      enter(tile::gpu::ElectOp::create(rewriter, loc));
     }
     rewriter.inlineBlockBefore(&role.region->front(),
                                rewriter.getInsertionBlock(),

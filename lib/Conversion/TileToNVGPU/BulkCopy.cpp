@@ -208,6 +208,16 @@ struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
   }
 };
 
+struct RecomputeToNVVM : OpConversionPattern<tile::gpu::RecomputeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::gpu::RecomputeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), adaptor.getValue()));
+    return success();
+  }
+};
+
 struct WarpSyncToNVVM : OpConversionPattern<tile::gpu::WarpSyncOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -225,5 +235,6 @@ struct WarpSyncToNVVM : OpConversionPattern<tile::gpu::WarpSyncOp> {
 void tile::populateBulkCopyToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<InitToNVVM, FenceToNVVM, ArriveToNVVM, ExpectToNVVM, WaitToNVVM,
                BulkCopyToNVVM, SetRegistersToNVVM, NamedBarrierToNVVM,
-               ThreadToNVVM, WarpSyncToNVVM>(patterns.getContext());
+               ThreadToNVVM, RecomputeToNVVM, WarpSyncToNVVM>(
+      patterns.getContext());
 }

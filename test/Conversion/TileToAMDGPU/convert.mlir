@@ -35,3 +35,15 @@ func.func @barrier() {
   return
 }
 }
+
+// -----
+
+// CHECK-LABEL: func @recompute
+// CHECK-SAME: (%[[X:.+]]: i32)
+// CHECK-NEXT: return %[[X]]
+module attributes {tile.target = "gfx1201"} {
+func.func @recompute(%x: i32) -> i32 {
+  %y = tile_gpu.recompute %x
+  return %y : i32
+}
+}

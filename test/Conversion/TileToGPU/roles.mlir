@@ -6,8 +6,8 @@
 !bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
 
 // The tile is two boxes of 64 columns. The first role has a barrier of its own
-// number; the other runs in its first thread, once its warps have given back
-// registers.
+// number; the other runs in a thread of its first warp, which is elected once its
+// warps have given back registers.
 // CHECK-LABEL: gpu.func @roles
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.minctasm = 1
@@ -44,7 +44,9 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   }, {
     // CHECK: tile_gpu.set_registers 24
     // CHECK-NOT: increase
-    // CHECK: %[[ONE:.*]] = arith.cmpi eq, %{{.*}}, %c256_i32
+    // CHECK: %[[FIRST_WARP:.*]] = arith.cmpi eq, %{{.*}}, %c8_i32
+    // CHECK: scf.if %[[FIRST_WARP]] {
+    // CHECK: %[[ONE:.*]] = tile_gpu.elect
     // CHECK: scf.if %[[ONE]] {
     // CHECK: tile_gpu.mbarrier_expect %[[BARS]][%{{.*}}], 16384
     // CHECK: tile_gpu.bulk_copy %[[MAP]][%c0_i32, %{{.*}}, %c0_i32], %[[T:.*]][%c0], %[[BARS]][%c0]

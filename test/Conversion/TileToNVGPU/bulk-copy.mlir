@@ -29,6 +29,8 @@ gpu.module @m {
     // The shuffle is at the begin of the function.
     // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %[[THREAD]] : (i32) -> i32
     %t = tile_gpu.thread
+    // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %{{.*}} : (i32) -> i32
+    %again = tile_gpu.recompute %t
     // CHECK: nvvm.setmaxregister increase 240
     tile_gpu.set_registers 240 {increase}
     // CHECK: nvvm.setmaxregister decrease 24

@@ -54,6 +54,10 @@ tile.kernel @memory(%q: !heads, %counts: !counts) {
   // CHECK: tile.dim %{{.+}}[1] : !tile.buffer<?x?x?x64xf16, #strided{{[0-9]*}}, global>
   // GENERIC: "tile.dim"(%{{.+}}) <{dim = 1 : i64}>
   %rows = tile.dim %q[1] : !heads
+  // CHECK: tile.recompute %{{.+}}
+  // GENERIC: "tile.recompute"(%{{.+}}) : (i32) -> i32
+  %rows32 = arith.index_cast %rows : index to i32
+  %again = tile.recompute %rows32
   tile.grid %rows, %c1, %c1
   // CHECK: tile.slice %{{.+}}[%{{.+}}, *, %{{.+}}, *] : !tile.buffer<?x?x?x64xf16, #strided{{[0-9]*}}, global> to !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global>
   // GENERIC: "tile.slice"(%{{.+}}, %{{.+}}, %{{.+}}) <{kept = array<i1: false, true, false, true>}>

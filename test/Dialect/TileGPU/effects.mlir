@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --cse --canonicalize | FileCheck %s
+// RUN: tile-opt %s --cse --canonicalize --loop-invariant-code-motion | FileCheck %s
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>
@@ -32,4 +32,25 @@ func.func @wait(%src: memref<?xf16, #global>, %m: memref<4096xf16, #shared>,
   tile_gpu.wait_group 0
   %w = tile_gpu.load_matrix %m[%i] : memref<4096xf16, #shared> -> vector<8xf16>
   return %v, %w : vector<8xf16>, vector<8xf16>
+}
+
+// What follows from a number is computed again behind each of these, and does
+// not leave the loop.
+// CHECK-LABEL: func @recompute
+// CHECK: %[[X:.*]] = tile_gpu.recompute
+// CHECK: arith.muli %[[X]], %[[X]]
+// CHECK: scf.for
+// CHECK: %[[Y:.*]] = tile_gpu.recompute %[[X]]
+// CHECK: arith.muli %[[Y]], %[[Y]]
+func.func @recompute(%n: i32, %m: memref<?xi32>, %i: index, %end: index) {
+  %x = tile_gpu.recompute %n
+  %xx = arith.muli %x, %x : i32
+  memref.store %xx, %m[%i] : memref<?xi32>
+  scf.for %j = %i to %end step %i {
+    %unused = tile_gpu.recompute %n
+    %y = tile_gpu.recompute %x
+    %yy = arith.muli %y, %y : i32
+    memref.store %yy, %m[%j] : memref<?xi32>
+  }
+  return
 }

@@ -11,11 +11,15 @@
 // CHECK-LABEL: tile.kernel @backward_stats
 // CHECK-NOT: tile.producer_warps
 // CHECK-LABEL: tile.kernel @backward_dkv
-// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 1 : i64, tile.registers = array<i32: 240, 24>, tile.storing_warps = 3 : i64
+// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 1 : i64, tile.registers = array<i32: 232, 40>, tile.storing_warps = 3 : i64
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: scf.for %{{.*}} : i32
+// CHECK: %[[ROW:.*]] = tile.recompute
+// CHECK: tile.recompute
 // CHECK: scf.for %{{.*}} : i32
+// CHECK: tile.recompute
+// CHECK: tile.recompute
 // CHECK: scf.for %[[I:[a-z0-9]*]] = %{{.*}} : i32
 // CHECK: %[[M:.*]] = arith.index_cast %[[I]] : i32 to index
 // CHECK: %[[Q:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
@@ -23,6 +27,7 @@
 // CHECK: %[[G:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
 // CHECK: tile.dot %[[V]], %{{.*}}
 // CHECK: %[[P:.*]] = math.exp2
+// CHECK-NOT: tensor<128x64xi1>
 // CHECK: %[[DS:.*]] = arith.truncf
 // CHECK: %[[PL:.*]] = arith.truncf %[[P]]
 // CHECK: tile.dot %[[PL]], %[[G]]
@@ -34,6 +39,29 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !
                     %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
       using %stats dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc
+  return
+}
+
+// Under a window, each loop computes its bounds anew from a row and a length of
+// its own, and a distance from the lower bound is compared with the width.
+// CHECK-LABEL: tile.kernel @window_dkv
+// CHECK: scf.for
+// CHECK: %[[WIDTH:.*]] = tensor.splat %{{.*}} : tensor<128x64xi32>
+// CHECK: %[[SEES:.*]] = arith.cmpi ult, %{{.*}}, %[[WIDTH]] : tensor<128x64xi32>
+// CHECK: arith.select %[[SEES]]
+// CHECK: tile.recompute
+// CHECK: tile.recompute
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi ult
+// CHECK: tile.recompute
+// CHECK: tile.recompute
+// CHECK: scf.for
+// CHECK: arith.cmpi ult, {{.*}} : tensor<128x64xi32>
+func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+                  %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats dq_acc %acc scale %scale {window = array<i64: 33, 17>}
       : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc
   return
 }

@@ -124,6 +124,23 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let assemblyFormat = "$axis attr-dict";
 }
 
+def Tile_RecomputeOp : Tile_Op<"recompute", [NoMemoryEffect]> {
+  let summary = "a number that is not to be known from before";
+  let description = [{
+    The result is `value`, but passes take it for a new number: what follows from
+    it is computed behind this operation, and again behind the next, instead of
+    being kept in registers in between. For kernels of which the loops need all
+    registers.
+
+    ```mlir
+    %row1 = tile.recompute %row
+    ```
+  }];
+  let arguments = (ins I32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def Tile_DimOp : Tile_Op<"dim", [Pure]> {
   let summary = "extent of a buffer";
   let description = [{

@@ -453,6 +453,21 @@ def TileGPU_ThreadOp : TileGPU_BarrierOp<"thread"> {
   let assemblyFormat = "attr-dict";
 }
 
+def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
+  let summary = "a number that is not to be known from before";
+  let description = [{
+    What `tile.recompute` is lowered to: `value`, but nothing computed from the
+    result moves in front of this operation. On AMD it is its operand.
+
+    ```mlir
+    %row1 = tile_gpu.recompute %row
+    ```
+  }];
+  let arguments = (ins I32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
   let summary = "the lanes of a warp meet; what each did is visible to all";
   let description = [{

@@ -47,6 +47,15 @@ private:
   /// Whether queries beyond the end do need a mask: where the copy engine reads
   /// the numbers of the next sequence with theirs.
   bool masksLast() const { return isPacked() && sizes.producers != 0; }
+  /// How many queries see a key, where roles leave few registers for the bounds
+  /// of both sides; none: no limit, or none in 32 bits.
+  std::optional<int64_t> windowWidth() const {
+    if (sizes.producers == 0 || !left || !right)
+      return std::nullopt;
+    int64_t width = *left + *right + 1;
+    return width <= std::numeric_limits<int32_t>::max() ? std::optional(width)
+                                                        : std::nullopt;
+  }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
@@ -131,6 +140,13 @@ Value KeyBuilder::visible(Value m) {
     return spread(arith::SubIOp::create(b, queries, splat(perKey, i32(m))),
                   sizes.blockM);
   };
+  // Both bounds in one comparison: what is below comes out large.
+  if (std::optional<int64_t> width = windowWidth()) {
+    Value above = arith::SubIOp::create(b, column, relative(lower));
+    return arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ult, above,
+        splat(scores(b.getI32Type()), i32(index(*width))));
+  }
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
                                      relative(lower));
   if (upper) {
@@ -275,11 +291,26 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   deltah = viewStats(stats, RowNumber::Delta, head);
   if (dqAcc)
     dqh = viewHead(dqAcc, Side::Queries, head);
+  Value blockRow = row, queries = sq;
+  // What roles know of one loop no registers hold through another.
+  auto locate = [&] {
+    if (sizes.producers == 0)
+      return;
+    row = recompute(row);
+    sq = recompute(sq);
+    computeQueryRanges();
+  };
+  locate();
   SmallVector<Value> sums =
       loop(begin, min(fullBegin, end), /*masked=*/true, carried);
+  locate();
   sums = loop(fullBegin, fullEnd, /*masked=*/false, sums);
-  if (left || masksLast())
+  if (left || masksLast()) {
+    locate();
     sums = loop(max(fullBegin, fullEnd), end, /*masked=*/true, sums);
+  }
+  row = blockRow;
+  sq = queries;
   return sums;
 }
 
@@ -315,7 +346,8 @@ void KeyBuilder::build() {
       Side::Keys, sizes.blockN, block,
       [&](Value first) {
         row = first;
-        computeQueryRanges();
+        if (sizes.producers == 0)
+          computeQueryRanges();
         keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
                               ValueRange{row, index(0)});
         values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,

@@ -63,7 +63,7 @@ private:
     Value first, top, last;
   };
   /// One block of rows with the product of weights and values one step behind.
-  void buildAhead(const Steps &steps);
+  void buildAhead(Steps steps);
   /// The same for one block of rows after another.
   void buildWorkers();
   /// The same, where the last product of one block of rows runs beside the
@@ -71,13 +71,17 @@ private:
   void buildStream();
   /// Enters work number `number` of this block of threads.
   Steps enterRows(Value number);
+  /// The same for the work that it is at, so that registers need not hold what
+  /// is known of it from one loop over keys to the next. Does nothing outside
+  /// of works, of which `steps` are given.
+  Steps enterAgain(const Steps &steps);
   /// A loop over `count` works that starts from `inits`.
   SmallVector<Value>
   forEachWork(Value count, ValueRange inits,
               llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
   Steps locateSteps();
   /// The weights of the first step become those of the last.
-  SmallVector<Value> walkAhead(const Steps &steps, SmallVector<Value> carried);
+  SmallVector<Value> walkAhead(const Steps &start, SmallVector<Value> carried);
 
   Value loadKeys(Value n);
   Value loadValues(Value n);
@@ -94,6 +98,9 @@ private:
                   Value sum);
 
   Value o, lse, sink;
+  /// Inside a loop over works, the number of the one whose keys are walked
+  /// over.
+  Value current;
   /// This block's views of the buffers, and its head's sink times log2(e).
   Value qh, kh, vh, oh, lseh, sink2;
   /// Q, and c per row and per score.
@@ -215,8 +222,9 @@ ForwardBuilder::Steps ForwardBuilder::locateSteps() {
 /// the loops, is of the keys that need a mask. A step multiplies its keys and
 /// the values of the step before; what it makes of the former runs beside the
 /// latter.
-SmallVector<Value> ForwardBuilder::walkAhead(const Steps &steps,
+SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
                                              SmallVector<Value> carried) {
+  Steps steps = start;
   auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
     carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
       Value s = multiplyKeys(loadKeys(n));
@@ -229,9 +237,17 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &steps,
       return SmallVector<Value>{weights, scaled, next.max, next.sum};
     });
   };
-  if (right)
+  // In a stream the registers that the rows before leave suffice for the first
+  // loop.
+  bool isStream = sizes.queryStages > 1;
+  if (right) {
+    if (!isStream)
+      steps = enterAgain(steps);
     walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
          /*maskLeft=*/false, /*maskRight=*/true);
+  }
+  if (isStream)
+    steps = enterAgain(steps);
   walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
        /*maskRight=*/false);
   if (left)
@@ -240,7 +256,7 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &steps,
   return carried;
 }
 
-void ForwardBuilder::buildAhead(const Steps &steps) {
+void ForwardBuilder::buildAhead(Steps steps) {
   // Keys are copied while the only tile of Q is still in use.
   Value keys = loadKeys(steps.first);
   SmallVector<Value> start = beginRows();
@@ -249,6 +265,7 @@ void ForwardBuilder::buildAhead(const Steps &steps) {
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});
+  steps = enterAgain(steps);
   endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
            carried[2], carried[3]});
 }
@@ -262,6 +279,14 @@ ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
   return locateSteps();
 }
 
+ForwardBuilder::Steps ForwardBuilder::enterAgain(const Steps &steps) {
+  if (!current)
+    return steps;
+  current = RecomputeOp::create(b, current);
+  sk = recompute(sk);
+  return enterRows(current);
+}
+
 SmallVector<Value> ForwardBuilder::forEachWork(
     Value count, ValueRange inits,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
@@ -271,7 +296,11 @@ SmallVector<Value> ForwardBuilder::forEachWork(
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
+        Value keys = sk;
+        current = number;
         scf::YieldOp::create(b, body(number, carried));
+        current = Value();
+        sk = keys;
       });
   loop->setAttr(TileDialect::kStagesAttr,
                 b.getI64IntegerAttr(sizes.queryStages));

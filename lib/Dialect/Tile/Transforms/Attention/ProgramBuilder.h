@@ -40,6 +40,12 @@ protected:
   Value i32(Value index) {
     return mlir::arith::IndexCastOp::create(b, b.getI32Type(), index);
   }
+  /// A coordinate that loops in front and behind need not share registers for:
+  /// what follows from it is computed again.
+  Value recompute(Value index) {
+    return mlir::arith::IndexCastOp::create(b, b.getIndexType(),
+                                            RecomputeOp::create(b, i32(index)));
+  }
   Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
   Value sub(Value x, Value y) { return mlir::arith::SubIOp::create(b, x, y); }
   Value roundDown(Value x, int64_t multiple) {

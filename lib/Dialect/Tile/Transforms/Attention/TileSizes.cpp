@@ -115,15 +115,15 @@ static constexpr TileSizesRow kBackwardKeys[] = {
 // clang-format off
 static constexpr TileSizesRow kBackwardKeysRoles[] = {
     // kind              shared   head  M    N   warps stages, query warps - producers, registers, -, -, -, storers
-    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 232, 40}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
 };
 
 // What differs under a softcap, whose derivative takes registers.
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
-    {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 232, 40}},
 };
 // clang-format on
 
