@@ -92,6 +92,13 @@ FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
     }
     if (func->hasAttr(TileDialect::kOverlapsPreviousAttr))
       kernel["overlaps_previous"] = true;
+    if (Attribute attr = func->getAttr(TileDialect::kRequiresAttr)) {
+      std::optional<json::Value> value = toJSON(attr);
+      if (!value)
+        return func.emitError("'") << TileDialect::kRequiresAttr
+                                   << "' has no JSON form: " << attr;
+      kernel["requires"] = std::move(*value);
+    }
     kernels.push_back(std::move(kernel));
   }
   if (incomplete)

@@ -89,7 +89,7 @@ class Kernel:
         self.spec = spec
         self._module = module
         self._names = tuple(param.name for param in spec.params)
-        self._grid_scalars = spec.grid_scalars
+        self._launch_scalars = spec.launch_scalars
         self._plans: Dict[tuple, _Plan] = {}
 
         # Parameters are packed with C's alignment, as kernel parameters are.
@@ -146,7 +146,7 @@ class Kernel:
                 raise ArgumentError(self._argument(position) + str(error)) from None
             given.append(pointer)
             key.append(layout)
-        for position in self._grid_scalars:
+        for position in self._launch_scalars:
             key.append(given[position])
 
         plan_key = tuple(key)
@@ -209,6 +209,10 @@ class Kernel:
                     f" argument {first[0]} '{self._names[first[0]]}' is on device"
                     f" {first[1]}"
                 )
+        for requirement in self.spec.requires:
+            wrong = requirement.check(shapes, scalars)
+            if wrong is not None:
+                raise ArgumentError(self._argument(requirement.argument) + wrong)
         self._check_storage(layouts, shapes, scalars)
         grid = tuple(
             self._grid_extent(axis, expression, shapes, scalars)

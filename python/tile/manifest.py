@@ -7,6 +7,7 @@ what each field means.
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple, Union
 
@@ -33,6 +34,18 @@ _OPERATORS: Dict[str, Callable[[int, int], int]] = {
     "min": min,
     "max": max,
 }
+
+#: What an extent may have to be to a number, and how messages say it.
+_RELATIONS: Dict[str, Tuple[Callable[[int, int], bool], str]] = {
+    "equal": (operator.eq, ""),
+    "at_least": (operator.ge, "at least "),
+    "at_most": (operator.le, "at most "),
+    "multiple_of": (
+        lambda a, b: a == 0 if b == 0 else a % b == 0,
+        "a multiple of ",
+    ),
+}
+RELATIONS = tuple(_RELATIONS)
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,32 @@ class TensorMap:
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """What the extent `dim` of the buffer of parameter `argument` must be.
+
+    `relation` is one of `RELATIONS`, to the number `value`; `reason` says what
+    that number is.
+    """
+
+    argument: int
+    dim: int
+    relation: str
+    value: Expression
+    reason: str
+
+    def check(
+        self, shapes: Mapping[int, Tuple[int, ...]], scalars: Mapping[int, int]
+    ) -> Optional[str]:
+        """What is wrong with these arguments (see `evaluate`), if anything is."""
+        extent = shapes[self.argument][self.dim]
+        value = evaluate(self.value, shapes, scalars)
+        holds, words = _RELATIONS[self.relation]
+        if holds(extent, value):
+            return None
+        return f"extent {self.dim} is {extent}, must be {words}{value}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One kernel: its launch geometry and its parameters in order.
 
@@ -98,13 +137,16 @@ class Kernel:
     params: Tuple[Union[Scalar, Buffer], ...]
     tensor_maps: Tuple[TensorMap, ...] = ()
     overlaps_previous: bool = False
+    requires: Tuple[Requirement, ...] = ()
 
     @property
-    def grid_scalars(self) -> Tuple[int, ...]:
-        """The scalar parameters on which the grid depends."""
+    def launch_scalars(self) -> Tuple[int, ...]:
+        """The scalar parameters on which the grid or a requirement depends."""
         found = set()
         for expression in self.grid:
             _collect_scalars(expression, found)
+        for requirement in self.requires:
+            _collect_scalars(requirement.value, found)
         return tuple(sorted(found))
 
 
@@ -159,16 +201,16 @@ def evaluate(
     """
     if isinstance(expression, int):
         return expression
-    operator = expression[0]
-    if operator == "dim":
+    kind = expression[0]
+    if kind == "dim":
         return shapes[expression[1]][expression[2]]
-    if operator == "arg":
+    if kind == "arg":
         return scalars[expression[1]]
     left = evaluate(expression[1], shapes, scalars)
     right = evaluate(expression[2], shapes, scalars)
-    if right == 0 and operator in ("floordiv", "ceildiv", "mod"):
-        raise ArgumentError(f"the grid divides {left} by zero")
-    return _OPERATORS[operator](left, right)
+    if right == 0 and kind in ("floordiv", "ceildiv", "mod"):
+        raise ArgumentError(f"an expression of the manifest divides {left} by zero")
+    return _OPERATORS[kind](left, right)
 
 
 def _kernel(value: Any, path: str) -> Kernel:
@@ -218,6 +260,25 @@ def _kernel(value: Any, path: str) -> Kernel:
             for i, item in enumerate(maps)
         ),
         overlaps_previous=overlaps,
+        requires=tuple(
+            _requirement(item, params, f"{path}.requires[{i}]")
+            for i, item in enumerate(
+                _list(value.get("requires", []), f"{path}.requires")
+            )
+        ),
+    )
+
+
+def _requirement(value: Any, params: tuple, path: str) -> Requirement:
+    value = _mapping(value, path)
+    subject = ["dim", _field(value, "argument", path), _field(value, "dim", path)]
+    _, argument, dim = _expression(subject, params, path)
+    return Requirement(
+        argument,
+        dim,
+        relation=_choice(_field(value, "relation", path), RELATIONS, f"{path}.relation"),
+        value=_expression(_field(value, "value", path), params, f"{path}.value"),
+        reason=_string(_field(value, "reason", path), f"{path}.reason"),
     )
 
 
@@ -304,8 +365,8 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
     if _is_integer(value):
         return value
     items = _list(value, path)
-    operator = items[0] if items else None
-    if operator == "dim" and len(items) == 3:
+    kind = items[0] if items else None
+    if kind == "dim" and len(items) == 3:
         position = _integer(items[1], f"{path}[1]")
         if position >= len(params) or not isinstance(params[position], Buffer):
             raise ManifestError(f"{path}: parameter {position} is not a buffer")
@@ -315,7 +376,7 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
                 f"{path}: parameter {position} has no dimension {dimension}"
             )
         return ("dim", position, dimension)
-    if operator == "arg" and len(items) == 2:
+    if kind == "arg" and len(items) == 2:
         position = _integer(items[1], f"{path}[1]")
         if (
             position >= len(params)
@@ -326,9 +387,9 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
                 f"{path}: parameter {position} is not an integer scalar"
             )
         return ("arg", position)
-    if isinstance(operator, str) and operator in _OPERATORS and len(items) == 3:
+    if isinstance(kind, str) and kind in _OPERATORS and len(items) == 3:
         return (
-            operator,
+            kind,
             _expression(items[1], params, f"{path}[1]"),
             _expression(items[2], params, f"{path}[2]"),
         )

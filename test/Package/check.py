@@ -78,7 +78,11 @@ def main():
         with open(manifest, "w") as file:
             run(os.path.join(tree, "consumer"),
                 os.path.join(ROOT, "examples", "forward.mlir"), "sm_90a", stderr=file)
-        maps = run(os.path.join(tree, "embedder"), manifest).splitlines()
+        refused, blocks, *maps = run(
+            os.path.join(tree, "embedder"), manifest).splitlines()
+        if (refused != "refused: argument 3 'arg3': extent 1 is 255, must be 256:"
+                       " the length of q" or blocks != "blocks: 4"):
+            sys.exit("%s: the embedder says '%s', '%s'" % (name, refused, blocks))
         q = ("type 6, 4 dimensions, extents 128 256 2 2, strides 512 256 131072,"
              " box 64 ")
         if len(maps) < 3 or not all(line.startswith(q) and ", swizzle 3, 0 3 0" in line

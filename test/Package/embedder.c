@@ -1,11 +1,12 @@
 //===- embedder.c - A launcher in C, up to the launch ---------------------===//
 //
-// Reads a manifest, its first argument, and encodes the tensor maps of the kernel
-// `attention` for tensors [2, 256, 2, 128] of f16, by a function that stands for
-// the driver's.
+// Reads a manifest, its first argument, checks the arguments of the kernel
+// `attention`, tensors [2, 256, 2, 128] of f16, and encodes its tensor maps by
+// a function that stands for the driver's.
 //
 //===----------------------------------------------------------------------===//
 
+#include "tile-c/Launch.h"
 #include "tile-c/TensorMap.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,12 +36,34 @@ int main(int argc, char **argv) {
       TILE_TENSOR_MAP_ALIGNMENT) char encoded[8][TILE_TENSOR_MAP_BYTES];
   static const int64_t shape[] = {2, 256, 2, 128},
                        strides[] = {256 * 2 * 128, 2 * 128, 128, 1};
+  static const int64_t lseShape[] = {2, 2, 256}, lseStrides[] = {512, 256, 1};
+  static const int64_t shorter[] = {2, 255, 2, 128};
   char message[TILE_TENSOR_MAP_MESSAGE] = "";
   TileTensorMap maps[8];
   FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
   if (!file || fread(text, 1, sizeof(text) - 1, file) == 0)
     return EXIT_FAILURE;
   fclose(file);
+  TileLaunchArgument tensor = {"f16", 0x10000, 4, shape, strides, 0, 0, 0};
+  TileLaunchArgument arguments[6] = {
+      tensor,
+      tensor,
+      tensor,
+      tensor,
+      {"f32", 0x20000, 3, lseShape, lseStrides, 0, 0, 0},
+      {NULL, 0, 0, NULL, NULL, 1, 0.125, 0}};
+  int64_t grid[3];
+  // What the kernel would write beyond the end of.
+  arguments[3].shape = shorter;
+  if (tileCheckLaunch(text, "attention", arguments, 6, grid, message) == 0)
+    return EXIT_FAILURE;
+  printf("refused: %s\n", message);
+  arguments[3].shape = shape;
+  if (tileCheckLaunch(text, "attention", arguments, 6, grid, message) != 0) {
+    fprintf(stderr, "%s\n", message);
+    return EXIT_FAILURE;
+  }
+  printf("blocks: %d\n", (int)(grid[0] * grid[1] * grid[2]));
   int count = tileReadTensorMaps(text, "attention", maps, 8, message);
   for (int i = 0; i < count; ++i) {
     TileTensorMapTensor tensor = {0x10000u * (maps[i].argument + 1), 4, shape,

@@ -494,11 +494,92 @@ class GridTest(LauncherTest):
             self.module(manifest(self.PARAMS, [["arg", 1], 1, 1])), x, -5,
         )  # fmt: skip
         self.assertRefused(
-            "the grid divides 20 by zero",
+            "an expression of the manifest divides 20 by zero",
             self.module(
                 manifest(self.PARAMS, [["ceildiv", ["dim", 0, 0], ["arg", 1]], 1, 1])
             ), x, 0,
         )  # fmt: skip
+
+
+class RequirementTest(LauncherTest):
+    PARAMS = [
+        buffer("a", type="f32", rank=2, last=None),
+        buffer("b", type="f32", rank=2, last=None),
+        {"kind": "scalar", "name": "n", "type": "index"},
+    ]
+
+    def requirement(self, relation, value, **fields):
+        return {
+            "argument": 1,
+            "dim": 0,
+            "relation": relation,
+            "value": value,
+            "reason": "as a says",
+            **fields,
+        }
+
+    def require(self, *requirements):
+        return self.module(manifest(self.PARAMS, requires=list(requirements)))
+
+    def test_each_relation(self):
+        rows = ["add", ["dim", 0, 0], ["arg", 2]]
+        for relation, good, bad, words in (
+            ("equal", (6,), (5, 7, 12), "must be 6"),
+            ("at_least", (6, 7), (0, 5), "must be at least 6"),
+            ("at_most", (0, 6), (7,), "must be at most 6"),
+            ("multiple_of", (0, 6, 12), (3, 7), "must be a multiple of 6"),
+        ):
+            module = self.require(self.requirement(relation, rows))
+            a = FakeTensor((4, 8), dtype="float32")
+            for extent in good:
+                module.launch(a, FakeTensor((extent, 8), dtype="float32"), 2)
+            self.cuda.launches.clear()
+            for extent in bad:
+                self.assertRefused(
+                    f"argument 1 'b': extent 0 is {extent}, {words}: as a says",
+                    module, a, FakeTensor((extent, 8), dtype="float32"), 2,
+                )  # fmt: skip
+
+    def test_only_zero_is_a_multiple_of_zero(self):
+        module = self.require(self.requirement("multiple_of", ["dim", 0, 0]))
+        empty = FakeTensor((0, 8), dtype="float32")
+        module.launch(empty, empty, 0)
+        self.cuda.launches.clear()
+        self.assertRefused(
+            "argument 1 'b': extent 0 is 4, must be a multiple of 0: as a says",
+            module, empty, FakeTensor((4, 8), dtype="float32"), 0,
+        )  # fmt: skip
+
+    def test_a_scalar_is_checked_again_with_layouts_seen_before(self):
+        module = self.require(self.requirement("at_least", ["arg", 2]))
+        a = FakeTensor((4, 8), dtype="float32")
+        module.launch(a, a, 4)
+        self.cuda.launches.clear()
+        self.assertRefused(
+            "argument 1 'b': extent 0 is 4, must be at least 5: as a says",
+            module, a, a, 5,
+        )  # fmt: skip
+
+    def test_malformed_ones_are_refused(self):
+        good = self.requirement("equal", 1)
+        for fields, message in (
+            ({"argument": 2}, "kernels[0].requires[0]: parameter 2 is not a buffer"),
+            ({"argument": 9}, "kernels[0].requires[0]: parameter 9 is not a buffer"),
+            ({"dim": 2}, "kernels[0].requires[0]: parameter 1 has no dimension 2"),
+            (
+                {"relation": "less"},
+                "kernels[0].requires[0].relation: 'less' is not one of equal,"
+                " at_least, at_most, multiple_of",
+            ),
+            (
+                {"value": ["arg", 0]},
+                "kernels[0].requires[0].value: parameter 0 is not an integer scalar",
+            ),
+            ({"reason": 1}, "kernels[0].requires[0].reason: expected a name, got 1"),
+        ):
+            with self.assertRaises(tile.ManifestError) as caught:
+                self.require({**good, **fields})
+            self.assertEqual(str(caught.exception), message)
 
 
 class ModuleTest(LauncherTest):

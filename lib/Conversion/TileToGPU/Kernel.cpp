@@ -17,8 +17,9 @@ using namespace tile;
 // The manifest, as attributes
 //===----------------------------------------------------------------------===//
 
-/// An expression of docs/Manifest.md; GridOp::verify admits nothing else.
-static Attribute gridExpression(Value value) {
+/// An expression of docs/Manifest.md; the verifiers of tile.grid and
+/// tile.require admit nothing else.
+static Attribute launchExpression(Value value) {
   Builder builder(value.getContext());
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -35,7 +36,7 @@ static Attribute gridExpression(Value value) {
              cast<BlockArgument>(dim.getBuffer()).getArgNumber()),
          builder.getI64IntegerAttr(dim.getDim())});
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
-    return gridExpression(op->getOperand(0));
+    return launchExpression(op->getOperand(0));
   StringRef name =
       llvm::TypeSwitch<Operation *, StringRef>(op)
           .Case<arith::AddIOp>([](auto) { return "add"; })
@@ -49,8 +50,8 @@ static Attribute gridExpression(Value value) {
           .Case<arith::MinUIOp, arith::MinSIOp>([](auto) { return "min"; })
           .Case<arith::MaxUIOp, arith::MaxSIOp>([](auto) { return "max"; });
   return builder.getArrayAttr({builder.getStringAttr(name),
-                               gridExpression(op->getOperand(0)),
-                               gridExpression(op->getOperand(1))});
+                               launchExpression(op->getOperand(0)),
+                               launchExpression(op->getOperand(1))});
 }
 
 static std::string typeName(Type type) {
@@ -156,6 +157,42 @@ static Attribute parameter(Type type, StringRef name, unsigned argument,
   return builder.getDictionaryAttr(fields);
 }
 
+/// Takes the requirements out of the kernel. Those that constants decide need
+/// no check at launch, or are errors.
+static FailureOr<ArrayAttr> takeRequirements(KernelOp kernel) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> requirements;
+  for (auto op : llvm::make_early_inc_range(
+           kernel.getBody().front().getOps<RequireOp>())) {
+    auto argument = cast<BlockArgument>(op.getBuffer());
+    std::optional<bool> holds = op.decide();
+    if (holds == false) {
+      APInt value;
+      matchPattern(op.getValue(), m_ConstantInt(&value));
+      return op.emitOpError()
+             << "does not hold: extent " << op.getDim() << " of argument "
+             << argument.getArgNumber() << " is "
+             << cast<BufferType>(argument.getType()).getShape()[op.getDim()]
+             << ", must be " << RequireOp::describe(op.getRelation())
+             << value.getSExtValue() << ": " << op.getReason();
+    }
+    if (!holds) {
+      auto set = [&](StringRef key, Attribute value) {
+        return builder.getNamedAttr(key, value);
+      };
+      requirements.push_back(builder.getDictionaryAttr(
+          {set("argument", builder.getI64IntegerAttr(argument.getArgNumber())),
+           set("dim", builder.getI64IntegerAttr(op.getDim())),
+           set("relation",
+               builder.getStringAttr(stringifyRelation(op.getRelation()))),
+           set("value", launchExpression(op.getValue())),
+           set("reason", op.getReasonAttr())}));
+    }
+    op.erase();
+  }
+  return builder.getArrayAttr(requirements);
+}
+
 //===----------------------------------------------------------------------===//
 // Outlining
 //===----------------------------------------------------------------------===//
@@ -178,10 +215,13 @@ SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
   return types;
 }
 
-mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
-                                         OpBuilder &builder) {
+FailureOr<mlir::gpu::GPUFuncOp>
+tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = kernel.getLoc();
+  FailureOr<ArrayAttr> requirements = takeRequirements(kernel);
+  if (failed(requirements))
+    return failure();
 
   // Signature: per buffer its pointer, dynamic extents and dynamic strides.
   SmallVector<Type> inputs;
@@ -221,9 +261,9 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   GridOp grid = kernel.getGrid();
   func->setAttr(TileDialect::kGridAttr,
-                builder.getArrayAttr({gridExpression(grid.getX()),
-                                      gridExpression(grid.getY()),
-                                      gridExpression(grid.getZ())}));
+                builder.getArrayAttr({launchExpression(grid.getX()),
+                                      launchExpression(grid.getY()),
+                                      launchExpression(grid.getZ())}));
   func->setAttr(TileDialect::kBlockAttr,
                 builder.getDenseI64ArrayAttr({threads, 1, 1}));
   auto shared =
@@ -232,6 +272,8 @@ mlir::gpu::GPUFuncOp tile::outlineKernel(KernelOp kernel, const Chip &chip,
   func->setAttr(TileDialect::kSharedBytesAttr,
                 builder.getI64IntegerAttr(sharedBytes));
   func->setAttr(TileDialect::kParamsAttr, builder.getArrayAttr(params));
+  if (!requirements->empty())
+    func->setAttr(TileDialect::kRequiresAttr, *requirements);
   bool waits =
       kernel.walk([](WaitPrerequisitesOp) { return WalkResult::interrupt(); })
           .wasInterrupted();

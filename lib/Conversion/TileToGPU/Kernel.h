@@ -14,9 +14,10 @@ llvm::SmallVector<mlir::Type> flattenBuffer(BufferType buffer);
 
 /// Moves the body of `kernel`, whose operations stay as they are, into a new
 /// gpu.func at the builder's insertion point, with the manifest as attributes.
-/// Buffer arguments become casts from their parts.
-mlir::gpu::GPUFuncOp outlineKernel(KernelOp kernel, const Chip &chip,
-                                   mlir::OpBuilder &builder);
+/// Buffer arguments become casts from their parts. An error says which
+/// requirement on extents cannot be met.
+mlir::FailureOr<mlir::gpu::GPUFuncOp>
+outlineKernel(KernelOp kernel, const Chip &chip, mlir::OpBuilder &builder);
 
 } // namespace tile
 

@@ -82,9 +82,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
                                                     "tile_kernels");
     builder.setInsertionPointToStart(gpuModule.getBody());
     for (KernelOp kernel : kernels) {
-      if (failed(verifyThreads(kernel, *chip)))
+      if (failed(verifyThreads(kernel, *chip)) ||
+          failed(outlineKernel(kernel, *chip, builder)))
         return signalPassFailure();
-      outlineKernel(kernel, *chip, builder);
       kernel.erase();
     }
 

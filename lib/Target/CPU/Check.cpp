@@ -18,7 +18,7 @@ using llvm::formatv;
 
 Buffer::Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit)
     : name(parameter.name), tensor(tensor),
-      elementBytes(cpu::elementBytes(parameter.type)) {
+      elementBytes(launch::elementBytes(parameter.type)) {
   begin = end = reinterpret_cast<uintptr_t>(tensor.data);
   int64_t elements = 1, last = 0;
   for (auto [extent, stride] : llvm::zip(tensor.shape, tensor.strides)) {

@@ -139,7 +139,7 @@ void Program::Implementation::findWritten(const llvm::Module &module) {
       argument += 1 + llvm::count(parameter.shape, std::nullopt) +
                   llvm::count(parameter.strides, std::nullopt);
     }
-    for (const TensorMapSpec &map : kernel.tensorMaps)
+    for (const launch::TensorMapSpec &map : kernel.tensorMaps)
       if (argument < function->arg_size() &&
           isStoredThrough(*function->getArg(argument++)))
         parameters[selection[map.argument]].isWritten = true;
@@ -257,7 +257,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
     return emitError(loc, llvm::toString(std::move(error)));
   };
   llvm::Expected<std::vector<KernelSpec>> kernels =
-      parseManifest(artifact->manifest);
+      launch::parseManifest(artifact->manifest);
   if (!kernels)
     return fail(kernels.takeError());
   program->kernels = std::move(*kernels);
@@ -362,7 +362,8 @@ Program::Implementation::runKernel(unsigned index,
       packArguments(kernel, own, images);
   if (!packed)
     return fail(packed.takeError());
-  llvm::Expected<std::array<int64_t, 3>> grid = evaluateGrid(kernel, own);
+  llvm::Expected<std::array<int64_t, 3>> grid =
+      launch::evaluateGrid(kernel, own);
   if (!grid)
     return fail(grid.takeError());
   if (options.grid)

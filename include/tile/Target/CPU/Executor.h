@@ -17,6 +17,7 @@
 #define TILE_TARGET_CPU_EXECUTOR_H
 
 #include "tile/Target/Compile.h"
+#include "tile/Target/Launch.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <functional>
@@ -27,32 +28,10 @@
 
 namespace tile::cpu {
 
-/// A tensor in the memory of the process.
-struct Tensor {
-  void *data = nullptr;
-  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
-  std::string type;
-  /// Both in elements.
-  llvm::SmallVector<int64_t, 4> shape, strides;
-};
-
-/// What a parameter of a kernel is given: a tensor or a number.
-using Argument = std::variant<Tensor, int64_t, double>;
-
-/// A parameter, as docs/Manifest.md describes it.
-struct Parameter {
-  std::string name, type;
-  bool isBuffer = false;
-  /// Of a scalar: it must be finite and not below 0.
-  bool nonNegative = false;
-  /// Whether a kernel may write to the buffer.
-  bool isWritten = false;
-  /// Of buffers, in elements; nothing where any value will do.
-  llvm::SmallVector<std::optional<int64_t>, 4> shape, strides;
-  llvm::SmallVector<int64_t, 4> strideDivisibility;
-  /// Bytes.
-  int64_t alignment = 1;
-};
+/// Tensors are in the memory of the process.
+using launch::Argument;
+using launch::Parameter;
+using launch::Tensor;
 
 struct ProgramOptions {
   CompileOptions compile;

@@ -1,5 +1,6 @@
 //===- TileAttentionOps.cpp - Verifiers of the named operations -----------===//
 
+#include "AttentionExtents.h"
 #include "AttentionTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -77,22 +78,15 @@ void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Names of extents; buffers that name one extent alike must agree on it.
-enum class Extent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
-
-/// Checks the buffers of an operation one after the other.
+/// Checks the types of buffers of an operation, one after the other.
 class BufferChecker {
 public:
   BufferChecker(Operation *op, bool packed) : op(op), packed(packed) {}
 
   /// A tensor of heads: [B, S, H, D], or packed [T, H, D].
-  LogicalResult checkHeads(StringRef name, BufferType type, Extent length,
-                           Extent heads, ArrayRef<Type> elements,
-                           StringRef elementNames) {
-    SmallVector<Extent> extents{length, heads};
-    if (!packed)
-      extents.insert(extents.begin(), Extent::Batch);
-    int64_t rank = extents.size() + 1;
+  LogicalResult checkHeads(StringRef name, BufferType type,
+                           ArrayRef<Type> elements, StringRef elementNames) {
+    int64_t rank = packed ? 3 : 4;
     if (type.isShared() || type.getRank() != rank)
       return op->emitOpError()
              << name << " must be a global buffer of rank " << rank
@@ -103,15 +97,12 @@ public:
     if (ShapedType::isDynamic(type.getShape().back()))
       return op->emitOpError()
              << "the head dimension of " << name << " must be static";
-    return agree(name, type, extents);
+    return success();
   }
 
   /// One number per row: [B, H, Sq], or packed [H, Tq].
   LogicalResult checkRows(StringRef name, BufferType type) {
-    SmallVector<Extent> extents{Extent::Heads, Extent::Queries};
-    if (!packed)
-      extents.insert(extents.begin(), Extent::Batch);
-    int64_t rank = extents.size();
+    int64_t rank = packed ? 2 : 3;
     if (type.isShared() || type.getRank() != rank ||
         !type.getElementType().isF32())
       return op->emitOpError()
@@ -119,80 +110,35 @@ public:
              << (packed ? " [heads, length of q]"
                         : " [batch, heads, length of q]")
              << ", got " << type;
-    return agree(name, type, extents);
+    return success();
   }
 
-  /// Two numbers per row of whole blocks of rows, which agree with nothing:
-  /// [B, H, 2, R], or packed [H, 2, R].
+  /// Two numbers per row of whole blocks of rows: [B, H, 2, R], or packed
+  /// [H, 2, R].
   LogicalResult checkStats(StringRef name, BufferType type) {
-    SmallVector<Extent> extents{Extent::Heads};
-    if (!packed)
-      extents.insert(extents.begin(), Extent::Batch);
-    int64_t rank = extents.size() + 2;
+    int64_t rank = packed ? 3 : 4;
     if (type.isShared() || type.getRank() != rank ||
         !type.getElementType().isF32() || type.getShape()[rank - 2] != 2)
       return op->emitOpError()
              << name << " must be a global f32 buffer of rank " << rank
              << (packed ? " [heads, 2, rows]" : " [batch, heads, 2, rows]")
              << ", got " << type;
-    return agree(name, type, extents);
+    return success();
   }
 
   /// A buffer of rank 1.
-  LogicalResult checkVector(StringRef name, BufferType type, Extent extent,
+  LogicalResult checkVector(StringRef name, BufferType type,
                             ArrayRef<Type> elements, StringRef elementNames) {
     if (type.isShared() || type.getRank() != 1 ||
         !llvm::is_contained(elements, type.getElementType()))
       return op->emitOpError() << name << " must be a global " << elementNames
                                << " buffer of rank 1, got " << type;
-    return agree(name, type, {extent});
-  }
-
-  /// The static number of a kind of extents, if some buffer tells.
-  std::optional<int64_t> lookup(Extent extent) const {
-    auto it = known.find(extent);
-    if (it == known.end())
-      return std::nullopt;
-    return it->second.second;
-  }
-
-private:
-  StringRef describe(Extent extent) const {
-    switch (extent) {
-    case Extent::Batch:
-      return "batch";
-    case Extent::Queries:
-    case Extent::Keys:
-      return "length";
-    case Extent::Heads:
-    case Extent::KVHeads:
-      return "heads";
-    case Extent::Bounds:
-      return "extent";
-    }
-    return "";
-  }
-
-  LogicalResult agree(StringRef name, BufferType type,
-                      ArrayRef<Extent> extents) {
-    for (auto [dim, extent] : llvm::enumerate(extents)) {
-      int64_t value = type.getShape()[dim];
-      if (ShapedType::isDynamic(value))
-        continue;
-      auto [it, isNew] = known.try_emplace(extent, name, value);
-      auto [otherName, other] = it->second;
-      if (!isNew && other != value)
-        return op->emitOpError()
-               << "extents differ: " << describe(extent) << " of " << otherName
-               << " is " << other << ", " << describe(extent) << " of " << name
-               << " is " << value;
-    }
     return success();
   }
 
+private:
   Operation *op;
   bool packed;
-  std::map<Extent, std::pair<StringRef, int64_t>> known;
 };
 } // namespace
 
@@ -216,14 +162,10 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   Type element = q.getElementType();
   MLIRContext *context = op.getContext();
   if (failed(verifyElement(op, element)) ||
-      failed(check.checkHeads("q", q, Extent::Queries, Extent::Heads, element,
-                              kElements)) ||
-      failed(check.checkHeads("k", k, Extent::Keys, Extent::KVHeads, element,
-                              kElements)) ||
-      failed(check.checkHeads("v", v, Extent::Keys, Extent::KVHeads, element,
-                              kElements)) ||
-      failed(check.checkHeads("o", o, Extent::Queries, Extent::Heads, element,
-                              kElements)))
+      failed(check.checkHeads("q", q, element, kElements)) ||
+      failed(check.checkHeads("k", k, element, kElements)) ||
+      failed(check.checkHeads("v", v, element, kElements)) ||
+      failed(check.checkHeads("o", o, element, kElements)))
     return failure();
   int64_t d = q.getShape().back(), dv = v.getShape().back();
   if (k.getShape().back() != d)
@@ -238,30 +180,17 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
            << "head dimensions " << d << " (q, k) and " << dv
            << " (v) are not supported: 64, 96, 128, 192 or 256, "
               "equal, or 192 with 128";
-  std::optional<int64_t> heads = check.lookup(Extent::Heads),
-                         kvHeads = check.lookup(Extent::KVHeads);
-  if (heads && kvHeads && (*kvHeads == 0 || *heads % *kvHeads != 0))
-    return op.emitOpError()
-           << "heads of q (" << *heads << ") are no multiple of heads of k ("
-           << *kvHeads << ")";
-
-  if (op.getSink() &&
-      failed(check.checkVector("sink", op.getSink().getType(), Extent::Heads,
-                               {Float16Type::get(context),
-                                BFloat16Type::get(context),
-                                Float32Type::get(context)},
-                               "f16, bf16 or f32")))
+  if (op.getSink() && failed(check.checkVector("sink", op.getSink().getType(),
+                                               {Float16Type::get(context),
+                                                BFloat16Type::get(context),
+                                                Float32Type::get(context)},
+                                               "f16, bf16 or f32")))
     return failure();
   if (op.isPacked()) {
     Type i32 = IntegerType::get(context, 32);
-    if (failed(check.checkVector("cu_q", op.getCuQ().getType(), Extent::Bounds,
-                                 i32, "i32")) ||
-        failed(check.checkVector("cu_k", op.getCuK().getType(), Extent::Bounds,
-                                 i32, "i32")))
+    if (failed(check.checkVector("cu_q", op.getCuQ().getType(), i32, "i32")) ||
+        failed(check.checkVector("cu_k", op.getCuK().getType(), i32, "i32")))
       return failure();
-    if (check.lookup(Extent::Bounds) == 0)
-      return op.emitOpError()
-             << "cu_q and cu_k must have one element more than sequences";
   }
   APFloat number(0.0f);
   if (matchPattern(op.getScale(), m_ConstantFloat(&number)) &&
@@ -306,7 +235,9 @@ LogicalResult AttentionOp::verify() {
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
     return failure();
-  return getLse() ? check.checkRows("lse", getLse().getType()) : success();
+  if (getLse() && failed(check.checkRows("lse", getLse().getType())))
+    return failure();
+  return verifyExtents(*this, getNamedExtents());
 }
 
 template <typename Effect>
@@ -361,50 +292,43 @@ LogicalResult AttentionBackwardOp::verify() {
                          << name << " differ: " << other.getShape().back()
                          << " and " << type.getShape().back();
   };
-  auto checkLike = [&](StringRef name, BufferType type, Extent length,
-                       Extent heads, StringRef otherName, BufferType other,
-                       ArrayRef<Type> elements,
+  auto checkLike = [&](StringRef name, BufferType type, StringRef otherName,
+                       BufferType other, ArrayRef<Type> elements,
                        StringRef elementNames) -> LogicalResult {
-    if (failed(check.checkHeads(name, type, length, heads, elements,
-                                elementNames)))
+    if (failed(check.checkHeads(name, type, elements, elementNames)))
       return failure();
     return sameHeadDim(name, type, otherName, other);
   };
   BufferType q = getQ().getType(), k = getK().getType(), v = getV().getType();
-  if (failed(checkLike("do", getDO().getType(), Extent::Queries, Extent::Heads,
-                       "o", getO().getType(), element, kElements)) ||
+  if (failed(checkLike("do", getDO().getType(), "o", getO().getType(), element,
+                       kElements)) ||
       failed(check.checkRows("lse", getLse().getType())) ||
-      failed(checkLike("dq", getDq().getType(), Extent::Queries, Extent::Heads,
-                       "q", q, element, kElements)) ||
-      failed(checkLike("dk", getDk().getType(), Extent::Keys, Extent::KVHeads,
-                       "k", k, element, kElements)) ||
-      failed(checkLike("dv", getDv().getType(), Extent::Keys, Extent::KVHeads,
-                       "v", v, element, kElements)) ||
+      failed(checkLike("dq", getDq().getType(), "q", q, element, kElements)) ||
+      failed(checkLike("dk", getDk().getType(), "k", k, element, kElements)) ||
+      failed(checkLike("dv", getDv().getType(), "v", v, element, kElements)) ||
       failed(check.checkStats("stats", getStats().getType())))
     return failure();
-  if (getDqAcc() &&
-      failed(checkLike("dq_acc", getDqAcc().getType(), Extent::Queries,
-                       Extent::Heads, "q", q, f32, "f32 elements")))
+  if (getDqAcc() && failed(checkLike("dq_acc", getDqAcc().getType(), "q", q,
+                                     f32, "f32 elements")))
     return failure();
   if (getKvMode()) {
     bool atomic = *getKvMode() == KVAccumulation::Atomic;
-    Extent heads = atomic ? Extent::KVHeads : Extent::Heads;
     SmallVector<Type> elements{f32};
     StringRef names = "f32 elements to add to atomically";
     if (!atomic) {
       elements.push_back(element);
       names = "f32 elements or those of k";
     }
-    if (failed(checkLike("dk_acc", getDkAcc().getType(), Extent::Keys, heads,
-                         "k", k, elements, names)) ||
-        failed(checkLike("dv_acc", getDvAcc().getType(), Extent::Keys, heads,
-                         "v", v, elements, names)))
+    if (failed(checkLike("dk_acc", getDkAcc().getType(), "k", k, elements,
+                         names)) ||
+        failed(
+            checkLike("dv_acc", getDvAcc().getType(), "v", v, elements, names)))
       return failure();
   }
-  if (getDSink())
-    return check.checkVector("dsink", getDSink().getType(), Extent::Heads, f32,
-                             "f32");
-  return success();
+  if (getDSink() &&
+      failed(check.checkVector("dsink", getDSink().getType(), f32, "f32")))
+    return failure();
+  return verifyExtents(*this, getNamedExtents());
 }
 
 void AttentionBackwardOp::getEffects(

@@ -1,6 +1,8 @@
 //===- TileKernel.cpp - Kernels and their grids ---------------------------===//
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -94,13 +96,14 @@ LogicalResult WaitPrerequisitesOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// GridOp
+// GridOp, RequireOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult GridOp::verify() {
-  // Follow the operands back to arguments. Integers come from integer arguments
-  // only, and no block but the kernel's is around.
-  SmallVector<Value> worklist(getOperands());
+/// Whoever launches must be able to compute `values` from the arguments.
+static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
+  // Follow them back to arguments. Integers come from integer arguments only,
+  // and no block but the kernel's is around.
+  SmallVector<Value> worklist(values);
   llvm::SmallPtrSet<Value, 8> seen;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
@@ -112,15 +115,15 @@ LogicalResult GridOp::verify() {
     if (auto dim = dyn_cast<DimOp>(op)) {
       if (isa<BlockArgument>(dim.getBuffer()))
         continue;
-      return emitOpError() << "depends on the extent of a buffer that is no "
-                              "argument of the kernel";
+      return user->emitOpError() << "depends on the extent of a buffer that is "
+                                    "no argument of the kernel";
     }
     if (!isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
              arith::CeilDivUIOp, arith::CeilDivSIOp, arith::DivUIOp,
              arith::DivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
              arith::RemSIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp,
              arith::MaxSIOp, arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-      InFlightDiagnostic diag = emitOpError()
+      InFlightDiagnostic diag = user->emitOpError()
                                 << "depends on '" << op->getName()
                                 << "', which the manifest cannot express";
       diag.attachNote(op->getLoc()) << "used here";
@@ -128,6 +131,61 @@ LogicalResult GridOp::verify() {
     }
     llvm::append_range(worklist, op->getOperands());
   }
+  return success();
+}
+
+LogicalResult GridOp::verify() {
+  return verifyLaunchValues(*this, getOperands());
+}
+
+LogicalResult RequireOp::verify() {
+  int64_t dim = getDim(), rank = getBuffer().getType().getRank();
+  if (!isa<BlockArgument>(getBuffer()))
+    return emitOpError("is about a buffer that is no argument of the kernel");
+  if (dim < 0 || dim >= rank)
+    return emitOpError() << "dimension " << dim
+                         << " does not exist in a buffer of rank " << rank;
+  return verifyLaunchValues(*this, getValue());
+}
+
+std::optional<bool> RequireOp::decide() {
+  int64_t extent = getBuffer().getType().getShape()[getDim()];
+  APInt constant;
+  if (ShapedType::isDynamic(extent) ||
+      !matchPattern(getValue(), m_ConstantInt(&constant)))
+    return std::nullopt;
+  int64_t value = constant.getSExtValue();
+  switch (getRelation()) {
+  case Relation::Equal:
+    return extent == value;
+  case Relation::AtLeast:
+    return extent >= value;
+  case Relation::AtMost:
+    return extent <= value;
+  case Relation::MultipleOf:
+    return value == 0 ? extent == 0 : extent % value == 0;
+  }
+  return std::nullopt;
+}
+
+StringRef RequireOp::describe(Relation relation) {
+  switch (relation) {
+  case Relation::Equal:
+    return "";
+  case Relation::AtLeast:
+    return "at least ";
+  case Relation::AtMost:
+    return "at most ";
+  case Relation::MultipleOf:
+    return "a multiple of ";
+  }
+  return "";
+}
+
+LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {
+  if (op.decide() != true)
+    return failure();
+  rewriter.eraseOp(op);
   return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include "Attention/Backward.h"
 #include "Attention/Forward.h"
+#include "Attention/Requirements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,9 +49,6 @@ private:
 };
 } // namespace
 
-/// Accumulators lie in whole blocks of rows; every chip's divide this.
-static constexpr int64_t kAccumulatorRows = 16;
-
 static bool isNamedOp(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp>(op);
 }
@@ -90,7 +88,7 @@ static void markAccumulators(Operation *op, StringRef name, KernelOp kernel) {
     auto type = cast<BufferType>(argument.getType());
     int64_t rows = type.getShape()[1];
     if (!isa<StridedAttr>(type.getLayout()) ||
-        (rows != kDynamic && rows % kAccumulatorRows != 0))
+        (rows != kDynamic && rows % kScratchRows != 0))
       continue;
     unsigned number = argument.getArgNumber();
     kernel.setArgAttr(
@@ -290,6 +288,7 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
         if (isa<arith::ArithDialect>(scalar.getDialect()))
           b.clone(scalar, mapping);
       plannedKernel.build(b, mapping);
+      buildRequirements(b, op, mapping);
       ReturnOp::create(b);
       // Scalars that only other kernels use.
       for (Operation &scalar : llvm::make_early_inc_range(llvm::reverse(entry)))

@@ -81,6 +81,24 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
 namespace tile {
 class GridOp;
 class ReturnOp;
+
+/// Kinds of extents of the named operations. Those of one kind agree.
+enum class AttentionExtent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
+/// What messages call an extent of this kind.
+llvm::StringRef describeExtent(AttentionExtent kind);
+/// An extent of a buffer that a named operation calls `name`.
+struct NamedExtent {
+  llvm::StringRef name;
+  mlir::Value buffer;
+  int64_t dim;
+  AttentionExtent kind;
+  /// Of scratch memory: it may be larger than those that agree.
+  bool mayExceed = false;
+
+  /// mlir::ShapedType::kDynamic if it is not known.
+  int64_t get() const;
+};
+
 /// The registers that each thread starts with, where a block takes all of a
 /// multiprocessor: what its roles can share among themselves.
 int64_t getRegisterShare(int64_t threads);

@@ -30,6 +30,9 @@ class Tile_AttentionBase<string mnemonic> : Tile_Op<mnemonic, [
         return (*window)[1];
       return ::std::nullopt;
     }
+    /// The extents that have to agree, those that others are compared with
+    /// first.
+    ::llvm::SmallVector<::tile::NamedExtent> getNamedExtents();
   }];
 }
 

@@ -46,6 +46,14 @@ def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
   let cppNamespace = "::tile";
 }
 
+def Tile_Relation : I32EnumAttr<"Relation", "what an extent must be to a number", [
+    I32EnumAttrCase<"Equal", 0, "equal">,
+    I32EnumAttrCase<"AtLeast", 1, "at_least">,
+    I32EnumAttrCase<"AtMost", 2, "at_most">,
+    I32EnumAttrCase<"MultipleOf", 3, "multiple_of">]> {
+  let cppNamespace = "::tile";
+}
+
 def Tile_KVAccumulation : I32EnumAttr<"KVAccumulation",
     "how the heads of a group add up their dK and dV", [
     I32EnumAttrCase<"Separate", 0, "separate">,

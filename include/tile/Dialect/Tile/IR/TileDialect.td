@@ -57,6 +57,7 @@ def Tile_Dialect : Dialect {
     static constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes";
     static constexpr llvm::StringLiteral kParamsAttr = "tile.params";
     static constexpr llvm::StringLiteral kOverlapsPreviousAttr = "tile.overlaps_previous";
+    static constexpr llvm::StringLiteral kRequiresAttr = "tile.requires";
   }];
 }
 

@@ -112,6 +112,37 @@ def Tile_GridOp : Tile_Op<"grid", [HasParent<"::tile::KernelOp">]> {
   let hasVerifier = 1;
 }
 
+def Tile_RequireOp : Tile_Op<"require", [HasParent<"::tile::KernelOp">]> {
+  let summary = "what an extent of an argument must be";
+  let description = [{
+    The kernel is right only where the extent `dim` of `buffer`, an argument, is
+    `equal` to `value`, `at_least` or `at_most` that, or a `multiple_of` it (of
+    0, only 0 is one). The value is computed as operands of `tile.grid` are. The
+    compiler writes the requirement to the manifest; whoever launches refuses
+    arguments that do not meet it, with a message that ends with `reason`, which
+    says what the value is. Where the extent and the value are constants, the
+    compiler decides. On the device nothing is computed.
+
+    ```mlir
+    tile.require %stats[2] at_least %rows, "the rows of q" : !stats
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, I64Attr:$dim,
+    Tile_Relation:$relation, Index:$value, StrAttr:$reason);
+  let assemblyFormat = [{
+    $buffer `[` $dim `]` $relation $value `,` $reason attr-dict `:`
+    qualified(type($buffer))
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    /// Whether it holds, where the extent and the value are constants.
+    ::std::optional<bool> decide();
+    /// The words between the extent and the value of a message.
+    static ::llvm::StringRef describe(::tile::Relation relation);
+  }];
+}
+
 def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let summary = "index of this block in the grid";
   let description = [{

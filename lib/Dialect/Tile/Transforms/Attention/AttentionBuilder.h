@@ -15,6 +15,10 @@ enum class Side { Queries, Keys };
 /// to base 2 of the sum of the weights, infinity where there are none.
 enum class RowNumber { Delta, LseToBase2 };
 
+/// Rows of stats that a sequence of a packed batch may move up by: their f32 are
+/// 16 bytes.
+inline constexpr int64_t kStatsRows = 4;
+
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
@@ -119,9 +123,6 @@ protected:
   Value c, inner;
 
 private:
-  /// Rows of stats that a sequence may move up by, whose f32 are 16 bytes.
-  static constexpr int64_t kStatsRows = 4;
-
   Value locateStats(Value buffer);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 

@@ -357,7 +357,7 @@ IRMapping Splitter::copyOutside(Block &role) {
   rewriter.setInsertionPointToStart(&role);
   IRMapping mapping;
   for (Operation &op : kernel.getBody().front())
-    if (plan.outside.contains(&op) && !isa<GridOp>(op))
+    if (plan.outside.contains(&op) && !isa<GridOp, RequireOp>(op))
       rewriter.clone(op, mapping);
   return mapping;
 }

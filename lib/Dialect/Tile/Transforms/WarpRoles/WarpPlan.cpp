@@ -52,11 +52,11 @@ bool Planner::isOutside(Operation *op) {
   auto readsConstant = [&](LoadScalarOp load) {
     auto argument = dyn_cast<BlockArgument>(load.getBuffer());
     return argument && llvm::all_of(argument.getUsers(), [](Operation *user) {
-             return isa<LoadScalarOp, DimOp>(user);
+             return isa<LoadScalarOp, DimOp, RequireOp>(user);
            });
   };
   auto load = dyn_cast<LoadScalarOp>(op);
-  return isa<GridOp>(op) ||
+  return isa<GridOp, RequireOp>(op) ||
          (op->getNumRegions() == 0 &&
           (isMemoryEffectFree(op) || (load && readsConstant(load))) &&
           !op->hasTrait<OpTrait::IsTerminator>() &&

@@ -1,0 +1,59 @@
+//===- Launch.cpp - What a manifest asks of arguments, from C -------------===//
+
+#include "tile-c/Launch.h"
+#include "tile/Target/Launch.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+using namespace tile::launch;
+
+static int fail(char *message, const std::string &text) {
+  if (message) {
+    strncpy(message, text.c_str(), TILE_LAUNCH_MESSAGE - 1);
+    message[TILE_LAUNCH_MESSAGE - 1] = '\0';
+  }
+  return -1;
+}
+
+static Argument convert(const TileLaunchArgument &argument) {
+  if (!argument.type)
+    return argument.isReal ? Argument(argument.real)
+                           : Argument(argument.integer);
+  Tensor tensor;
+  tensor.data = reinterpret_cast<void *>(uintptr_t(argument.address));
+  tensor.type = argument.type;
+  tensor.shape.assign(argument.shape, argument.shape + argument.rank);
+  tensor.strides.assign(argument.strides, argument.strides + argument.rank);
+  return tensor;
+}
+
+int tileCheckLaunch(const char *manifest, const char *kernel,
+                    const TileLaunchArgument *arguments, size_t count,
+                    int64_t grid[3], char *message) {
+  auto failWith = [&](llvm::Error error) {
+    return fail(message, llvm::toString(std::move(error)));
+  };
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(manifest);
+  if (!json)
+    return fail(message, "the manifest is no JSON: " +
+                             llvm::toString(json.takeError()));
+  llvm::Expected<std::vector<KernelSpec>> kernels = parseManifest(*json);
+  if (!kernels)
+    return failWith(kernels.takeError());
+  auto spec = llvm::find_if(*kernels, [&](const KernelSpec &candidate) {
+    return candidate.name == kernel;
+  });
+  if (spec == kernels->end())
+    return fail(message,
+                "the manifest has no kernel '" + std::string(kernel) + "'");
+  std::vector<Argument> values;
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(convert(arguments[i]));
+  if (llvm::Error error = checkArguments(*spec, values))
+    return failWith(std::move(error));
+  llvm::Expected<std::array<int64_t, 3>> extents = evaluateGrid(*spec, values);
+  if (!extents)
+    return failWith(extents.takeError());
+  llvm::copy(*extents, grid);
+  return 0;
+}

@@ -1,0 +1,104 @@
+//===- Requirements.cpp - What attention asks of extents ------------------===//
+
+#include "Requirements.h"
+#include "AttentionBuilder.h"
+#include <map>
+
+using namespace mlir;
+using namespace tile;
+
+/// Lengths are below this: coordinates have 32 bits, and windows reach to both
+/// sides.
+static constexpr int64_t kMostRows = (int64_t(1) << 30) - 1;
+
+namespace {
+class RequirementBuilder {
+public:
+  RequirementBuilder(ImplicitLocOpBuilder &builder, const IRMapping &mapping)
+      : b(builder), mapping(mapping) {}
+
+  template <typename OpT> void buildCommon(OpT op);
+  void buildStats(AttentionBackwardOp op);
+
+private:
+  Value lookup(Value operand) { return mapping.lookup(operand); }
+  /// An extent of an operand of the operation, constant if it is known.
+  Value extentOf(Value operand, int64_t dim) {
+    return b.createOrFold<DimOp>(lookup(operand), dim);
+  }
+  /// Whether the types say both.
+  static bool areKnown(const NamedExtent &x, const NamedExtent &y) {
+    return !ShapedType::isDynamic(x.get()) && !ShapedType::isDynamic(y.get());
+  }
+  void require(Value operand, int64_t dim, Relation relation, Value value,
+               const Twine &reason) {
+    auto op = RequireOp::create(b, lookup(operand), dim, relation, value,
+                                b.getStringAttr(reason));
+    if (op.decide() == true)
+      op.erase();
+  }
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  ImplicitLocOpBuilder &b;
+  const IRMapping &mapping;
+};
+} // namespace
+
+template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
+  SmallVector<NamedExtent> extents = op.getNamedExtents();
+  std::map<AttentionExtent, const NamedExtent *> first;
+  auto nameOf = [](const NamedExtent &extent) {
+    return ("the " + describeExtent(extent.kind) + " of " + extent.name).str();
+  };
+  for (const NamedExtent &extent : extents) {
+    const NamedExtent &other =
+        *first.try_emplace(extent.kind, &extent).first->second;
+    if (&other == &extent || areKnown(extent, other))
+      continue;
+    require(extent.buffer, extent.dim,
+            extent.mayExceed ? Relation::AtLeast : Relation::Equal,
+            extentOf(other.buffer, other.dim), nameOf(other));
+  }
+  const NamedExtent &heads = *first[AttentionExtent::Heads],
+                    &kvHeads = *first[AttentionExtent::KVHeads];
+  if (!areKnown(heads, kvHeads))
+    require(heads.buffer, heads.dim, Relation::MultipleOf,
+            extentOf(kvHeads.buffer, kvHeads.dim), nameOf(kvHeads));
+  for (AttentionExtent kind : {AttentionExtent::Queries, AttentionExtent::Keys})
+    require(first[kind]->buffer, first[kind]->dim, Relation::AtMost,
+            index(kMostRows), "the most rows that kernels count");
+  if (auto it = first.find(AttentionExtent::Bounds); it != first.end())
+    require(it->second->buffer, 0, Relation::AtLeast, index(1),
+            "one more than there are sequences");
+}
+
+void RequirementBuilder::buildStats(AttentionBackwardOp op) {
+  if (!op.isPacked()) {
+    Value blocks = b.createOrFold<arith::CeilDivUIOp>(extentOf(op.getQ(), 1),
+                                                      index(kScratchRows));
+    require(op.getStats(), 3, Relation::Equal,
+            b.createOrFold<arith::MulIOp>(blocks, index(kScratchRows)),
+            "the length of q in whole blocks of " + Twine(kScratchRows));
+    return;
+  }
+  Value sequences =
+      b.createOrFold<arith::SubIOp>(extentOf(op.getCuQ(), 0), index(1));
+  Value moved = b.createOrFold<arith::MulIOp>(sequences, index(kStatsRows));
+  Value rows = b.createOrFold<arith::AddIOp>(extentOf(op.getQ(), 0), moved);
+  require(op.getStats(), 2, Relation::AtLeast, rows,
+          "the length of q and " + Twine(kStatsRows) +
+              " rows for each sequence");
+}
+
+void tile::buildRequirements(ImplicitLocOpBuilder &builder, Operation *op,
+                             const IRMapping &mapping) {
+  RequirementBuilder requirements(builder, mapping);
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    return requirements.buildCommon(forward);
+  auto backward = cast<AttentionBackwardOp>(op);
+  requirements.buildCommon(backward);
+  requirements.buildStats(backward);
+}

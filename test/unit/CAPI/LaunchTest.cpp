@@ -1,0 +1,112 @@
+//===- LaunchTest.cpp - What a manifest asks of arguments, from C ---------===//
+
+#include "tile-c/Launch.h"
+#include "gtest/gtest.h"
+#include <string>
+#include <vector>
+
+namespace {
+
+const char *const kManifest = R"({
+  "version": 1, "chip": "sm_90a", "kind": "ptx", "kernels": [
+    {"name": "zero", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
+     "params": [{"kind": "scalar", "name": "n", "type": "i32"}]},
+    {"name": "rows", "grid": [["ceildiv", ["dim", 0, 0], 64], ["arg", 3], 2],
+     "block": [128, 1, 1], "shared_bytes": 0,
+     "requires": [
+       {"argument": 1, "dim": 0, "relation": "RELATION", "reason": "as q says",
+        "value": ["add", ["dim", 0, 0], ["mul", ["arg", 3], 2]]}],
+     "params": [
+      {"kind": "buffer", "name": "q", "type": "bf16", "rank": 2,
+       "shape": [null, 64], "strides": [null, 1],
+       "stride_divisibility": [8, 1], "alignment": 16},
+      {"kind": "buffer", "name": "stats", "type": "f32", "rank": 1,
+       "shape": [null], "strides": [1], "stride_divisibility": [1],
+       "alignment": 4},
+      {"kind": "scalar", "name": "scale", "type": "f32", "nonnegative": true},
+      {"kind": "scalar", "name": "n", "type": "index"},
+      {"kind": "tensor_map", "argument": 0, "dims": [1, 0],
+       "box": [64, 64], "swizzle": 128}]}]})";
+
+std::string manifestWith(const std::string &relation) {
+  std::string text = kManifest;
+  return text.replace(text.find("RELATION"), 8, relation);
+}
+
+/// Arguments of `rows` that fit if stats has the rows that are required.
+struct Arguments {
+  int64_t shape[2], strides[2] = {64, 1}, rows, one = 1;
+  std::vector<TileLaunchArgument> values;
+
+  explicit Arguments(int64_t queries, int64_t rows, int64_t n = 3)
+      : shape{queries, 64}, rows(rows) {
+    values.push_back({"bf16", 0x1000, 2, shape, strides, 0, 0, 0});
+    values.push_back({"f32", 0x2004, 1, &this->rows, &one, 0, 0, 0});
+    values.push_back({nullptr, 0, 0, nullptr, nullptr, 1, 0.5, 0});
+    values.push_back({nullptr, 0, 0, nullptr, nullptr, 0, 0, n});
+  }
+};
+
+/// The message of a refusal, or the grid.
+std::string launch(const std::string &manifest, const Arguments &arguments,
+                   const char *kernel = "rows") {
+  int64_t grid[3] = {-1, -1, -1};
+  char message[TILE_LAUNCH_MESSAGE] = "";
+  if (tileCheckLaunch(manifest.c_str(), kernel, arguments.values.data(),
+                      arguments.values.size(), grid, message) != 0)
+    return message;
+  return std::to_string(grid[0]) + " " + std::to_string(grid[1]) + " " +
+         std::to_string(grid[2]);
+}
+
+TEST(LaunchC, ChecksRequirements) {
+  std::string equal = manifestWith("equal"), least = manifestWith("at_least"),
+              most = manifestWith("at_most"),
+              multiple = manifestWith("multiple_of");
+  EXPECT_EQ(launch(equal, Arguments(100, 106)), "2 3 2");
+  EXPECT_EQ(launch(equal, Arguments(100, 107)),
+            "argument 1 'stats': extent 0 is 107, must be 106: as q says");
+  EXPECT_EQ(launch(least, Arguments(100, 107)), "2 3 2");
+  EXPECT_EQ(
+      launch(least, Arguments(100, 105)),
+      "argument 1 'stats': extent 0 is 105, must be at least 106: as q says");
+  EXPECT_EQ(launch(most, Arguments(100, 105)), "2 3 2");
+  EXPECT_EQ(
+      launch(most, Arguments(100, 107)),
+      "argument 1 'stats': extent 0 is 107, must be at most 106: as q says");
+  EXPECT_EQ(launch(multiple, Arguments(100, 212)), "2 3 2");
+  EXPECT_EQ(launch(multiple, Arguments(100, 107)),
+            "argument 1 'stats': extent 0 is 107, must be a multiple of 106: "
+            "as q says");
+  EXPECT_EQ(launch(multiple, Arguments(0, 0, 0)), "0 0 2");
+  EXPECT_EQ(launch(multiple, Arguments(0, 1, 0)),
+            "argument 1 'stats': extent 0 is 1, must be a multiple of 0: as q "
+            "says");
+}
+
+TEST(LaunchC, ChecksEachArgument) {
+  std::string manifest = manifestWith("equal");
+  Arguments stride(100, 106), aligned(100, 106), scale(100, 106), few(100, 106);
+  stride.strides[0] = 68;
+  EXPECT_EQ(launch(manifest, stride),
+            "argument 0 'q': stride 0 is 68, must be divisible by 8");
+  aligned.values[0].address = 0x1008;
+  EXPECT_EQ(launch(manifest, aligned),
+            "argument 0 'q': address 0x1008 must be aligned to 16 bytes");
+  scale.values[2].real = -1;
+  EXPECT_EQ(launch(manifest, scale),
+            "argument 2 'scale': must be finite and not negative, got -1.00");
+  few.values.pop_back();
+  EXPECT_EQ(launch(manifest, few), "3 arguments, there are 4");
+}
+
+TEST(LaunchC, RefusesManifestsThatDoNotFit) {
+  Arguments arguments(100, 106);
+  EXPECT_EQ(launch("{", arguments).substr(0, 23), "the manifest is no JSON");
+  EXPECT_EQ(launch("{}", arguments), "the manifest is malformed");
+  EXPECT_EQ(launch(kManifest, arguments), "the manifest is malformed");
+  EXPECT_EQ(launch(manifestWith("equal"), arguments, "other"),
+            "the manifest has no kernel 'other'");
+}
+
+} // namespace
