@@ -32,13 +32,24 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import plot  # noqa: E402
-from results import Measurement, RateTable, Results, Row, markdown  # noqa: E402
+from results import (  # noqa: E402
+    MAIN_SCOPE,
+    OURS_MAIN,
+    SPIKE,
+    SPIKE_MAIN,
+    Measurement,
+    RateTable,
+    Results,
+    Row,
+    markdown,
+)
 from shapes import SEEDS, Shape  # noqa: E402
 from tile import chip_for  # noqa: E402
 from tile.programs import Artifacts  # noqa: E402
 
 if TYPE_CHECKING:
-    from contenders import Contender, Spike
+    from contenders import Contender
+    from spikes import Spikes
 
 #: Other implementations, in the order of the tables.
 PEERS = ("cudnn", "flash", "flex")
@@ -99,7 +110,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--spikes",
         metavar="DIR",
-        help="folder with a forward kernel by hand, forward128.cubin or .ptx and .ll",
+        help="folder with kernels by hand: forward128 and backward, .cubin or .ptx"
+        " and .ll; the latter is a main kernel, measured against ours alone",
     )
     shapes = parser.add_argument_group("shapes")
     shapes.add_argument(
@@ -196,7 +208,7 @@ def compile_all(folder: Path, shapes: List[Shape], chip: str) -> int:
 
 def benchmark(arguments: argparse.Namespace, shapes: List[Shape], folder: Path) -> int:
     import torch
-    from contenders import Spike
+    from spikes import Spikes
 
     times = folder / SECONDS_FILE
     seconds = json.loads(times.read_text(encoding="utf-8")) if times.exists() else {}
@@ -207,13 +219,19 @@ def benchmark(arguments: argparse.Namespace, shapes: List[Shape], folder: Path) 
         f" {arguments.order}, median of {arguments.rounds} rounds,"
         f" {'warm' if arguments.no_flush else 'flushed'} cache"
     )
-    spike = Spike(Path(arguments.spikes)) if arguments.spikes else None
-    table = RateTable(["ours", *arguments.peers, *(["spike"] if spike else [])])
+    spikes = Spikes(Path(arguments.spikes)) if arguments.spikes else None
+    by_hand = []
+    if spikes and "forward" in arguments.passes:
+        by_hand.append(SPIKE)
+    if spikes and "backward" in arguments.passes:
+        by_hand += [OURS_MAIN, SPIKE_MAIN]
+        print(MAIN_SCOPE)
+    table = RateTable(["ours", *arguments.peers, *by_hand])
     print(results.machine)
     print(table.title)
     wrong = 0
     for shape in shapes:
-        row, fault = measure(arguments, shape, artifacts, seconds, spike)
+        row, fault = measure(arguments, shape, artifacts, seconds, spikes)
         results.rows.append(row)
         wrong += bool(fault)
         print(f"{table.line(row)}{'  WRONG: ' + fault if fault else ''}", flush=True)
@@ -237,18 +255,19 @@ def measure(
     shape: Shape,
     artifacts: Artifacts,
     seconds: Dict[str, float],
-    spike: "Spike | None",
+    spikes: "Spikes | None",
 ) -> Any:
     """A row of results, and what is wrong with ours, if anything."""
     from contenders import make_contenders
     from problem import Problem
 
     problem = Problem(shape, arguments.order)
-    contenders = make_contenders(problem, artifacts, seconds, arguments.peers, spike)
-    errors = {name: problem.error(c.run()) for name, c in contenders.items()}
+    contenders = make_contenders(problem, artifacts, seconds, arguments.peers, spikes)
+    errors = {name: problem.error(c.check()) for name, c in contenders.items()}
     fault = contenders["ours"].fault
-    if not errors["ours"] <= 1:
-        fault = f"off by {errors['ours']:.3g} times what is allowed"
+    for name in ("ours", OURS_MAIN, SPIKE, SPIKE_MAIN):
+        if name in errors and not errors[name] <= 1:
+            fault = f"{name} off by {errors[name]:.3g} times what is allowed"
     row = Row(shape)
     for name, milliseconds in time_in_turn(contenders, arguments).items():
         row.measurements[name] = Measurement(

@@ -1,19 +1,17 @@
-"""Who computes: our kernels, PyTorch's back ends, FlexAttention, and the kernels
-that were written by hand to learn what is possible. Needs PyTorch."""
+"""Who computes: our kernels, PyTorch's back ends, FlexAttention, and kernels by
+hand. Needs PyTorch."""
 
 from __future__ import annotations
 
-import math
-import struct
 import time
 import warnings
-from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 from problem import Problem
-from tile import DriverError
-from tile import driver as tile_driver
+from results import OURS_MAIN, SPIKE, SPIKE_MAIN
+from spikes import BackwardSpike, ForwardSpike, Spikes
+from tile import DriverError, Module
 from tile.programs import (
     AnyVariant,
     Artifacts,
@@ -27,95 +25,116 @@ BACKENDS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
 
 
 class Contender:
-    """`run` computes o or (dq, dk, dv), [B, H, S, D], as often as it is called."""
+    """`run` is what is timed. It computes o or (dq, dk, dv), [B, H, S, D], as often
+    as it is called; where it is a part of that, `check` computes them."""
 
     def __init__(
         self,
-        run: Callable[[], Tuple[torch.Tensor, ...]],
+        run: Callable[[], Any],
         compile_seconds: Optional[float] = None,
         load_seconds: Optional[float] = None,
+        check: Optional[Callable[[], Tuple[torch.Tensor, ...]]] = None,
     ):
         self.run = run
+        self.check = check or run
         self.compile_seconds = compile_seconds
         self.load_seconds = load_seconds
         #: What is wrong beside the results, if anything.
         self.fault: Optional[str] = None
 
 
-def make_ours(
-    problem: Problem, artifacts: Artifacts, seconds: Dict[str, float]
-) -> Contender:
-    """Our kernels, which have run once. `seconds` are those of the compilations,
-    by the name of the variant."""
-    shape = problem.shape
-    out = torch.full_like(problem.do, float("nan"))
-    lse = torch.full(
-        (shape.batch, shape.heads, shape.length), float("nan"), device="cuda"
-    )
-    # Our buffers are [B, S, H, D], whatever the strides.
-    views = [x.transpose(1, 2) for x in (problem.q, problem.k, problem.v, out)]
-    begin = time.perf_counter()
-    forward = artifacts.load(shape.forward_variant)
-    forward.launch(*views, lse, problem.scale)
-    torch.cuda.synchronize()
-    load_seconds = time.perf_counter() - begin
-    fault = problem.lse_fault(lse)
-    if not shape.backward:
+class Ours:
+    """Our kernels for a problem, which have run once. `seconds` are those of the
+    compilations, by the name of the variant."""
 
-        def run() -> Tuple[torch.Tensor, ...]:
-            forward.launch(*views, lse, problem.scale)
-            return (out,)
-
-        used: AnyVariant = shape.forward_variant
-    else:
-        variants = shape.backward_variants
-        kv = next(iter(variants))
-        if len(variants) > 1:
-            keys = shape.batch * shape.kv_heads * shape.length
-            properties = torch.cuda.get_device_properties("cuda")
-            kv = choose_kv_sum(keys, properties.multi_processor_count)
-        used = variants[kv]
+    def __init__(
+        self, problem: Problem, artifacts: Artifacts, seconds: Dict[str, float]
+    ):
+        shape = problem.shape
+        self.out = torch.full_like(problem.do, float("nan"))
+        self.lse = torch.full(
+            (shape.batch, shape.heads, shape.length), float("nan"), device="cuda"
+        )
+        self._gradients: Optional[_Gradients] = None
+        # Our buffers are [B, S, H, D], whatever the strides.
+        tensors = (problem.q, problem.k, problem.v, self.out)
+        views = [x.transpose(1, 2) for x in tensors]
         begin = time.perf_counter()
-        run = _backward(problem, artifacts, used, kv, out, lse)
+        forward = artifacts.load(shape.forward_variant)
+        forward.launch(*views, self.lse, problem.scale)
+        torch.cuda.synchronize()
         load_seconds = time.perf_counter() - begin
-    ours = Contender(run, seconds.get(used.name), load_seconds)
-    ours.fault = fault
-    return ours
+        fault = problem.lse_fault(self.lse)
+        if not shape.backward:
+
+            def run() -> Tuple[torch.Tensor, ...]:
+                forward.launch(*views, self.lse, problem.scale)
+                return (self.out,)
+
+            used: AnyVariant = shape.forward_variant
+        else:
+            variants = shape.backward_variants
+            kv = next(iter(variants))
+            if len(variants) > 1:
+                keys = shape.batch * shape.kv_heads * shape.length
+                properties = torch.cuda.get_device_properties("cuda")
+                kv = choose_kv_sum(keys, properties.multi_processor_count)
+            used = variants[kv]
+            begin = time.perf_counter()
+            self._gradients = _Gradients(problem, artifacts.load(used), kv, self)
+            run = self._gradients.run
+            torch.cuda.synchronize()
+            load_seconds = time.perf_counter() - begin
+        self.all = Contender(run, seconds.get(used.name), load_seconds)
+        self.all.fault = fault
+
+    def make_main(self) -> Contender:
+        """Of a backward pass, the kernel that computes dK and dV, alone."""
+        assert self._gradients is not None
+        gradients = self._gradients
+        return Contender(
+            gradients.run_main, self.all.compile_seconds, check=gradients.run_one_by_one
+        )
 
 
-def _backward(
-    problem: Problem,
-    artifacts: Artifacts,
-    variant: AnyVariant,
-    kv: str,
-    out: torch.Tensor,
-    lse: torch.Tensor,
-) -> Callable[[], Tuple[torch.Tensor, ...]]:
-    """Our gradients, which have run once. What is scratch held NaN before."""
-    shape = problem.shape
+class _Gradients:
+    """Our gradients, computed once. What is scratch held NaN before."""
 
-    def scratch(rows: int, heads: int, d: int) -> torch.Tensor:
-        sizes = (shape.batch, rows, heads, d)
-        return torch.full(sizes, float("nan"), device="cuda")
+    def __init__(self, problem: Problem, kernels: Module, kv: str, ours: Ours):
+        shape = problem.shape
 
-    gradients = tuple(
-        torch.full_like(x, float("nan")) for x in (problem.q, problem.k, problem.v)
-    )
-    backward = artifacts.load(variant)
-    tensors = [problem.q, problem.k, problem.v, out, problem.do, *gradients]
-    views = [x.transpose(1, 2) for x in tensors]
-    memory = [torch.full(stats_shape(lse.shape), float("nan"), device="cuda")]
-    memory.append(scratch(accumulator_rows(shape.length), shape.heads, shape.d))
-    if kv == "separate":
-        memory += [scratch(shape.length, shape.heads, d) for d in (shape.d, shape.dv)]
+        def scratch(rows: int, heads: int, d: int) -> torch.Tensor:
+            sizes = (shape.batch, rows, heads, d)
+            return torch.full(sizes, float("nan"), device="cuda")
 
-    def run() -> Tuple[torch.Tensor, ...]:
-        backward.launch(*views[:5], lse, *views[5:], *memory, problem.scale)
-        return gradients
+        self.kernels = kernels
+        self.gradients = tuple(
+            torch.full_like(x, float("nan")) for x in (problem.q, problem.k, problem.v)
+        )
+        tensors = [problem.q, problem.k, problem.v, ours.out, problem.do]
+        views = [x.transpose(1, 2) for x in [*tensors, *self.gradients]]
+        memory = [torch.full(stats_shape(ours.lse.shape), float("nan"), device="cuda")]
+        memory.append(scratch(accumulator_rows(shape.length), shape.heads, shape.d))
+        if kv == "separate":
+            sizes = (shape.d, shape.dv)
+            memory += [scratch(shape.length, shape.heads, d) for d in sizes]
+        self.arguments = (*views[:5], ours.lse, *views[5:], *memory, problem.scale)
+        self.run()
 
-    run()
-    torch.cuda.synchronize()
-    return run
+    def run(self) -> Tuple[torch.Tensor, ...]:
+        self.kernels.launch(*self.arguments)
+        return self.gradients
+
+    def run_main(self) -> None:
+        """Needs the statistics of rows that are there since the first run, and adds
+        to what is in the sums of dQ."""
+        name = next(n for n in self.kernels.kernels if n.endswith("_dkv"))
+        self.kernels[name](*self.arguments)
+
+    def run_one_by_one(self) -> Tuple[torch.Tensor, ...]:
+        for kernel in self.kernels.kernels.values():
+            kernel(*self.arguments)
+        return self.gradients
 
 
 def make_peer(name: str, problem: Problem) -> Contender:
@@ -179,75 +198,23 @@ def _differentiated(
     return run
 
 
-class Spike:
-    """A forward kernel written by hand, forward128.cubin or .ptx in a folder, whose
-    shared memory the first line of forward128.ll says ("; smem BYTES"). It takes
-    bf16 and heads of 128 without a mask, in contiguous [B, H, S, D], and rows in
-    blocks of 128."""
-
-    NAME, ENTRY, D, ROWS, THREADS = "forward128", "fa", 128, 128, 384
-
-    def __init__(self, folder: Path):
-        """Raises OSError or ValueError where the files are not as expected."""
-        line = (folder / f"{self.NAME}.ll").read_text().split("\n", 1)[0]
-        words = line.split()
-        if len(words) < 3 or not words[2].isdigit():
-            raise ValueError(f"{folder / self.NAME}.ll does not begin with '; smem BYTES'")
-        self.shared = int(words[2])
-        images = [folder / f"{self.NAME}{suffix}" for suffix in (".cubin", ".ptx")]
-        image = next((path for path in images if path.exists()), images[0])
-        self.driver = tile_driver.shared()
-        torch.cuda.current_stream().synchronize()  # there is a context now
-        module, _ = self.driver.load_module(image.read_bytes())
-        self.function = self.driver.get_function(module, self.ENTRY)
-        self.driver.allow_shared_memory(self.function, self.shared, 0)
-
-    def takes(self, problem: Problem) -> bool:
-        shape = problem.shape
-        return (
-            not (shape.backward or shape.causal)
-            and (shape.d, shape.dv, shape.dtype) == (self.D, self.D, "bf16")
-            and shape.heads == shape.kv_heads
-            and shape.length % self.ROWS == 0
-            and problem.order == "bhsd"
-        )
-
-    def make(self, problem: Problem) -> Contender:
-        shape = problem.shape
-        blocks = shape.batch * shape.heads
-        out = torch.full_like(problem.q, float("nan"))
-        params = b"".join(
-            self.driver.encode_tensor_map(
-                "bf16",
-                x.data_ptr(),
-                (self.D, blocks * shape.length),
-                (self.D * 2,),
-                (64, self.ROWS),
-                128,
-            )
-            for x in (problem.q, problem.k, problem.v)
-        )
-        offsets = [0, 128, 256, 384, 392, 396]
-        scale = problem.scale * math.log2(math.e)
-        params += struct.pack("<Qif", out.data_ptr(), shape.length, scale)
-        grid = (shape.length // self.ROWS, blocks, 1)
-
-        def run() -> Tuple[torch.Tensor, ...]:
-            stream = torch.cuda.current_stream().cuda_stream
-            self.driver.launch(
-                self.function,
-                grid,
-                (self.THREADS, 1, 1),
-                self.shared,
-                stream,
-                params,
-                offsets,
-            )
-            return (out,)
-
+def _make_spikes(
+    problem: Problem, ours: Ours, spikes: Spikes
+) -> Dict[str, Contender]:
+    """The kernel by hand that takes the problem, and what it is compared with."""
+    spike = spikes.find(problem)
+    if isinstance(spike, BackwardSpike):
+        run, check = spike.make(problem, ours.out, ours.lse)
+        check()
+        return {
+            OURS_MAIN: ours.make_main(),
+            SPIKE_MAIN: Contender(run, check=check),
+        }
+    if isinstance(spike, ForwardSpike):
+        run = spike.make(problem)
         run()
-        torch.cuda.synchronize()
-        return Contender(run)
+        return {SPIKE: Contender(run)}
+    return {}
 
 
 def make_contenders(
@@ -255,10 +222,11 @@ def make_contenders(
     artifacts: Artifacts,
     seconds: Dict[str, float],
     peers: List[str],
-    spike: Optional[Spike],
+    spikes: Optional[Spikes],
 ) -> Dict[str, Contender]:
     """All that take the problem, ours first; says of the others why not."""
-    found = {"ours": make_ours(problem, artifacts, seconds)}
+    ours = Ours(problem, artifacts, seconds)
+    found = {"ours": ours.all}
     for name in peers:
         try:
             # PyTorch warns of what the error says, too.
@@ -270,9 +238,10 @@ def make_contenders(
         except Exception as error:  # noqa: BLE001: compilers raise what they like
             text = str(error).strip() or type(error).__name__
             print(f"{name} is left out: {text.splitlines()[0]}")
-    if spike is not None and spike.takes(problem):
+    if spikes is not None:
         try:
-            found["spike"] = spike.make(problem)
+            found.update(_make_spikes(problem, ours, spikes))
+            torch.cuda.synchronize()
         except DriverError as error:
-            print(f"spike is left out: {error}")
+            print(f"the kernel by hand is left out: {error}")
     return found

@@ -15,6 +15,8 @@ COLOURS = {
     "flash": "tab:blue",
     "flex": "tab:orange",
     "spike": "tab:gray",
+    "ours main": "tab:pink",
+    "spike main": "tab:gray",
 }
 
 

@@ -66,13 +66,32 @@ class Results:
             raise ValueError(f"{path} holds no results: {error}") from None
 
 
+#: Kernels by hand. That of a backward pass is its main kernel alone, so it is
+#: compared with ours of that kind, alone as well.
+SPIKE, SPIKE_MAIN, OURS_MAIN = "spike", "spike main", "ours main"
+
+#: What is in the times of these, for tables.
+MAIN_SCOPE = (
+    f"`{OURS_MAIN}` and `{SPIKE_MAIN}` are a part of a backward pass: the kernel that"
+    " computes dK and dV and adds to the sums of dQ, launched alone. Not in these"
+    " times: sums of o * do and logarithms of rows, zeroing the sums of dQ, and their"
+    " conversion. `ours` has all kernels. Rates are of all five products in each case,"
+    " which are in that kernel."
+)
+
+
+def counterpart(peer: str) -> str:
+    """Ours that `peer` is compared with."""
+    return OURS_MAIN if peer == SPIKE_MAIN else "ours"
+
+
 def number(value: Optional[float], form: str) -> str:
     return "n/a" if value is None else format(value, form)
 
 
 def ratio(row: Row, peer: str) -> Optional[float]:
     """Our rate by a peer's."""
-    ours, other = row.measurements.get("ours"), row.measurements.get(peer)
+    ours, other = row.measurements.get(counterpart(peer)), row.measurements.get(peer)
     return ours.tflops / other.tflops if ours and other else None
 
 
@@ -81,7 +100,9 @@ class RateTable:
 
     def __init__(self, contenders: Sequence[str]):
         self.peers = [name for name in contenders if name != "ours"]
-        titles = ["ours", *(t for p in self.peers for t in (p, f"ours/{p}"))]
+        titles = ["ours"]
+        for peer in self.peers:
+            titles += [peer, *_ratio_titles([peer])]
         self.widths = [8, 3, 6, 6, 7, 6, 4, *(max(8, len(t)) for t in titles)]
         self.title = self._line([*COLUMNS, *titles])
 
@@ -91,18 +112,28 @@ class RateTable:
         for peer in self.peers:
             other = row.measurements.get(peer)
             cells.append(number(other and other.tflops, ".1f"))
-            cells.append(number(ratio(row, peer), ".3f"))
+            if peer != OURS_MAIN:
+                cells.append(number(ratio(row, peer), ".3f"))
         return self._line(cells)
 
     def _line(self, cells: Sequence[str]) -> str:
         return " ".join(f"{c:>{w}}" for c, w in zip(cells, self.widths))
 
 
+def _ratio_titles(peers: Sequence[str]) -> List[str]:
+    """Of `ours main` there is no ratio to ours."""
+    return [
+        f"{'main' if counterpart(peer) == OURS_MAIN else 'ours'}/{peer}"
+        for peer in peers
+        if peer != OURS_MAIN
+    ]
+
+
 def markdown(results: Results) -> str:
     """Tables of rates with errors, and of compile times."""
     names = results.contenders
-    peers = [name for name in names if name != "ours"]
-    titles = [*COLUMNS, *names, *(f"ours/{peer}" for peer in peers)]
+    peers = [name for name in names if name not in ("ours", OURS_MAIN)]
+    titles = [*COLUMNS, *names, *_ratio_titles(peers)]
     rates = []
     for row in results.rows:
         cells = []
@@ -129,6 +160,7 @@ def markdown(results: Results) -> str:
     parts = [
         results.machine,
         "TFLOP/s (the largest error, in units of what is allowed).",
+        *([MAIN_SCOPE] if SPIKE_MAIN in names else []),
         _table(titles, rates),
         "Seconds to compile: ours from tile IR to PTX, one process for each"
         " program, + what the driver took to load it; FlexAttention: its first"

@@ -16,7 +16,18 @@ SCRIPT = ROOT / "benchmarks" / "attention.py"
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 
 import plot
-from results import Measurement, RateTable, Results, Row, markdown, ratio
+from results import (
+    MAIN_SCOPE,
+    OURS_MAIN,
+    SPIKE,
+    SPIKE_MAIN,
+    Measurement,
+    RateTable,
+    Results,
+    Row,
+    markdown,
+    ratio,
+)
 from shapes import Shape
 
 MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
@@ -124,6 +135,35 @@ class Files(unittest.TestCase):
             " precompiled | 12.25 |",
             text,
         )
+
+    def test_a_main_kernel_by_hand_is_compared_with_ours_alone(self):
+        row = Row(
+            shape(4096, backward=True),
+            {
+                "ours": Measurement(2.0, 500.0, 0.25),
+                OURS_MAIN: Measurement(1.6, 625.0, 0.25),
+                SPIKE_MAIN: Measurement(2.0, 500.0, 0.5),
+            },
+        )
+        self.assertEqual(ratio(row, SPIKE_MAIN), 1.25)
+        table = RateTable(["ours", SPIKE, OURS_MAIN, SPIKE_MAIN])
+        self.assertEqual(
+            " ".join(table.title.split()[-9:]),
+            "ours spike ours/spike ours main spike main main/spike main",
+        )
+        line = table.line(row)
+        self.assertEqual(
+            line.split()[-6:], ["500.0", "n/a", "n/a", "625.0", "500.0", "1.250"]
+        )
+        self.assertEqual(len(line), len(table.title))
+        text = markdown(Results("a GPU", [row])).splitlines()
+        self.assertIn(MAIN_SCOPE, text)
+        self.assertIn(
+            "| backward | 4 | 16/16 | 4096 | 128 | full | bf16 | 500 (0.25) | 625 (0.25)"
+            " | 500 (0.50) | 1.25 |",
+            text,
+        )
+        self.assertNotIn(MAIN_SCOPE, markdown(results()))
 
     def test_table_from_results(self):
         with tempfile.TemporaryDirectory() as folder:
