@@ -5,9 +5,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Source: PTX ISA, "cp.reduce.async.bulk".
-static constexpr int64_t kBytes = 16;
-
 BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   BulkRuns result;
   llvm::Expected<Layout> stored = source.getCanonicalLayout().invert();
@@ -24,8 +21,8 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
       Layout::distributed(Digits(stored->axis(0)), {}, {}, source.getShape());
 
   // What threads may access together is aligned and inside or outside.
-  int64_t piece = kBytes * 8 / source.getElementBits();
-  WidthRequest request = anyWidth(dest.type, kBytes);
+  int64_t piece = kBulkBytes * 8 / source.getElementBits();
+  WidthRequest request = anyWidth(dest.type, kBulkBytes);
   AccessWidth width = decideWidth(result.order, dest, request);
   if (width.groups.width != piece) {
     result.obstacle = width.limits.front().str();
@@ -63,7 +60,7 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   for (const BulkRun &run : result.runs)
     if (run.begin % piece != 0 || run.count % piece != 0) {
       result.obstacle = "neighbours in both buffers are no multiples of " +
-                        std::to_string(kBytes) + " bytes";
+                        std::to_string(kBulkBytes) + " bytes";
       result.runs.clear();
       return result;
     }

@@ -13,6 +13,10 @@
 
 namespace tile {
 
+/// Of what runs are multiples, and where they begin, in both memories. Source:
+/// PTX ISA, "cp.reduce.async.bulk".
+inline constexpr int64_t kBulkBytes = 16;
+
 /// Elements that are neighbours in both buffers.
 struct BulkRun {
   /// In the order of the source's storage.

@@ -26,6 +26,14 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
     if (!runs.obstacle.empty())
       return op.emitOpError()
              << "cannot be done by the copy engine: " << runs.obstacle;
+    // Runs begin at multiples of that from where the source does.
+    int64_t bytes =
+        knownDivisor(source.offset) * source.type.getElementBits() / 8;
+    if (bytes % kBulkBytes != 0)
+      return op.emitOpError()
+             << "cannot be done by the copy engine: its source "
+                "is known to begin at a multiple of "
+             << bytes << " bytes, which must be " << kBulkBytes;
     GlobalAccess access(rewriter, loc, runs.order, dest, indices);
     for (const BulkRun &run : runs.runs) {
       Value index = arith::AddIOp::create(

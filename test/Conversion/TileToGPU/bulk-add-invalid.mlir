@@ -52,3 +52,28 @@ tile.kernel @padded(%g: !g) attributes {num_warps = 4 : i32} {
     tile.bulk_add %t, %g[%c0, %c0] : !t, !g
   }
 }
+
+// -----
+
+// Slots of a ring with gaps in between: the second begins 8 bytes after a multiple of 16.
+!g = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!ring = !tile.buffer<3x16x64xf32, #tile.strided<[1026, 64, 1]>, shared>
+!t = !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, shared>
+tile.kernel @odd_ring(%g: !g, %slot: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.grid %c1, %c1, %c1
+  %ring = tile.alloc : !ring
+  tile.warp_roles warps = [4, 1] {
+    %a = arith.constant 0 : i32
+  }, {
+    %even = arith.muli %slot, %c2 : index
+    %good = tile.slice %ring[%even, *, *] : !ring to !t
+    tile.bulk_add %good, %g[%c0, %c0] : !t, !g
+    %t = tile.slice %ring[%slot, *, *] : !ring to !t
+    // expected-error @below {{'tile.bulk_add' op cannot be done by the copy engine: its source is known to begin at a multiple of 8 bytes, which must be 16}}
+    // expected-error @below {{failed to legalize operation 'tile.bulk_add'}}
+    tile.bulk_add %t, %g[%c0, %c0] : !t, !g
+  }
+}
