@@ -24,6 +24,16 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   %num_blocks = arith.ceildivui %queries, %c128 : index
   tile.grid %num_blocks, %num_heads, %batch
 
+  // What it needs of the other buffers: whoever launches checks that.
+  tile.require %k[0] equal %batch, "the batch of q" : !heads
+  tile.require %v[0] equal %batch, "the batch of q" : !heads
+  tile.require %o[0] equal %batch, "the batch of q" : !heads
+  tile.require %k[2] equal %num_heads, "the heads of q" : !heads
+  tile.require %v[2] equal %num_heads, "the heads of q" : !heads
+  tile.require %o[2] equal %num_heads, "the heads of q" : !heads
+  tile.require %v[1] equal %keys, "the length of k" : !heads
+  tile.require %o[1] equal %queries, "the length of q" : !heads
+
   // This block's part.
   %block = tile.program_id x
   %h = tile.program_id y

@@ -193,3 +193,25 @@ func.func @softcap(%q: !q, %scale: f32) {
   tile.attention %q, %q, %q, %q scale %scale softcap %cap : !q, !q, !q, !q
   return
 }
+
+// -----
+
+// Scratch memory that atomics add to may have more rows than q, not fewer.
+!q = !tile.buffer<1x100x2x64xf16, #tile.strided<[12800, 128, 64, 1], align = 16>, global>
+!lse = !tile.buffer<1x2x100xf32, #tile.strided<[200, 100, 1]>, global>
+!stats = !tile.buffer<1x2x2x112xf32, #tile.strided<[448, 224, 112, 1]>, global>
+!more = !tile.buffer<1x112x2x64xf32, #tile.strided<[14336, 128, 64, 1], align = 16>, global>
+!fewer = !tile.buffer<1x96x2x64xf32, #tile.strided<[12288, 128, 64, 1], align = 16>, global>
+
+func.func @more_rows(%q: !q, %lse: !lse, %stats: !stats, %acc: !more, %scale: f32) {
+  tile.attention_backward %q, %q, %q, %q, %q, %lse to %q, %q, %q using %stats dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !stats, !more
+  return
+}
+
+func.func @fewer_rows(%q: !q, %lse: !lse, %stats: !stats, %acc: !fewer, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op length of dq_acc is 96, less than the length of q, 100}}
+  tile.attention_backward %q, %q, %q, %q, %q, %lse to %q, %q, %q using %stats dq_acc %acc scale %scale
+      : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !stats, !fewer
+  return
+}

@@ -61,7 +61,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
 
     A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
     not negative (a negative constant is an error; an argument is checked at
-    launch); lengths are below 2^30.
+    launch); lengths are below 2^30. Extents of one name agree, and H is a
+    multiple of Hkv: what types leave open of that is checked at launch, too
+    (tile.require).
 
     ```mlir
     func.func @attention(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
@@ -165,7 +167,8 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     Nothing but dq_acc and `kv_acc atomic` makes a bit depend on the run.
     `sink %sink, %dsink` and `seqlens %cu_q, %cu_k max %max_q, %max_k` are those
     of `tile.attention`; dsink is f32 [H]. `max_k` sizes the grid like `max_q`.
-    Scratch memory need not be initialised.
+    Scratch memory need not be initialised; that it is large enough is checked
+    as extents are.
   }];
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
     Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
