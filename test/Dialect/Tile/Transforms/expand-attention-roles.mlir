@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>, tile.turns
+// CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
   // CHECK: %[[ONE:.*]] = arith.muli %[[BLOCKS]]
@@ -96,5 +96,45 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
   // CHECK: tile.store
   // CHECK: } {tile.stages = 1 : i64}
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale : !p, !p, !p, !p, !cu, !cu
+  return
+}
+
+!small = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// Four groups of small heads take turns. Under a softcap, where tanh takes the
+// registers, the loop over the keys that need no mask has bounds of its own.
+// CHECK-LABEL: tile.kernel @small
+// CHECK-SAME: num_warps = 16 : i32
+// CHECK-SAME: tile.turns
+// CHECK-NOT: tile.recompute
+// CHECK-LABEL: tile.kernel @small_softcap
+// CHECK: tile.recompute
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi slt, {{.*}} : tensor
+// CHECK: math.tanh
+// CHECK: scf.yield
+func.func @small(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {causal} : !small, !small, !small, !small
+  return
+}
+func.func @small_softcap(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32, %cap: f32) {
+  tile.attention %q, %k, %v, %o scale %scale softcap %cap {causal} : !small, !small, !small, !small
+  return
+}
+
+!large = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// The bounds of the keys that need a mask are computed in front of their loop.
+// CHECK-LABEL: tile.kernel @large
+// CHECK: math.exp2
+// CHECK: %[[ROW:.*]] = tile.recompute
+// CHECK: tile.recompute
+// CHECK: scf.for
+// CHECK: arith.cmpi slt, {{.*}} : tensor<128x80xi32>
+// CHECK: scf.for
+// CHECK-NOT: tile.recompute
+// CHECK: tile.return
+func.func @large(%q: !large, %k: !large, %v: !large, %o: !large, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {causal} : !large, !large, !large, !large
   return
 }

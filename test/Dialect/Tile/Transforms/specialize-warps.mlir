@@ -57,10 +57,10 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // CHECK: %[[SLOT:.*]] = arith.remui %[[COUNT]], %{{.*}} : i32
 // CHECK: %[[INDEX:.*]] = arith.index_castui %[[SLOT]] : i32 to index
 // CHECK: %[[TILE:.*]] = tile.slice %[[K]][%[[INDEX]], *, *]
-// CHECK: %[[NEXT:.*]] = arith.addi %[[COUNT]]
 // CHECK: tile.wait_barrier %[[FULL]][%[[INDEX]]]
 // CHECK-NEXT: %[[D:.*]] = tile.dot %[[Q]], %[[TILE]]
 // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]][%[[INDEX]]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[COUNT]], %c1_i32
 // CHECK-NEXT: scf.yield %[[D]], %[[NEXT]]
 // CHECK-NOT: tile.copy
 // CHECK: }, {
@@ -70,6 +70,66 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
 // CHECK: tile.wait_barrier %[[EMPTY]]
 // CHECK: tile.bulk_copy %arg1[%{{.*}}, %[[I]], %{{.*}}] dims [1, 2], %{{.*}}, %[[FULL]]
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Two rings that each iteration takes one tile of, one of them after a first tile
+// in front of the loop, share one count. The third is filled more often: it has
+// its own.
+// CHECK-LABEL: tile.kernel @counts
+tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4 : i32,
+    tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  // CHECK: tile.warp_roles
+  // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[FEW:.*]] = %c0_i32, %[[MANY:.*]] = %c0_i32) -> (tensor<64x64xf32, #{{.*}}>, i32, i32)
+  %s = scf.for %i = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32, #mma> {
+    // CHECK: arith.remui %[[FEW]], %c2_i32{{.*}}
+    %k0 = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %k0 : !k, !tile
+    %t0 = tile.dot %k0, %k0, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+    // CHECK: %[[IN:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[V:.*]] = %[[FEW]], %[[W:.*]] = %[[MANY]])
+    %t1 = scf.for %j = %c0 to %n step %c64 iter_args(%t = %t0) -> tensor<64x64xf32, #mma> {
+      // CHECK: %[[K:.*]] = arith.addi %[[V]], %c1_i32{{.*}}
+      // CHECK: arith.remui %[[K]], %c2_i32{{.*}}
+      %ks = tile.alloc : !tile
+      tile.copy %k[%j, %c0], %ks : !k, !tile
+      // CHECK: arith.remui %[[V]], %c2_i32{{.*}}
+      %vs = tile.alloc : !tile
+      tile.copy %v[%j, %c0], %vs : !k, !tile
+      %d = tile.dot %ks, %vs, %t : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK: arith.remui %[[W]], %c4_i32{{.*}}
+      %ws = tile.alloc : !tile
+      tile.copy %w[%j, %c0], %ws : !k, !tile
+      %e = tile.dot %ws, %ws, %d : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK: %[[W1:.*]] = arith.addi %[[W]], %c1_i32{{.*}}
+      // CHECK: arith.remui %[[W1]], %c4_i32{{.*}}
+      %xs = tile.alloc : !tile
+      tile.copy %w[%j, %c0], %xs : !k, !tile
+      %f = tile.dot %xs, %xs, %e : !tile, !tile -> tensor<64x64xf32, #mma>
+      // CHECK: %[[W2:.*]] = arith.addi %[[W]], %c2_i32{{.*}}
+      // CHECK: scf.yield %{{.*}}, %[[K]], %[[W2]]
+      scf.yield %f : tensor<64x64xf32, #mma>
+    }
+    %v0 = tile.alloc : !tile
+    tile.copy %v[%i, %c0], %v0 : !k, !tile
+    %t2 = tile.dot %v0, %v0, %t1 : !tile, !tile -> tensor<64x64xf32, #mma>
+    // CHECK: %[[ALL:.*]] = arith.addi %[[IN]]#1, %c1_i32{{.*}}
+    // CHECK: scf.yield %{{.*}}, %[[ALL]], %[[IN]]#2
+    scf.yield %t2 : tensor<64x64xf32, #mma>
+  }
+  // The warps that copy count alike.
+  // CHECK: }, {
+  // CHECK: scf.for {{.*}} -> (i32, i32)
+  // CHECK: scf.for {{.*}} -> (i32, i32)
+}
 
 // -----
 

@@ -71,10 +71,10 @@ private:
   void buildStream();
   /// Enters work number `number` of this block of threads.
   Steps enterRows(Value number);
-  /// The same for the work that it is at, so that registers need not hold what
-  /// is known of it from one loop over keys to the next. Does nothing outside
-  /// of works, of which `steps` are given.
-  Steps enterAgain(const Steps &steps);
+  /// Enters the same work again, or only locates its steps again: what is known
+  /// of it then takes no registers up to here.
+  Steps enterAgain();
+  Steps locateAgain();
   /// A loop over `count` works that starts from `inits`.
   SmallVector<Value>
   forEachWork(Value count, ValueRange inits,
@@ -237,17 +237,17 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
       return SmallVector<Value>{weights, scaled, next.max, next.sum};
     });
   };
-  // In a stream the registers that the rows before leave suffice for the first
-  // loop.
+  // Where loops leave no register for what others need: at head dimension 256
+  // and under a softcap.
   bool isStream = sizes.queryStages > 1;
   if (right) {
-    if (!isStream)
-      steps = enterAgain(steps);
+    if (current && !isStream)
+      steps = locateAgain();
     walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
          /*maskLeft=*/false, /*maskRight=*/true);
   }
-  if (isStream)
-    steps = enterAgain(steps);
+  if (current && isStream && softcap)
+    steps = enterAgain();
   walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
        /*maskRight=*/false);
   if (left)
@@ -265,7 +265,8 @@ void ForwardBuilder::buildAhead(Steps steps) {
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});
-  steps = enterAgain(steps);
+  if (current && softcap)
+    steps = enterAgain();
   endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
            carried[2], carried[3]});
 }
@@ -279,12 +280,20 @@ ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
   return locateSteps();
 }
 
-ForwardBuilder::Steps ForwardBuilder::enterAgain(const Steps &steps) {
-  if (!current)
-    return steps;
+ForwardBuilder::Steps ForwardBuilder::enterAgain() {
   current = RecomputeOp::create(b, current);
   sk = recompute(sk);
   return enterRows(current);
+}
+
+ForwardBuilder::Steps ForwardBuilder::locateAgain() {
+  row = recompute(row);
+  sk = recompute(sk);
+  // Of no work, the rows are past the last one.
+  computeKeyRanges(
+      causal ? arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, sq)
+             : Value());
+  return locateSteps();
 }
 
 SmallVector<Value> ForwardBuilder::forEachWork(

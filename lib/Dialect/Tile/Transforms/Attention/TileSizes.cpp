@@ -57,7 +57,7 @@ static constexpr TileSizesRow kForward[] = {
 static constexpr TileSizesRow kForwardRoles[] = {
     // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, -, turns; head of V
     {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
-    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2, 0, true}},
+    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   192, {128,  96,  8, 2, 1, 4, 232, 40, 2}, 128},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1}},
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},

@@ -2,6 +2,7 @@
 //
 // Both roles count the tiles of a ring that have gone through it: tile number i
 // is in slot i mod stages, in phase (i / stages) mod 2 of that slot's barriers.
+// Rings that loops fill alike share one count, at distances that are known.
 //
 // The producer is the slice of the program that the copies need: the same loops
 // in the same order. So it runs ahead as far as the rings let it, whatever the
@@ -25,8 +26,17 @@ struct BuiltRing : Ring {
   Value buffers, full, empty;
 };
 
-/// Numbers of tiles, one i32 per ring.
-using Counts = SmallVector<Value>;
+/// How many tiles have gone through a ring: an i32, and so many more.
+struct Count {
+  Value base;
+  int64_t more = 0;
+};
+
+/// One per ring.
+using Counts = SmallVector<Count>;
+
+/// Rings whose counts keep their distances in a loop, the lowest first.
+using Group = SmallVector<unsigned, 4>;
 
 class Splitter {
 public:
@@ -48,8 +58,9 @@ private:
     return arith::ConstantOp::create(rewriter, loc,
                                      rewriter.getI32IntegerAttr(value));
   }
+  Value valueOf(const Count &count);
   /// Slot and phase of tile number `count`.
-  std::pair<Value, Value> locate(const BuiltRing &ring, Value count);
+  std::pair<Value, Value> locate(const BuiltRing &ring, const Count &count);
   Value slotOf(const BuiltRing &ring, Value slot);
   void makeRings();
   IRMapping copyOutside(Block &role);
@@ -62,6 +73,11 @@ private:
   void take(const PlannedCopy &planned, Counts &counts);
   void hand(AtomicRMWOp sum, Counts &counts);
   SmallVector<unsigned> countedIn(Operation *op, std::optional<bool> leaving);
+  bool areFilledAlike(unsigned x, unsigned y, Block &block);
+  SmallVector<Group> groupCounts(scf::ForOp loop, std::optional<bool> leaving,
+                                 const Counts &counts);
+  SmallVector<Value> valuesOf(ArrayRef<Group> groups, const Counts &counts);
+  Counts carry(ArrayRef<Group> groups, const Counts &counts, ValueRange values);
 
   IRRewriter rewriter;
   KernelOp kernel;
@@ -78,12 +94,19 @@ private:
 // Rings
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, Value> Splitter::locate(const BuiltRing &ring, Value count) {
+Value Splitter::valueOf(const Count &count) {
+  if (count.more == 0)
+    return count.base;
+  return arith::AddIOp::create(rewriter, loc, count.base, number(count.more));
+}
+
+std::pair<Value, Value> Splitter::locate(const BuiltRing &ring,
+                                         const Count &count) {
   if (!ring.counted)
     return {constant(0), constant(0)};
-  Value stages = number(ring.stages);
-  Value slot = arith::RemUIOp::create(rewriter, loc, count, stages);
-  Value round = arith::DivUIOp::create(rewriter, loc, count, stages);
+  Value stages = number(ring.stages), tile = valueOf(count);
+  Value slot = arith::RemUIOp::create(rewriter, loc, tile, stages);
+  Value round = arith::DivUIOp::create(rewriter, loc, tile, stages);
   Value phase = arith::RemUIOp::create(rewriter, loc, round, number(2));
   auto index = [&](Value value) -> Value {
     return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(),
@@ -130,7 +153,7 @@ void Splitter::makeRings() {
 }
 
 //===----------------------------------------------------------------------===//
-// Other roles
+// Counts
 //===----------------------------------------------------------------------===//
 
 /// The rings that are counted in the regions of `op`: those that leave or do
@@ -146,6 +169,64 @@ SmallVector<unsigned> Splitter::countedIn(Operation *op,
   });
   return SmallVector<unsigned>(used.set_bits_begin(), used.set_bits_end());
 }
+
+/// Whether as many tiles go through both rings, whatever loops there are.
+bool Splitter::areFilledAlike(unsigned x, unsigned y, Block &block) {
+  int64_t difference = 0;
+  for (Operation &op : block) {
+    if (std::optional<unsigned> ring = plan.ringOf(&op))
+      difference += (*ring == x) - (*ring == y);
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !areFilledAlike(x, y, *loop.getBody()))
+      return false;
+  }
+  return difference == 0;
+}
+
+/// The rings that are counted in a loop. Those of a group have one base before
+/// it, and after each iteration again.
+SmallVector<Group> Splitter::groupCounts(scf::ForOp loop,
+                                         std::optional<bool> leaving,
+                                         const Counts &counts) {
+  SmallVector<Group> groups;
+  for (unsigned ring : countedIn(loop, leaving)) {
+    auto group = llvm::find_if(groups, [&](const Group &group) {
+      return counts[group.front()].base == counts[ring].base &&
+             areFilledAlike(group.front(), ring, *loop.getBody());
+    });
+    if (group == groups.end())
+      groups.push_back({ring});
+    else
+      group->push_back(ring);
+  }
+  for (Group &group : groups)
+    llvm::sort(group, [&](unsigned x, unsigned y) {
+      return std::pair(counts[x].more, x) < std::pair(counts[y].more, y);
+    });
+  return groups;
+}
+
+/// What a loop carries: the lowest count of each group.
+SmallVector<Value> Splitter::valuesOf(ArrayRef<Group> groups,
+                                      const Counts &counts) {
+  return llvm::map_to_vector(groups, [&](const Group &group) {
+    return valueOf(counts[group.front()]);
+  });
+}
+
+/// `counts` where those of `groups` are carried as `values`.
+Counts Splitter::carry(ArrayRef<Group> groups, const Counts &counts,
+                       ValueRange values) {
+  Counts carried = counts;
+  for (auto [group, value] : llvm::zip_equal(groups, values))
+    for (unsigned ring : group)
+      carried[ring] = {value, counts[ring].more - counts[group.front()].more};
+  return carried;
+}
+
+//===----------------------------------------------------------------------===//
+// Other roles
+//===----------------------------------------------------------------------===//
 
 /// `value` in another role.
 Value Splitter::materialize(Value value, IRMapping &mapping) {
@@ -165,7 +246,7 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping,
                     Counts &counts) {
   const BuiltRing &ring = rings[planned.ring];
   Location where = planned.copy->getLoc();
-  Value &count = counts[planned.ring];
+  Count &count = counts[planned.ring];
   auto [slot, phase] = locate(ring, count);
   SmallVector<Value> indices;
   for (Value index : planned.indices)
@@ -177,7 +258,7 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping,
                              planned.dims, ring.tile);
     Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
     WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
-    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+    ++count.more;
   }
   Value start, length;
   if (planned.isRagged()) {
@@ -193,9 +274,8 @@ void Splitter::add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts) {
   unsigned number = *plan.ringOf(sum);
   const BuiltRing &ring = rings[number];
   Location where = sum.getLoc();
-  Value &count = counts[number];
-  auto [slot, phase] = locate(ring, count);
-  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  auto [slot, phase] = locate(ring, counts[number]);
+  ++counts[number].more;
   Value buffer = materialize(sum.getBuffer(), mapping);
   SmallVector<Value> indices;
   for (Value index : sum.getIndices())
@@ -231,9 +311,8 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping,
       loop.walk([&](Operation *inner) { any |= isMine(inner); });
     if (!any)
       continue;
-    SmallVector<unsigned> used = countedIn(loop, leaving);
-    SmallVector<Value> inits =
-        llvm::map_to_vector(used, [&](unsigned ring) { return counts[ring]; });
+    SmallVector<Group> groups = groupCounts(loop, leaving, counts);
+    SmallVector<Value> inits = valuesOf(groups, counts);
     auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
                                    materialize(loop.getLowerBound(), mapping),
                                    materialize(loop.getUpperBound(), mapping),
@@ -244,18 +323,14 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping,
       // What is cloned inside is not visible after the loop.
       IRMapping inner = mapping;
       inner.map(loop.getInductionVar(), copy.getInductionVar());
-      Counts innerCounts = counts;
-      for (auto [i, ring] : llvm::enumerate(used))
-        innerCounts[ring] = copy.getRegionIterArgs()[i];
+      Counts innerCounts = carry(groups, counts, copy.getRegionIterArgs());
       follow(*loop.getBody(), leaving, inner, innerCounts);
-      SmallVector<Value> yields = llvm::map_to_vector(
-          used, [&](unsigned ring) { return innerCounts[ring]; });
       if (inits.empty())
         continue; // the builder has terminated the loop
-      scf::YieldOp::create(rewriter, loop.getLoc(), yields);
+      scf::YieldOp::create(rewriter, loop.getLoc(),
+                           valuesOf(groups, innerCounts));
     }
-    for (auto [i, ring] : llvm::enumerate(used))
-      counts[ring] = copy.getResult(i);
+    counts = carry(groups, counts, copy.getResults());
   }
 }
 
@@ -268,13 +343,13 @@ void Splitter::take(const PlannedCopy &planned, Counts &counts) {
   const BuiltRing &ring = rings[planned.ring];
   CopyOp copy = planned.copy;
   Location where = copy.getLoc();
-  Value &count = counts[planned.ring];
+  Count &count = counts[planned.ring];
   AllocOp buffer = planned.buffer;
   rewriter.setInsertionPoint(buffer);
   auto [slot, phase] = locate(ring, count);
   Value tile = slotOf(ring, slot);
   if (ring.counted)
-    count = arith::AddIOp::create(rewriter, loc, count, number(1));
+    ++count.more;
   rewriter.setInsertionPoint(planned.first);
   WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
   if (ring.counted) {
@@ -294,11 +369,10 @@ void Splitter::hand(AtomicRMWOp sum, Counts &counts) {
   unsigned number = *plan.ringOf(sum);
   const BuiltRing &ring = rings[number];
   Location where = sum.getLoc();
-  Value &count = counts[number];
   rewriter.setInsertionPoint(sum);
-  auto [slot, phase] = locate(ring, count);
+  auto [slot, phase] = locate(ring, counts[number]);
   Value tile = slotOf(ring, slot);
-  count = arith::AddIOp::create(rewriter, loc, count, this->number(1));
+  ++counts[number].more;
   Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
   WaitBarrierOp::create(rewriter, where, ring.empty, slot, before);
   SmallVector<Value> origin(ring.tile.getRank(), constant(0));
@@ -322,31 +396,31 @@ void Splitter::consume(Block &block, Counts &counts) {
     if (!loop)
       continue;
     loop->removeAttr(TileDialect::kStagesAttr);
-    SmallVector<unsigned> used = countedIn(loop, /*leaving=*/std::nullopt);
-    if (used.empty()) {
+    SmallVector<Group> groups =
+        groupCounts(loop, /*leaving=*/std::nullopt, counts);
+    if (groups.empty()) {
       consume(*loop.getBody(), counts);
       continue;
     }
-    SmallVector<Value> inits =
-        llvm::map_to_vector(used, [&](unsigned ring) { return counts[ring]; });
     DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
     rewriter.setInsertionPoint(loop);
     FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
-        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+        rewriter, valuesOf(groups, counts),
+        /*replaceInitOperandUsesInLoop=*/false,
         [&](OpBuilder &, Location, ArrayRef<BlockArgument> numbers) {
           return SmallVector<Value>(numbers.begin(), numbers.end());
         });
     loop = cast<scf::ForOp>(counted->getOperation());
     loop->setDiscardableAttrs(attributes);
-    Counts inner = counts;
-    size_t first = loop.getNumRegionIterArgs() - used.size();
-    for (auto [i, ring] : llvm::enumerate(used))
-      inner[ring] = loop.getRegionIterArgs()[first + i];
+    size_t first = loop.getNumRegionIterArgs() - groups.size();
+    Counts inner =
+        carry(groups, counts, loop.getRegionIterArgs().drop_front(first));
     consume(*loop.getBody(), inner);
-    for (auto [i, ring] : llvm::enumerate(used)) {
-      loop.getBody()->getTerminator()->setOperand(first + i, inner[ring]);
-      counts[ring] = loop.getResult(first + i);
-    }
+    Operation *yield = loop.getBody()->getTerminator();
+    rewriter.setInsertionPoint(yield);
+    for (auto [i, value] : llvm::enumerate(valuesOf(groups, inner)))
+      yield->setOperand(first + i, value);
+    counts = carry(groups, counts, loop.getResults().drop_front(first));
   }
 }
 
@@ -365,7 +439,7 @@ IRMapping Splitter::copyOutside(Block &role) {
 void Splitter::addRole(Block &consumers, Block &role, bool leaving) {
   OpBuilder::InsertionGuard guard(rewriter);
   IRMapping mapping = copyOutside(role);
-  Counts counts(rings.size(), zero);
+  Counts counts(rings.size(), Count{zero});
   rewriter.setInsertionPointToEnd(&role);
   follow(consumers, leaving, mapping, counts);
 }
@@ -411,7 +485,7 @@ void Splitter::run() {
     rewriter.replaceUsesWithIf(value, copy, [&](OpOperand &use) {
       return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
     });
-  Counts numbers(rings.size(), zero);
+  Counts numbers(rings.size(), Count{zero});
   consume(consumers, numbers);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (plan.outside.contains(&op) && isOpTriviallyDead(&op))
