@@ -1,5 +1,4 @@
-//===- Launch.h - A manifest, read, and what it asks of arguments -*- C++
-//-*-===//
+//===- Launch.h - What a manifest asks of arguments -------------*- C++ -*-===//
 //
 // What a launcher has to know and to check, without any IR: docs/Manifest.md
 // says what the fields mean.
