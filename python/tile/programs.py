@@ -34,8 +34,8 @@ def accumulator_rows(length: int) -> int:
 
 def stats_shape(lse: Sequence[int], sequences: int = 0) -> List[int]:
     """The shape of stats for an lse of shape [B, H, S] (packed: [H, T], with the
-    number of sequences, each of which begins at a multiple of four rows)."""
-    return [*lse[:-1], 2, accumulator_rows(lse[-1] + 4 * sequences)]
+    number of sequences, each of which takes a multiple of 128 rows)."""
+    return [*lse[:-1], 2, accumulator_rows(lse[-1] + 128 * sequences)]
 
 
 #: Keys of one block of threads of the backward kernel; see choose_kv_sum.

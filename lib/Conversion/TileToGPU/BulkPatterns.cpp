@@ -63,9 +63,9 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
         builder.getNamedAttr("box", numbers(box)),
         builder.getNamedAttr("swizzle",
                              builder.getI64IntegerAttr(boxes.swizzle))};
-    if (auto copy = dyn_cast<BulkCopyOp>(*op); copy && copy.getStart())
+    if (op.getStart())
       fields.push_back(builder.getNamedAttr(
-          "ragged", builder.getI64IntegerAttr(copy.getDims().front())));
+          "ragged", builder.getI64IntegerAttr(op.getDims().front())));
     Attribute map = builder.getDictionaryAttr(fields);
     size_t number = llvm::find(maps, map) - maps.begin();
     if (number == maps.size())
@@ -94,13 +94,28 @@ Value mapOf(BulkOpInterface op) {
       op->getAttrOfType<IntegerAttr>(kTensorMapAttr).getInt());
 }
 
-/// `indices` in the order of the tensor map.
+/// `indices` in the order of the tensor map; `start` and `length` are empty
+/// unless the tile is within a part of the rows.
 SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
-                                  ValueRange indices) {
+                                  ValueRange indices, ValueRange start = {},
+                                  ValueRange length = {}) {
+  Location loc = op.getLoc();
+  auto narrow = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  };
   SmallVector<Value> coordinates;
   for (int64_t dim : mapOrder(op))
-    coordinates.push_back(arith::IndexCastOp::create(
-        builder, op.getLoc(), builder.getI32Type(), indices[dim]));
+    coordinates.push_back(narrow(indices[dim]));
+  if (start.empty())
+    return coordinates;
+  // See kRaggedRows.
+  Value from = narrow(start.front()), rows = narrow(length.front());
+  Value all = constantI32(builder, loc, kRaggedRows);
+  Value first = arith::SubIOp::create(builder, loc, all, rows);
+  coordinates[1] = arith::AddIOp::create(builder, loc, first, coordinates[1]);
+  coordinates.push_back(arith::AddIOp::create(builder, loc, from, rows));
+  coordinates.push_back(all);
   return coordinates;
 }
 
@@ -156,21 +171,8 @@ struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
     tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
                                         boxes.count * boxes.distance() * bytes);
     SmallVector<Value> place =
-        mapCoordinates(rewriter, op, single(adaptor.getIndices()));
-    if (op.getStart()) {
-      // See kRaggedRows.
-      auto narrow = [&](ValueRange index) -> Value {
-        return arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
-                                          index.front());
-      };
-      Value start = narrow(adaptor.getStart());
-      Value length = narrow(adaptor.getLength());
-      Value all = constantI32(rewriter, loc, kRaggedRows);
-      Value first = arith::SubIOp::create(rewriter, loc, all, length);
-      place[1] = arith::AddIOp::create(rewriter, loc, first, place[1]);
-      place.push_back(arith::AddIOp::create(rewriter, loc, start, length));
-      place.push_back(all);
-    }
+        mapCoordinates(rewriter, op, single(adaptor.getIndices()),
+                       adaptor.getStart(), adaptor.getLength());
     forEachBox(rewriter, loc, boxes, boxes.distance(), place,
                [&](ValueRange coordinates, int64_t first) {
                  tile::gpu::BulkCopyOp::create(
@@ -213,7 +215,8 @@ struct BulkOutPattern : MemoryPattern<OpT> {
     const Chip &chip = this->chip;
     BufferParts source(op.getSource().getType(), adaptor.getSource());
     SmallVector<Value> coordinates =
-        mapCoordinates(rewriter, op, this->single(adaptor.getIndices()));
+        mapCoordinates(rewriter, op, this->single(adaptor.getIndices()),
+                       adaptor.getStart(), adaptor.getLength());
     // Boxes are as far apart as those of the whole tile.
     TensorMapBoxes boxes = boxesOf(op);
     SmallVector<int64_t, 2> parts = op.getPartCounts();

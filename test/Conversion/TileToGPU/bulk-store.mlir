@@ -55,3 +55,29 @@ tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
     tile.bulk_wait 0
   }
 }
+
+// Rows that are a part end with it: see kRaggedRows in Target/TensorMap.h. Each
+// warp's rows are that much further on.
+// CHECK-LABEL: gpu.func @part
+// CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
+tile.kernel @part(%o: !o, %row: index, %start: index, %length: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  tile.warp_roles warps = [4, 4] {
+    // CHECK-DAG: %[[ALL:.*]] = arith.constant 1073741824 : i32
+    // CHECK-DAG: %[[FIRST:.*]] = arith.subi %[[ALL]], %[[LENGTH:.*]] : i32
+    // CHECK-DAG: %[[ROW:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
+    // CHECK-DAG: %[[END:.*]] = arith.addi %{{.*}}, %[[LENGTH]] : i32
+    // CHECK: %[[MINE:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
+    // CHECK: tile_gpu.bulk_store %{{.*}}[%{{.*}}], %{{.*}}[%c0_i32, %[[MINE]], %c0_i32, %[[END]], %[[ALL]]]
+    tile.bulk_store %t, %o[%row, %c0, %c0] dims [0, 2] within %start, %length parts [4, 1] : !tile, !o
+    tile.bulk_wait 0
+  }, {
+    // CHECK: tile_gpu.bulk_reduce add %{{.*}}[%{{.*}}], %{{.*}}[%c0_i32, %{{.*}}, %c0_i32, %{{.*}}, %{{.*}}]
+    tile.bulk_reduce add %t, %o[%row, %c0, %c0] dims [0, 2] within %start, %length : !tile, !o
+    tile.bulk_wait 0
+  }
+}

@@ -171,3 +171,25 @@ tile.kernel @add_by_all(%c: !c) attributes {num_warps = 4 : i32} {
   // expected-error @below {{'tile.bulk_add' op is for one thread: for a role but the first}}
   tile.bulk_add %t, %c[%c0, %c0] : !tile, !c
 }
+
+// -----
+
+!o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+tile.kernel @store_within(%o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.alloc : !tile
+  // expected-error @below {{'tile.bulk_store' op has no tensor map: the end of one sequence takes two dimensions more, and the source has more than 3}}
+  tile.bulk_store %t, %o[%c0, %c0, %c0, %c0] dims [1, 3] within %c0, %c0 : !tile, !o
+}
+
+// -----
+
+!x = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+tile.kernel @reduce_within(%x: !x) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.alloc : !row
+  // expected-error @below {{'tile.bulk_reduce' op has no tensor map: the end of one sequence is no multiple of 16 bytes, and neighbours past it are those of the next}}
+  tile.bulk_reduce add %t, %x[%c0, %c0] dims [1] within %c0, %c0 : !row, !x
+}

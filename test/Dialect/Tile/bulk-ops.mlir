@@ -2,8 +2,9 @@
 
 !o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
-!sums = !tile.buffer<?x32xf32, #tile.strided<[32, 1], align = 16>, global>
+!sums = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !part = !tile.buffer<64x32xf32, #tile.swizzle<128>, shared>
+!whole = !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 
 // CHECK-LABEL: tile.kernel @bulk
@@ -13,6 +14,7 @@ tile.kernel @bulk(%o: !o, %sums: !sums) attributes {num_warps = 8 : i32} {
   tile.grid %c1, %c1, %c1
   %t = tile.alloc : !tile
   %p = tile.alloc : !part
+  %w = tile.alloc : !whole
   %bars = tile.alloc : !bars
   // CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3], %{{.*}}, %{{.*}}[%{{.*}}] cache(evict_last) : !tile.buffer
   tile.bulk_copy %o[%c0, %c0, %c0, %c0] dims [1, 3], %t, %bars[%c0] cache(evict_last) : !o, !tile, !bars
@@ -22,6 +24,10 @@ tile.kernel @bulk(%o: !o, %sums: !sums) attributes {num_warps = 8 : i32} {
   tile.bulk_wait 1 read
   // CHECK: tile.bulk_reduce add %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] dims [0, 1] : !tile.buffer
   tile.bulk_reduce add %p, %sums[%c0, %c0] dims [0, 1] : !part, !sums
+  // CHECK: tile.bulk_store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] dims [0, 1] within %{{.*}}, %{{.*}} parts [4, 2] : !tile.buffer
+  tile.bulk_store %w, %sums[%c0, %c0] dims [0, 1] within %c0, %c1 parts [4, 2] : !whole, !sums
+  // CHECK: tile.bulk_reduce add %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] dims [0, 1] within %{{.*}}, %{{.*}} cache(evict_last) : !tile.buffer
+  tile.bulk_reduce add %p, %sums[%c0, %c0] dims [0, 1] within %c0, %c1 cache(evict_last) : !part, !sums
   // CHECK: tile.bulk_wait 0{{$}}
   tile.bulk_wait 0
   // CHECK: tile.bulk_prefetch %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] dims [1, 3] as !tile.buffer<128x64xf16, #tile.swizzle<128>, shared> : !tile.buffer

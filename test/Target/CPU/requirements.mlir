@@ -6,7 +6,7 @@
 // DEFINE: %{kv} = 20x1x64:f16
 // DEFINE: %{lse} = 2x20:f32
 // DEFINE: %{cu} = zeros:4:i32
-// DEFINE: %{stats} = 2x2x32:f32
+// DEFINE: %{stats} = 2x2x404:f32
 // DEFINE: %{acc} = 20x2x64:f32
 // DEFINE: %{do} = 20x2x64:f16
 // DEFINE: %{chip} = sm_80
@@ -15,14 +15,14 @@
 // DEFINE:   --arg=nan:20x1x64:f16 --arg=nan:%{stats} --arg=nan:%{acc} --arg=zeros:4:i32 --arg=%{cu} --arg=9 --arg=9 --arg=0.125
 
 // RUN: %{run}
-// REDEFINE: %{stats} = 2x2x31:f32
+// REDEFINE: %{stats} = 2x2x403:f32
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=STATS
-// STATS: error: argument 9 'stats': extent 2 is 31, must be at least 32: the length of q and 4 rows for each sequence
+// STATS: error: argument 9 'stats': extent 2 is 403, must be at least 404: the length of q and 128 rows for each sequence
 // REDEFINE: %{chip} = sm_90a
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=STATS
 // REDEFINE: %{chip} = gfx942
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=STATS
-// REDEFINE: %{stats} = 2x2x64:f32
+// REDEFINE: %{stats} = 2x2x512:f32
 // RUN: %{run}
 // REDEFINE: %{do} = 21x2x64:f16
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=LENGTH

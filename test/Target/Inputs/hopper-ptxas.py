@@ -20,6 +20,16 @@ FEATURES = (
     {"causal": True, "softcap": True, "lse": False},
 )
 
+#: Bytes that kernels of packed batches spill: scalars of a sequence, for each
+#: block of rows or in loops under a mask.
+SPILLS = (
+    (r"d128-.*packed-softcap-backward", 64),
+    (r"d192-(causal|w).*packed$|d192-causal.*packed-softcap$", 20),
+    (r"d256-.*packed-backward", 16),
+    (r"d256-causal.*packed(-softcap)?$", 40),
+    (r"d256-w.*packed$", 36),
+)
+
 
 def cases():
     for i, (d, dv) in enumerate(HEADS):
@@ -30,11 +40,23 @@ def cases():
                 Variant(d, dv, dtype, **{**features, "lse": True}),
                 kv=("loop", "separate")[j % 2])
             yield gradients
+    yield from packed_cases()
+
+
+def packed_cases():
     # In packed batches more is known only to the kernel.
-    yield Variant(64, 64, "f16", packed=True)
-    yield Variant(128, 128, "bf16", causal=True, packed=True)
-    yield Variant(192, 128, "f16", packed=True)
-    yield Variant(256, 256, "bf16", packed=True)
+    for i, (d, dv) in enumerate(HEADS):
+        for j, features in enumerate(FEATURES):
+            dtype = ("f16", "bf16")[(i + j) % 2]
+            yield Variant(d, dv, dtype, packed=True, **features)
+            yield BackwardVariant(
+                Variant(d, dv, dtype, packed=True, **{**features, "lse": True}),
+                kv=("loop", "separate")[j % 2])
+
+
+def allowed_bytes(variant):
+    name = re.sub("-(f16|bf16)-|-dq_.*", "-", variant.name).strip("-")
+    return next((most for form, most in SPILLS if re.search(form, name)), 0)
 
 
 def assemble(variant):
@@ -56,7 +78,7 @@ def assemble(variant):
     if advice:
         return "%s: %s" % (variant.name, " ".join(advice))
     spills = re.search(r"[1-9]\d* bytes spill stores", said)
-    if spills:
+    if spills and int(spills.group(0).split()[0]) > allowed_bytes(variant):
         return "%s: spills, %s" % (variant.name, spills.group(0))
     return "%s: fits" % variant.name
 

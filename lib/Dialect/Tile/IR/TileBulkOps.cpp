@@ -14,8 +14,9 @@ using namespace tile;
 //===----------------------------------------------------------------------===//
 
 /// `verb` says what happens to the argument: "copies from".
-static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb,
-                                bool isRagged = false) {
+static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
+  if (bool(op.getStart()) != bool(op.getLength()))
+    return op->emitOpError("has a part of the rows with no start or no length");
   BufferType argument = op.getArgument().getType(), tile = op.getTileType();
   auto block = dyn_cast<BlockArgument>(op.getArgument());
   if (!block || !isa<KernelOp>(block.getOwner()->getParentOp()))
@@ -38,7 +39,8 @@ static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb,
       return op->emitOpError()
              << "dimension " << dim << " does not exist in a buffer of rank "
              << argument.getRank();
-  std::string reason = getTensorMapObstacle(argument, dims, tile, isRagged);
+  std::string reason =
+      getTensorMapObstacle(argument, dims, tile, bool(op.getStart()));
   if (!reason.empty())
     return op->emitOpError() << "has no tensor map: " << reason;
   return success();
@@ -91,9 +93,7 @@ BufferType BulkCopyOp::getTileType() { return getDest().getType(); }
 LogicalResult BulkCopyOp::verify() {
   if (failed(verifyBarriers(*this, getBarriers().getType())))
     return failure();
-  if (bool(getStart()) != bool(getLength()))
-    return emitOpError("has a part of the rows with no start or no length");
-  return verifyBulk(*this, "copies from", /*isRagged=*/bool(getStart()));
+  return verifyBulk(*this, "copies from");
 }
 
 void BulkCopyOp::getEffects(

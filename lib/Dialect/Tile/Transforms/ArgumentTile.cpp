@@ -49,3 +49,14 @@ std::string tile::findArgumentTile(Value buffer, ValueRange indices,
   return getTensorMapObstacle(cast<BufferType>(tile.argument.getType()),
                               tile.dims, dest, tile.isRagged());
 }
+
+BufferType tile::findSwizzledTile(RankedTensorType tile) {
+  int64_t bytes =
+      tile.getDimSize(tile.getRank() - 1) * tile.getElementTypeBitWidth() / 8;
+  for (unsigned swizzle : {128, 64, 32})
+    if (bytes % swizzle == 0)
+      return BufferType::get(
+          tile.getContext(), tile.getShape(), tile.getElementType(),
+          SwizzleAttr::get(tile.getContext(), swizzle), MemorySpace::Shared);
+  return {};
+}

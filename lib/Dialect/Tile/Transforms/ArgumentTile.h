@@ -7,8 +7,8 @@
 namespace tile {
 
 /// A tile as the copy engine names it: from `indices` of a kernel's argument
-/// on, along its dimensions `dims`. With `start`, its rows are within `length` of
-/// the argument's from there on, and its first index counts from there.
+/// on, along its dimensions `dims`. With `start`, its rows are within `length`
+/// of the argument's from there on, and its first index counts from there.
 struct ArgumentTile {
   mlir::BlockArgument argument;
   llvm::SmallVector<mlir::Value> indices;
@@ -23,6 +23,10 @@ struct ArgumentTile {
 /// to `dest`; says why not where it cannot.
 std::string findArgumentTile(mlir::Value buffer, mlir::ValueRange indices,
                              BufferType dest, ArgumentTile &tile);
+
+/// A tile in shared memory with the widest swizzle that its rows are whole
+/// multiples of, as the copy engine takes it; null if there is none.
+BufferType findSwizzledTile(mlir::RankedTensorType tile);
 
 } // namespace tile
 

@@ -79,6 +79,14 @@ private:
 };
 } // namespace
 
+/// Whether `op` lets the copy engine take a tile away for another role, which
+/// the ones that write it meet at barriers in memory alone.
+static bool leavesByOtherRole(Operation *op) {
+  auto roles = op->getParentOfType<WarpRolesOp>();
+  return roles && isa<BulkAddOp, BulkStoreOp, BulkReduceOp>(op) &&
+         !roles.getRoles().front().isAncestor(op->getParentRegion());
+}
+
 BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
   overlapping.assign(allocs.size(), llvm::BitVector(allocs.size()));
   guarded.resize(allocs.size());
@@ -89,7 +97,7 @@ BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
   for (auto [i, alloc] : llvm::enumerate(allocs)) {
     numbers[alloc] = i;
     if (isFilledInBulk(alloc) ||
-        llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkAddOp>))
+        llvm::any_of(getBufferUsers(alloc), leavesByOtherRole))
       guarded.set(i);
     for (auto [j, other] : llvm::enumerate(allocs))
       if (begin(alloc) < end(other) && begin(other) < end(alloc))

@@ -40,39 +40,22 @@ private:
 };
 } // namespace
 
-/// The widest swizzle of rows of `bytes`, or null.
-static LayoutAttrInterface findSwizzle(MLIRContext *context, int64_t bytes) {
-  for (unsigned swizzle : {128, 64, 32})
-    if (bytes % swizzle == 0)
-      return SwizzleAttr::get(context, swizzle);
-  return {};
-}
-
 /// Plans a store, or says why it stays.
 std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   planned.store = store;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
-  LayoutAttrInterface swizzle =
-      findSwizzle(tile.getContext(), tile.getDimSize(1) * bytes);
-  if (!swizzle)
+  planned.staging = findSwizzledTile(tile);
+  if (!planned.staging)
     return "its rows are no multiple of 32 bytes";
-  planned.staging =
-      BufferType::get(tile.getContext(), tile.getShape(), tile.getElementType(),
-                      swizzle, MemorySpace::Shared);
   std::string reason = findArgumentTile(store.getBuffer(), store.getIndices(),
                                         planned.staging, planned);
   if (!reason.empty())
     return reason;
-  if (planned.isRagged())
-    return "what is past the end of one sequence is of the next, which the "
-           "copy "
-           "engine would write";
   // The boxes of a warp begin at multiples of 128 bytes.
   if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
       boxes && (*boxes)[0] * (*boxes)[1] > 1) {
-    int64_t width =
-        swizzle.getLayout(tile.getShape(), 8 * bytes, nullptr)->swizzle().bits;
+    int64_t width = planned.staging.getCanonicalLayout().swizzle().bits;
     width = int64_t(16) << width;
     if (tile.getDimSize(1) * bytes / (*boxes)[1] % width == 0 &&
         tile.getDimSize(0) / (*boxes)[0] * width % 128 == 0)
@@ -198,12 +181,12 @@ void StageStores::stage(const PlannedStore &planned, AllocOp staging) {
   // tile-insert-barriers leaves to us what the copy engine has filled.
   if (planned.parts.empty() && isFilledInBulk(staging))
     BarrierOp::create(builder, loc);
-  BulkStoreOp::create(builder, loc, staging, planned.argument, planned.indices,
-                      builder.getDenseI64ArrayAttr(planned.dims),
-                      planned.parts.empty()
-                          ? DenseI64ArrayAttr()
-                          : builder.getDenseI64ArrayAttr(planned.parts),
-                      CachePriorityAttr());
+  BulkStoreOp::create(
+      builder, loc, staging, planned.argument, planned.indices,
+      builder.getDenseI64ArrayAttr(planned.dims), planned.start, planned.length,
+      planned.parts.empty() ? DenseI64ArrayAttr()
+                            : builder.getDenseI64ArrayAttr(planned.parts),
+      CachePriorityAttr());
   if (ArriveBarrierOp release = findRelease(staging, store, roles)) {
     Operation *end = store->getBlock()->getTerminator();
     builder.setInsertionPoint(end);

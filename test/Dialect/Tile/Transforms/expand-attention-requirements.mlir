@@ -92,9 +92,9 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse, %dq: !q
 // CHECK-DAG: %[[TQ:.*]] = tile.dim %arg0[0]
 // CHECK: tile.require %arg11[0] equal %[[BOUNDS]], "the extent of cu_q"
 // CHECK: tile.require %arg10[0] at_least %{{.*}}, "one more than there are sequences"
-// CHECK: %[[MOVED:.*]] = arith.muli %{{.*}}, %c4{{.*}} : index
+// CHECK: %[[MOVED:.*]] = arith.muli %{{.*}}, %c128{{.*}} : index
 // CHECK: %[[ROWS:.*]] = arith.addi %[[TQ]], %[[MOVED]] : index
-// CHECK: tile.require %arg9[2] at_least %[[ROWS]], "the length of q and 4 rows for each sequence"
+// CHECK: tile.require %arg9[2] at_least %[[ROWS]], "the length of q and 128 rows for each sequence"
 func.func @packed(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse, %dq: !q, %dk: !q, %dv: !q, %stats: !stats,
                   %cu_q: !cu, %cu_k: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv using %stats

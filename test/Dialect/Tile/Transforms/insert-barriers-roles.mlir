@@ -95,3 +95,37 @@ tile.kernel @handed(%g: !rows) attributes {num_warps = 4 : i32} {
     tile.arrive_barrier %empty[%c0] : !bars
   }
 }
+
+!sums = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!part = !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
+
+// What one thread of another role takes away through a tensor map is guarded as
+// well: no barrier of all warps between the wait and the store.
+// CHECK-LABEL: tile.kernel @taken
+tile.kernel @taken(%g: !sums) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc {offset = 0} : !part
+  %full = tile.alloc {offset = 16384} : !bars
+  %empty = tile.alloc {offset = 16392} : !bars
+  tile.warp_roles warps = [4, 4] {
+    %x = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    // CHECK-NOT: tile.barrier
+    // CHECK: tile.arrive_barrier
+    tile.store %x, %t[%c0, %c0] : tensor<64x64xf32, #mma>, !part
+    tile.fence_async
+    tile.arrive_barrier %full[%c0] : !bars
+    // CHECK: tile.wait_barrier
+    // CHECK-NEXT: tile.store
+    tile.wait_barrier %empty[%c0] phase %c0 : !bars
+    tile.store %x, %t[%c0, %c0] : tensor<64x64xf32, #mma>, !part
+    tile.fence_async
+    tile.arrive_barrier %full[%c0] : !bars
+  }, {
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    tile.bulk_reduce add %t, %g[%c0, %c0] dims [0, 1] : !part, !sums
+    tile.bulk_wait 0 read
+    tile.arrive_barrier %empty[%c0] : !bars
+  }
+}

@@ -446,3 +446,39 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   }
   tile.atomic_rmw addf %zero, %sums[%c0, %c0] : tensor<64x64xf32, #mma>, !sums
 }
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!sums = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// What is past the end of a sequence are sums of the next one: a tensor map that ends with it adds
+// them, from a tile with a swizzle.
+// REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=2
+// CHECK-LABEL: tile.kernel @sums_of_part
+tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) attributes {num_warps = 4 : i32,
+    tile.producer_warps = 1 : i64, tile.storing_warps = 3 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %one = tile.narrow %sums[0] from %start length %length : !sums to !sums
+  // CHECK: %[[STAGED:.*]] = tile.alloc : !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
+  // CHECK: tile.warp_roles warps = [4, 1, 3] {
+  // CHECK: tile.store %{{.*}}, %[[STAGED]]
+  // CHECK: }, {
+  // CHECK: }, {
+  // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
+  // CHECK: tile.wait_barrier
+  // CHECK-NEXT: tile.bulk_reduce add %[[STAGED]], %arg1[%[[I]], %{{.*}}] dims [0, 1] within %arg2, %arg3
+  // CHECK-NEXT: tile.bulk_wait 0 read
+  scf.for %i = %c0 to %length step %c64 {
+    %ks = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %ks : !k, !tile
+    %d = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+    tile.atomic_rmw addf %d, %one[%i, %c0] : tensor<64x64xf32, #mma>, !sums
+  }
+}

@@ -128,6 +128,29 @@ tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
 
 // -----
 
+!o = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!oh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// A store to a part of the rows ends with it.
+// CHECK-LABEL: tile.kernel @part
+tile.kernel @part(%o: !o, %start: index, %length: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 4] {
+    %v = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+    %oh = tile.slice %o[*, %c1, *] : !o to !oh
+    %one = tile.narrow %oh[0] from %start length %length : !oh to !oh
+    // CHECK: tile.bulk_store %{{.*}}, %arg0[%c0, %c1, %c0] dims [0, 2] within %arg1, %arg2 parts [4, 1]
+    tile.store %v, %one[%c0, %c0] : tensor<64x64xf16, #mma>, !oh
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}
+
+// -----
+
 !k = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 

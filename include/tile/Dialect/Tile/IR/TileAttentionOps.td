@@ -133,8 +133,8 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     `softcap` multiplies ds by 1 - tanh(s / cap)^2 in dk and dq. dq, dk and dv
     have the shapes and the type of q, k and v. `stats` is scratch memory for two
     numbers per row, delta and lse * log2(e): f32 [B, H, 2, R], for R rows, those
-    of q rounded up to a multiple of 16 (packed: [H, 2, R], for any R >= Tq + 4 B,
-    as sequences begin at multiples of 4 rows).
+    of q rounded up to a multiple of 16 (packed: [H, 2, R], for any R >= Tq + 128 B,
+    as sequences take multiples of 128 rows).
 
     ```mlir
     func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse,

@@ -61,11 +61,13 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
 }
 
 class Tile_BulkOutOp<string mnemonic> : Tile_Op<mnemonic, [
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface,
                               ["getArgument", "getTileType", "getPartCounts"]>]> {
   let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$dest,
                        Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
+                       Optional<Index>:$start, Optional<Index>:$length,
                        OptionalAttr<DenseI64ArrayAttr>:$parts,
                        OptionalAttr<Tile_CachePriority>:$cache);
   let hasVerifier = 1;
@@ -76,7 +78,7 @@ def Tile_BulkStoreOp : Tile_BulkOutOp<"bulk_store"> {
   let description = [{
     Writes `source`, a tile in shared memory, to the tile of `dest`, a kernel
     argument, that starts at `indices`; what is outside the extents is not
-    written. `dims`, `cache` and the layouts are as for tile.bulk_copy.
+    written. `dims`, `cache`, `within` and the layouts are as for tile.bulk_copy.
 
     One thread of the role, or of a kernel without roles, starts all of it. With
     `parts`, the warps of the first role divide the tile: `parts = [m, n]` cuts
@@ -98,7 +100,8 @@ def Tile_BulkStoreOp : Tile_BulkOutOp<"bulk_store"> {
     ```
   }];
   let assemblyFormat = [{
-    $source `,` $dest `[` $indices `]` `dims` $dims (`parts` $parts^)?
+    $source `,` $dest `[` $indices `]` `dims` $dims
+    (`within` $start^ `,` $length)? (`parts` $parts^)?
     (`cache` `(` $cache^ `)`)? attr-dict
     `:` qualified(type($source)) `,` qualified(type($dest))
   }];
@@ -116,7 +119,8 @@ def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
     ```
   }];
   let assemblyFormat = [{
-    `add` $source `,` $dest `[` $indices `]` `dims` $dims (`parts` $parts^)?
+    `add` $source `,` $dest `[` $indices `]` `dims` $dims
+    (`within` $start^ `,` $length)? (`parts` $parts^)?
     (`cache` `(` $cache^ `)`)? attr-dict
     `:` qualified(type($source)) `,` qualified(type($dest))
   }];

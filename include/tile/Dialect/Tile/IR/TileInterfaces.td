@@ -41,6 +41,12 @@ def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
     InterfaceMethod<"How the tile is stored in shared memory.",
       "::tile::BufferType", "getTileType">,
     InterfaceMethod<[{
+      The first of the argument's rows that alone the tile is of, see
+      `within` of tile.bulk_copy; null if it is of all.
+    }], "::mlir::Value", "getStart", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<"How many these are; null if the tile is of all rows.",
+      "::mlir::Value", "getLength", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<[{
       How many parts of the tile there are along its rows and columns, of which
       every warp of the role moves its own; {1, 1} if one thread moves all.
     }], "::llvm::SmallVector<int64_t, 2>", "getPartCounts", (ins), "",

@@ -126,13 +126,17 @@ void AttentionBuilder::enterSequence(Value batch) {
   sk = DimOp::create(b, k, 1);
 }
 
-void AttentionBuilder::forEachBlock(Side side, int64_t size, Value block,
+void AttentionBuilder::recomputeSequence() {
+  for (Value *number : {&sq, &sk, &startQ})
+    *number = recompute(*number);
+}
+
+void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
                                     llvm::function_ref<void(Value)> body,
                                     bool hasRoles) {
   Value first = arith::MulIOp::create(b, block, index(size));
   if (!isPacked())
     return body(first);
-  Value end = side == Side::Queries ? sq : sk;
   Value step = arith::MulIOp::create(b, blocks, index(size));
   if (hasRoles) {
     first = i32(first);
@@ -172,34 +176,29 @@ Value AttentionBuilder::viewStats(Value buffer, RowNumber number, Value head) {
   if (!isPacked())
     return SliceOp::create(b, buffer, {batchIndex, head, which, Value()});
   Value rows = SliceOp::create(b, buffer, {head, which, Value()});
-  return NarrowOp::create(b, rows, 0, locateStats(buffer), sq);
+  return NarrowOp::create(b, rows, 0, locateStats(buffer), countStats());
 }
 
-/// At a multiple of 16 bytes, where alone the copy engine can begin: sequences
-/// move up by the rows that this takes and still do not overlap. In too small a
-/// buffer they do, at its end.
+Value AttentionBuilder::countStats() {
+  return isPacked() ? roundUp(sq, kStatsRows) : sq;
+}
+
+/// Sequences move up so far that the next one begins behind this one's rows and
+/// those that are zero. In too small a buffer they overlap, at its end.
 Value AttentionBuilder::locateStats(Value buffer) {
   Value moved = arith::MulIOp::create(b, batchIndex, index(kStatsRows));
-  Value most = DimOp::create(b, buffer, 2);
+  Value room = sub(DimOp::create(b, buffer, 2), countStats());
   return min(add(roundDown(startQ, kStatsRows), moved),
-             max(sub(most, sq), index(0)));
+             roundDown(max(room, index(0)), kAlignedRows));
 }
 
 Value AttentionBuilder::loadStats(Value buffer, RowNumber number, Value head,
-                                  Value row, int64_t count, bool isLast) {
-  RankedTensorType perRow = type(count, b.getF32Type());
+                                  Value row, int64_t count) {
+  assert(kStatsRows % count == 0 && "reads the next sequence");
   Value which = index(int64_t(number));
   Value rows = SliceOp::create(b, buffer, {head, which, Value()});
-  Value loaded = LoadOp::create(b, perRow, rows, add(locateStats(buffer), row));
-  if (!isLast)
-    return loaded;
-  // Their numbers relative to `row` would be kept in registers by loops.
-  RankedTensorType numbers = type(count, b.getI32Type());
-  Value place = arith::AddIOp::create(b, IotaOp::create(b, numbers, 0),
-                                      splat(numbers, i32(row)));
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
-                                       splat(numbers, i32(sq)));
-  return arith::SelectOp::create(b, exists, loaded, fill(perRow, 0.0f));
+  return LoadOp::create(b, type(count, b.getF32Type()), rows,
+                        add(locateStats(buffer), row));
 }
 
 void AttentionBuilder::computeFactors() {

@@ -15,9 +15,9 @@ enum class Side { Queries, Keys };
 /// to base 2 of the sum of the weights, infinity where there are none.
 enum class RowNumber { Delta, LseToBase2 };
 
-/// Rows of stats that a sequence of a packed batch may move up by: their f32 are
-/// 16 bytes.
-inline constexpr int64_t kStatsRows = 4;
+/// Sequences of a packed batch take multiples of this many rows of stats, the
+/// most that a block of threads reads at once.
+inline constexpr int64_t kStatsRows = 128;
 
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
@@ -73,12 +73,14 @@ protected:
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
+  /// The same numbers, of which what follows is computed again.
+  void recomputeSequence();
 
-  /// Calls `body` with the first row of the block. Sequences of a packed batch
-  /// may be shorter or longer than the grid was sized for: there `body` is
-  /// inside a loop over the block, the block `blocks` further on, and so forth;
-  /// with warps that copy (`hasRoles`) in 32 bits and one stage.
-  void forEachBlock(Side side, int64_t size, Value block,
+  /// Calls `body` with the first row of the block, of `end` rows. Sequences of
+  /// a packed batch may be shorter or longer than the grid was sized for: there
+  /// `body` is inside a loop over the block, the block `blocks` further on, and
+  /// so forth; with warps that copy (`hasRoles`) in 32 bits and one stage.
+  void forEachBlock(Value end, int64_t size, Value block,
                     llvm::function_ref<void(Value)> body,
                     bool hasRoles = false);
 
@@ -89,11 +91,14 @@ protected:
 
   /// One number per row of a buffer like stats, by the name of the number.
   Value viewStats(Value buffer, RowNumber number, Value head);
-  /// `count` of these numbers from `row` on in a packed batch, of which some
-  /// are past the end of the sequence, and zero, only if it `isLast`. They are
-  /// read as rows of all sequences: the copy engine cannot end with one.
+  /// How many rows of a sequence a buffer like stats has: in a packed batch,
+  /// what is past the end and before a multiple of kStatsRows is zero.
+  Value countStats();
+  /// `count` numbers from `row` on, a multiple of `count`, of a sequence of a
+  /// packed batch. They are read as rows of all sequences, since the copy
+  /// engine cannot end with one; `count` divides kStatsRows.
   Value loadStats(Value buffer, RowNumber number, Value head, Value row,
-                  int64_t count, bool isLast);
+                  int64_t count);
 
   /// Sets c and, with a softcap, inner.
   void computeFactors();
@@ -123,6 +128,9 @@ protected:
   Value c, inner;
 
 private:
+  /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
+  static constexpr int64_t kAlignedRows = 4;
+
   Value locateStats(Value buffer);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 

@@ -44,9 +44,9 @@ private:
   SmallVector<Value>
   count(Value begin, Value end, int64_t step, ValueRange carried,
         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  /// Whether queries beyond the end do need a mask: where the copy engine reads
-  /// the numbers of the next sequence with theirs.
-  bool masksLast() const { return isPacked() && sizes.producers != 0; }
+  /// Whether the copy engine brings the numbers per row, which it can as rows
+  /// of all sequences alone.
+  bool readsAllRows() const { return isPacked() && sizes.producers != 0; }
   /// How many queries see a key, where roles leave few registers for the bounds
   /// of both sides; none: no limit, or none in 32 bits.
   std::optional<int64_t> windowWidth() const {
@@ -114,8 +114,6 @@ void KeyBuilder::computeQueryRanges() {
     fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
     upper = perKeyFrom(afterFirst);
   }
-  if (masksLast())
-    fullEnd = min(fullEnd, roundDown(sq, sizes.blockM));
   // Keys beyond the end are seen by no query, which takes a mask everywhere.
   Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sk,
                                           add(row, index(sizes.blockN)));
@@ -192,9 +190,8 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   // needed together stands together, which takes the fewest registers.
   bool runsBeside = sizes.producers != 0;
   auto loadNumbers = [&](Value view, RowNumber number) -> Value {
-    if (masksLast())
-      return loadStats(stats, number, queryHead, m, sizes.blockM,
-                       /*isLast=*/masked);
+    if (readsAllRows())
+      return loadStats(stats, number, queryHead, m, sizes.blockM);
     return LoadOp::create(b, perQuery, view, m);
   };
   Value sums = loadNumbers(lseh, RowNumber::LseToBase2);
@@ -291,13 +288,15 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   deltah = viewStats(stats, RowNumber::Delta, head);
   if (dqAcc)
     dqh = viewHead(dqAcc, Side::Queries, head);
-  Value blockRow = row, queries = sq;
+  Value blockRow = row, queries = sq, allKeys = sk;
   // What roles know of one loop no registers hold through another.
   auto locate = [&] {
     if (sizes.producers == 0)
       return;
     row = recompute(row);
     sq = recompute(sq);
+    if (isPacked())
+      sk = recompute(sk);
     computeQueryRanges();
   };
   locate();
@@ -305,12 +304,13 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
       loop(begin, min(fullBegin, end), /*masked=*/true, carried);
   locate();
   sums = loop(fullBegin, fullEnd, /*masked=*/false, sums);
-  if (left || masksLast()) {
+  if (left) {
     locate();
     sums = loop(max(fullBegin, fullEnd), end, /*masked=*/true, sums);
   }
   row = blockRow;
   sq = queries;
+  sk = allKeys;
   return sums;
 }
 
@@ -343,7 +343,7 @@ void KeyBuilder::build() {
   if (isPacked()) // not in a loop
     WaitPrerequisitesOp::create(b);
   forEachBlock(
-      Side::Keys, sizes.blockN, block,
+      sk, sizes.blockN, block,
       [&](Value first) {
         row = first;
         if (sizes.producers == 0)

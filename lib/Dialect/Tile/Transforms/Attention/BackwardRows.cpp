@@ -79,7 +79,8 @@ void PassBuilder::buildStats() {
   Value dqh;
   if (op.getDqAcc())
     dqh = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
-  forEachBlock(Side::Queries, kRows, block, [&](Value row) {
+  // Beyond the end all that is read is zero, and so is what comes of it.
+  forEachBlock(countStats(), kRows, block, [&](Value row) {
     Value product = arith::MulFOp::create(b, load(oh, row), load(doh, row));
     Value sum = ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, product,
                                  /*dim=*/1);
@@ -152,7 +153,7 @@ void PassBuilder::buildZero() {
   Value block = launch(Side::Keys, kRows, /*kvHeads=*/true);
   Value dkh = viewHead(lookup(op.getDkAcc()), Side::Keys, kvHead);
   Value dvh = viewHead(lookup(op.getDvAcc()), Side::Keys, kvHead);
-  forEachBlock(Side::Keys, kRows, block, [&](Value row) {
+  forEachBlock(sk, kRows, block, [&](Value row) {
     storeZeros(dkh, row);
     storeZeros(dvh, row);
   });
@@ -163,7 +164,7 @@ void PassBuilder::buildScaleQueries() {
   Value block = launch(Side::Queries, rows);
   Value acc = viewHead(lookup(op.getDqAcc()), Side::Queries, head);
   Value dqh = viewHead(lookup(op.getDq()), Side::Queries, head);
-  forEachBlock(Side::Queries, rows, block, [&](Value row) {
+  forEachBlock(sq, rows, block, [&](Value row) {
     Value sum = load(acc, row);
     Value factor = splat(cast<RankedTensorType>(sum.getType()), scale);
     store(arith::MulFOp::create(b, sum, factor), dqh, row);
@@ -191,7 +192,7 @@ void PassBuilder::buildSumKeys() {
         });
     store(loop.getResult(0), to, row);
   };
-  forEachBlock(Side::Keys, kRows, block, [&](Value row) {
+  forEachBlock(sk, kRows, block, [&](Value row) {
     sum(lookup(op.getDkAcc()), lookup(op.getDk()), row);
     sum(lookup(op.getDvAcc()), lookup(op.getDv()), row);
   });

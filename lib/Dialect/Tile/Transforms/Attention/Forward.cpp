@@ -75,6 +75,9 @@ private:
   /// of it then takes no registers up to here.
   Steps enterAgain();
   Steps locateAgain();
+  /// The same for a block of rows of a packed batch, whose sequence is in
+  /// registers as well.
+  Steps locateInSequence();
   /// A loop over `count` works that starts from `inits`.
   SmallVector<Value>
   forEachWork(Value count, ValueRange inits,
@@ -241,7 +244,9 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
   // and under a softcap.
   bool isStream = sizes.queryStages > 1;
   if (right) {
-    if (current && !isStream)
+    if (isPacked())
+      steps = locateInSequence();
+    else if (current && !isStream)
       steps = locateAgain();
     walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
          /*maskLeft=*/false, /*maskRight=*/true);
@@ -250,9 +255,12 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
     steps = enterAgain();
   walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
        /*maskRight=*/false);
-  if (left)
+  if (left) {
+    if (isPacked())
+      steps = locateInSequence();
     walk(begin, min(fullBegin, steps.top), /*maskLeft=*/true,
          /*maskRight=*/true);
+  }
   return carried;
 }
 
@@ -265,7 +273,9 @@ void ForwardBuilder::buildAhead(Steps steps) {
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});
-  if (current && softcap)
+  if (isPacked())
+    steps = locateInSequence();
+  else if (current && softcap)
     steps = enterAgain();
   endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
            carried[2], carried[3]});
@@ -284,6 +294,13 @@ ForwardBuilder::Steps ForwardBuilder::enterAgain() {
   current = RecomputeOp::create(b, current);
   sk = recompute(sk);
   return enterRows(current);
+}
+
+ForwardBuilder::Steps ForwardBuilder::locateInSequence() {
+  row = recompute(row);
+  recomputeSequence();
+  computeKeyRanges();
+  return locateSteps();
 }
 
 ForwardBuilder::Steps ForwardBuilder::locateAgain() {
@@ -379,8 +396,11 @@ void ForwardBuilder::buildStream() {
 /// The sink is one more score, without a value.
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
-  if (sizes.producers != 0)
+  if (sizes.producers != 0) {
+    if (isPacked())
+      head = recompute(head);
     enterOutputs();
+  }
   Partial partial{carried[0], carried[1], carried[2]};
   RankedTensorType perRow = rows(b.getF32Type());
   // Everything relative to 2^base2: c * max, or the sink if that is larger.

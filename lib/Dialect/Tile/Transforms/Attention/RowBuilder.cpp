@@ -111,7 +111,7 @@ void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
   enterHead();
   computeFactors();
   forEachBlock(
-      Side::Queries, sizes.blockM, block,
+      sq, sizes.blockM, block,
       [&](Value first) {
         row = first;
         computeKeyRanges();

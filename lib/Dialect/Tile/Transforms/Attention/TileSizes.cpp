@@ -4,7 +4,6 @@
 #include "tile/Target/Mma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
-#include <utility>
 
 using namespace tile;
 
@@ -121,6 +120,15 @@ static constexpr TileSizesRow kBackwardKeysRoles[] = {
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
 };
 
+// The same for packed batches, of which the warps that copy know the sequence,
+// too: it takes registers.
+static constexpr TileSizesRow kBackwardKeysRolesPacked[] = {
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 232, 40}},
+};
+
 // What differs under a softcap, whose derivative takes registers.
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
     {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 232, 40}},
@@ -177,9 +185,15 @@ tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
   if (chip.bulkCopy)
     if (std::optional<TileSizes> sizes =
             find(rolesFor(mask), chip, headDim, valueDim)) {
-      // How much work sequences of a packed batch are, only kernels know.
-      if (isPacked)
+      // How much work sequences of a packed batch are, only kernels know. Of
+      // 8 and 4 warps, those that copy need more registers than in a dense one.
+      if (isPacked) {
         sizes->queryStages = 0;
+        if (sizes->warps == 8) {
+          sizes->registers = 232;
+          sizes->producerRegisters = 40;
+        }
+      }
       if (sizes->queryStages != 0)
         sizes->processors = chip.processors;
       return sizes;
@@ -197,12 +211,9 @@ std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
         sizes && softcap)
       return sizes;
     if (std::optional<TileSizes> sizes =
-            find(kBackwardKeysRoles, chip, headDim)) {
-      // What warps add for the others would be that of the next sequence, too.
-      if (isPacked)
-        sizes->producers += std::exchange(sizes->storers, 0);
+            find(isPacked ? kBackwardKeysRolesPacked : kBackwardKeysRoles, chip,
+                 headDim))
       return sizes;
-    }
   }
   return find(kBackwardKeys, chip, headDim);
 }

@@ -271,17 +271,30 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping,
 
 /// Adds what is in a slot once it is full.
 void Splitter::add(AtomicRMWOp sum, IRMapping &mapping, Counts &counts) {
-  unsigned number = *plan.ringOf(sum);
-  const BuiltRing &ring = rings[number];
+  const PlannedSum &planned = plan.sums.find(sum)->second;
+  const BuiltRing &ring = rings[planned.ring];
   Location where = sum.getLoc();
-  auto [slot, phase] = locate(ring, counts[number]);
-  ++counts[number].more;
-  Value buffer = materialize(sum.getBuffer(), mapping);
-  SmallVector<Value> indices;
-  for (Value index : sum.getIndices())
-    indices.push_back(materialize(index, mapping));
-  WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
-  BulkAddOp::create(rewriter, where, slotOf(ring, slot), buffer, indices);
+  auto [slot, phase] = locate(ring, counts[planned.ring]);
+  ++counts[planned.ring].more;
+  auto here = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) -> Value {
+      return materialize(value, mapping);
+    });
+  };
+  if (const std::optional<ArgumentTile> &tile = planned.tile) {
+    SmallVector<Value> indices = here(tile->indices);
+    SmallVector<Value> part = here({tile->start, tile->length});
+    WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+    BulkReduceOp::create(rewriter, where, slotOf(ring, slot), tile->argument,
+                         indices, rewriter.getDenseI64ArrayAttr(tile->dims),
+                         part[0], part[1], DenseI64ArrayAttr(),
+                         CachePriorityAttr());
+  } else {
+    Value buffer = materialize(sum.getBuffer(), mapping);
+    SmallVector<Value> indices = here(sum.getIndices());
+    WaitBarrierOp::create(rewriter, where, ring.full, slot, phase);
+    BulkAddOp::create(rewriter, where, slotOf(ring, slot), buffer, indices);
+  }
   BulkWaitOp::create(rewriter, where, /*pending=*/0, /*read=*/true);
   ArriveBarrierOp::create(rewriter, where, ring.empty, slot);
 }

@@ -20,7 +20,7 @@ std::optional<unsigned> WarpPlan::ringOf(Operation *op) const {
     return planned->ring;
   // Others may lie where one lay that has been replaced.
   auto sum = isa<AtomicRMWOp>(op) ? sums.find(op) : sums.end();
-  return sum == sums.end() ? std::nullopt : std::optional(sum->second);
+  return sum == sums.end() ? std::nullopt : std::optional(sum->second.ring);
 }
 
 namespace {
@@ -34,6 +34,7 @@ public:
 private:
   std::string planCopy(CopyOp copy);
   std::string planSum(AtomicRMWOp sum);
+  std::string findRuns(AtomicRMWOp sum, BufferType &tile);
   std::string checkSlice(Value value);
   std::string checkLoops(Operation *op, int64_t &stages, bool &repeats);
   std::string checkRing(const PlannedCopy &planned);
@@ -163,9 +164,41 @@ std::string Planner::planCopy(CopyOp copy) {
 /// Bytes that are worth an instruction of the copy engine.
 static constexpr int64_t kWorthwhileBytes = 512;
 
-std::string Planner::planSum(AtomicRMWOp sum) {
+/// The tile as it lies in the buffer, in pieces that are worth an instruction.
+std::string Planner::findRuns(AtomicRMWOp sum, BufferType &tile) {
   auto value = cast<RankedTensorType>(sum.getValue().getType());
   BufferType buffer = sum.getBuffer().getType();
+  // Where elements have one order in both memories, it is that of the buffer.
+  LayoutAttrInterface layout = buffer.getLayout();
+  if (isa<StridedAttr>(layout)) {
+    SmallVector<int64_t> order(
+        llvm::reverse(llvm::seq<int64_t>(0, buffer.getRank())));
+    layout = PaddedAttr::get(kernel.getContext(), 0, order);
+  }
+  auto quiet = [&] {
+    InFlightDiagnostic diag = emitError(UnknownLoc::get(kernel.getContext()));
+    diag.abandon();
+    return diag;
+  };
+  tile = BufferType::getChecked(quiet, kernel.getContext(), value.getShape(),
+                                value.getElementType(), layout,
+                                MemorySpace::Shared);
+  if (!tile)
+    return "its tile cannot lie in shared memory as it does in its buffer";
+  BulkRuns runs =
+      findBulkRuns(tile, {buffer, ValueRange(sum.getIndices()), "its buffer"});
+  if (!runs.obstacle.empty())
+    return runs.obstacle;
+  for (const BulkRun &run : runs.runs)
+    if (int64_t bytes = run.count * tile.getElementBits() / 8;
+        bytes < kWorthwhileBytes)
+      return "only " + std::to_string(bytes) +
+             " bytes at a time are neighbours in its buffer";
+  return "";
+}
+
+std::string Planner::planSum(AtomicRMWOp sum) {
+  auto value = cast<RankedTensorType>(sum.getValue().getType());
   if (sum.getKind() != arith::AtomicRMWKind::addf || sum.getResult() ||
       sum.getOrder() != MemoryOrder::Relaxed ||
       sum.getScope() != MemoryScope::Device)
@@ -181,32 +214,16 @@ std::string Planner::planSum(AtomicRMWOp sum) {
                                          ValueRange(sum.getIndices())))
     if (std::string reason = checkSlice(place); !reason.empty())
       return reason;
-  // Where elements have one order in both memories, it is that of the buffer.
-  LayoutAttrInterface layout = buffer.getLayout();
-  if (isa<StridedAttr>(layout)) {
-    SmallVector<int64_t> order(
-        llvm::reverse(llvm::seq<int64_t>(0, buffer.getRank())));
-    layout = PaddedAttr::get(kernel.getContext(), 0, order);
-  }
-  auto quiet = [&] {
-    InFlightDiagnostic diag = emitError(UnknownLoc::get(kernel.getContext()));
-    diag.abandon();
-    return diag;
-  };
-  auto tile = BufferType::getChecked(quiet, kernel.getContext(),
-                                     value.getShape(), value.getElementType(),
-                                     layout, MemorySpace::Shared);
-  if (!tile)
-    return "its tile cannot lie in shared memory as it does in its buffer";
-  BulkRuns runs =
-      findBulkRuns(tile, {buffer, ValueRange(sum.getIndices()), "its buffer"});
-  if (!runs.obstacle.empty())
-    return runs.obstacle;
-  for (const BulkRun &run : runs.runs)
-    if (int64_t bytes = run.count * tile.getElementBits() / 8;
-        bytes < kWorthwhileBytes)
-      return "only " + std::to_string(bytes) +
-             " bytes at a time are neighbours in its buffer";
+  PlannedSum planned;
+  BufferType tile = findSwizzledTile(value);
+  ArgumentTile place;
+  if (tile && value.getRank() == 2 &&
+      findArgumentTile(sum.getBuffer(), sum.getIndices(), tile, place)
+          .empty() &&
+      place.isRagged())
+    planned.tile = place;
+  else if (std::string reason = findRuns(sum, tile); !reason.empty())
+    return reason;
   auto ring = llvm::find_if(plan.rings, [&](const Ring &ring) {
     return ring.leaves() && ring.tile == tile;
   });
@@ -217,7 +234,8 @@ std::string Planner::planSum(AtomicRMWOp sum) {
     plan.rings.push_back(fresh);
     ring = std::prev(plan.rings.end());
   }
-  plan.sums[sum] = ring - plan.rings.begin();
+  planned.ring = ring - plan.rings.begin();
+  plan.sums[sum] = planned;
   return "";
 }
 

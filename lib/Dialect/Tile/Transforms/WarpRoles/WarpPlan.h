@@ -21,6 +21,13 @@ struct PlannedCopy : ArgumentTile {
   unsigned ring = 0;
 };
 
+/// A sum that leaves by the copy engine.
+struct PlannedSum {
+  unsigned ring = 0;
+  /// What it is added to where a tensor map ends with a part of the rows.
+  std::optional<ArgumentTile> tile;
+};
+
 /// Buffers that tiles of one kind go through, one after another.
 struct Ring {
   /// Where they come from; null where they leave.
@@ -38,8 +45,8 @@ struct WarpPlan {
   llvm::SmallVector<Ring> rings;
   /// All copies to shared memory.
   llvm::MapVector<mlir::Operation *, PlannedCopy> copies;
-  /// The sums that leave by the copy engine, each with its ring.
-  llvm::MapVector<mlir::Operation *, unsigned> sums;
+  /// The sums that leave by the copy engine.
+  llvm::MapVector<mlir::Operation *, PlannedSum> sums;
   /// Those that do not, and why.
   llvm::SmallVector<std::pair<mlir::Operation *, std::string>> otherSums;
   /// The scalars that every role computes for itself.
