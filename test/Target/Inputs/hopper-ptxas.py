@@ -23,7 +23,7 @@ FEATURES = (
 #: Bytes that kernels of packed batches spill: scalars of a sequence, for each
 #: block of rows or in loops under a mask.
 SPILLS = (
-    (r"d128-.*packed-softcap-backward", 64),
+    (r"d128-.*packed-softcap-backward", 24),
     (r"d192-(causal|w).*packed$|d192-causal.*packed-softcap$", 20),
     (r"d256-.*packed-backward", 16),
     (r"d256-causal.*packed(-softcap)?$", 40),

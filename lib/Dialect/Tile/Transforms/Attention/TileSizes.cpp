@@ -132,6 +132,7 @@ static constexpr TileSizesRow kBackwardKeysRolesPacked[] = {
 // What differs under a softcap, whose derivative takes registers.
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
     {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 232, 40}},
+    {MmaKind::Wgmma,    163840,    96, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
     {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
 };
 // clang-format on
