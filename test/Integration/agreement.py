@@ -94,7 +94,9 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
     heads["o"] = heads["do"] = (0, case.heads, variant.dv)
     heads["dq"], heads["dk"], heads["dv"] = heads["q"], heads["k"], heads["v"]
     heads["dq_acc"] = heads["q"]
+    summed = {"dq_acc", "dk_acc", "dv_acc"}
     if case.backward and case.backward.kv == "separate":
+        summed = {"dq_acc"}
         heads["dk_acc"] = (1, case.heads, variant.d)
         heads["dv_acc"] = (1, case.heads, variant.dv)
     else:
@@ -111,7 +113,8 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
         lengths = [length[side] for length in case.lengths]
         batch = () if variant.packed else (case.batch,)
         rows = sum(lengths) if variant.packed else lengths[0]
-        if name.endswith("_acc") and not variant.packed:
+        # Of separate dK and dV, each row is one of the keys.
+        if name in summed and not variant.packed:
             rows = accumulator_rows(rows)
         shape = (*batch, rows, count, d) if d else (*batch, count, rows)
         values = np.full(shape, np.nan, np.float32)
