@@ -1,5 +1,4 @@
-//===- BufferParts.h - A buffer as values ------------------------*- C++
-//-*-===//
+//===- BufferParts.h - A buffer as values --------------------- -*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 

@@ -1,5 +1,4 @@
-//===- GlobalAccess.h - Accesses of a tile to global memory ------*- C++
-//-*-===//
+//===- GlobalAccess.h - Accesses of a tile to global memory --- -*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
 

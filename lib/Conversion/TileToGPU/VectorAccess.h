@@ -1,5 +1,4 @@
-//===- VectorAccess.h - A tile's vector and its accesses ---------*- C++
-//-*-===//
+//===- VectorAccess.h - A tile's vector and its accesses ------ -*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
 

@@ -1,5 +1,4 @@
-//===- WindowAccess.h - A tile as a window of global memory ------*- C++
-//-*-===//
+//===- WindowAccess.h - A tile as a window of global memory --- -*- C++ -*-===//
 //
 // Where every element of a tile is at a static distance from its start, the
 // tile is a window of so many bytes: one base for all threads, and offsets of

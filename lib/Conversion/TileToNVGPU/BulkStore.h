@@ -1,5 +1,4 @@
-//===- BulkStore.h - The copy engine out of shared memory to NVVM -*- C++
-//-*-===//
+//===- BulkStore.h - The copy engine out of shared memory ----- -*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_BULKSTORE_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_BULKSTORE_H
 
