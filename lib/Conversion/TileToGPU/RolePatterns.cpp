@@ -106,7 +106,32 @@ private:
 
 } // namespace
 
+/// Whether `op` does something by itself, and returns nothing.
+static bool hasEffect(Operation *op) {
+  return op->getNumRegions() == 0 && op->getNumResults() == 0 &&
+         !op->hasTrait<OpTrait::IsTerminator>() && !isa<WaitBarrierOp>(op) &&
+         !isMemoryEffectFree(op);
+}
+
+/// Has one thread do each operation with effects in a role whose warp does the
+/// rest.
+static void electForEffects(Region &role) {
+  SmallVector<Operation *> effects;
+  role.walk([&](Operation *op) {
+    if (hasEffect(op))
+      effects.push_back(op);
+  });
+  for (Operation *op : effects) {
+    OpBuilder builder(op);
+    Value elected = tile::gpu::ElectOp::create(builder, op->getLoc());
+    auto branch = scf::IfOp::create(builder, op->getLoc(), elected,
+                                    /*withElseRegion=*/false);
+    op->moveBefore(branch.thenBlock()->getTerminator());
+  }
+}
+
 void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
+  bool savesRegisters = kernel->hasAttr(TileDialect::kSavesRegistersAttr);
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
       // Barrier 0 is that of the block.
@@ -136,6 +161,8 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
         OpBuilder builder = OpBuilder::atBlockBegin(&role.front());
         turns.begin(builder, roles.getLoc());
       }
+      if (savesRegisters && i != 0)
+        electForEffects(role);
     }
 }
 
@@ -164,6 +191,8 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
                constantI32(rewriter, loc, chip.warpSize),
                mlir::gpu::ShuffleMode::IDX)
                .getShuffleResult();
+    bool savesRegisters =
+        op->getParentOp()->hasAttr(TileDialect::kSavesRegistersAttr);
     SmallVector<Role> roles;
     int64_t first = 0;
     for (auto [region, warps] : llvm::zip_equal(op.getRoles(), op.getWarps())) {
@@ -197,7 +226,7 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
                                   /*withElseRegion=*/true);
           rewriter.setInsertionPoint(own.thenBlock()->getTerminator());
         }
-        emitRole(role, warp, rewriter);
+        emitRole(role, warp, savesRegisters, rewriter);
         if (own)
           rewriter.setInsertionPoint(own.elseBlock()->getTerminator());
       }
@@ -231,8 +260,9 @@ private:
   /// Moves a role to where the rewriter is: the first whole, others into one
   /// thread, which is elected. Of that the back end knows that it is one, so
   /// what the copy engine takes from uniform registers needs no loop over
-  /// lanes.
-  void emitRole(const Role &role, Value warp,
+  /// lanes. To save registers, others into one warp, of which a thread is
+  /// elected for each operation (electForEffects).
+  void emitRole(const Role &role, Value warp, bool savesRegisters,
                 ConversionPatternRewriter &rewriter) const {
     OpBuilder::InsertionGuard guard(rewriter);
     Location loc = warp.getLoc();
@@ -246,7 +276,8 @@ private:
         enter(arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                                     warp,
                                     constantI32(rewriter, loc, role.begin)));
-      enter(tile::gpu::ElectOp::create(rewriter, loc));
+      if (!savesRegisters)
+        enter(tile::gpu::ElectOp::create(rewriter, loc));
     }
     rewriter.inlineBlockBefore(&role.region->front(),
                                rewriter.getInsertionBlock(),

@@ -182,6 +182,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
     const Chip *chip = getTargetChip(root);
     if (!chip || failed(tile::gpu::verifyChip(root, *chip, Vendor::NVIDIA)))
       return signalPassFailure();
+    placeMatrixDescriptors(root);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address

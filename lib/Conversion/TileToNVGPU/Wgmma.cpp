@@ -12,10 +12,13 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Target/Mma.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tile;
@@ -268,6 +271,56 @@ struct FenceAsyncToNVVM : OpConversionPattern<tile::gpu::FenceAsyncOp> {
 };
 
 } // namespace
+
+/// The first instruction in its block of the product that `op` is a part of.
+static tile::gpu::WgmmaOp getFirst(tile::gpu::WgmmaOp op) {
+  auto before = op.getC().getDefiningOp<tile::gpu::WgmmaOp>();
+  while (before && before->getBlock() == op->getBlock()) {
+    op = before;
+    before = op.getC().getDefiningOp<tile::gpu::WgmmaOp>();
+  }
+  return op;
+}
+
+/// An instruction reads its two descriptors from four adjacent uniform
+/// registers, of which there are 63: with more than this many instructions of a
+/// product, ptxas keeps invariant descriptors in other registers, and copies
+/// them. With fewer, computing them takes time. Measured on an H200,
+/// docs/performance.md.
+static constexpr size_t kMostInvariantDescriptors = 8;
+
+void tile::placeMatrixDescriptors(Operation *root) {
+  // By innermost loop, and by product and which of its operands.
+  using Operands = SmallVector<OpOperand *>;
+  using Side = std::pair<Operation *, unsigned>;
+  llvm::MapVector<scf::ForOp, llvm::MapVector<Side, Operands>> loops;
+  root->walk([&](tile::gpu::WgmmaOp op) {
+    auto loop = op->getParentOfType<scf::ForOp>();
+    if (!loop || !loop.getBody()->getOps<scf::ForOp>().empty())
+      return;
+    for (OpOperand &operand : op->getOpOperands())
+      if (loop.isDefinedOutsideOfLoop(operand.get()) &&
+          operand.get().getDefiningOp<tile::gpu::MatrixDescriptorOp>())
+        loops[loop][{getFirst(op), operand.getOperandNumber()}].push_back(
+            &operand);
+  });
+  for (auto &[loop, sides] : loops) {
+    auto func = loop->getParentOfType<FunctionOpInterface>();
+    bool saves = func && func->hasAttr(TileDialect::kSavesRegistersAttr);
+    if (!saves && llvm::none_of(sides, [](auto &side) {
+          return side.second.size() > kMostInvariantDescriptors;
+        }))
+      continue;
+    for (auto &[side, operands] : sides)
+      for (OpOperand *operand : operands) {
+        Operation *descriptor = operand->get().getDefiningOp();
+        OpBuilder builder(operand->getOwner());
+        operand->set(builder.clone(*descriptor)->getResult(0));
+        if (descriptor->use_empty())
+          descriptor->erase();
+      }
+  }
+}
 
 void tile::populateWgmmaToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<MatrixDescriptorToArith, WgmmaToNVVM, WgmmaWaitToNVVM,

@@ -114,3 +114,50 @@ tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attribut
     tile.bulk_copy %p[%row, %c0, %c0] dims [0, 2] within %start, %length, %t, %full[%c0] : !p, !t, !b
   }
 }
+
+// -----
+
+!k = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+
+// To save registers a whole warp waits and counts; for each effect a thread of it
+// is elected. The first role has its own way.
+// CHECK-LABEL: gpu.func @saves
+// CHECK-SAME: tile.saves_registers
+tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, tile.saves_registers} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %full = tile.alloc : !bars
+  tile.init_barriers %full, 1 : !bars
+  tile.barrier
+  // CHECK: tile_gpu.set_registers 240 {increase}
+  tile.warp_roles warps = [8, 4] registers = [240, 24] {
+    // CHECK-NOT: tile_gpu.elect
+    // CHECK: tile_gpu.mbarrier_arrive
+    tile.arrive_barrier %full[%c1] : !bars
+  }, {
+    // CHECK: tile_gpu.set_registers 24
+    // CHECK: arith.cmpi eq, %{{.*}}, %c8_i32
+    // CHECK-NOT: tile_gpu.elect
+    // CHECK: scf.for
+    scf.for %i = %c0 to %row step %c1 {
+      // CHECK-NEXT: tile_gpu.mbarrier_wait
+      tile.wait_barrier %full[%c1] phase %c0 : !bars
+      // CHECK-NEXT: %[[COPIES:.*]] = tile_gpu.elect
+      // CHECK-NEXT: scf.if %[[COPIES]] {
+      // CHECK: tile_gpu.mbarrier_expect
+      // CHECK: tile_gpu.bulk_copy
+      // CHECK: tile_gpu.bulk_copy
+      // CHECK-NEXT: }
+      tile.bulk_copy %k[%c0, %i, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
+      // CHECK-NEXT: %[[ARRIVES:.*]] = tile_gpu.elect
+      // CHECK-NEXT: scf.if %[[ARRIVES]] {
+      // CHECK-NEXT: tile_gpu.mbarrier_arrive %{{.*}}, %c0_i32
+      // CHECK-NEXT: }
+      tile.arrive_barrier %full[%c1] : !bars
+    }
+  }
+}

@@ -30,6 +30,7 @@ struct PlannedKernel {
   SmallVector<int32_t> registers = {};
   bool turns = false;
   int64_t storers = 0;
+  bool savesRegisters = false;
   std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
 };
 
@@ -179,6 +180,12 @@ static SmallVector<int32_t> registersOf(const TileSizes &sizes) {
   return {int32_t(sizes.registers), int32_t(sizes.producerRegisters)};
 }
 
+template <typename OpT> static AttentionFeatures featuresOf(OpT op) {
+  // The right bound of a causal mask alone is 0.
+  bool window = op.getLeft() || op.getRight().value_or(0) != 0;
+  return {window, bool(op.getSoftcap()), bool(op.getCuQ())};
+}
+
 FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
                                                             StringRef name) {
   auto headDim = [](auto op) {
@@ -187,39 +194,37 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   };
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
-    // getRight() is 0 where there is only a causal mask.
-    MaskKind mask = forward.getLeft() || forward.getRight().value_or(0) != 0
-                        ? MaskKind::Window
-                    : forward.getRight() || forward.getCausal()
-                        ? MaskKind::Causal
-                        : MaskKind::None;
     int64_t valueDim = forward.getV().getType().getShape().back();
     FailureOr<TileSizes> sizes = chooseSizes(
         op, headDim(forward),
         [&](const Chip &chip, int64_t headDim) {
-          return findForwardTileSizes(chip, headDim, valueDim, mask,
-                                      bool(forward.getCuQ()));
+          return findForwardTileSizes(chip, headDim, valueDim,
+                                      featuresOf(forward));
         },
         /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
     kernels.push_back({name.str(), sizes->warps, sizes->producers,
                        registersOf(*sizes), sizes->turns, sizes->storers,
+                       sizes->savesRegisters,
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
     return kernels;
   }
   auto backward = cast<AttentionBackwardOp>(op);
+  AttentionFeatures features = featuresOf(backward);
+  features.atomicKeys = backward.getKvMode() == KVAccumulation::Atomic;
   auto findKeys = [&](const Chip &chip, int64_t headDim) {
-    return findBackwardKeysTileSizes(chip, headDim, bool(backward.getSoftcap()),
-                                     bool(backward.getCuQ()));
+    return findBackwardKeysTileSizes(chip, headDim, features);
+  };
+  auto findQueries = [&](const Chip &chip, int64_t headDim) {
+    return findBackwardQueriesTileSizes(chip, headDim, features);
   };
   FailureOr<TileSizes> keys = chooseSizes(op, headDim(backward), findKeys,
                                           /*warpsAlongRows=*/false);
-  FailureOr<TileSizes> queries =
-      chooseSizes(op, headDim(backward), findBackwardQueriesTileSizes,
-                  /*warpsAlongRows=*/false);
+  FailureOr<TileSizes> queries = chooseSizes(op, headDim(backward), findQueries,
+                                             /*warpsAlongRows=*/false);
   if (failed(keys) || failed(queries))
     return failure();
   for (BackwardKernel &kernel :
@@ -227,7 +232,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
                        kernel.sizes.producers, registersOf(kernel.sizes),
                        kernel.sizes.turns, kernel.sizes.storers,
-                       std::move(kernel.build)});
+                       kernel.sizes.savesRegisters, std::move(kernel.build)});
   return kernels;
 }
 
@@ -276,6 +281,8 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
                         b.getDenseI32ArrayAttr(plannedKernel.registers));
       if (plannedKernel.turns)
         kernel->setAttr(TileDialect::kTurnsAttr, b.getUnitAttr());
+      if (plannedKernel.savesRegisters)
+        kernel->setAttr(TileDialect::kSavesRegistersAttr, b.getUnitAttr());
       markScalars(op, kernel);
       markAccumulators(op, name, kernel);
       Block &entry = kernel.getBody().emplaceBlock();

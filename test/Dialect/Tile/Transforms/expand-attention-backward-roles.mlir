@@ -104,3 +104,15 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
       : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !pstats, !cu, !cu
   return
 }
+
+// The addresses of atomics take registers, which the kernel saves.
+!pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
+// CHECK-LABEL: tile.kernel @atomic_dkv
+// CHECK-SAME: tile.registers = array<i32: 240, 24>, tile.saves_registers, tile.storing_warps = 3 : i64
+func.func @atomic(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
+                  %dk: !pq, %dv: !pq, %stats: !pstats, %dka: !pacc, %dva: !pacc, %cu: !cu, %max: index, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats kv_acc atomic %dka, %dva seqlens %cu, %cu max %max, %max scale %scale
+      : !pq, !pq, !pq, !pq, !pq, !prows, !pq, !pq, !pq, !pstats, !pacc, !pacc, !cu, !cu
+  return
+}

@@ -101,18 +101,15 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
 
 !small = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
-// Four groups of small heads take turns. Under a softcap, where tanh takes the
-// registers, the loop over the keys that need no mask has bounds of its own.
+// Four groups of small heads take turns, but under a softcap, where tanh takes
+// the registers.
 // CHECK-LABEL: tile.kernel @small
 // CHECK-SAME: num_warps = 16 : i32
 // CHECK-SAME: tile.turns
-// CHECK-NOT: tile.recompute
 // CHECK-LABEL: tile.kernel @small_softcap
-// CHECK: tile.recompute
-// CHECK: scf.for
-// CHECK-NOT: arith.cmpi slt, {{.*}} : tensor
+// CHECK-SAME: num_warps = 8 : i32
+// CHECK-NOT: tile.turns
 // CHECK: math.tanh
-// CHECK: scf.yield
 func.func @small(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {causal} : !small, !small, !small, !small
   return
@@ -122,19 +119,18 @@ func.func @small_softcap(%q: !small, %k: !small, %v: !small, %o: !small, %scale:
   return
 }
 
-!large = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-
-// The bounds of the keys that need a mask are computed in front of their loop.
-// CHECK-LABEL: tile.kernel @large
+// Of a packed batch, the bounds of the keys that need a mask are computed again
+// in front of their loop.
+// CHECK-LABEL: tile.kernel @packed_causal
 // CHECK: math.exp2
-// CHECK: %[[ROW:.*]] = tile.recompute
+// CHECK-NOT: scf.for
 // CHECK: tile.recompute
 // CHECK: scf.for
-// CHECK: arith.cmpi slt, {{.*}} : tensor<128x80xi32>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<128x128xi32>
 // CHECK: scf.for
-// CHECK-NOT: tile.recompute
-// CHECK: tile.return
-func.func @large(%q: !large, %k: !large, %v: !large, %o: !large, %scale: f32) {
-  tile.attention %q, %k, %v, %o scale %scale {causal} : !large, !large, !large, !large
+// CHECK-NOT: arith.cmpi slt, {{.*}} : tensor
+// CHECK: } {tile.stages = 2 : i64}
+func.func @packed_causal(%q: !p, %cu: !cu, %max: index, %scale: f32) {
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale {causal} : !p, !p, !p, !p, !cu, !cu
   return
 }

@@ -48,6 +48,7 @@ const Config kConfigs[] = {
     {"packed", 64, 64, "f16", 2, 1, {{37, 41}, {0, 0}, {70, 30}, {0, 5}, {6, 0}}, -1, 0, true, true, 2, false},
     {"packed_atomic", 64, 64, "f16", 2, 1, {{9, 140}, {33, 20}}, 12, -1, true, false, 3, true, "separate"},
     {"packed_sums", 128, 128, "bf16", 2, 1, {{70, 41}, {5, 130}, {0, 9}, {64, 64}}, -1, 0, true, false, 0, true},
+    {"packed_tight", 128, 128, "f16", 2, 1, {{70, 41}, {5, 130}, {0, 9}}, -1, 0, true, false, 2, true, "atomic"},
     {"d96", 96, 96, "f16", 1, 1, {{20, 50}}, -1, -1, false, false, 0, true},
     {"d192", 192, 128, "bf16", 1, 1, {{20, 40}}, -1, 0, false, false, 0, true},
     {"d256", 256, 256, "f16", 1, 1, {{20, 40}}, -1, -1, false, false, 0, false},

@@ -48,6 +48,12 @@ def Tile_Dialect : Dialect {
     static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
     /// Unit attribute of a kernel, see tile-overlap-dots.
     static constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
+    /// Unit attribute of a kernel with roles that trades time for registers:
+    /// descriptors that loops do not change are computed beside the products
+    /// that read them (tile-to-nvgpu), and a whole warp counts and waits for a
+    /// role of one thread (tile-vectorize), which leaves numbers in uniform
+    /// registers.
+    static constexpr llvm::StringLiteral kSavesRegistersAttr = "tile.saves_registers";
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
     /// choose, see tile-choose-accumulators.
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";

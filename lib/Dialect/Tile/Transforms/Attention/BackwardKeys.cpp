@@ -335,9 +335,6 @@ void KeyBuilder::build() {
   Value block = launch(Side::Keys, sizes.blockN, /*kvHeads=*/!mode);
   Value kh = viewHead(k, Side::Keys, kvHead);
   Value vh = viewHead(v, Side::Keys, kvHead);
-  Value owner = mode == KVAccumulation::Separate ? head : kvHead;
-  Value dkh = viewHead(dk, Side::Keys, owner);
-  Value dvh = viewHead(dv, Side::Keys, owner);
   computeFactors();
   cScores = splat(scores(b.getF32Type()), c);
   if (isPacked()) // not in a loop
@@ -365,8 +362,10 @@ void KeyBuilder::build() {
                 return walkHead(add(firstHead, i), carried);
               });
         }
-        write(sums[0], dkh, scale);
-        write(sums[1], dvh, Value());
+        // Only here, so that the loops need not keep it in registers.
+        Value owner = mode == KVAccumulation::Separate ? head : kvHead;
+        write(sums[0], viewHead(dk, Side::Keys, owner), scale);
+        write(sums[1], viewHead(dv, Side::Keys, owner), Value());
       },
       /*hasRoles=*/sizes.producers != 0);
 }

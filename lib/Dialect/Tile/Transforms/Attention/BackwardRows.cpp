@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace tile;
 
-/// Rows of one block of threads: those that convert dq_acc are faster with half
+/// Rows of one block of threads: those that convert sums are faster with half
 /// as many, docs/performance.md.
 static constexpr int64_t kRows = 32, kScaledRows = 16;
 /// Rows that a block reads at a time where it goes over all of a head.
@@ -172,7 +172,9 @@ void PassBuilder::buildScaleQueries() {
 }
 
 void PassBuilder::buildSumKeys() {
-  Value block = launch(Side::Keys, kRows, /*kvHeads=*/true);
+  if (op.getKvMode() == KVAccumulation::Atomic)
+    rows = kScaledRows;
+  Value block = launch(Side::Keys, rows, /*kvHeads=*/true);
   auto sum = [&](Value acc, Value gradient, Value row) {
     Value to = viewHead(gradient, Side::Keys, kvHead);
     if (op.getKvMode() == KVAccumulation::Atomic)
@@ -192,7 +194,7 @@ void PassBuilder::buildSumKeys() {
         });
     store(loop.getResult(0), to, row);
   };
-  forEachBlock(sk, kRows, block, [&](Value row) {
+  forEachBlock(sk, rows, block, [&](Value row) {
     sum(lookup(op.getDkAcc()), lookup(op.getDk()), row);
     sum(lookup(op.getDvAcc()), lookup(op.getDv()), row);
   });

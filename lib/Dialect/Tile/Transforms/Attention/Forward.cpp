@@ -71,13 +71,6 @@ private:
   void buildStream();
   /// Enters work number `number` of this block of threads.
   Steps enterRows(Value number);
-  /// Enters the same work again, or only locates its steps again: what is known
-  /// of it then takes no registers up to here.
-  Steps enterAgain();
-  Steps locateAgain();
-  /// The same for a block of rows of a packed batch, whose sequence is in
-  /// registers as well.
-  Steps locateInSequence();
   /// A loop over `count` works that starts from `inits`.
   SmallVector<Value>
   forEachWork(Value count, ValueRange inits,
@@ -101,9 +94,6 @@ private:
                   Value sum);
 
   Value o, lse, sink;
-  /// Inside a loop over works, the number of the one whose keys are walked
-  /// over.
-  Value current;
   /// This block's views of the buffers, and its head's sink times log2(e).
   Value qh, kh, vh, oh, lseh, sink2;
   /// Q, and c per row and per score.
@@ -240,27 +230,23 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
       return SmallVector<Value>{weights, scaled, next.max, next.sum};
     });
   };
-  // Where loops leave no register for what others need: at head dimension 256
-  // and under a softcap.
-  bool isStream = sizes.queryStages > 1;
   if (right) {
-    if (isPacked())
-      steps = locateInSequence();
-    else if (current && !isStream)
-      steps = locateAgain();
+    // Of a packed batch more is known only here: what follows from it takes no
+    // registers up to this loop.
+    if (isPacked()) {
+      row = recompute(row);
+      recomputeSequence();
+      computeKeyRanges();
+      steps = locateSteps();
+    }
     walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
          /*maskLeft=*/false, /*maskRight=*/true);
   }
-  if (current && isStream && softcap)
-    steps = enterAgain();
   walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
        /*maskRight=*/false);
-  if (left) {
-    if (isPacked())
-      steps = locateInSequence();
+  if (left)
     walk(begin, min(fullBegin, steps.top), /*maskLeft=*/true,
          /*maskRight=*/true);
-  }
   return carried;
 }
 
@@ -273,10 +259,6 @@ void ForwardBuilder::buildAhead(Steps steps) {
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});
-  if (isPacked())
-    steps = locateInSequence();
-  else if (current && softcap)
-    steps = enterAgain();
   endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
            carried[2], carried[3]});
 }
@@ -290,29 +272,6 @@ ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
   return locateSteps();
 }
 
-ForwardBuilder::Steps ForwardBuilder::enterAgain() {
-  current = RecomputeOp::create(b, current);
-  sk = recompute(sk);
-  return enterRows(current);
-}
-
-ForwardBuilder::Steps ForwardBuilder::locateInSequence() {
-  row = recompute(row);
-  recomputeSequence();
-  computeKeyRanges();
-  return locateSteps();
-}
-
-ForwardBuilder::Steps ForwardBuilder::locateAgain() {
-  row = recompute(row);
-  sk = recompute(sk);
-  // Of no work, the rows are past the last one.
-  computeKeyRanges(
-      causal ? arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, sq)
-             : Value());
-  return locateSteps();
-}
-
 SmallVector<Value> ForwardBuilder::forEachWork(
     Value count, ValueRange inits,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
@@ -322,11 +281,7 @@ SmallVector<Value> ForwardBuilder::forEachWork(
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
-        Value keys = sk;
-        current = number;
         scf::YieldOp::create(b, body(number, carried));
-        current = Value();
-        sk = keys;
       });
   loop->setAttr(TileDialect::kStagesAttr,
                 b.getI64IntegerAttr(sizes.queryStages));

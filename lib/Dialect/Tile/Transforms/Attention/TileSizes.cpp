@@ -16,6 +16,7 @@ struct TileSizesRow {
   int64_t minSharedBytes, maxHeadDim;
   TileSizes sizes;
   int64_t maxValueDim = 256;
+  int64_t minHeadDim = 0;
 };
 } // namespace
 
@@ -62,23 +63,10 @@ static constexpr TileSizesRow kForwardRoles[] = {
     {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},
 };
 
-// The same under a mask, which takes registers. Of small blocks less is for
-// nothing on the diagonal.
-static constexpr TileSizesRow kForwardRolesCausal[] = {
-    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
-    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
-    {MmaKind::Wgmma,    163840,   192, {128,  96,  8, 2, 1, 4, 232, 40, 2}, 128},
-    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 232, 40, 1}},
-};
-
-// The same in a window: of so large heads there are no registers left to go
-// from one block of rows to the next.
+// What differs in a window, of which large blocks compute more in vain, and
+// under a softcap, which takes registers.
 static constexpr TileSizesRow kForwardRolesWindow[] = {
     {MmaKind::Wgmma,    163840,    64, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
-    {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
-    {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 240, 24}},
-    {MmaKind::Wgmma,    163840,   256, {128,  80,  8, 2, 1, 4, 240, 24}},
 };
 // clang-format on
 
@@ -129,7 +117,20 @@ static constexpr TileSizesRow kBackwardKeysRolesPacked[] = {
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 232, 40}},
 };
 
-// What differs under a softcap, whose derivative takes registers.
+// What differs where dK and dV leave by atomics, whose addresses take registers;
+// the first row but for packed batches.
+static constexpr TileSizesRow kBackwardKeysAtomicDense[] = {
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24, 0, 0, false, 0, true}},
+};
+static constexpr TileSizesRow kBackwardKeysAtomic[] = {
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3, true}, 256, 65},
+};
+
+// What differs under a softcap, whose derivative takes registers; the first row
+// in packed batches and where dK and dV leave by atomics, too.
+static constexpr TileSizesRow kBackwardKeysSoftcapTight[] = {
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3, true}, 256, 97},
+};
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
     {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 232, 40}},
     {MmaKind::Wgmma,    163840,    96, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
@@ -153,12 +154,20 @@ static constexpr TileSizesRow kBackwardQueries[] = {
 };
 // clang-format on
 
+// The same for packed batches, of which more is in registers.
+// clang-format off
+static constexpr TileSizesRow kBackwardQueriesPacked[] = {
+    {MmaKind::MmaSync,       0,    64, { 64, 64, 4}},
+};
+// clang-format on
+
 static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
                                      const Chip &chip, int64_t headDim,
                                      int64_t valueDim = 0) {
   const auto *row = llvm::find_if(table, [&](const TileSizesRow &row) {
     return row.minSharedBytes <= chip.sharedBytes &&
-           headDim <= row.maxHeadDim && valueDim <= row.maxValueDim &&
+           headDim >= row.minHeadDim && headDim <= row.maxHeadDim &&
+           valueDim <= row.maxValueDim &&
            llvm::any_of(chip.mma, [&](llvm::StringRef name) {
              return findMma(name)->kind == row.kind;
            });
@@ -168,58 +177,56 @@ static std::optional<TileSizes> find(llvm::ArrayRef<TileSizesRow> table,
   return row->sizes;
 }
 
-static llvm::ArrayRef<TileSizesRow> rolesFor(MaskKind mask) {
-  switch (mask) {
-  case MaskKind::None:
-    return kForwardRoles;
-  case MaskKind::Causal:
-    return kForwardRolesCausal;
-  case MaskKind::Window:
-    return kForwardRolesWindow;
-  }
-  llvm_unreachable("not a mask");
+std::optional<TileSizes>
+tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
+                           AttentionFeatures features) {
+  if (!chip.bulkCopy)
+    return find(kForward, chip, headDim);
+  std::optional<TileSizes> sizes;
+  if (features.window || features.softcap)
+    sizes = find(kForwardRolesWindow, chip, headDim, valueDim);
+  if (!sizes)
+    sizes = find(kForwardRoles, chip, headDim, valueDim);
+  if (!sizes)
+    return find(kForward, chip, headDim);
+  // How much work sequences of a packed batch are, only kernels know.
+  if (features.packed)
+    sizes->queryStages = 0;
+  if (sizes->queryStages != 0)
+    sizes->processors = chip.processors;
+  return sizes;
 }
 
 std::optional<TileSizes>
-tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
-                           MaskKind mask, bool isPacked) {
-  if (chip.bulkCopy)
-    if (std::optional<TileSizes> sizes =
-            find(rolesFor(mask), chip, headDim, valueDim)) {
-      // How much work sequences of a packed batch are, only kernels know. Of
-      // 8 and 4 warps, those that copy need more registers than in a dense one.
-      if (isPacked) {
-        sizes->queryStages = 0;
-        if (sizes->warps == 8) {
-          sizes->registers = 232;
-          sizes->producerRegisters = 40;
-        }
-      }
-      if (sizes->queryStages != 0)
-        sizes->processors = chip.processors;
-      return sizes;
-    }
-  return find(kForward, chip, headDim);
-}
-
-std::optional<TileSizes> tile::findBackwardKeysTileSizes(const Chip &chip,
-                                                         int64_t headDim,
-                                                         bool softcap,
-                                                         bool isPacked) {
-  if (chip.bulkCopy) {
-    if (std::optional<TileSizes> sizes =
-            find(kBackwardKeysSoftcap, chip, headDim);
-        sizes && softcap)
-      return sizes;
-    if (std::optional<TileSizes> sizes =
-            find(isPacked ? kBackwardKeysRolesPacked : kBackwardKeysRoles, chip,
-                 headDim))
-      return sizes;
+tile::findBackwardKeysTileSizes(const Chip &chip, int64_t headDim,
+                                AttentionFeatures features) {
+  if (!chip.bulkCopy)
+    return find(kBackwardKeys, chip, headDim);
+  // What differs comes first.
+  llvm::SmallVector<llvm::ArrayRef<TileSizesRow>> tables;
+  if (features.softcap) {
+    if (features.packed || features.atomicKeys)
+      tables.push_back(kBackwardKeysSoftcapTight);
+    tables.push_back(kBackwardKeysSoftcap);
+  } else if (features.atomicKeys) {
+    if (!features.packed)
+      tables.push_back(kBackwardKeysAtomicDense);
+    tables.push_back(kBackwardKeysAtomic);
   }
-  return find(kBackwardKeys, chip, headDim);
+  tables.push_back(features.packed ? kBackwardKeysRolesPacked
+                                   : kBackwardKeysRoles);
+  tables.push_back(kBackwardKeys);
+  for (llvm::ArrayRef<TileSizesRow> table : tables)
+    if (std::optional<TileSizes> sizes = find(table, chip, headDim))
+      return sizes;
+  return std::nullopt;
 }
 
-std::optional<TileSizes> tile::findBackwardQueriesTileSizes(const Chip &chip,
-                                                            int64_t headDim) {
-  return find(kBackwardQueries, chip, headDim);
+std::optional<TileSizes>
+tile::findBackwardQueriesTileSizes(const Chip &chip, int64_t headDim,
+                                   AttentionFeatures features) {
+  std::optional<TileSizes> sizes;
+  if (features.packed)
+    sizes = find(kBackwardQueriesPacked, chip, headDim);
+  return sizes ? sizes : find(kBackwardQueries, chip, headDim);
 }

@@ -27,17 +27,25 @@ struct TileSizes {
   bool turns = false;
   /// Warps that let the copy engine add sums to memory, besides the producers.
   int64_t storers = 0;
+  /// Whether the kernel has `tile.saves_registers`.
+  bool savesRegisters = false;
 };
 
-/// What hides keys from a query.
-enum class MaskKind { None, Causal, Window };
+/// What of attention decides between rows of the tables.
+struct AttentionFeatures {
+  /// Whether keys are hidden otherwise than by a causal mask.
+  bool window;
+  bool softcap, packed;
+  /// Whether the blocks of threads of several heads add to dK and dV.
+  bool atomicKeys = false;
+};
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of
 /// the two head dimensions and `valueDim` that of V; none if no size is known
 /// to fit.
 std::optional<TileSizes> findForwardTileSizes(const Chip &chip, int64_t headDim,
-                                              int64_t valueDim, MaskKind mask,
-                                              bool isPacked);
+                                              int64_t valueDim,
+                                              AttentionFeatures features);
 
 /// Of the kernels of tile.attention_backward that own keys and queries.
 struct BackwardSizes {
@@ -48,11 +56,12 @@ struct BackwardSizes {
 /// and walks over blockM queries at a time.
 std::optional<TileSizes> findBackwardKeysTileSizes(const Chip &chip,
                                                    int64_t headDim,
-                                                   bool softcap, bool isPacked);
+                                                   AttentionFeatures features);
 
 /// The same for the kernel that owns blockM queries.
-std::optional<TileSizes> findBackwardQueriesTileSizes(const Chip &chip,
-                                                      int64_t headDim);
+std::optional<TileSizes>
+findBackwardQueriesTileSizes(const Chip &chip, int64_t headDim,
+                             AttentionFeatures features);
 
 } // namespace tile
 

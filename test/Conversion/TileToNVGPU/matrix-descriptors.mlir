@@ -1,0 +1,128 @@
+// Where descriptors that a loop does not change are computed: before it, where
+// uniform registers hold them, or beside the products that read them.
+//
+// RUN: tile-opt %s --tile-to-nvgpu | FileCheck %s
+
+#shared = #gpu.address_space<workgroup>
+module attributes {tile.target = "sm_90a"} {
+
+// CHECK-LABEL: func @few
+// CHECK-COUNT-2: "mov.b32 $0, $1;"
+// CHECK: scf.for
+// CHECK-NOT: "mov.b32 $0, $1;"
+// CHECK: return
+func.func @few(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a0 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 0 : i32} : memref<4096xf16, #shared>
+  %a1 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 2 : i32} : memref<4096xf16, #shared>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%s = %c) -> vector<4xf32> : i32 {
+    %d0 = tile_gpu.wgmma "wgmma.m64k16.f16" %a0, %b, %s : i64, vector<4xf32>
+    %d1 = tile_gpu.wgmma "wgmma.m64k16.f16" %a1, %b, %d0 : i64, vector<4xf32>
+    scf.yield %d1 : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// A product of more instructions than descriptors fit beside each other.
+// CHECK-LABEL: func @long
+// CHECK-NOT: "mov.b32 $0, $1;"
+// CHECK: scf.for
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+// CHECK: return
+func.func @long(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a0 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 0 : i32} : memref<4096xf16, #shared>
+  %a1 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 2 : i32} : memref<4096xf16, #shared>
+  %a2 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 4 : i32} : memref<4096xf16, #shared>
+  %a3 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 6 : i32} : memref<4096xf16, #shared>
+  %a4 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 8 : i32} : memref<4096xf16, #shared>
+  %a5 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 10 : i32} : memref<4096xf16, #shared>
+  %a6 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 12 : i32} : memref<4096xf16, #shared>
+  %a7 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 14 : i32} : memref<4096xf16, #shared>
+  %a8 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 16 : i32} : memref<4096xf16, #shared>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%s = %c) -> vector<4xf32> : i32 {
+    %d0 = tile_gpu.wgmma "wgmma.m64k16.f16" %a0, %b, %s : i64, vector<4xf32>
+    %d1 = tile_gpu.wgmma "wgmma.m64k16.f16" %a1, %b, %d0 : i64, vector<4xf32>
+    %d2 = tile_gpu.wgmma "wgmma.m64k16.f16" %a2, %b, %d1 : i64, vector<4xf32>
+    %d3 = tile_gpu.wgmma "wgmma.m64k16.f16" %a3, %b, %d2 : i64, vector<4xf32>
+    %d4 = tile_gpu.wgmma "wgmma.m64k16.f16" %a4, %b, %d3 : i64, vector<4xf32>
+    %d5 = tile_gpu.wgmma "wgmma.m64k16.f16" %a5, %b, %d4 : i64, vector<4xf32>
+    %d6 = tile_gpu.wgmma "wgmma.m64k16.f16" %a6, %b, %d5 : i64, vector<4xf32>
+    %d7 = tile_gpu.wgmma "wgmma.m64k16.f16" %a7, %b, %d6 : i64, vector<4xf32>
+    %d8 = tile_gpu.wgmma "wgmma.m64k16.f16" %a8, %b, %d7 : i64, vector<4xf32>
+    scf.yield %d8 : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// Only in innermost loops.
+// CHECK-LABEL: func @outer
+// CHECK-COUNT-9: "mov.b32 $0, $1;"
+// CHECK: scf.for
+// CHECK-NOT: "mov.b32 $0, $1;"
+// CHECK: return
+func.func @outer(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a0 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 0 : i32} : memref<4096xf16, #shared>
+  %a1 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 2 : i32} : memref<4096xf16, #shared>
+  %a2 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 4 : i32} : memref<4096xf16, #shared>
+  %a3 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 6 : i32} : memref<4096xf16, #shared>
+  %a4 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 8 : i32} : memref<4096xf16, #shared>
+  %a5 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 10 : i32} : memref<4096xf16, #shared>
+  %a6 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 12 : i32} : memref<4096xf16, #shared>
+  %a7 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 14 : i32} : memref<4096xf16, #shared>
+  %a8 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 16 : i32} : memref<4096xf16, #shared>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%s = %c) -> vector<4xf32> : i32 {
+    %d0 = tile_gpu.wgmma "wgmma.m64k16.f16" %a0, %b, %s : i64, vector<4xf32>
+    %d1 = tile_gpu.wgmma "wgmma.m64k16.f16" %a1, %b, %d0 : i64, vector<4xf32>
+    %d2 = tile_gpu.wgmma "wgmma.m64k16.f16" %a2, %b, %d1 : i64, vector<4xf32>
+    %d3 = tile_gpu.wgmma "wgmma.m64k16.f16" %a3, %b, %d2 : i64, vector<4xf32>
+    %d4 = tile_gpu.wgmma "wgmma.m64k16.f16" %a4, %b, %d3 : i64, vector<4xf32>
+    %d5 = tile_gpu.wgmma "wgmma.m64k16.f16" %a5, %b, %d4 : i64, vector<4xf32>
+    %d6 = tile_gpu.wgmma "wgmma.m64k16.f16" %a6, %b, %d5 : i64, vector<4xf32>
+    %d7 = tile_gpu.wgmma "wgmma.m64k16.f16" %a7, %b, %d6 : i64, vector<4xf32>
+    %d8 = tile_gpu.wgmma "wgmma.m64k16.f16" %a8, %b, %d7 : i64, vector<4xf32>
+    scf.for %x = %c0 to %n step %c1 : i32 {
+    }
+    scf.yield %d8 : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// CHECK-LABEL: func @saves
+// CHECK-NOT: "mov.b32 $0, $1;"
+// CHECK: scf.for
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: wgmma.mma_async
+func.func @saves(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> attributes {tile.saves_registers} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a0 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 0 : i32} : memref<4096xf16, #shared>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%s = %c) -> vector<4xf32> : i32 {
+    %d0 = tile_gpu.wgmma "wgmma.m64k16.f16" %a0, %b, %s : i64, vector<4xf32>
+    scf.yield %d0 : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+}
