@@ -173,16 +173,22 @@ def feature_cases() -> List[Case]:
 #: What the executor runs: smaller, as a CPU is slower than a GPU.
 SMALL_SIZES = ((1, 1), (64, 128), (113, 203), (239, 1), (160, 257))
 SMALL_HEADS = ((2, 2), (4, 2), (3, 1))
+SMALL_PACKED = ((40, 70), (0, 0), (150, 20), (0, 9), (33, 0), (1, 1))
 
 
 def small_cases() -> List[Case]:
-    """Cases in which any two choices meet, for every head size and type."""
+    """Cases in which any two choices meet, for every head size and type, and a
+    packed batch for every head size."""
     models = list(product(HEAD_SIZES, DTYPES))
     rows = pairwise([models, MASKS, SMALL_HEADS, SMALL_SIZES, ORDERS])
     cases = [_case(*row) for row in rows]
     cases.append(
         _case(FULL_MODEL, MASKS[1], (2, 1), (113, 203), "bshd", lse=False)
     )
+    for i, (d, dv) in enumerate(HEAD_SIZES):
+        variant = Variant(d, dv, DTYPES[i % 2], *MASKS[i % len(MASKS)], packed=True)
+        heads = SMALL_HEADS[i % len(SMALL_HEADS)]
+        cases.append(Case(variant, *heads, SMALL_PACKED, ORDERS[i % 2]))
     return cases
 
 

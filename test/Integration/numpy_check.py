@@ -5,11 +5,11 @@ The same case, judged by the same rule, as check.py runs on a GPU.
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import Iterator, List, Tuple
 
 import numpy as np
 
-from cases import Case
+from cases import GRID_ROWS, Case
 from outcome import LSE_TOLERANCE, PAD_COLUMNS, PAD_ROWS, Outcome
 from tile.executor import Program
 
@@ -41,21 +41,23 @@ def decode(array: np.ndarray, dtype: str) -> np.ndarray:
 class Padded:
     """An array inside a larger one of NaN.
 
-    `view` is the array, [B, S, H, D] or, without `d`, [B, H, S].
+    `view` is the array, [B, S, H, D] or, without `d`, [B, H, S]; of a packed
+    batch B is 1 and S all tokens, and `argument` lacks B.
     """
 
     def __init__(self, case: Case, rows: int, heads: int, d: int, dtype: str):
         self.rows, self.d, self.order, self.dtype = rows, d, case.order, dtype
-        padded = rows + PAD_ROWS
+        padded, batch = rows + PAD_ROWS, 1 if case.variant.packed else case.batch
         if not d:
-            shape = (case.batch, heads, padded)
+            shape = (batch, heads, padded)
         elif case.order == "bshd":
-            shape = (case.batch, padded, heads, d)
+            shape = (batch, padded, heads, d)
         else:
-            shape = (case.batch, heads, padded, d + PAD_COLUMNS)
+            shape = (batch, heads, padded, d + PAD_COLUMNS)
         blank = np.full(shape, np.nan, np.float32)
         self.storage = aligned(blank if dtype == "f32" else encode(blank, dtype))
         self.view = self._view(self.storage)
+        self.argument = self.view[0] if case.variant.packed else self.view
 
     def is_intact(self) -> bool:
         """Whether all around the array is still NaN."""
@@ -111,14 +113,12 @@ def attention(
     return step(weights @ rows).transpose(0, 2, 1, 3), lse[..., 0]
 
 
-def visible(case: Case) -> np.ndarray:
-    """Which keys each query sees, [Sq, Sk]; aligned at the bottom right."""
+def visible(case: Case, sq: int, sk: int) -> np.ndarray:
+    """Which keys each query sees, [sq, sk]; aligned at the bottom right."""
     left, right = case.variant.window or (-1, -1)
     if case.variant.causal:
         right = 0 if right < 0 else min(right, 0)
-    distance = (
-        np.arange(case.sk)[None] - np.arange(case.sq)[:, None] - (case.sk - case.sq)
-    )
+    distance = np.arange(sk)[None] - np.arange(sq)[:, None] - (sk - sq)
     seen = np.ones(distance.shape, bool)
     if left >= 0:
         seen &= distance >= -left
@@ -127,15 +127,43 @@ def visible(case: Case) -> np.ndarray:
     return seen
 
 
+def sequences(case: Case) -> Iterator[Tuple[slice, slice]]:
+    """The queries and the keys that belong together."""
+    if not case.variant.packed:
+        yield slice(0, case.sq), slice(0, case.sk)
+        return
+    sq = sk = 0
+    for queries, keys in case.lengths:
+        yield slice(sq, sq + queries), slice(sk, sk + keys)
+        sq, sk = sq + queries, sk + keys
+
+
+def attention_of_all(
+    case: Case, q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, dtype=None
+) -> Tuple[np.ndarray, np.ndarray]:
+    """What attention() returns for each of the sequences, behind each other."""
+    results = []
+    for rows, keys in sequences(case):
+        sq, sk = rows.stop - rows.start, keys.stop - keys.start
+        # A key that no row sees stands for none.
+        inputs = [x[:, keys] if sk else np.zeros_like(x[:, :1]) for x in (k, v)]
+        seen = visible(case, sq, sk) if sk else np.zeros((sq, 1), bool)
+        results.append(attention(q[:, rows], *inputs, scale, seen, dtype))
+    outs, sums = zip(*results)
+    return np.concatenate(outs, axis=1), np.concatenate(sums, axis=2)
+
+
 def run_case(case: Case, program: Program, seed: int) -> Outcome:
     """Runs a case and judges all that it wrote."""
     variant, dtype = case.variant, case.variant.dtype
     generator = np.random.default_rng(seed)
     scale = variant.d**-0.5
+    *_, (rows, keys) = sequences(case)
+    sq, sk = rows.stop, keys.stop
     sizes = (
-        (case.sq, case.heads, variant.d),
-        (case.sk, case.kv_heads, variant.d),
-        (case.sk, case.kv_heads, variant.dv),
+        (sq, case.heads, variant.d),
+        (sk, case.kv_heads, variant.d),
+        (sk, case.kv_heads, variant.dv),
     )
     inputs = [Padded(case, *size, dtype) for size in sizes]
     for tensor in inputs:
@@ -143,10 +171,14 @@ def run_case(case: Case, program: Program, seed: int) -> Outcome:
             generator.standard_normal(tensor.view.shape, np.float32), dtype
         )
     before = [tensor.storage.copy() for tensor in inputs]
-    outputs = {"out": Padded(case, case.sq, case.heads, variant.dv, dtype)}
+    outputs = {"out": Padded(case, sq, case.heads, variant.dv, dtype)}
     if variant.lse:
-        outputs["lse"] = Padded(case, case.sq, case.heads, 0, "f32")
-    program(*(t.view for t in inputs), *(t.view for t in outputs.values()), scale)
+        outputs["lse"] = Padded(case, sq, case.heads, 0, "f32")
+    arguments = [t.argument for t in (*inputs, *outputs.values())]
+    if variant.packed:
+        ends = np.cumsum([(0, 0), *case.lengths], axis=0, dtype=np.int32)
+        arguments += [np.ascontiguousarray(side) for side in ends.T] + [GRID_ROWS]
+    program(*arguments, scale)
 
     faults: List[str] = []
     for name, tensor in outputs.items():
@@ -157,9 +189,8 @@ def run_case(case: Case, program: Program, seed: int) -> Outcome:
             faults.append(f"changed {name}")
 
     q, k, v = (tensor.values() for tensor in inputs)
-    seen = visible(case)
-    reference, sums = attention(q, k, v, scale, seen)
-    low, _ = attention(q, k, v, scale, seen, dtype)
+    reference, sums = attention_of_all(case, q, k, v, scale)
+    low, _ = attention_of_all(case, q, k, v, scale, dtype)
     out = outputs["out"].values()
     rounded = round_to(reference, dtype)
     slack = round_to(round_to(rounded + np.float32(0.3), dtype) - np.float32(0.3), dtype)
