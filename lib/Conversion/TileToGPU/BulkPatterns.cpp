@@ -123,9 +123,10 @@ SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
 /// first element from there on.
 void forEachBox(
     OpBuilder &builder, Location loc, const TensorMapBoxes &boxes,
-    int64_t distance, SmallVector<Value> coordinates,
+    int64_t distance, ArrayRef<Value> place,
     llvm::function_ref<void(ValueRange coordinates, int64_t first)> emit) {
-  Value column = coordinates[0];
+  Value column = place.front();
+  SmallVector<Value> coordinates(place);
   for (int64_t i = 0; i < boxes.count; ++i) {
     coordinates[0] = arith::AddIOp::create(
         builder, loc, column, constantI32(builder, loc, i * boxes.columns));
