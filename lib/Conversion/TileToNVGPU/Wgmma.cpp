@@ -286,7 +286,7 @@ static tile::gpu::WgmmaOp getFirst(tile::gpu::WgmmaOp op) {
 /// registers, of which there are 63: with more than this many instructions of a
 /// product, ptxas keeps invariant descriptors in other registers, and copies
 /// them. With fewer, computing them takes time. Measured on an H200,
-/// docs/performance.md.
+/// docs/notes/hopper-registers.md.
 static constexpr size_t kMostInvariantDescriptors = 8;
 
 void tile::placeMatrixDescriptors(Operation *root) {

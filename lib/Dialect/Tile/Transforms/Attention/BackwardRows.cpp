@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace tile;
 
 /// Rows of one block of threads: those that convert sums are faster with half
-/// as many, docs/performance.md.
+/// as many, docs/notes/hopper-backward.md.
 static constexpr int64_t kRows = 32, kScaledRows = 16;
 /// Rows that a block reads at a time where it goes over all of a head.
 static constexpr int64_t kManyRows = 1024;

@@ -52,7 +52,7 @@ static constexpr TileSizesRow kForward[] = {
 // output; in shared memory lie K and V twice, and Q once or, so that blocks of
 // rows follow each other without a gap, twice. Roles share the registers that a
 // block starts with: 168 for each of 384 threads, 128 for each of 512, 96 for
-// each of 640. Measured on an H200, docs/performance.md.
+// each of 640. Measured on an H200, docs/notes/hopper-forward.md.
 // clang-format off
 static constexpr TileSizesRow kForwardRoles[] = {
     // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, -, turns; head of V
