@@ -307,6 +307,9 @@ char *Block::accessShared(Thread &thread, const Site &site, uint64_t address,
 
 char *Block::access(Thread &thread, const Site &site, uint64_t address,
                     unsigned bytes, unsigned alignment, AccessKind kind) {
+  // Private memory, through a pointer that may also point elsewhere.
+  if (address - reinterpret_cast<uintptr_t>(thread.bottom) < thread.size)
+    return reinterpret_cast<char *>(address);
   if (checker)
     checker->access(thread, site, address, bytes, alignment, kind);
   if (counter) {

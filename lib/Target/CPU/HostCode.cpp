@@ -9,6 +9,63 @@
 
 using namespace llvm;
 
+/// Rounds a float, or a vector of floats, to the nearest bf16, ties to even.
+static Value *narrowToBF16(IRBuilder<> &builder, Value *value) {
+  Type *type = value->getType();
+  Type *i32 = type->getWithNewType(builder.getInt32Ty());
+  Type *i16 = type->getWithNewType(builder.getInt16Ty());
+  auto constant = [&](uint32_t value) { return ConstantInt::get(i32, value); };
+  Value *bits = builder.CreateBitCast(value, i32);
+  Value *odd =
+      builder.CreateAnd(builder.CreateLShr(bits, constant(16)), constant(1));
+  Value *rounded =
+      builder.CreateAdd(bits, builder.CreateAdd(odd, constant(0x7fff)));
+  // Rounding could make an infinity of a NaN.
+  Value *quiet = builder.CreateOr(bits, constant(0x00400000));
+  Value *nan = builder.CreateFCmpUNO(value, value);
+  Value *high = builder.CreateLShr(builder.CreateSelect(nan, quiet, rounded),
+                                   constant(16));
+  return builder.CreateBitCast(builder.CreateTrunc(high, i16),
+                               type->getWithNewType(builder.getBFloatTy()));
+}
+
+/// Rounds a double to a float so that rounding the result once more gives what
+/// rounding the double at once gives: to the neighbour with an odd significand
+/// unless the float is exact ("round to odd").
+static Value *narrowToOddFloat(IRBuilder<> &builder, Value *value) {
+  Value *nearest = builder.CreateFPTrunc(value, builder.getFloatTy());
+  Value *back = builder.CreateFPExt(nearest, builder.getDoubleTy());
+  Value *bits = builder.CreateBitCast(nearest, builder.getInt32Ty());
+  auto magnitude = [&](Value *number) {
+    return builder.CreateUnaryIntrinsic(Intrinsic::fabs, number);
+  };
+  Value *isBelow = builder.CreateFCmpOLT(magnitude(back), magnitude(value));
+  Value *neighbour = builder.CreateSelect(
+      isBelow, builder.CreateAdd(bits, builder.getInt32(1)),
+      builder.CreateSub(bits, builder.getInt32(1)));
+  Value *isOdd = builder.CreateTrunc(bits, builder.getInt1Ty());
+  Value *stays = builder.CreateOr(isOdd, builder.CreateFCmpUEQ(back, value));
+  return builder.CreateBitCast(builder.CreateSelect(stays, bits, neighbour),
+                               builder.getFloatTy());
+}
+
+void tile::cpu::defineBF16Functions(Module &module) {
+  Type *bf16 = Type::getBFloatTy(module.getContext());
+  for (auto [name, isDouble] :
+       {std::pair("__truncsfbf2", false), {"__truncdfbf2", true}}) {
+    Type *from = isDouble ? Type::getDoubleTy(module.getContext())
+                          : Type::getFloatTy(module.getContext());
+    auto *function =
+        Function::Create(FunctionType::get(bf16, {from}, false),
+                         GlobalValue::ExternalLinkage, name, module);
+    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
+    Value *value = function->getArg(0);
+    if (isDouble)
+      value = narrowToOddFloat(builder, value);
+    builder.CreateRet(narrowToBF16(builder, value));
+  }
+}
+
 void tile::cpu::expandBF16Conversions(Function &function) {
   for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
     auto *cast = dyn_cast<CastInst>(&inst);
@@ -23,29 +80,16 @@ void tile::cpu::expandBF16Conversions(Function &function) {
     if (!narrows && !widens)
       continue;
     IRBuilder<> builder(cast);
-    Type *i32 = from->getWithNewType(builder.getInt32Ty());
-    Type *i16 = from->getWithNewType(builder.getInt16Ty());
-    auto constant = [&](uint32_t value) {
-      return ConstantInt::get(i32, value);
-    };
     Value *value;
     if (widens) {
+      Type *i32 = from->getWithNewType(builder.getInt32Ty());
+      Type *i16 = from->getWithNewType(builder.getInt16Ty());
       value = builder.CreateZExt(
           builder.CreateBitCast(cast->getOperand(0), i16), i32);
-      value = builder.CreateBitCast(builder.CreateShl(value, constant(16)), to);
+      value = builder.CreateBitCast(
+          builder.CreateShl(value, ConstantInt::get(i32, 16)), to);
     } else {
-      Value *bits = builder.CreateBitCast(cast->getOperand(0), i32);
-      Value *odd = builder.CreateAnd(builder.CreateLShr(bits, constant(16)),
-                                     constant(1));
-      Value *rounded =
-          builder.CreateAdd(bits, builder.CreateAdd(odd, constant(0x7fff)));
-      // Rounding could make an infinity of a NaN.
-      Value *quiet = builder.CreateOr(bits, constant(0x00400000));
-      Value *nan =
-          builder.CreateFCmpUNO(cast->getOperand(0), cast->getOperand(0));
-      Value *high = builder.CreateLShr(
-          builder.CreateSelect(nan, quiet, rounded), constant(16));
-      value = builder.CreateBitCast(builder.CreateTrunc(high, i16), to);
+      value = narrowToBF16(builder, cast->getOperand(0));
     }
     cast->replaceAllUsesWith(value);
     cast->eraseFromParent();

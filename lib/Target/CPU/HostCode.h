@@ -11,6 +11,10 @@ namespace tile::cpu {
 /// integer arithmetic: exact, rounding to nearest even.
 void expandBF16Conversions(llvm::Function &function);
 
+/// Defines the functions that the host's back end calls to narrow to bf16 where
+/// the host has no instruction; not every libgcc and compiler-rt has them.
+void defineBF16Functions(llvm::Module &module);
+
 /// Makes a division of integers by zero, and of the smallest one by -1, have
 /// some result: the host would trap. Returns before the division whether it is
 /// such a one, an i1; null if it never is.

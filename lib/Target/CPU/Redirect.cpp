@@ -6,6 +6,7 @@
 #include "HostCode.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,6 +52,7 @@ public:
 
 private:
   void placeShared();
+  void copyConstantsWithSharedAddresses(ArrayRef<Constant *> shared);
   void addThreadArguments();
   void addEntry(Function &kernel);
   void redirectFunction(Function &function);
@@ -147,6 +149,54 @@ void Redirection::placeShared() {
   result.staticShared = end;
 }
 
+/// Gives each function its own copy of every constant global whose initialiser
+/// holds an address in shared memory, which depends on the block.
+void Redirection::copyConstantsWithSharedAddresses(
+    ArrayRef<Constant *> shared) {
+  SmallSetVector<GlobalVariable *, 4> holders;
+  SmallSetVector<Constant *, 16> worklist(shared.begin(), shared.end());
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (User *user : worklist[i]->users()) {
+      if (auto *global = dyn_cast<GlobalVariable>(user))
+        holders.insert(global);
+      else if (auto *constant = dyn_cast<Constant>(user))
+        worklist.insert(constant);
+    }
+  for (GlobalVariable *holder : holders) {
+    // llvm.used and its like hold addresses that nothing reads.
+    if (holder->hasAppendingLinkage()) {
+      holder->eraseFromParent();
+      continue;
+    }
+    convertUsersOfConstantsToInstructions({holder});
+    SmallDenseMap<Function *, SmallVector<Use *>> uses;
+    bool copied = holder->isConstant();
+    for (Use &use : holder->uses())
+      if (auto *inst = dyn_cast<llvm::Instruction>(use.getUser()))
+        uses[inst->getFunction()].push_back(&use);
+      else
+        copied = false;
+    if (!copied) {
+      obstacles.push_back({{},
+                           "global '" + holder->getName().str() +
+                               "' holds an address in shared memory, which the "
+                               "executor supports only in constants"});
+      continue;
+    }
+    for (auto &[function, functionUses] : uses) {
+      IRBuilder<> builder(&*function->getEntryBlock().getFirstInsertionPt());
+      AllocaInst *copy = builder.CreateAlloca(holder->getValueType(), 0u);
+      copy->setAlignment(
+          std::max(copy->getAlign(), holder->getAlign().valueOrOne()));
+      builder.CreateStore(holder->getInitializer(), copy);
+      Value *address = builder.CreateAddrSpaceCast(copy, holder->getType());
+      for (Use *use : functionUses)
+        use->set(address);
+    }
+    holder->eraseFromParent();
+  }
+}
+
 /// Gives every function its thread as the first argument.
 void Redirection::addThreadArguments() {
   SmallVector<Function *> functions;
@@ -212,6 +262,9 @@ void Redirection::addEntry(Function &kernel) {
   builder.CreateRetVoid();
 }
 
+/// Replaces the variables in shared memory by instructions. Comes before every
+/// other rewriting: an IRBuilder folds casts of a variable into constant
+/// expressions, which are no users of the variable in any one function.
 void Redirection::replaceShared(Function &function) {
   IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
   Value *base = nullptr;
@@ -296,17 +349,23 @@ void Redirection::callWithSite(IRBuilder<> &builder, StringRef function,
       all);
 }
 
-/// Tells the runtime of a load, a store or a compare-and-swap, unless it is to
-/// the thread's own memory or to a constant.
+/// Returns whether `address` certainly points to memory that needs no check:
+/// the thread's own, or a global of the module. For functions whose shared
+/// variables have been replaced.
+static bool isUnchecked(const Value *address) {
+  SmallVector<const Value *> objects;
+  getUnderlyingObjects(address, objects, /*LI=*/nullptr, /*MaxLookup=*/0);
+  return all_of(objects, [](const Value *object) {
+    return isa<AllocaInst, GlobalVariable>(object);
+  });
+}
+
+/// Tells the runtime of a load, a store or a compare-and-swap.
 void Redirection::announceAccess(llvm::Instruction &inst) {
   const Value *address = getLoadStorePointerOperand(&inst);
   if (auto *swap = dyn_cast<AtomicCmpXchgInst>(&inst))
     address = swap->getPointerOperand();
-  if (!address)
-    return;
-  const Value *object = getUnderlyingObject(address);
-  auto *global = dyn_cast<GlobalVariable>(object);
-  if (isa<AllocaInst>(object) || (global && global->isConstant()))
+  if (!address || isUnchecked(address))
     return;
   auto *load = dyn_cast<LoadInst>(&inst);
   auto *store = dyn_cast<StoreInst>(&inst);
@@ -449,6 +508,7 @@ void Redirection::redirectFunction(Function &function) {
   frame->setAlignment(Align(16));
   frameBytes = 0;
   descriptors.clear();
+  replaceShared(function);
   // Those of the program: what is added below is not announced.
   SmallVector<llvm::Instruction *> accesses;
   SmallVector<BinaryOperator *> divisions;
@@ -486,7 +546,6 @@ void Redirection::redirectFunction(Function &function) {
                     "instruction");
   announceTurns(function);
   frame->setOperand(0, builder.getInt64(frameBytes));
-  replaceShared(function);
   expandBF16Conversions(function);
 }
 
@@ -495,6 +554,7 @@ std::vector<Obstacle> Redirection::run() {
   SmallVector<Constant *> shared;
   for (auto [global, offset] : sharedOffsets)
     shared.push_back(global);
+  copyConstantsWithSharedAddresses(shared);
   convertUsersOfConstantsToInstructions(shared);
   SmallVector<Function *> functions;
   if (const Function *function = findRecursion(module))
@@ -507,6 +567,7 @@ std::vector<Obstacle> Redirection::run() {
       functions.push_back(&function);
   for (Function *function : functions)
     redirectFunction(*function);
+  defineBF16Functions(module);
   return std::move(obstacles);
 }
 
