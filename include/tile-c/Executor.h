@@ -1,7 +1,8 @@
-//===- Executor.h - Kernels on the CPU, from C ------------------*- C -*-===//
+//===- Executor.h - C interface of the executor -----------------*- C -*-===//
 //
-// See tile/Target/CPU/Executor.h. Functions may be called by several threads,
-// but only by one at a time with the same program.
+// The executor runs compiled kernels on the CPU (tile/Target/CPU/Executor.h).
+// Several threads may call these functions at once, but not with the same
+// program.
 //
 //===--------------------------------------------------------------------===//
 #ifndef TILE_C_EXECUTOR_H
@@ -16,49 +17,54 @@ extern "C" {
 
 typedef struct TileExecutorProgram TileExecutorProgram;
 
-/// A tensor if `type` is set, else a number.
+/// One argument: a tensor if `type` is not null, else a number.
 typedef struct {
   void *data;
-  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
+  /// The element type: `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
   const char *type;
   int64_t rank;
-  /// Both in elements.
+  /// Extents and strides in elements, the outermost dimension first.
   const int64_t *shape, *strides;
-  /// Of a number: `isReal` says which of the two counts.
+  /// The value of a number: `real` if `isReal` is not zero, else `integer`.
   int isReal;
   double real;
   int64_t integer;
 } TileExecutorArgument;
 
-/// Compiles a program of tile IR, whose messages call it `name`, for `chip` and
-/// this machine. With `checks`, runs watch every access to memory; with
-/// `statistics`, they count what they do. Returns null on failure. `message`,
-/// to be freed by the caller, gets the diagnostics, or null if there are none.
+/// Compiles the tile IR `source` for `chip` and this machine. Diagnostics name
+/// the program `name`. With `checks`, runs check every memory access; with
+/// `statistics`, they count instructions and bytes. Returns null on failure.
+/// Sets `message` to the diagnostics, or to null if there are none; the caller
+/// frees it with tileExecutorFree.
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
                                          const char *chip, int checks,
                                          int statistics, char **message);
 
-/// The parameters of all kernels as a JSON array of objects with "name",
-/// "type", "buffer" and "written"; to be freed by the caller.
+/// Returns the parameters of all kernels as a JSON array of objects with
+/// "name", "type", "buffer" and "written". The caller frees it with
+/// tileExecutorFree.
 char *tileExecutorParameters(TileExecutorProgram *program);
 
-/// Runs all kernels with one argument for each parameter. `grid` is three
-/// extents, or null for those of the manifest; `jobs` the number of threads of
-/// this machine, 0 for one for each core. Returns 0 on success.
+/// Runs all kernels in order, with one argument for each parameter. `grid` is
+/// the number of blocks in three dimensions, or null for that of the manifest.
+/// `jobs` is the number of host threads, 0 for one per core. Returns 0 on
+/// success. `message` is set as by tileExecutorCompile.
 int tileExecutorRun(TileExecutorProgram *program,
                     const TileExecutorArgument *arguments, size_t count,
                     const int64_t *grid, unsigned jobs, char **message);
 
-/// What the last run of a program that counts did: a JSON array with an object
-/// for each kernel that ran to its end, with "kernel", "blocks", the
-/// "instructions" of warps by their kind, "global_read", "global_written",
-/// "shared_read" and "shared_written" in bytes, "shared_sweeps" and
-/// "bank_conflicts". To be freed by the caller.
+/// Returns the statistics of the last run, for a program that was compiled with
+/// them. The result is a JSON array with an object for each kernel that ran to
+/// its end: "kernel", "blocks", the "instructions" of warps by their kind,
+/// "global_read", "global_written", "shared_read" and "shared_written" in
+/// bytes, "shared_sweeps" (passes over the shared memory banks) and
+/// "bank_conflicts". The caller frees it with tileExecutorFree.
 char *tileExecutorStatistics(TileExecutorProgram *program);
 
+/// Destroys a program; null is ignored.
 void tileExecutorDestroy(TileExecutorProgram *program);
 
-/// Frees what these functions return.
+/// Frees a string that one of these functions returned.
 void tileExecutorFree(char *text);
 
 #ifdef __cplusplus

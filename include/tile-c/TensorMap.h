@@ -1,9 +1,9 @@
-//===- TensorMap.h - Tensor maps of a manifest, from C ----------*- C -*-===//
+//===- TensorMap.h - C interface to encode tensor maps ----------*- C -*-===//
 //
-// Kernels whose copies are the copy engine's (TMA) take tensor maps,
-// CUtensorMap of cuda.h, beside the arguments of the caller; the manifest says
-// what each is built from (docs/Manifest.md). A program with a launcher of its
-// own reads that once and encodes a map for each tensor:
+// Kernels that copy by TMA take tensor maps (CUtensorMap of cuda.h) in addition
+// to the arguments of the caller. The manifest describes each map
+// (docs/Manifest.md). A program that launches kernels itself reads the
+// descriptions once and encodes a map for each tensor:
 //
 //   TileTensorMap maps[4];
 //   char message[TILE_TENSOR_MAP_MESSAGE];
@@ -12,10 +12,10 @@
 //     tileEncodeTensorMap(&maps[i], &tensors[maps[i].argument], encode,
 //                         &encoded[i], message);
 //
-// `encode` is the driver's cuTensorMapEncodeTiled, as cuGetProcAddress or dlsym
-// finds it: nothing of CUDA is linked. tileEncodeTensorMap and its parts are
-// lib/CAPI/TensorMap.c, plain C that a program which only launches may compile
-// into itself; tileReadTensorMaps needs LLVM, which parses the JSON.
+// `encode` is the driver's cuTensorMapEncodeTiled, found by cuGetProcAddress or
+// dlsym: this library does not link CUDA. tileEncodeTensorMap and
+// tileTensorMapArguments are plain C (lib/CAPI/TensorMap.c), which a launcher
+// may compile into itself. tileReadTensorMaps needs LLVM to parse the JSON.
 //
 // Sources: CUDA driver API, "Tensor Map Object Management".
 //
@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 enum {
-  /// Bytes and alignment of a CUtensorMap, and its most dimensions.
+  /// Size and alignment of a CUtensorMap in bytes, and its largest rank.
   TILE_TENSOR_MAP_BYTES = 128,
   TILE_TENSOR_MAP_ALIGNMENT = 64,
   TILE_TENSOR_MAP_RANK = 5,
@@ -39,46 +39,47 @@ enum {
   TILE_TENSOR_MAP_MESSAGE = 256
 };
 
-/// A parameter of kind `tensor_map`.
+/// The description of a tensor map: a parameter of kind `tensor_map`.
 typedef struct {
-  /// The parameter of the kernel whose tensor the map describes.
+  /// The index of the parameter whose tensor the map describes.
   uint32_t argument;
-  /// Of that parameter: `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
+  /// The element type of the tensor: `f16`, `bf16`, `f32`, `f64`, `i32` or
+  /// `i64`.
   char type[8];
   uint32_t rank;
-  /// The tensor's dimensions, the innermost first, and the extents of one copy
-  /// in that order, in elements.
+  /// The dimensions of the tensor, the innermost first, and the extents of one
+  /// copy in that order, in elements.
   uint32_t dims[TILE_TENSOR_MAP_RANK], box[TILE_TENSOR_MAP_RANK];
-  /// Bytes: 0, 32, 64 or 128.
+  /// The swizzle in bytes: 0 (none), 32, 64 or 128.
   uint32_t swizzle;
-  /// Whether sequences follow each other along the dimension `ragged` of the
-  /// tensor, with which copies end. Such a map has two dimensions more than the
-  /// tensor.
+  /// If `isRagged` is not zero, sequences are packed along the dimension
+  /// `ragged` of the tensor and copies end with their sequence. Such a map has
+  /// two dimensions more than the tensor.
   uint32_t isRagged, ragged;
 } TileTensorMap;
 
-/// A tensor in the memory of the GPU. Both arrays have `rank` elements and
-/// count elements, the outermost dimension first, as in the manifest.
+/// A tensor in GPU memory. `shape` and `strides` have `rank` entries each, in
+/// elements, the outermost dimension first, as in the manifest.
 typedef struct {
   uint64_t address;
   uint32_t rank;
   const int64_t *shape, *strides;
 } TileTensorMapTensor;
 
-/// What cuTensorMapEncodeTiled takes, in its order, behind the map. Values of
-/// enumerations are those of cuda.h.
+/// The arguments of cuTensorMapEncodeTiled after the map, in their order.
+/// Enumerators have the values of cuda.h.
 typedef struct {
   int type;
   uint32_t rank;
   uint64_t address;
-  /// Elements; bytes from one element to the next of each dimension but the
+  /// Extents in elements; strides in bytes, of each dimension except the
   /// innermost.
   uint64_t extents[TILE_TENSOR_MAP_RANK], strides[TILE_TENSOR_MAP_RANK - 1];
   uint32_t box[TILE_TENSOR_MAP_RANK], steps[TILE_TENSOR_MAP_RANK];
   int interleave, swizzle, promotion, fill;
 } TileTensorMapArguments;
 
-/// cuTensorMapEncodeTiled; its enumerations are integers, and so is CUresult.
+/// The type of cuTensorMapEncodeTiled, with enumerations and CUresult as int.
 typedef int (*TileTensorMapEncoder)(void *map, int type, uint32_t rank,
                                     void *address, const uint64_t *extents,
                                     const uint64_t *strides,
@@ -86,28 +87,28 @@ typedef int (*TileTensorMapEncoder)(void *map, int type, uint32_t rank,
                                     int interleave, int swizzle, int promotion,
                                     int fill);
 
-/// Reads the tensor maps of `kernel` from a manifest, JSON text, in the order
-/// in which they follow the other parameters. Writes at most `capacity` of them
-/// and returns their number, or -1 if there is no such kernel or the manifest
-/// is malformed. `message`, here and below, has room for
-/// TILE_TENSOR_MAP_MESSAGE bytes and gets the reason of a failure; it may be
+/// Reads the descriptions of the tensor maps of `kernel` from `manifest`, which
+/// is JSON text, in the order of the kernel's parameters. Writes at most
+/// `capacity` of them and returns their number. Returns -1 if there is no such
+/// kernel or the manifest is malformed. On failure, these functions write the
+/// reason to `message`, which has room for TILE_TENSOR_MAP_MESSAGE bytes or is
 /// null.
 int tileReadTensorMaps(const char *manifest, const char *kernel,
                        TileTensorMap *maps, size_t capacity, char *message);
 
-/// The arguments that encode `map` for `tensor`. Returns 0, or -1 if the tensor
-/// is not what the map is for or not what the copy engine can read: 16 bytes
-/// must divide its address and its strides, and its innermost dimension must be
-/// dense. A dimension without elements becomes one of extent 1, and the strides
-/// of dimensions that are never stepped along are free: kernels copy nothing
-/// from an empty tensor.
+/// Computes the arguments that encode `map` for `tensor`. Returns 0, or -1 if
+/// the tensor does not match the map or TMA cannot access it: its address and
+/// strides must be multiples of 16 bytes and its innermost dimension
+/// contiguous. A dimension without elements gets the extent 1, since kernels
+/// copy nothing from an empty tensor. Strides of dimensions with at most one
+/// element are not checked.
 int tileTensorMapArguments(const TileTensorMap *map,
                            const TileTensorMapTensor *tensor,
                            TileTensorMapArguments *arguments, char *message);
 
-/// Encodes `map` for `tensor` into TILE_TENSOR_MAP_BYTES at `encoded`, which
-/// are aligned to TILE_TENSOR_MAP_ALIGNMENT. Returns 0, -1 as above, or what
-/// `encode` returned.
+/// Encodes `map` for `tensor` into TILE_TENSOR_MAP_BYTES bytes at `encoded`,
+/// which is aligned to TILE_TENSOR_MAP_ALIGNMENT. Returns 0 on success, -1 as
+/// tileTensorMapArguments does, or the error of `encode`.
 int tileEncodeTensorMap(const TileTensorMap *map,
                         const TileTensorMapTensor *tensor,
                         TileTensorMapEncoder encode, void *encoded,

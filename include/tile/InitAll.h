@@ -1,4 +1,4 @@
-//===- InitAll.h - Registration of everything -------------------*- C++ -*-===//
+//===- InitAll.h - Registration of dialects and passes ----------*- C++ -*-===//
 #ifndef TILE_INITALL_H
 #define TILE_INITALL_H
 
@@ -8,11 +8,11 @@ class DialectRegistry;
 
 namespace tile {
 
-/// The tile dialects, the dialects that their lowerings go through, and the
-/// interface implementations and translations those need.
+/// Registers the dialects of the project, the dialects that they are lowered
+/// to, and the interface implementations and translations that these need.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// All passes and pipelines of the project.
+/// Registers all passes and pipelines of the project.
 void registerAllPasses();
 
 } // namespace tile

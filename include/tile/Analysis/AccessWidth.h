@@ -1,10 +1,11 @@
-//===- AccessWidth.h - How wide may an access be ----------------*- C++ -*-===//
+//===- AccessWidth.h - Widths of memory accesses ----------------*- C++ -*-===//
 //
-// One decision for every access of a distributed tile to memory, be it load,
-// store, copy or atomic: the widest group of registers that lies side by side
-// in every buffer concerned, for every thread, as far as the layouts of ALL
-// sides, the alignment of bases and starts, the bounds and the instructions
-// allow. Every width that is refused is reported with what refuses it.
+// Decides the width of every access of a distributed tile to memory: loads,
+// stores, copies and atomics. The width is that of the widest group of
+// registers that is contiguous in every buffer of the access, in every thread.
+// It is limited by the layouts of ALL sides, the alignment of bases and starts,
+// the bounds, and the instructions of the chip. Every wider width is reported
+// together with its limit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_ANALYSIS_ACCESSWIDTH_H
@@ -16,38 +17,39 @@
 
 namespace tile {
 
-/// The largest power of two (at most 2^20) that is known to divide an index.
+/// Returns the largest power of two (at most 2^20) that is known to divide
+/// `index`.
 int64_t knownDivisor(mlir::Value index);
 
-/// True if an index is known to be at least zero.
+/// Returns true if `index` is known to be at least zero.
 bool isKnownNonNegative(mlir::Value index);
 
-/// True if dimension `dim` of a tile of `extent` elements that starts at
-/// `index` is known to lie within the extents of `buffer`.
+/// Returns true if the elements [index, index + extent) along dimension `dim`
+/// are known to lie within the extents of `buffer`.
 bool isInBounds(BufferType buffer, mlir::Value index, unsigned dim,
                 int64_t extent);
 
-/// One side of an access in memory: a tile that starts at `indices` of a
-/// buffer.
+/// One memory side of an access: a tile that starts at `indices` of a buffer.
 struct MemoryOperand {
   BufferType type;
   mlir::ValueRange indices;
-  /// What remarks call the buffer.
+  /// The name of the buffer in remarks.
   std::string name;
 };
 
-/// What an access may be at most, whatever the operands are.
+/// The widths that the chip has for an access, whatever its operands are.
 struct WidthRequest {
-  /// Elements of the widest access that anybody could wish for.
+  /// The widest access worth a remark, in elements.
   int64_t widest;
-  /// The widths, in elements, that there is an instruction for, 1 among them.
+  /// The widths, in elements, that an instruction exists for; contains 1.
   llvm::SmallVector<int64_t> instructions;
-  /// Says of a width that is not among them: "sm_80 has no atomic addf of 4
-  /// f32".
+  /// Returns the message for a width without an instruction: "sm_80 has no
+  /// atomic addf of 4 f32".
   std::function<std::string(int64_t)> unavailable;
 };
 
-/// Why an access is not wider. The id is stable; it is the name of the remark:
+/// The reason why an access is not wider. The id is stable and is the name of
+/// the remark:
 ///   width-instruction  the chip has no such instruction
 ///   width-alignment    the base of a buffer is less aligned
 ///   width-start        the start of the tile is no known multiple
@@ -57,31 +59,34 @@ struct WidthRequest {
 struct WidthLimit {
   llvm::StringRef id;
   int64_t from, to;
-  /// The name of the buffer that refuses; empty for the chip.
+  /// The name of the buffer that limits the width; empty for the chip.
   std::string operand;
-  /// "elements (0, 0), (0, 1) are 32 apart"
+  /// For example "elements (0, 0), (0, 1) are 32 apart".
   std::string witness;
 
-  /// "width 4 -> 1: %dq: elements (0, 0), (0, 1) are 32 apart"
+  /// Returns, for example,
+  /// "width 4 -> 1: %dq: elements (0, 0), (0, 1) are 32 apart".
   std::string str() const;
 };
 
 struct AccessWidth {
-  /// Groups of registers, each one access. The order of the registers is the
-  /// one that makes the accesses widest; permuting them costs nothing.
+  /// Groups of registers, one access each. Registers are in the order that
+  /// makes accesses widest; permuting them costs nothing.
   AccessGroups groups;
-  /// From the widest wish down to the width of the groups; empty if that is it.
+  /// The limits on the way from WidthRequest::widest down to the width of the
+  /// groups; empty if these are equal.
   llvm::SmallVector<WidthLimit> limits;
 };
 
-/// The width of the accesses of a tile with the layout `dist` to all `operands`
-/// at once (two for a copy): the largest that the layouts of all sides, the
-/// bases, the starts, the bounds and the instructions allow.
+/// Returns the width of the accesses of a tile with the layout `dist` to all
+/// `operands` at once (two for a copy): the largest that the layouts of all
+/// sides, the bases, the starts, the bounds and the instructions allow.
 AccessWidth decideWidth(const Layout &dist,
                         llvm::ArrayRef<MemoryOperand> operands,
                         const WidthRequest &request);
 
-/// Loads and stores of every power of two up to `maxBytes`.
+/// Returns the request for loads and stores, which have an instruction for
+/// every power of two of bytes up to `maxBytes`.
 WidthRequest anyWidth(BufferType buffer, int64_t maxBytes);
 
 } // namespace tile

@@ -1,8 +1,8 @@
-//===- BulkRuns.h - What the copy engine adds at once -----------*- C++ -*-===//
+//===- BulkRuns.h - Contiguous runs of bulk reductions ----------*- C++ -*-===//
 //
-// The copy engine adds neighbours in shared memory to neighbours in global
-// memory (cp.reduce.async.bulk): which those are follows from the layouts of
-// both.
+// A bulk reduction (cp.reduce.async.bulk) adds a contiguous run of shared
+// memory to a contiguous run of global memory. The runs of a tile follow from
+// the layouts of both buffers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_ANALYSIS_BULKRUNS_H
@@ -13,28 +13,29 @@
 
 namespace tile {
 
-/// Of what runs are multiples, and where they begin, in both memories. Source:
-/// PTX ISA, "cp.reduce.async.bulk".
+/// The size of a run and its addresses in both memories are multiples of this,
+/// in bytes. Source: PTX ISA, "cp.reduce.async.bulk".
 inline constexpr int64_t kBulkBytes = 16;
 
-/// Elements that are neighbours in both buffers.
+/// Elements that are contiguous in both buffers.
 struct BulkRun {
-  /// In the order of the source's storage.
+  /// The first element and the number of elements, in the order of the source's
+  /// storage.
   int64_t begin, count;
 };
 
 struct BulkRuns {
   /// All elements of the source as registers of one thread, in the order of its
-  /// storage: element (begin, 0, 0) is the first of a run.
+  /// storage. The first element of a run is element (begin, 0, 0).
   Layout order;
   llvm::SmallVector<BulkRun> runs;
-  /// Why there are no runs.
+  /// The reason why there are no runs; empty if there are.
   std::string obstacle;
 };
 
-/// How the tile in the shared buffer `source` goes to `dest`, a tile of whose
-/// shape starts at its indices. A run is whole multiples of 16 bytes at
-/// multiples of 16 bytes of both, and lies inside the extents of `dest`, or
+/// Returns the runs by which the tile in the shared buffer `source` is added to
+/// `dest`, at its indices. The size and both addresses of a run are multiples
+/// of 16 bytes. A run lies entirely inside the extents of `dest`, or entirely
 /// outside, or in one block of a #tile.map, which is stored as a whole.
 BulkRuns findBulkRuns(BufferType source, const MemoryOperand &dest);
 

@@ -1,7 +1,7 @@
-//===- MemoryLayouts.h - Layouts that suit each other -----------*- C++ -*-===//
+//===- MemoryLayouts.h - Layouts for wide accesses --------------*- C++ -*-===//
 //
-// Given one side of an access, the layout of the other that makes the access
-// wide and coalesced.
+// Chooses the layout of one side of an access, given that of the other, so that
+// the access is wide and coalesced.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_ANALYSIS_MEMORYLAYOUTS_H
@@ -12,24 +12,25 @@
 
 namespace tile {
 
-/// How `lanes` x `warps` threads share a tile of `shape` elements so that they
-/// access `memory` (a layout of such tiles, see BufferType::getTileMemory) in
-/// the order of its offsets: `width` elements each, neighbouring lanes side by
-/// side. Threads that are left over hold copies.
+/// Returns the distributed layout of a tile of `shape` elements over
+/// `lanes` x `warps` threads that makes accesses to `memory` coalesced: each
+/// thread accesses `width` elements at once, and neighbouring lanes access
+/// neighbouring offsets. `memory` is the layout of such a tile (see
+/// BufferType::getTileMemory). Threads that are left over hold copies.
 LayoutAttrInterface getCoalescedLayout(mlir::MLIRContext *context,
                                        llvm::ArrayRef<int64_t> shape,
                                        const Layout &memory, int64_t width,
                                        int64_t lanes, int64_t warps);
 
-/// The layout of a global buffer of `shape` (of which extents may be dynamic)
-/// into whose dimensions `rows` and `columns` tiles with the layout `fragment`
-/// are added: one access of every lane of a warp is as wide as `chip` adds
-/// elements of this type at once, and the lanes of a warp access neighbours.
-/// Elements that one access combines differ in static dimensions only, where
-/// the fragment allows it, so that a dynamic end divides no access. The other
-/// dimensions are outermost. Failure for fragments that hold an element twice
-/// in one thread. The base is aligned to 16 bytes, so that whatever reads the
-/// buffer can be wide.
+/// Returns the layout of a global accumulator: a buffer of `shape`, to whose
+/// dimensions `rows` and `columns` tiles with the layout `fragment` are added
+/// atomically. Extents of `shape` may be dynamic. Atomic operations are as wide
+/// as `chip` has them for this element type, and the lanes of a warp access
+/// neighbouring addresses. If the fragment allows it, the elements of one
+/// access differ in static dimensions only, so that no access crosses a dynamic
+/// bound. The other dimensions are outermost. The base is aligned to 16 bytes,
+/// so that reads of the buffer can be wide. Fails if a thread holds an element
+/// of the fragment twice.
 ///
 /// tile-choose-accumulators applies this to kernel arguments with the attribute
 /// `tile.accumulator`.

@@ -8,8 +8,8 @@
 // Three families use this one class:
 //
 //   distributed  axes (register, lane, warp)  -> element coordinates of a tile
-//   memory       axes = element coordinates   -> one offset, in elements, which
-//                                                a swizzle may permute
+//   memory       axes = element coordinates   -> one offset in elements; a
+//                                                swizzle may permute offsets
 //   map          axes = coordinates           -> coordinates of another space
 //
 // Example, the accumulator of mma.m16n8k16 (16 x 8 elements over 32 lanes):
@@ -22,9 +22,9 @@
 // values name the same element. Only the last digit of an axis may have the
 // extent kDynamic, and only in memory layouts and maps.
 //
-// The mixed-radix digits with (extent, stride) follow CuTe's shape:stride
-// algebra as the CUTLASS documentation describes it; XOR swizzles are CuTe's
-// Swizzle<bits, base, shift>.
+// Sources: the mixed-radix digits (extent, stride) follow the shape:stride
+// algebra of CuTe (CUTLASS documentation, "CuTe Layout Algebra"). XOR swizzles
+// are CuTe's Swizzle<bits, base, shift>.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LAYOUT_LAYOUT_H
@@ -45,10 +45,11 @@ class raw_ostream;
 
 namespace tile {
 
-/// An extent that is known only when the kernel runs.
+/// An extent that is known only at run time.
 inline constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
 
-/// `extent` values, each of which moves coordinate `dim` by `stride`.
+/// One digit of a mixed-radix index. The digit has the values 0 to extent - 1;
+/// the value v adds v * stride to coordinate `dim`.
 struct Digit {
   int64_t extent;
   unsigned dim;
@@ -62,9 +63,10 @@ struct Digit {
 
 using Digits = llvm::SmallVector<Digit, 4>;
 
-/// offset ^= ((offset >> (base + shift)) & (2^bits - 1)) << base
-/// All in elements. bits == 0 is the identity; shift >= bits is required, so
-/// that the function is its own inverse.
+/// An XOR swizzle of offsets, which are in elements:
+///   offset ^= ((offset >> (base + shift)) & (2^bits - 1)) << base
+/// bits == 0 is the identity. shift >= bits is required, so that the function
+/// is its own inverse.
 struct Swizzle {
   unsigned bits = 0;
   unsigned base = 0;
@@ -89,141 +91,154 @@ class Layout {
 public:
   Layout() = default;
 
-  /// Layouts of each family. `shape` is the extent of each destination
-  /// dimension. No check is made here: see verify().
+  /// Builds a distributed layout. `shape` is the extent of each destination
+  /// dimension. None of these functions checks its arguments; verify() does.
   static Layout distributed(Digits registers, Digits lanes, Digits warps,
                             llvm::ArrayRef<int64_t> shape);
+  /// Builds a map, with one list of digits per axis.
   static Layout map(llvm::ArrayRef<Digits> axes, llvm::ArrayRef<int64_t> shape);
-  /// Memory: every digit has dim 0. `size` is the number of elements of
-  /// storage (kDynamic if unknown), at least the largest offset + 1.
+  /// Builds a memory layout. Every digit must have dim 0. `size` is the number
+  /// of elements of storage: at least the largest offset + 1, or kDynamic.
   static Layout memory(llvm::ArrayRef<Digits> axes, int64_t size,
                        Swizzle swizzle = {});
-  /// Element (i, j, ...) at offset i * strides[0] + j * strides[1] + ... The
-  /// storage ends after the largest offset, or after the block in which the
-  /// swizzle permutes it.
+  /// Builds the memory layout with element (i, j, ...) at the offset
+  /// i * strides[0] + j * strides[1] + ..., in elements. The storage ends after
+  /// the largest offset; with a swizzle it ends after the last swizzled block.
   static Layout strided(llvm::ArrayRef<int64_t> extents,
                         llvm::ArrayRef<int64_t> strides, Swizzle swizzle = {});
-  /// The identity on `shape`, as a map.
+  /// Builds the identity map on `shape`.
   static Layout identity(llvm::ArrayRef<int64_t> shape);
 
   LayoutFamily family() const { return kind; }
   unsigned numAxes() const { return axes.size(); }
   unsigned rank() const { return extents.size(); }
   llvm::ArrayRef<Digit> axis(unsigned i) const { return axes[i]; }
-  /// Extents of the destination dimensions (for memory: {size}).
+  /// Returns the extents of the destination dimensions (for memory: {size}).
   llvm::ArrayRef<int64_t> shape() const { return extents; }
   Swizzle swizzle() const { return swz; }
 
-  /// Number of values of one axis (the product of its extents); kDynamic if a
-  /// digit is.
+  /// Returns the number of values of axis `i`, the product of its digits'
+  /// extents; kDynamic if an extent is dynamic.
   int64_t axisSize(unsigned i) const;
-  /// Product over all axes; kDynamic if an axis is.
+  /// Returns the product of all axis sizes; kDynamic if one is dynamic.
   int64_t inputSize() const;
   bool isStatic() const;
 
   /// Checks the class invariants: positive extents, dims in range, kDynamic
-  /// only where allowed, power-of-two swizzle, every coordinate inside
-  /// shape(). The message names the axis, the digit and a witness.
+  /// only where allowed, a power-of-two swizzle, and every coordinate inside
+  /// shape(). The error names the axis, the digit and a witness.
   llvm::Error verify() const;
 
-  /// The coordinates of one index tuple (one index per axis), which must be in
-  /// range. A swizzle permutes the first coordinate, in every family.
+  /// Returns the coordinates of an index tuple. `index` has one index per axis,
+  /// each in range. A swizzle permutes the first coordinate, in every family.
   llvm::SmallVector<int64_t, 4> apply(llvm::ArrayRef<int64_t> index) const;
-  /// The same for a memory layout: the offset.
+  /// Returns the offset, in elements, of an element of a memory layout.
   int64_t offset(llvm::ArrayRef<int64_t> coords) const;
-  /// Coordinates of a distributed layout.
+  /// Returns the element that a register of a distributed layout holds.
   llvm::SmallVector<int64_t, 4> element(int64_t reg, int64_t lane,
                                         int64_t warp) const {
     return apply({reg, lane, warp});
   }
 
-  // -- Algebra. An operation whose result is not a layout returns an error
-  //    that says why.
+  // -- Algebra. These functions return an error with the reason if the result
+  //    is not a layout.
 
-  /// (*this)(inner(x)): the axes of the result are those of inner, and its
-  /// family is Distributed if inner's is, Memory if this one's is, else Map.
-  /// The swizzle of this layout is that of the result. An error says which
-  /// digit of inner crosses a digit boundary of this layout, or how much the
-  /// digits of inner carry over it.
+  /// Returns the composition x -> (*this)(inner(x)). The result has the axes of
+  /// `inner` and the swizzle of *this. Its family is Distributed if that of
+  /// `inner` is, else Memory if that of *this is, else Map. The error names the
+  /// digit of `inner` that crosses a digit boundary of *this, or the carry of
+  /// the digits of `inner` over such a boundary.
   llvm::Expected<Layout> compose(const Layout &inner) const;
-  /// The map back, for a layout that is a bijection onto shape(): one axis per
-  /// destination dimension, one destination dimension per axis. The inverse of
-  /// a swizzled memory layout keeps the swizzle on the way in (see
-  /// inputSwizzle()).
+  /// Returns the inverse of a layout that is a bijection onto shape(). The
+  /// inverse has one axis per destination dimension and one destination
+  /// dimension per axis. The inverse of a swizzled memory layout swizzles its
+  /// input instead (see inputSwizzle()).
   llvm::Expected<Layout> invert() const;
-  /// One axis, the last dimension fastest, whose coordinates added to those of
-  /// *this tile shape() exactly once. Static layouts without swizzle.
+  /// Returns the complement in shape(): a layout of one axis, the last
+  /// dimension fastest. The sums of its coordinates and those of *this are all
+  /// elements of shape(), each exactly once. *this must be static and have no
+  /// swizzle.
   llvm::Expected<Layout> complement() const;
   /// Splits every axis a of *this into a tile of tiler[a] consecutive values
-  /// and the rest: axes (a0 tile, a0 rest, a1 tile, a1 rest, ...). A Map or a
-  /// Memory layout.
+  /// and the rest. The result has the axes (a0 tile, a0 rest, a1 tile, a1 rest,
+  /// ...). *this must be a map or a memory layout.
   llvm::Expected<Layout> divide(llvm::ArrayRef<int64_t> tiler) const;
-  /// *this repeated over `outer`: dimension d of the result has the extent
-  /// shape()[d] * outer.shape()[d], every axis the digits of *this followed by
-  /// those of outer with their strides scaled by shape(). Same number of axes
-  /// and rank, no swizzles.
+  /// Returns *this repeated over `outer`. Dimension d of the result has the
+  /// extent shape()[d] * outer.shape()[d]. Every axis has the digits of *this,
+  /// followed by those of `outer` with strides scaled by shape(). Both layouts
+  /// have the same number of axes, the same rank, and no swizzle.
   llvm::Expected<Layout> product(const Layout &outer) const;
-  /// Destination dimensions reordered: dimension i of the result is dimension
-  /// order[i] of *this. Not for memory layouts (permuteAxes is).
+  /// Reorders the destination dimensions: dimension i of the result is
+  /// dimension order[i] of *this. *this must not be a memory layout (see
+  /// permuteAxes).
   Layout permuteDims(llvm::ArrayRef<unsigned> order) const;
+  /// Reorders the axes: axis i of the result is axis order[i] of *this.
   Layout permuteAxes(llvm::ArrayRef<unsigned> order) const;
-  /// Forgets dimension dim: its digits become replication (what a reduction
-  /// along dim leaves in every thread). Register replication is dropped from
-  /// distributed layouts, so that registers name distinct elements again. Not
-  /// for memory layouts.
+  /// Removes dimension `dim`; its digits become replication. The result is the
+  /// layout after a reduction along `dim`. Register replication is removed from
+  /// distributed layouts, so that the registers of a thread name distinct
+  /// elements. *this must not be a memory layout.
   Layout dropDim(unsigned dim) const;
-  /// What a reduction along dimension dim within each warp leaves: the
-  /// dimension numbers the warps that share it, each holding one element, which
-  /// is replicated over the lanes that differed along it. Distributed layouts.
+  /// Returns the layout after a reduction along `dim` within each warp.
+  /// Dimension `dim` of the result has one element for each warp that shares
+  /// the dimension. That element is replicated over the lanes that differed
+  /// along `dim`. *this must be a distributed layout.
   Layout reduceInWarps(unsigned dim) const;
-  /// Dimension dim inserted, with `extent` elements, each thread holding all of
-  /// them in its fastest registers; dropDim(dim) gives *this back. Distributed
-  /// layouts.
+  /// Inserts a dimension `dim` of `extent` elements. Each thread holds all of
+  /// them in its fastest registers. dropDim(dim) is the inverse. *this must be
+  /// a distributed layout.
   Layout insertDim(unsigned dim, int64_t extent) const;
-  /// Same function, fewest digits: extents of 1 dropped, digits that continue
-  /// each other merged.
+  /// Returns the same function with the fewest digits: digits of extent 1 are
+  /// removed and digits that continue each other are merged.
   Layout coalesced() const;
-  /// The destination reinterpreted with another shape, row major on both sides
-  /// (same element count). Not for memory layouts, whose destination is the
-  /// offset: compose them with a map.
+  /// Reinterprets the destination with another shape of as many elements, row
+  /// major in both shapes. *this must not be a memory layout, whose destination
+  /// is the offset: compose that with a map instead.
   llvm::Expected<Layout> reshape(llvm::ArrayRef<int64_t> newShape) const;
 
   // -- Queries.
 
-  /// Same function (same axes, same shape), whatever the digits.
+  /// Returns true if both layouts are the same function: the same axes and
+  /// shape, whatever their digits.
   bool equivalent(const Layout &other) const;
-  /// Distributed layouts with the same image for every thread: equal up to a
-  /// renaming of registers.
+  /// Returns true if every thread holds the same elements in both distributed
+  /// layouts: they are equal up to a renaming of registers.
   bool equivalentUpToRegisters(const Layout &other) const;
-  /// No two indices have the same coordinates. Digits with stride 0 are
-  /// ignored unless `countReplication`. Dynamic extents may take any value. On
-  /// failure `witness`, if given, gets two index tuples.
+  /// Two index tuples with the same coordinates.
   struct Witness {
     llvm::SmallVector<int64_t, 4> first, second;
   };
+  /// Returns true if no two indices have the same coordinates. Digits with
+  /// stride 0 are ignored unless `countReplication`. A dynamic extent stands
+  /// for every value. On failure, writes two such indices to `witness` if it is
+  /// not null.
   bool isInjective(bool countReplication = false,
                    Witness *witness = nullptr) const;
-  /// Number of distinct coordinates; kDynamic if a digit that moves is.
+  /// Returns the number of distinct coordinates; kDynamic if a digit with a
+  /// nonzero stride is dynamic.
   int64_t imageSize() const;
+  /// Returns true if the layout covers every element of shape().
   bool isSurjective() const;
-  /// Number of copies of each element over one axis (product of its stride-0
-  /// extents; kDynamic if one is).
+  /// Returns the number of copies of each element over one axis: the product of
+  /// the extents of its stride-0 digits, kDynamic if one is dynamic.
   int64_t replication(unsigned axis) const;
-  /// Largest power-of-two w such that indices w*i .. w*i+w-1 of `axis` have
-  /// consecutive values of dimension `dim`, all other coordinates equal, and
-  /// the first is a multiple of w. A dynamic extent sets no limit (its
-  /// divisibility is known elsewhere); without any limit w is 2^30. A swizzle
-  /// limits w to the blocks that it moves whole, 2^base.
+  /// Returns the largest power of two w such that the indices w*i to w*i+w-1 of
+  /// `axis` have consecutive values of dimension `dim`, the first of them a
+  /// multiple of w, and equal other coordinates. A dynamic extent is no limit:
+  /// its divisibility is known elsewhere. Without any limit w is 2^30. A
+  /// swizzle limits w to 2^base, the size of the blocks that it moves whole.
   int64_t contiguity(unsigned axis, unsigned dim) const;
 
   bool operator==(const Layout &other) const;
   bool operator!=(const Layout &other) const { return !(*this == other); }
 
-  /// `register = [2 -> d1, 2 -> d0 * 8], lane = [...], warp = [] : 16x8`
+  /// Prints `register = [2 -> d1, 2 -> d0 * 8], lane = [...], warp = [] :
+  /// 16x8`.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
 
-  /// A swizzle applied to the index of axis 0 (inverses of memory layouts).
+  /// Returns the swizzle that is applied to the index of axis 0. Only inverses
+  /// of memory layouts have one.
   Swizzle inputSwizzle() const { return inSwz; }
 
 private:

@@ -1,8 +1,8 @@
-//===- Pipelines.h - The whole way from tiles to LLVM -----------*- C++ -*-===//
+//===- Pipelines.h - Pipelines from tiles to LLVM ---------------*- C++ -*-===//
 //
-// One function a vendor, used by tile-opt, tile-translate, the C API and
-// Python alike. A module may enter at any stage: a pass has nothing to do on
-// IR that is past it.
+// One function per vendor, shared by tile-opt, tile-translate, the C API and
+// Python. A module may enter a pipeline at any stage S0 to S5: each pass leaves
+// IR of a later stage unchanged.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PIPELINES_PIPELINES_H
@@ -26,14 +26,17 @@ struct TileToLLVMOptions : mlir::PassPipelineOptions<TileToLLVMOptions> {
 using TileToNVVMOptions = TileToLLVMOptions;
 using TileToROCDLOptions = TileToLLVMOptions;
 
-/// S0..S5 to S6, NVIDIA: `--tile-to-nvvm=chip=sm_90a`.
+/// Builds the pipeline from stages S0 to S5 to S6 (LLVM dialect) for NVIDIA
+/// chips: `--tile-to-nvvm=chip=sm_90a`.
 void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
                              const TileToNVVMOptions &options);
-/// S0..S5 to S6, AMD: `--tile-to-rocdl=chip=gfx1100`.
+/// Builds the pipeline from stages S0 to S5 to S6 (LLVM dialect) for AMD chips:
+/// `--tile-to-rocdl=chip=gfx1100`.
 void buildTileToROCDLPipeline(mlir::OpPassManager &pm,
                               const TileToROCDLOptions &options);
 
-/// Only the tail of both: S5 (one thread's program) to S6 (LLVM dialect).
+/// Builds the last part of both pipelines: from S5 (the program of one thread)
+/// to S6 (LLVM dialect).
 void buildDeviceToLLVMPipeline(mlir::OpPassManager &pm);
 
 void registerPipelines();

@@ -1,4 +1,4 @@
-//===- Passes.h - From tile_gpu to AMD's dialects ---------------*- C++ -*-===//
+//===- Passes.h - Conversion of tile_gpu to amdgpu and rocdl ----*- C++ -*-===//
 #ifndef TILE_CONVERSION_TILETOAMDGPU_PASSES_H
 #define TILE_CONVERSION_TILETOAMDGPU_PASSES_H
 
@@ -10,12 +10,13 @@
 
 namespace tile {
 
-/// Patterns that convert the operations of the tile_gpu dialect, which must
-/// have passed tile::gpu::verifyChip for `chip`, an AMD chip, and gpu.barrier.
+/// Adds patterns that convert gpu.barrier and the operations of the tile_gpu
+/// dialect. The operations must have passed tile::gpu::verifyChip for an AMD
+/// chip.
 void populateTileToAMDGPUPatterns(mlir::RewritePatternSet &patterns);
 
-/// Patterns that convert gpu.shuffle xor by a constant where `chip` can
-/// exchange the lanes without going through memory.
+/// Adds patterns that convert a gpu.shuffle xor by a constant if the vector
+/// unit of `chip` can exchange these lanes without going through the LDS.
 void populateShuffleToAMDGPUPatterns(mlir::RewritePatternSet &patterns,
                                      const Chip &chip);
 

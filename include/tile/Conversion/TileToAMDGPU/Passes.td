@@ -1,4 +1,4 @@
-//===- Passes.td - From tile_gpu to AMD's dialects ---------*- tablegen -*-===//
+//===- Passes.td - From tile_gpu to amdgpu and rocdl -------*- tablegen -*-===//
 #ifndef TILE_CONVERSION_TILETOAMDGPU_PASSES_TD
 #define TILE_CONVERSION_TILETOAMDGPU_PASSES_TD
 
@@ -7,13 +7,13 @@ include "mlir/Pass/PassBase.td"
 def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
   let summary = "Converts tile_gpu operations to amdgpu and rocdl";
   let description = [{
-    Works on the program of one thread (stage S5) in a module for an AMD chip.
+    Converts the program of one thread (stage S5) in a module for an AMD chip.
     Matrix products become `amdgpu.wmma` or `amdgpu.mfma`. Barriers become
-    `amdgpu.lds_barrier`: what threads hand each other is in workgroup memory,
-    so accesses to global memory need not finish there. A `gpu.shuffle xor` by
-    a constant within the lanes that the chip's vector unit can exchange
-    becomes such an exchange (DPP, permlane); other shuffles go through the
-    LDS later.
+    `amdgpu.lds_barrier`, which does not wait for accesses to global memory:
+    threads exchange data through workgroup memory (LDS) only. A
+    `gpu.shuffle xor` by a constant becomes a DPP or permlane instruction if the
+    vector unit can exchange these lanes; other shuffles are lowered to accesses
+    to the LDS later.
 
     ```mlir
     %d = tile_gpu.mma "mfma.16x16x16.f16" %a, %b, %c
@@ -25,8 +25,8 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     amdgpu.lds_barrier
     ```
 
-    An operation that the chip lacks is an error: asynchronous copies and
-    `tile_gpu.load_matrix` on every chip so far.
+    Fails for an operation that the chip does not have. No AMD chip of the table
+    has asynchronous copies or `tile_gpu.load_matrix`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::ROCDL::ROCDLDialect",

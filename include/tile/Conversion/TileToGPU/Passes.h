@@ -1,4 +1,4 @@
-//===- Passes.h - From tiles to threads -------------------------*- C++ -*-===//
+//===- Passes.h - Conversion of tiles to one thread's program ---*- C++ -*-===//
 #ifndef TILE_CONVERSION_TILETOGPU_PASSES_H
 #define TILE_CONVERSION_TILETOGPU_PASSES_H
 

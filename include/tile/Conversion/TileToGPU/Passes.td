@@ -1,20 +1,20 @@
-//===- Passes.td - From tiles to threads -------------------*- tablegen -*-===//
+//===- Passes.td - From tiles to one thread's program ------*- tablegen -*-===//
 #ifndef TILE_CONVERSION_TILETOGPU_PASSES_TD
 #define TILE_CONVERSION_TILETOGPU_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
 def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
-  let summary = "Turns kernels over tiles into what one thread does (S4 to S5)";
+  let summary = "Converts tile kernels to the program of one thread (S4 to S5)";
   let description = [{
-    Every `tile.kernel` becomes a `gpu.func` in the module `@tile_kernels`.
-    A tile becomes a vector of the registers that its layout gives a thread, in
-    the layout's order; a buffer becomes a rank-1 memref, an offset, and its
-    dynamic extents and strides. The width of every access is the widest that
-    the layouts of both sides, alignment, bounds and chip allow (Analysis/
-    AccessWidth.h); fragments are read by `tile_gpu.load_matrix` where the
-    layouts fit. The kernel carries its manifest (docs/Manifest.md) in the
-    attributes `tile.grid`, `tile.block`, `tile.shared_bytes`, `tile.params`.
+    Every `tile.kernel` becomes a `gpu.func` in the module `@tile_kernels`. A
+    tile becomes a vector of the registers of one thread, in the order of the
+    layout. A buffer becomes a rank-1 memref, an offset, and its dynamic extents
+    and strides. Each access is as wide as the layouts of both sides, the
+    alignment, the bounds and the chip allow (Analysis/AccessWidth.h). Fragments
+    are read by `tile_gpu.load_matrix` if the layouts fit. The attributes
+    `tile.grid`, `tile.block`, `tile.shared_bytes` and `tile.params` of the kernel
+    hold its manifest (docs/Manifest.md).
 
     ```mlir
     %t = tile.load %b[%row, %c0] : !b -> tensor<64x128xf16, #blocked>
@@ -26,14 +26,18 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     %u = arith.addf %t, %t : vector<64xf16>
     ```
 
-    Remarks: one for each width that an access might have had and why it has
-    not: `width-instruction`, `width-alignment`, `width-start`, `width-layout`,
-    `width-extent` (Analysis/AccessWidth.h); `atomic-width`, the instruction of
-    each atomic; `atomic-loop`, for those that the chip makes a loop of;
-    `synchronous-copy`. Fails on tiles without a layout, on
-    layouts for another number of warps or lanes, on tiles in shared memory that
-    have not been bufferized, and on conversions that move elements between
-    threads.
+    Remarks:
+
+    - `width-instruction`, `width-alignment`, `width-start`, `width-layout`,
+      `width-extent`: why an access is not wider, one remark for each larger
+      width (Analysis/AccessWidth.h);
+    - `atomic-width`: the instruction of each atomic operation;
+    - `atomic-loop`: an atomic operation that the chip needs a loop for;
+    - `synchronous-copy`: a `tile.copy async` that is an ordinary copy.
+
+    Fails for tiles without a layout, for layouts with another number of warps or
+    lanes, for tiles in shared memory that have not been bufferized, and for
+    conversions that move elements between threads.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
@@ -43,13 +47,13 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
 }
 
 def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
-  let summary = "Reads fragments from shared memory where they are used";
+  let summary = "Moves loads of fragments from shared memory to their uses";
   let description = [{
-    `tile-vectorize` reads all fragments of a tile before the product that uses
-    them; the back ends keep that order, and with it every fragment in
-    registers. This pass makes each slice of a tile of just the loads that it
-    needs, and moves these, `tile_gpu.load_matrix` and `vector.load` of
-    workgroup memory (and the slices of their results), to their first use, but
+    `tile-vectorize` reads all fragments of a tile before the MMAs that use them.
+    The back ends keep that order, so that all fragments are in registers at the
+    same time. This pass builds each slice of a tile only from the loads that it
+    needs. It moves these loads (`tile_gpu.load_matrix`, and `vector.load` of
+    workgroup memory) and the slices of their results to their first use, but
     never across another operation with side effects.
 
     ```mlir

@@ -1,4 +1,4 @@
-//===- Passes.h - From tile_gpu to NVIDIA's dialects ------------*- C++ -*-===//
+//===- Passes.h - Conversion of tile_gpu to nvgpu and nvvm ------*- C++ -*-===//
 #ifndef TILE_CONVERSION_TILETONVGPU_PASSES_H
 #define TILE_CONVERSION_TILETONVGPU_PASSES_H
 
@@ -9,8 +9,8 @@
 
 namespace tile {
 
-/// Patterns that convert the operations of the tile_gpu dialect, which must
-/// have passed tile::gpu::verifyChip for an NVIDIA chip.
+/// Adds patterns that convert the operations of the tile_gpu dialect. The
+/// operations must have passed tile::gpu::verifyChip for an NVIDIA chip.
 void populateTileToNVGPUPatterns(mlir::RewritePatternSet &patterns);
 
 #define GEN_PASS_DECL

@@ -1,4 +1,4 @@
-//===- Passes.td - From tile_gpu to NVIDIA's dialects ------*- tablegen -*-===//
+//===- Passes.td - From tile_gpu to nvgpu and nvvm ---------*- tablegen -*-===//
 #ifndef TILE_CONVERSION_TILETONVGPU_PASSES_TD
 #define TILE_CONVERSION_TILETONVGPU_PASSES_TD
 
@@ -7,10 +7,10 @@ include "mlir/Pass/PassBase.td"
 def TileToNVGPU : Pass<"tile-to-nvgpu"> {
   let summary = "Converts tile_gpu operations to nvgpu and nvvm";
   let description = [{
-    Works on the program of one thread (stage S5) in a module for an NVIDIA
-    chip. Matrix products become `nvgpu.mma.sync`, loads of fragments
-    `nvgpu.ldmatrix`, asynchronous copies and their groups
-    `nvgpu.device_async_copy` and its companions.
+    Converts the program of one thread (stage S5) in a module for an NVIDIA
+    chip. Matrix products become `nvgpu.mma.sync`, or wgmma on chips that have
+    it. Loads of fragments become `nvgpu.ldmatrix`. Asynchronous copies become
+    `nvgpu.device_async_copy`, and their groups the cp.async operations of nvvm.
 
     ```mlir
     %v = tile_gpu.load_matrix %smem[%i]
@@ -23,7 +23,7 @@ def TileToNVGPU : Pass<"tile-to-nvgpu"> {
     nvvm.cp.async.wait.group 1
     ```
 
-    An operation that the chip lacks is an error.
+    Fails for an operation that the chip does not have.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect",

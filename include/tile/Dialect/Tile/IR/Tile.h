@@ -36,7 +36,7 @@
 
 namespace tile {
 
-/// The two kinds of memory that operations touch.
+/// The memories that operations access, as resources of side effects.
 struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   llvm::StringRef getName() final { return "tile.global"; }
 };
@@ -44,35 +44,38 @@ struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "tile.shared"; }
 };
 
-/// Most elements of a tile or a shared buffer: more than the registers or the
-/// shared memory of a block hold, few enough to enumerate.
+/// The largest number of elements of a tile or a shared buffer. It is more than
+/// the registers or the shared memory of a block hold, and small enough to
+/// enumerate the elements.
 inline constexpr int64_t kMostTileElements = int64_t(1) << 20;
 
-/// Tiles and shared buffers have at least one dimension, static positive
-/// extents, and kMostTileElements elements at most. `emitError` may be null.
+/// Verifies the shape of a tile or a shared buffer: at least one dimension,
+/// static positive extents, and at most kMostTileElements elements. Reports an
+/// error unless `emitError` is null.
 llvm::LogicalResult
 verifyTileShape(llvm::ArrayRef<int64_t> shape,
                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
-/// True for a ranked tensor of such a shape whose encoding, if any, is a
-/// layout.
+/// Returns true for a ranked tensor of such a shape whose encoding, if any, is
+/// a layout.
 bool isTile(mlir::Type type);
-/// Shared memory needs a layout of static size that gives every element an
-/// offset of its own. `attr` is named in errors.
+/// Verifies that `layout` can be that of shared memory: its size is static and
+/// every element has an offset of its own. Errors name `attr`.
 llvm::LogicalResult
 verifyStorage(const Layout &layout, mlir::Attribute attr,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
-/// By what one step of each result of a map moves the offset in row-major
-/// storage. Extents that are dynamic are represented by numbers with the same
-/// divisors. Empty if 64 bits do not hold them.
+/// Returns the strides of the row-major storage of a map, in elements, one per
+/// result. Dynamic extents are represented by numbers with the same divisors.
+/// Returns an empty vector if a stride does not fit 64 bits.
 llvm::SmallVector<int64_t> getStorageStrides(const Layout &map);
-/// The layout attribute of a tile, or null.
+/// Returns the layout attribute of a tile, or null.
 LayoutAttrInterface getLayoutAttr(mlir::Type tile);
-/// True for a tile that lives in shared memory (its layout is of the memory
-/// family).
+/// Returns true for a tile in shared memory: its layout is of the memory
+/// family.
 bool isSharedTile(mlir::Type tile);
-/// The canonical layout of a laid-out tile; valid by construction.
+/// Returns the canonical layout of a tile with a layout. It is valid by
+/// construction.
 Layout getCanonicalLayout(mlir::RankedTensorType tile);
-/// `tile` with another layout attribute (null: none).
+/// Returns `tile` with another layout attribute; null removes the layout.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
                                   mlir::Attribute layout);
 
@@ -82,28 +85,32 @@ namespace tile {
 class GridOp;
 class ReturnOp;
 
-/// Kinds of extents of the named operations. Those of one kind agree.
+/// Kinds of extents of the named operations. Extents of one kind are equal.
 enum class AttentionExtent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
-/// What messages call an extent of this kind.
+/// Returns the name of this kind of extent in messages.
 llvm::StringRef describeExtent(AttentionExtent kind);
-/// An extent of a buffer that a named operation calls `name`.
+/// The extent `dim` of `buffer`, an operand of a named operation with the name
+/// `name`.
 struct NamedExtent {
   llvm::StringRef name;
   mlir::Value buffer;
   int64_t dim;
   AttentionExtent kind;
-  /// Of scratch memory: it may be larger than those that agree.
+  /// True for scratch memory, whose extent may be larger than the others of its
+  /// kind.
   bool mayExceed = false;
 
-  /// mlir::ShapedType::kDynamic if it is not known.
+  /// Returns the extent, or mlir::ShapedType::kDynamic if it is not static.
   int64_t get() const;
 };
 
-/// The registers that each thread starts with, where a block takes all of a
-/// multiprocessor: what its roles can share among themselves.
+/// Returns the number of registers that each thread of a block of `threads`
+/// threads starts with if the block has a multiprocessor for itself. The roles
+/// of the block redistribute these registers among themselves.
 int64_t getRegisterShare(int64_t threads);
-/// Why no tensor map (Target/TensorMap.h) takes a tile along `dims` of `source`
-/// to `dest`, from a part of the rows if it `isRagged`; empty if one does.
+/// Returns the reason why there is no tensor map (Target/TensorMap.h) to copy a
+/// tile along `dims` of `source` to `dest`; empty if there is one. If
+/// `isRagged`, the tile is bounded by a range of rows of `source`.
 std::string getTensorMapObstacle(BufferType source,
                                  llvm::ArrayRef<int64_t> dims, BufferType dest,
                                  bool isRagged);

@@ -27,7 +27,7 @@ def Tile_MemoryOrder : I32EnumAttr<"MemoryOrder", "memory order of an atomic ope
   let cppNamespace = "::tile";
 }
 
-def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "who takes part in an atomic operation", [
+def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "scope of an atomic operation", [
     I32EnumAttrCase<"Block", 0, "block">,
     I32EnumAttrCase<"Device", 1, "device">,
     I32EnumAttrCase<"System", 2, "system">]> {
@@ -35,7 +35,7 @@ def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "who takes part in an atomic o
 }
 
 def Tile_CachePriority : I32EnumAttr<"CachePriority",
-    "what the second-level cache keeps longer or gives up sooner", [
+    "eviction priority in the L2 cache", [
     I32EnumAttrCase<"EvictFirst", 0, "evict_first">,
     I32EnumAttrCase<"EvictLast", 1, "evict_last">]> {
   let cppNamespace = "::tile";
@@ -46,7 +46,7 @@ def Tile_Dimension : I32EnumAttr<"Dimension", "axis of the launch grid", [
   let cppNamespace = "::tile";
 }
 
-def Tile_Relation : I32EnumAttr<"Relation", "what an extent must be to a number", [
+def Tile_Relation : I32EnumAttr<"Relation", "relation of an extent to a number", [
     I32EnumAttrCase<"Equal", 0, "equal">,
     I32EnumAttrCase<"AtLeast", 1, "at_least">,
     I32EnumAttrCase<"AtMost", 2, "at_most">,
@@ -55,7 +55,7 @@ def Tile_Relation : I32EnumAttr<"Relation", "what an extent must be to a number"
 }
 
 def Tile_KVAccumulation : I32EnumAttr<"KVAccumulation",
-    "how the heads of a group add up their dK and dV", [
+    "accumulation of dK and dV over the query heads of a group", [
     I32EnumAttrCase<"Separate", 0, "separate">,
     I32EnumAttrCase<"Atomic", 1, "atomic">]> {
   let cppNamespace = "::tile";
@@ -75,9 +75,10 @@ class Tile_LayoutAttr<string name, string attrMnemonic>
 def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
   let summary = "generic distributed layout, digit by digit";
   let description = [{
-    (register, lane, warp) -> coordinates, each axis a list of digits, fastest
-    first. The digit `e -> dK * s` has e values, each moving coordinate K by s
-    (`* 1` is not printed); `e -> 0` replicates.
+    A function (register, lane, warp) -> coordinates. Each axis is a list of
+    digits, fastest first. The digit `e -> dK * s` has the values 0 to e - 1; the
+    value v adds v * s to coordinate K (`* 1` is not printed). The digit `e -> 0`
+    is replication.
 
     ```mlir
     // The accumulator of mma.m16n8k16: lane 5, register 2 holds (9, 2).
@@ -85,7 +86,7 @@ def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
                  lane = [4 -> d1 * 2, 8 -> d0], warp = []>
     ```
 
-    Illegal: digits that leave the tile's shape, or do not cover it.
+    Illegal: digits that exceed the shape of the tile, or do not cover it.
   }];
   // Digits flattened as (extent, dim, stride).
   let parameters = (ins
@@ -94,7 +95,7 @@ def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The attribute of a layout of the algebra.
+    /// Returns the attribute of a distributed layout.
     static DistributedAttr get(::mlir::MLIRContext *context,
                                const ::tile::Layout &layout);
   }];
@@ -103,10 +104,10 @@ def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
 def Tile_BlockedAttr : Tile_LayoutAttr<"Blocked", "blocked"> {
   let summary = "rectangular blocks per thread, lane and warp";
   let description = [{
-    Every thread holds a block of `thread` elements, the lanes of a warp form a
-    `lane` grid of such blocks, and the warps a `warp` grid of those; `order`
-    lists the dimensions fastest first. The pattern repeats in registers to
-    cover a larger tile, and is replicated where the tile is smaller.
+    Every thread holds a block of `thread` elements. The lanes of a warp are a
+    `lane` grid of such blocks, and the warps a `warp` grid of those. `order`
+    lists the dimensions, fastest first. A larger tile repeats the pattern in
+    registers; in a smaller tile threads hold copies (replication).
 
     ```mlir
     #tile.blocked<thread = [1, 2], lane = [2, 2], warp = [1, 1], order = [1, 0]>
@@ -126,9 +127,10 @@ def Tile_BlockedAttr : Tile_LayoutAttr<"Blocked", "blocked"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The layout of a `shape` tile whose lanes and warps go along the
-    /// dimensions in `order`, fastest first, with blocks of `thread` elements.
-    /// Lanes and warps that are left over hold copies (by a generic layout).
+    /// Returns the layout of a tile of `shape` whose lanes and warps go along
+    /// the dimensions in `order`, fastest first, with blocks of `thread`
+    /// elements. Lanes and warps that are left over hold copies; the result is
+    /// then a generic layout (#tile.layout).
     static ::tile::LayoutAttrInterface
     getCoalesced(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape,
                  ::llvm::ArrayRef<int64_t> thread,
@@ -139,30 +141,32 @@ def Tile_BlockedAttr : Tile_LayoutAttr<"Blocked", "blocked"> {
 def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {
   let summary = "accumulator of a matrix instruction";
   let description = [{
-    The fragments of C and D of one row of the instruction table
-    (Target/Mma.h), for a `warps` grid of warps, repeated in registers over the
-    tile: first along dimension 1, then along dimension 0. Where four warps
-    perform an instruction together (wgmma), those that share rows have
-    neighbouring columns: the first half of them, say, and the second. With
-    `transposed` the operands of the instruction are swapped, so that the tile
-    is its transposed result.
+    The C and D fragments of one row of the instruction table (Target/Mma.h,
+    which names the source of each fragment layout) for a `warps` grid of warps.
+    Registers repeat the fragment over the tile, first along dimension 1, then
+    along dimension 0. If four warps execute an instruction together (wgmma),
+    the warpgroups that share rows hold contiguous ranges of columns: with two of
+    them, the first and the second half. With `transposed`, the operands of the
+    instruction are swapped, so that the tile is the transposed result of the
+    instruction.
 
     ```mlir
     #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
     //   on 64x8: warp w owns rows 16*w .. 16*w+15
     ```
 
-    Illegal: an unknown instruction; a tile extent that is no multiple of the
-    instruction's times the warps along it (smaller tiles are replicated).
+    Illegal: an unknown instruction; a tile extent that is not a multiple of the
+    instruction's extent times the warps along it (smaller tiles are
+    replicated).
   }];
   let parameters = (ins "::mlir::StringAttr":$instruction,
     ArrayRefParameter<"int64_t">:$warps, DefaultValuedParameter<"bool", "false">:$transposed);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The row of the table; never null.
+    /// Returns the row of the instruction table.
     const ::tile::Mma &getMma() const;
-    /// Elements along each dimension that one instruction of each warp covers.
+    /// Returns the extents of the result of one instruction, in elements.
     ::llvm::SmallVector<int64_t, 2> getInstructionShape() const;
   }];
 }
@@ -170,10 +174,10 @@ def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {
 def Tile_DotOperandAttr : Tile_LayoutAttr<"DotOperand", "dot_operand"> {
   let summary = "A or B operand of a matrix instruction";
   let description = [{
-    The fragments of operand `index` (0: A, M x K; 1: B, K x N) of the product
-    whose accumulator has the layout `parent`. Registers repeat first along
-    dimension 1, then along dimension 0, as the accumulator's do. Warps that
-    need the same elements hold copies.
+    The fragments of operand `index` (0: A, M x K; 1: B, K x N) of the matrix
+    product whose accumulator has the layout `parent`. Registers repeat first
+    along dimension 1, then along dimension 0, like those of the accumulator.
+    Warps that need the same elements hold copies.
 
     ```mlir
     #tile.dot_operand<0, <"mma.m16n8k16.f16", warps = [4, 1]>>
@@ -185,11 +189,11 @@ def Tile_DotOperandAttr : Tile_LayoutAttr<"DotOperand", "dot_operand"> {
 }
 
 def Tile_SliceAttr : Tile_LayoutAttr<"Slice", "slice"> {
-  let summary = "what a reduction along one dimension leaves";
+  let summary = "result of a reduction along one dimension";
   let description = [{
-    The layout of a tile of one dimension less: element c is where `parent`
-    holds the elements whose coordinates without dimension `dim` are c. Threads
-    that differ along `dim` only hold copies.
+    The layout of a tile of one dimension less than `parent`. Each thread holds
+    the element c if in `parent` it holds an element whose coordinates, without
+    dimension `dim`, are c. Threads that differ only along `dim` hold copies.
 
     ```mlir
     #tile.slice<1, #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>>
@@ -204,8 +208,8 @@ def Tile_SliceAttr : Tile_LayoutAttr<"Slice", "slice"> {
 def Tile_PermuteAttr : Tile_LayoutAttr<"Permute", "permute"> {
   let summary = "a layout with its dimensions reordered";
   let description = [{
-    Dimension i of the tile is dimension `order[i]` of `parent`: the layout of a
-    transposed tile, whose elements stay where they are.
+    The layout of a transposed tile, whose elements stay where they are:
+    dimension i of the tile is dimension `order[i]` of `parent`.
 
     ```mlir
     #tile.permute<[1, 0], #tile.swizzle<128>>
@@ -224,11 +228,11 @@ def Tile_PermuteAttr : Tile_LayoutAttr<"Permute", "permute"> {
 def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
   let summary = "shared memory with the 32, 64 or 128 byte swizzle";
   let description = [{
-    The innermost dimension is split into columns of `bytes` bytes; each column
-    stores its rows one after the other, and within a row the 16-byte chunk c
-    of row r is at chunk c ^ f(r), so that 8 rows of one chunk lie in 8
-    different groups of banks. This is the layout that TMA writes and wgmma and
-    ldmatrix read without bank conflicts (PTX ISA, "Swizzling modes").
+    The innermost dimension is split into columns of `bytes` bytes. Each column
+    stores its rows one after the other. Within row r, the 16-byte chunk c is
+    stored at chunk c ^ f(r). So one chunk of 8 rows is in different groups of
+    banks. TMA writes this layout, and wgmma and ldmatrix read it without bank
+    conflicts. Source: PTX ISA, "Swizzling modes".
 
     ```mlir
     #tile.swizzle<128>
@@ -236,8 +240,8 @@ def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
     //                              + ((c % 64) / 8 ^ r % 8) * 8 + c % 8
     ```
 
-    Leading dimensions beyond the last two stack whole tiles. Illegal: rows
-    that are no multiple of `bytes`; elements wider than 16 bytes.
+    The dimensions before the last two stack whole tiles. Illegal: rows whose
+    size is not a multiple of `bytes`; elements wider than 16 bytes.
   }];
   let parameters = (ins "unsigned":$bytes);
   let assemblyFormat = "`<` $bytes `>`";
@@ -247,15 +251,15 @@ def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
 def Tile_PaddedAttr : Tile_LayoutAttr<"Padded", "padded"> {
   let summary = "shared memory with padded rows";
   let description = [{
-    The dimensions in `order`, fastest first; `pad` elements follow each row of
-    the fastest one.
+    The dimensions are stored in `order`, fastest first. `pad` unused elements
+    follow each row of the fastest dimension.
 
     ```mlir
     #tile.padded<8, order = [1, 0]>     // 64x64: offset(r, c) = r * 72 + c
     #tile.padded<8, order = [0, 1]>     // 64x64: offset(r, c) = c * 72 + r
     ```
 
-    Leading dimensions beyond those of `order` stack whole tiles.
+    Further leading dimensions, not in `order`, stack whole tiles.
   }];
   let parameters = (ins "int64_t":$pad, ArrayRefParameter<"int64_t">:$order);
   let assemblyFormat = "`<` $pad `,` `order` `=` `[` $order `]` `>`";
@@ -263,13 +267,12 @@ def Tile_PaddedAttr : Tile_LayoutAttr<"Padded", "padded"> {
 }
 
 def Tile_StridedAttr : Tile_LayoutAttr<"Strided", "strided"> {
-  let summary = "plain strides, dynamic ones with a known divisor";
+  let summary = "plain strides, static or dynamic with a known divisor";
   let description = [{
-    Element (i, j, ...) is at offset i * s0 + j * s1 + ... from the base. A
-    stride is a number, `?` (known at run time), or `?:n` (known at run time,
-    and a multiple of n). `align` is the alignment of the base in bytes; by
-    default that of one element. Callers must honour both: the launcher checks
-    them.
+    Element (i, j, ...) is at the offset i * s0 + j * s1 + ..., in elements, from
+    the base. A stride is a number, `?` (known at run time), or `?:n` (known at
+    run time and a multiple of n). `align` is the alignment of the base in bytes,
+    by default that of one element. Launchers check divisors and alignment.
 
     ```mlir
     #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>
@@ -286,48 +289,49 @@ def Tile_StridedAttr : Tile_LayoutAttr<"Strided", "strided"> {
 def Tile_MapAttr : Tile_LayoutAttr<"Map", "map"> {
   let summary = "memory whose elements are permuted";
   let description = [{
-    The element at the coordinates (d0, d1, ...) is stored at the coordinates
-    that the map gives, in an array that is stored row major. The extents of
-    that array follow from those of the buffer, each as large as the map needs;
-    dynamic ones are computed where the kernel runs. `align` is the alignment of
-    the base in bytes, by default that of one element.
+    The map takes the coordinates (d0, d1, ...) of an element to its coordinates
+    in the storage, which is a row-major array. Each extent of the storage is as
+    large as the map needs for the extents of the buffer; dynamic ones are
+    computed at run time. `align` is the alignment of the base in bytes, by
+    default that of one element.
 
     ```mlir
-    // Rows of 8 x 8 blocks, in each the two columns of an accumulator of
-    // mma.m16n8k16 apart: what a warp adds at once are 32 neighbours.
+    // Rows of 8 x 8 blocks. Within a block, the two columns of a lane's
+    // accumulator of mma.m16n8k16 are apart, so that the 32 lanes of a warp add
+    // to contiguous elements.
     #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2,
                          4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>
     //   on ?x128: (1, 3) is in block (0, 0) at (1, 5), offset 32 + 5
     ```
 
-    The storage of 250 x 128 elements is that of 32 x 16 blocks of 64: more
-    than the buffer has elements. The manifest says how much, and launchers
-    check it.
+    A buffer of 250 x 128 elements has the storage of 32 x 16 blocks of 64
+    elements, which is more than its elements need. The manifest gives the size,
+    and launchers check it.
 
-    Each result is a sum of parts of dimensions, times constants: dK, and
-    `mod` and `floordiv` of it by constants each of which divides the next.
-    Illegal: two elements at one place (the error names them), parts of one
-    dimension in two results unless they are different digits, negative factors
-    and constant terms.
+    Each result of the map is a sum of digits of dimensions times constants. A
+    digit is dK, or its `mod` and `floordiv` by constants, each of which divides
+    the next. Illegal: two elements at one place (the error names them), the same
+    digit of a dimension in two results, negative factors, and constant terms.
   }];
   let parameters = (ins "::mlir::AffineMap":$map,
     DefaultValuedParameter<"int64_t", "0">:$align);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The attribute of a map of the algebra, from as many dimensions as it has
-    /// axes. The last digit of each axis may have any extent.
+    /// Returns the attribute of `map`, a layout of the map family: each axis is
+    /// a dimension of the affine map. The extent of an axis' last digit is
+    /// ignored.
     static MapAttr get(::mlir::MLIRContext *context, const ::tile::Layout &map,
                        int64_t align);
-    /// The map for a buffer of this shape (of which extents may be dynamic), as
-    /// one of the algebra: coordinates -> coordinates in storage. The last digit
-    /// of each axis reaches to the end of the dimension.
+    /// Returns the map for a buffer of this shape, whose extents may be dynamic,
+    /// as a layout of the map family: coordinates -> storage coordinates. The
+    /// last digit of each axis extends to the end of the dimension.
     ::llvm::FailureOr<::tile::Layout>
     getMapLayout(::llvm::ArrayRef<int64_t> shape,
                  ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
-    /// The map of a slice that keeps the dimensions marked so, without the
-    /// results that belong to the others. Failure (with an error, if asked)
-    /// where these are not the leading results.
+    /// Returns the map of a slice that keeps the dimensions with kept[i]: the
+    /// results that depend on other dimensions are removed. Fails if these are
+    /// not the leading results; reports an error unless `emitError` is null.
     ::llvm::FailureOr<::tile::MapAttr>
     getSlice(::llvm::ArrayRef<bool> kept, int64_t align,
              ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;

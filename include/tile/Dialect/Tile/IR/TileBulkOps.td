@@ -1,4 +1,4 @@
-//===- TileBulkOps.td - Tiles that the copy engine moves ---*- tablegen -*-===//
+//===- TileBulkOps.td - Bulk copies, stores and reductions -*- tablegen -*-===//
 #ifndef TILE_DIALECT_TILE_IR_TILEBULKOPS_TD
 #define TILE_DIALECT_TILE_IR_TILEBULKOPS_TD
 
@@ -8,36 +8,38 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface, ["getArgument", "getTileType"]>]> {
-  let summary = "copies a tile of a kernel argument by the copy engine (TMA)";
+  let summary = "copies a tile of a kernel argument to shared memory by TMA";
   let description = [{
     Fills `dest` with the tile of `source`, a kernel argument, that starts at
-    `indices`; elements outside the extents become zero. The tile extends along
-    the dimensions `dims` of the source, one or two, in the order of those of
-    `dest`. `cache` says whether the second-level cache keeps what was read
-    longer than other data (`evict_last`) or gives it up sooner (`evict_first`).
+    `indices`. Elements outside the extents become zero. The tile extends along
+    one or two dimensions `dims` of the source, in the order of the dimensions of
+    `dest`. `cache` is the eviction priority in the L2 cache: `evict_last` keeps
+    the data longer than other data, `evict_first` evicts it sooner.
 
-    The thread that issues the copy arrives at the barrier and announces the
-    bytes; the barrier's phase ends when they have come.
+    The thread that issues the copy arrives at the mbarrier and expects the
+    bytes of the copy. The phase of the mbarrier ends when they have been
+    written.
 
     ```mlir
     tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile, %full[%slot]
         : !k, !tile, !barriers
     ```
 
-    With `within`, the rows of the tile are those of a part of the source, as of
-    `tile.narrow`: `length` of them from `start` on, all rows of the source. Their
-    index counts from `start`, is not negative, and what is past the end becomes
-    zero. That takes a source of at most three dimensions.
+    With `within`, the tile is in a range of rows of the source, as of
+    `tile.narrow`: the rows `start` to `start + length - 1`, all of which exist.
+    The row index is relative to `start` and not negative. Rows past the end of
+    the range become zero. The source has at most three dimensions then.
 
     ```mlir
     tile.bulk_copy %k[%n, %h, %c0] dims [0, 2] within %start, %length, %tile, %full[%slot]
         : !k, !tile, !barriers
     ```
 
-    The last index is a multiple of 16 bytes: the copy engine begins nowhere else.
+    The offset of the last index must be a multiple of 16 bytes, as TMA requires.
 
-    The layouts must be such that a TMA descriptor exists, see
-    Target/TensorMap.h; launchers build it from the manifest.
+    A tensor map must exist for the layouts (see Target/TensorMap.h). Launchers
+    encode it as the manifest describes. Source: PTX ISA,
+    "cp.async.bulk.tensor".
   }];
   let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$dims, Optional<Index>:$start,
@@ -74,22 +76,23 @@ class Tile_BulkOutOp<string mnemonic> : Tile_Op<mnemonic, [
 }
 
 def Tile_BulkStoreOp : Tile_BulkOutOp<"bulk_store"> {
-  let summary = "stores a tile to a kernel argument by the copy engine (TMA)";
+  let summary = "stores a tile in shared memory to a kernel argument by TMA";
   let description = [{
     Writes `source`, a tile in shared memory, to the tile of `dest`, a kernel
-    argument, that starts at `indices`; what is outside the extents is not
+    argument, that starts at `indices`. Elements outside the extents are not
     written. `dims`, `cache`, `within` and the layouts are as for tile.bulk_copy.
 
-    One thread of the role, or of a kernel without roles, starts all of it. With
-    `parts`, the warps of the first role divide the tile: `parts = [m, n]` cuts
-    it into m times n boxes, of which warp number w stores number w mod m along
-    the rows and w div m along the columns, when all of its lanes have come
-    here. So the warps of a product can store their own rows without a barrier.
+    Without `parts`, one thread of the role, or of a kernel without roles, starts
+    the whole store. With `parts = [m, n]`, the tile is a grid of m x n boxes, and
+    the warps of the first role store one box each: warp w stores the box at row
+    w mod m and column w div m, after all of its lanes have reached this
+    operation. So the warps of an MMA can store their own rows without a barrier.
 
-    The copy engine sees what was written before a `tile.fence_async` of who
-    wrote it and, where that was another thread than the one that stores, a
-    `tile.barrier`; within a warp and its part, the fence is enough.
-    `tile.bulk_wait` says when the tile may be written again.
+    TMA sees a write to shared memory if the writing thread has executed a
+    `tile.fence_async` after it. If another thread starts the store, a
+    `tile.barrier` must follow the fence; between the lanes of a warp that stores
+    its own part, the fence is enough. After a `tile.bulk_wait ... read` the tile
+    may be overwritten.
 
     ```mlir
     tile.bulk_wait 0 read
@@ -108,11 +111,11 @@ def Tile_BulkStoreOp : Tile_BulkOutOp<"bulk_store"> {
 }
 
 def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
-  let summary = "adds a tile to a kernel argument by the copy engine (TMA)";
+  let summary = "adds a tile in shared memory to a kernel argument by TMA";
   let description = [{
-    As tile.bulk_store, but every element of the tile is added to that of
-    `dest`, atomically each (relaxed, among the threads of the device). The
-    elements are f16, bf16 or f32.
+    Like tile.bulk_store, but adds each element of the tile to that of `dest`.
+    Each addition is atomic, with relaxed order and device scope. The elements
+    are f16, bf16 or f32. Source: PTX ISA, "cp.reduce.async.bulk.tensor".
 
     ```mlir
     tile.bulk_reduce add %dq, %sums[%b, %row, %h, %c0] dims [1, 3] : !tile, !sums
@@ -128,15 +131,16 @@ def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
 
 def Tile_BulkAddOp : Tile_Op<"bulk_add", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "adds a tile in shared memory to memory of any layout";
+  let summary = "adds a tile in shared memory to global memory of any layout";
   let description = [{
-    dest[indices + i] += source[i] for every element of the shared buffer
-    `source`, atomically each (relaxed, among the threads of the device), for
-    elements of f16, bf16, f32 or f64. It is for one thread, of a role but the
-    first (tile.warp_roles), which goes on at once: a tile.bulk_wait says that
-    `source` has been read, or that all is done. What other threads wrote to
-    `source` must have been fenced (tile.fence_async) before the barrier at
-    which they meet this thread.
+    Computes dest[indices + i] += source[i] for every element of the shared
+    buffer `source`. Each addition is atomic, with relaxed order and device
+    scope. The elements are f16, bf16, f32 or f64. The operation is asynchronous
+    and executed by the one thread of a role other than the first
+    (tile.warp_roles). A `tile.bulk_wait` waits until `source` has been read, or
+    until the additions are done. Other threads that write `source` must execute
+    a `tile.fence_async` before the barrier at which they synchronise with this
+    thread.
 
     ```mlir
     tile.wait_barrier %full[%c0] phase %phase : !barriers
@@ -145,11 +149,12 @@ def Tile_BulkAddOp : Tile_Op<"bulk_add", [
     tile.arrive_barrier %empty[%c0] : !barriers
     ```
 
-    Unlike tile.bulk_reduce it needs no tensor map: one instruction adds what is
-    neighbours in both buffers, which must be whole multiples of 16 bytes at
-    multiples of 16 bytes (Analysis/BulkRuns.h). It is left out where its first
-    element is outside the extents; where a #tile.map stores more than the
-    extents, the elements up to the end of such a block are unspecified.
+    Unlike tile.bulk_reduce it needs no tensor map. One instruction
+    (cp.reduce.async.bulk; PTX ISA) adds a run of elements that is contiguous in
+    both buffers. The size and both addresses of a run must be multiples of 16
+    bytes (Analysis/BulkRuns.h). A run is skipped if its first element is outside
+    the extents. A #tile.map may have storage beyond the extents; elements there
+    have unspecified values after the operation.
   }];
   let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$dest,
                        Variadic<Index>:$indices);
@@ -161,14 +166,15 @@ def Tile_BulkAddOp : Tile_Op<"bulk_add", [
 }
 
 def Tile_BulkWaitOp : Tile_Op<"bulk_wait"> {
-  let summary = "waits for what the copy engine takes out of shared memory";
+  let summary = "waits for bulk stores and reductions";
   let description = [{
-    Waits until at most `pending` of the newest tile.bulk_store,
-    tile.bulk_reduce and tile.bulk_add of each thread are unfinished: with
-    `read`, until the others have read their tiles, which may then be written
-    again; else until what they write is visible to the thread. Other lanes of
-    the warp know it, too; other warps after a `tile.barrier`. Who stores waits,
-    with `read` at least, before it ends.
+    Waits until at most the `pending` newest tile.bulk_store, tile.bulk_reduce
+    and tile.bulk_add of each thread are unfinished. With `read`, an operation
+    counts as finished when it has read its tile, which may then be overwritten;
+    without, when its writes are visible to the thread that issued it. The wait
+    holds for all lanes of the warp; it holds for other warps after a
+    `tile.barrier`. A thread that issues such operations must wait for them, at
+    least with `read`, before it ends.
 
     ```mlir
     tile.bulk_wait 0 read
@@ -181,10 +187,10 @@ def Tile_BulkWaitOp : Tile_Op<"bulk_wait"> {
 
 def Tile_BulkPrefetchOp : Tile_Op<"bulk_prefetch", [
     DeclareOpInterfaceMethods<Tile_BulkOpInterface, ["getArgument", "getTileType"]>]> {
-  let summary = "fetches a tile of a kernel argument to the second-level cache";
+  let summary = "prefetches a tile of a kernel argument to the L2 cache by TMA";
   let description = [{
-    A hint that a tile.bulk_copy of the same tile to a buffer of type `tile` will
-    come. One thread of the role gives it.
+    Prefetches the tile that a later tile.bulk_copy to a buffer of type `tile`
+    reads. One thread of the role issues it. The operation is a hint.
 
     ```mlir
     tile.bulk_prefetch %q[%b, %row, %h, %c0] dims [1, 3] as !tile : !q

@@ -7,23 +7,23 @@ include "mlir/IR/OpBase.td"
 def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::tile";
-  let summary = "GPU kernels over tiles whose layouts the compiler knows";
+  let summary = "GPU kernels on tiles with explicit layouts";
   let description = [{
-    A tile program describes what one block of threads does with tiles: small
-    blocks of elements of static shape. A tile is a builtin ranked tensor, so
-    the operations of `arith` and `math` apply to it; its encoding, once
-    assigned, is a layout (see the attributes below):
+    A tile program describes the work of one block of threads. It computes on
+    tiles: small arrays of static shape. A tile is a builtin ranked tensor, so
+    the operations of `arith` and `math` apply to it. The encoding of the tensor
+    is the layout of the tile:
 
-    - no encoding: not laid out yet (stage S1);
-    - a *distributed* layout: the tile lives in the registers of the threads;
-    - a *memory* layout: the tile lives in shared memory.
+    - no encoding: no layout assigned yet (stage S1);
+    - a *distributed* layout: the tile is in the registers of the threads;
+    - a *memory* layout: the tile is in shared memory.
 
     Global and shared memory are `!tile.buffer`s, whose layout maps element
-    coordinates to offsets. `tile.slice` makes views; `tile.load`,
+    coordinates to offsets. `tile.slice` makes views of buffers. `tile.load`,
     `tile.store`, `tile.copy` and `tile.atomic_rmw` move tiles.
 
     Accesses to global memory are bounded by the extents of their buffer:
-    elements outside read as zero and are not written.
+    elements outside are read as zero and are not written.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -34,30 +34,32 @@ def Tile_Dialect : Dialect {
     /// Module attribute: the chip (a row of Target/Chips.h) that the module is
     /// compiled for.
     static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
-    /// Attributes of a kernel's arguments: the name in the manifest, and that a
-    /// scalar must be finite and not negative.
+    /// Attribute of a kernel argument: its name in the manifest.
     static constexpr llvm::StringLiteral kNameAttr = "tile.name";
+    /// Unit attribute of a scalar kernel argument: launchers check that the
+    /// value is finite and not negative.
     static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
-    /// Attribute of an scf.for: the number of stages that it is pipelined with.
+    /// Attribute of an scf.for: the number of stages of its pipeline.
     static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
-    /// Attributes of a kernel, see tile-specialize-warps: the warps that copy
-    /// for those that compute, those that store for them, and the registers of a
-    /// thread that computes or does not.
+    /// Attributes of a kernel (see tile-specialize-warps): the number of
+    /// producer warps, the number of storing warps, and the registers of a
+    /// thread of the consumers and of the other roles.
     static constexpr llvm::StringLiteral kProducerWarpsAttr = "tile.producer_warps";
     static constexpr llvm::StringLiteral kStoringWarpsAttr = "tile.storing_warps";
     static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
-    /// Unit attribute of a kernel, see tile-overlap-dots.
+    /// Unit attribute of a kernel: its warpgroups take turns to start MMAs (see
+    /// tile-overlap-dots).
     static constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
-    /// Unit attribute of a kernel with roles that trades time for registers:
-    /// descriptors that loops do not change are computed beside the products
-    /// that read them (tile-to-nvgpu), and a whole warp counts and waits for a
-    /// role of one thread (tile-vectorize), which leaves numbers in uniform
-    /// registers.
+    /// Unit attribute of a kernel with warp roles: saves registers at the cost
+    /// of time. Matrix descriptors are recomputed at each MMA instead of being
+    /// hoisted out of loops (tile-to-nvgpu). In a role of one thread, the whole
+    /// warp runs loops and waits (tile-vectorize), so that their counters can
+    /// be in uniform registers.
     static constexpr llvm::StringLiteral kSavesRegistersAttr = "tile.saves_registers";
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
-    /// choose, see tile-choose-accumulators.
+    /// choose (see tile-choose-accumulators).
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";
-    /// Kernel attributes from S5 on; see docs/Manifest.md for their content.
+    /// Attributes of a gpu.func kernel from stage S5 on (docs/Manifest.md).
     static constexpr llvm::StringLiteral kGridAttr = "tile.grid";
     static constexpr llvm::StringLiteral kBlockAttr = "tile.block";
     static constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes";

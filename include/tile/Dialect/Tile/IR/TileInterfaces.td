@@ -7,19 +7,20 @@ include "mlir/IR/OpBase.td"
 def Tile_LayoutAttrInterface : AttrInterface<"LayoutAttrInterface"> {
   let cppNamespace = "::tile";
   let description = [{
-    A layout: whatever an attribute prints as, it denotes one canonical layout
-    of the algebra for a given shape. Every other question is a query on that.
+    A layout attribute. For a given shape it denotes one canonical layout of the
+    algebra (Layout/Layout.h), whatever its syntax. All other properties are
+    queries on the canonical layout.
   }];
   let methods = [
     InterfaceMethod<[{
-      The canonical layout of a tile or buffer of this shape. `elementBits` is
-      the width of one element. On failure an error that names the dimension
-      has been reported through `emitError`, which may be null to ask quietly.
+      Returns the canonical layout of a tile or buffer of this shape.
+      `elementBits` is the width of one element in bits. On failure, reports an
+      error that names the dimension through `emitError` unless that is null.
     }],
     "::llvm::FailureOr<::tile::Layout>", "getLayout",
     (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$elementBits,
          "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>,
-    InterfaceMethod<"Which family the canonical layout belongs to.",
+    InterfaceMethod<"Returns the family of the canonical layout.",
     "::tile::LayoutFamily", "getFamily", (ins)>,
   ];
 }
@@ -27,28 +28,32 @@ def Tile_LayoutAttrInterface : AttrInterface<"LayoutAttrInterface"> {
 def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
   let cppNamespace = "::tile";
   let description = [{
-    What the copy engine moves through a tensor map (Target/TensorMap.h): a tile
-    of a kernel argument, from some indices on and along some of its dimensions,
-    and a tile in shared memory of the same elements.
+    A TMA operation with a tensor map (Target/TensorMap.h). It moves a tile
+    between a kernel argument and shared memory. The tile starts at some indices
+    of the argument and extends along some of its dimensions.
   }];
   let methods = [
-    InterfaceMethod<"The kernel argument.",
+    InterfaceMethod<"Returns the kernel argument.",
       "::mlir::TypedValue<::tile::BufferType>", "getArgument">,
-    InterfaceMethod<"The tile's first element, one index per dimension.",
-      "::mlir::OperandRange", "getIndices">,
-    InterfaceMethod<"The dimensions of the argument along which the tile lies.",
+    InterfaceMethod<[{
+      Returns the indices of the tile's first element, one per dimension of the
+      argument.
+    }], "::mlir::OperandRange", "getIndices">,
+    InterfaceMethod<
+      "Returns the dimensions of the argument along which the tile extends.",
       "::llvm::ArrayRef<int64_t>", "getDims">,
-    InterfaceMethod<"How the tile is stored in shared memory.",
+    InterfaceMethod<"Returns the type of the tile's buffer in shared memory.",
       "::tile::BufferType", "getTileType">,
     InterfaceMethod<[{
-      The first of the argument's rows that alone the tile is of, see
-      `within` of tile.bulk_copy; null if it is of all.
+      Returns the first row of the range of rows that bounds the tile (see
+      `within` of tile.bulk_copy); null if the argument's extents bound it.
     }], "::mlir::Value", "getStart", (ins), "", [{ return {}; }]>,
-    InterfaceMethod<"How many these are; null if the tile is of all rows.",
+    InterfaceMethod<
+      "Returns the number of rows of that range; null if there is no range.",
       "::mlir::Value", "getLength", (ins), "", [{ return {}; }]>,
     InterfaceMethod<[{
-      How many parts of the tile there are along its rows and columns, of which
-      every warp of the role moves its own; {1, 1} if one thread moves all.
+      Returns the numbers of parts of the tile along its rows and columns; each
+      warp of the role moves one part. {1, 1} if one thread moves the whole tile.
     }], "::llvm::SmallVector<int64_t, 2>", "getPartCounts", (ins), "",
       [{ return {1, 1}; }]>,
   ];

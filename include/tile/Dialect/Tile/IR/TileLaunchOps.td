@@ -1,24 +1,26 @@
-//===- TileLaunchOps.td - Kernels that overlap the one before -*- tablegen -*-===//
+//===- TileLaunchOps.td - Dependent kernel launches --------*- tablegen -*-===//
 #ifndef TILE_DIALECT_TILE_IR_TILELAUNCHOPS_TD
 #define TILE_DIALECT_TILE_IR_TILELAUNCHOPS_TD
 
 def Tile_WaitPrerequisitesOp : Tile_Op<"wait_prerequisites"> {
-  let summary = "waits for the end of the kernels before this one";
+  let summary = "waits for the end of the preceding kernels";
   let description = [{
-    A kernel with this operation may start before the kernel in front of it in
-    the module has ended (programmatic dependent launch, where the chip has it;
-    elsewhere kernels follow each other and the operation is nothing). It waits
-    here until that one has ended and what it wrote is visible. As every such
-    kernel waits before it ends, all kernels before have ended, too.
+    A kernel with this operation may start before the preceding kernel of the
+    module has ended, on chips with programmatic dependent launch. The operation
+    waits until the preceding kernel has ended and its writes are visible. All
+    earlier kernels have ended then, too, because each kernel waits before it
+    ends. On other chips kernels run one after the other and the operation does
+    nothing. Source: CUDA Programming Guide, "Programmatic Dependent Launch".
 
-    It stands at the top level of the kernel, or of each of its roles: every
-    thread comes by. In front of it, nothing may touch what kernels before write,
-    and nothing may write what they touch; tile-verify-prerequisites checks that.
+    The operation is at the top level of the kernel, or of each of its roles, so
+    that every thread executes it. Operations before it must not access memory
+    that preceding kernels write, and must not write memory that they access;
+    tile-verify-prerequisites checks this.
 
     ```mlir
     %k = tile.load %keys[%row, %c0] : ...
     tile.wait_prerequisites
-    %d = tile.load %delta[%row] : ... // of the kernel before
+    %d = tile.load %delta[%row] : ... // written by the preceding kernel
     ```
   }];
   let assemblyFormat = "attr-dict";
@@ -27,12 +29,13 @@ def Tile_WaitPrerequisitesOp : Tile_Op<"wait_prerequisites"> {
 
 def Tile_LaunchDependentsOp : Tile_Op<"launch_dependents", [
     HasParent<"::tile::KernelOp">]> {
-  let summary = "lets the kernel behind this one start";
+  let summary = "lets the next kernel start";
   let description = [{
-    When all blocks of threads have come here, or ended, the next kernel of the
-    module starts wherever there is room, if it is one that waits
-    (tile.wait_prerequisites). What this kernel does is visible to that one after
-    its wait, no matter where this stands.
+    Once every block of this kernel has executed this operation or has ended,
+    blocks of the next kernel of the module may start on multiprocessors with
+    free resources. The next kernel must have a tile.wait_prerequisites. After
+    that wait it sees all writes of this kernel, also those after this
+    operation.
 
     ```mlir
     tile.launch_dependents

@@ -36,11 +36,11 @@ def Tile_IndexTile : Tile_TileOf<[I32, I64], "i32 or i64">;
 def Tile_KernelOp : Tile_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol,
     SingleBlockImplicitTerminator<"::tile::ReturnOp">]> {
-  let summary = "a kernel over tiles";
+  let summary = "a kernel that computes on tiles";
   let description = [{
-    What one block of `num_warps` warps does. The arguments are buffers in
-    global memory and scalars (f32, i32, i64, index); `tile.grid` in its body
-    says how many blocks are launched.
+    The program of one block of `num_warps` warps. The arguments are buffers in
+    global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
+    gives the number of blocks.
 
     ```mlir
     tile.kernel @copy(%src: !b, %dst: !b) attributes {num_warps = 4 : i32} {
@@ -71,12 +71,12 @@ def Tile_KernelOp : Tile_Op<"kernel", [
       return getFunctionType().getInputs();
     }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
-    /// Whether a kernel may have arguments of these types; if not, an error
-    /// names the first that it may not.
+    /// Verifies that a kernel may have arguments of these types. The error names
+    /// the first type that is not allowed.
     static ::llvm::LogicalResult verifyArguments(
         ::mlir::TypeRange types,
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
-    /// The one tile.grid of the body.
+    /// Returns the tile.grid of the body.
     ::tile::GridOp getGrid();
   }];
 }
@@ -85,7 +85,7 @@ def Tile_ReturnOp : Tile_Op<"return", [Pure, ReturnLike, Terminator,
                                        HasParent<"::tile::KernelOp">]> {
   let summary = "ends a kernel";
   let description = [{
-    The terminator of a kernel; it need not be written.
+    The terminator of a kernel. It may be omitted.
 
     ```mlir
     tile.return
@@ -95,13 +95,14 @@ def Tile_ReturnOp : Tile_Op<"return", [Pure, ReturnLike, Terminator,
 }
 
 def Tile_GridOp : Tile_Op<"grid", [HasParent<"::tile::KernelOp">]> {
-  let summary = "how many blocks are launched";
+  let summary = "the number of blocks of a launch";
   let description = [{
-    The launch grid as a function of the kernel's arguments. The operands must
-    be computed from constants, integer arguments and `tile.dim` of buffer
-    arguments by arith.addi, subi, muli, ceildivui, divui, remui, minui, maxui
-    (or the signed forms; values are non-negative). The compiler writes the
-    function to the manifest; it is evaluated by whoever launches.
+    The number of blocks in each dimension of the grid, as a function of the
+    kernel's arguments. The operands must be computed from constants, integer
+    arguments and `tile.dim` of buffer arguments by arith.addi, subi, muli,
+    ceildivui, divui, remui, minui, maxui (or the signed forms; values are
+    non-negative). The compiler writes the function to the manifest, and the
+    launcher evaluates it.
 
     ```mlir
     tile.grid %blocks, %heads, %batch
@@ -113,15 +114,16 @@ def Tile_GridOp : Tile_Op<"grid", [HasParent<"::tile::KernelOp">]> {
 }
 
 def Tile_RequireOp : Tile_Op<"require", [HasParent<"::tile::KernelOp">]> {
-  let summary = "what an extent of an argument must be";
+  let summary = "a requirement on an extent of an argument";
   let description = [{
-    The kernel is right only where the extent `dim` of `buffer`, an argument, is
-    `equal` to `value`, `at_least` or `at_most` that, or a `multiple_of` it (of
-    0, only 0 is one). The value is computed as operands of `tile.grid` are. The
-    compiler writes the requirement to the manifest; whoever launches refuses
-    arguments that do not meet it, with a message that ends with `reason`, which
-    says what the value is. Where the extent and the value are constants, the
-    compiler decides. On the device nothing is computed.
+    Requires that the extent `dim` of `buffer`, an argument of the kernel, is
+    `equal` to `value`, `at_least` or `at_most` that, or a `multiple_of` it (the
+    only multiple of 0 is 0). The kernel is incorrect for other arguments. The
+    value is computed by the operations that `tile.grid` allows. The compiler
+    writes the requirement to the manifest, and launchers check it. Their error
+    message ends with `reason`, which describes the value. If the extent and the
+    value are constants, the compiler checks the requirement. Nothing is computed
+    on the device.
 
     ```mlir
     tile.require %stats[2] at_least %rows, "the rows of q" : !stats
@@ -136,9 +138,11 @@ def Tile_RequireOp : Tile_Op<"require", [HasParent<"::tile::KernelOp">]> {
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
-    /// Whether it holds, where the extent and the value are constants.
+    /// Returns whether the requirement is met; std::nullopt unless the extent
+    /// and the value are constants.
     ::std::optional<bool> decide();
-    /// The words between the extent and the value of a message.
+    /// Returns the words for `relation` between the extent and the value in a
+    /// message.
     static ::llvm::StringRef describe(::tile::Relation relation);
   }];
 }
@@ -146,6 +150,8 @@ def Tile_RequireOp : Tile_Op<"require", [HasParent<"::tile::KernelOp">]> {
 def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let summary = "index of this block in the grid";
   let description = [{
+    The index of the block along dimension `axis` of the grid.
+
     ```mlir
     %block = tile.program_id x
     ```
@@ -156,12 +162,12 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
 }
 
 def Tile_RecomputeOp : Tile_Op<"recompute", [NoMemoryEffect]> {
-  let summary = "a number that is not to be known from before";
+  let summary = "a copy of a number that hides its origin";
   let description = [{
-    The result is `value`, but passes take it for a new number: what follows from
-    it is computed behind this operation, and again behind the next, instead of
-    being kept in registers in between. For kernels of which the loops need all
-    registers.
+    The result is `value`, but passes treat it as an unknown number. Values that
+    are computed from it are recomputed after each such operation instead of
+    being kept in registers in between. This lowers register pressure in loops
+    that need all registers.
 
     ```mlir
     %row1 = tile.recompute %row
@@ -193,10 +199,10 @@ def Tile_DimOp : Tile_Op<"dim", [Pure]> {
 //===----------------------------------------------------------------------===//
 
 def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
-  let summary = "a view at fixed indices of some dimensions";
+  let summary = "a view of a buffer at fixed indices of some dimensions";
   let description = [{
-    Fixes the dimensions that are given an index and keeps those given as `*`.
-    The result is a buffer of the kept dimensions.
+    Fixes the dimensions with an index and keeps those with a `*`. The result is
+    a buffer of the kept dimensions.
 
     ```mlir
     // Rows of one batch and head: [B, S, H, D] -> [S, D].
@@ -205,9 +211,9 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
     %kv = tile.slice %ring[%stage, *, *] : !ring to !kv
     ```
 
-    The index must be in bounds. The result's type is inferred by
-    SliceOp::inferType: strides and divisors of the kept dimensions; the
-    alignment is reduced to what the fixed dimensions guarantee.
+    Each index must be in bounds. SliceOp::inferType gives the type of the
+    result: the strides and divisors of the kept dimensions, and the alignment
+    that is guaranteed for every index.
   }];
   let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
                        DenseBoolArrayAttr:$kept);
@@ -221,8 +227,8 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
     "::llvm::ArrayRef<::mlir::Value>":$indices)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The type of a slice of `source` that keeps the dimensions marked so, or
-    /// failure with an error.
+    /// Returns the type of a slice of `source` that keeps the dimensions with
+    /// kept[i]. Reports an error and fails if there is none.
     static ::llvm::FailureOr<::tile::BufferType>
     inferType(::tile::BufferType source, ::llvm::ArrayRef<bool> kept,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
@@ -230,21 +236,21 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
 }
 
 def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
-  let summary = "a view of a range along one dimension";
+  let summary = "a view of a range of a buffer along one dimension";
   let description = [{
-    Elements `start` .. `start + length - 1` along dimension `dim`, and all of
-    the other dimensions. What lies beyond counts as outside the buffer, so that
-    a tile at the end of one sequence never touches the next:
+    Elements `start` to `start + length - 1` along dimension `dim`, and all
+    elements along the other dimensions. Elements outside the range are outside
+    the bounds of the result, so that a tile at the end of one sequence does not
+    access the next sequence:
 
     ```mlir
     // One sequence of a packed batch: [T, D] -> [length, D].
     %qs = tile.narrow %qh[0] from %start length %length : !qh to !qs
     ```
 
-    The range must be in bounds. The result's type is inferred by
-    NarrowOp::inferType: the extent of `dim` becomes dynamic, and the alignment
-    is reduced to what multiples of its stride keep. Buffers in global memory
-    only.
+    The range must be in bounds. NarrowOp::inferType gives the type of the
+    result: the extent of `dim` is dynamic, and the alignment is the one that is
+    guaranteed for every `start`. The buffer must be in global memory.
   }];
   let arguments = (ins Tile_BufferType:$source,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
@@ -258,7 +264,8 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
                                  "::mlir::Value":$start, "::mlir::Value":$length)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The type of such a view of `source`, or failure with an error.
+    /// Returns the type of such a view of `source`. Reports an error and fails
+    /// if there is none.
     static ::llvm::FailureOr<::tile::BufferType>
     inferType(::tile::BufferType source, int64_t dim,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
@@ -267,10 +274,10 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
 
 def Tile_AllocOp : Tile_Op<"alloc", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "shared memory for the block";
+  let summary = "allocates shared memory";
   let description = [{
-    An uninitialised buffer in shared memory that lives until its last use.
-    `tile-plan-shared-memory` gives it an `offset`, in bytes.
+    An uninitialised buffer in the shared memory of the block. It is live until
+    its last use. `tile-plan-shared-memory` sets its `offset`, in bytes.
 
     ```mlir
     %k = tile.alloc : !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
@@ -286,8 +293,8 @@ def Tile_LoadOp : Tile_Op<"load", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads a tile";
   let description = [{
-    The tile whose first element is at `indices`. Elements outside the extents
-    of the buffer are zero, whatever the memory holds there.
+    Reads the tile whose first element is at `indices`. Elements outside the
+    extents of the buffer are zero.
 
     ```mlir
     %q = tile.load %qh[%row, %c0] : !qh -> tensor<128x64xf16>
@@ -307,9 +314,9 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads one element";
   let description = [{
-    The element at `indices`, which must be in bounds, of a buffer in global
-    memory; the same value in all threads of the block. Loop bounds and branches
-    may depend on it.
+    Reads the element at `indices` of a buffer in global memory. The indices must
+    be in bounds. All threads of the block get the same value, so loop bounds and
+    branches may depend on it.
 
     ```mlir
     %start = tile.load_scalar %cu_seqlens[%b] : !cu -> i32
@@ -327,7 +334,8 @@ def Tile_StoreOp : Tile_Op<"store", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile";
   let description = [{
-    Writes the elements that lie within the extents of the buffer.
+    Writes a tile to the buffer, with its first element at `indices`. Elements
+    outside the extents of the buffer are not written.
 
     ```mlir
     tile.store %o, %oh[%row, %c0] : tensor<128x64xf16>, !oh
@@ -342,13 +350,14 @@ def Tile_StoreOp : Tile_Op<"store", [
 
 def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "combines a tile into memory, atomically per element";
+  let summary = "atomically combines a tile with memory, element by element";
   let description = [{
-    buffer[i] = kind(buffer[i], value[i]), atomic per element. Kinds: addf
-    (f16, bf16, f32, f64); addi, maxs, mins, maxu, minu, ori, andi (i32, i64).
-    Elements outside the extents of the buffer are skipped. Elements of the
-    tile that share one place in the buffer (a stride of 0) are combined one by
-    one. Copies of an element in several registers or threads count once.
+    Computes buffer[i] = kind(buffer[i], value[i]) for each element, atomically
+    for each. Kinds: addf (f16, bf16, f32, f64); addi, maxs, mins, maxu, minu,
+    ori, andi (i32, i64). Elements outside the extents of the buffer are skipped.
+    If several elements of the tile have one place in the buffer (a stride of 0),
+    all of them are combined with it. An element that several registers or
+    threads hold copies of is combined once.
 
     ```mlir
     tile.atomic_rmw addf %dq, %dqh[%row, %c0] : tensor<64x64xf32>, !dqh
@@ -356,14 +365,13 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
         : tensor<128xi32>, !counters -> tensor<128xi32>
     ```
 
-    The result, if asked for, is what the buffer held before, zero outside its
-    extents; it has the layout of the value, which must then be without copies
-    in other warps. `order` is relaxed and `scope` device unless given; `scope`
-    says for which other threads the operation is one step, and `order` what
-    else they see.
+    The optional result is the previous content of the buffer, zero outside its
+    extents. It has the layout of the value, which must not have copies in other
+    warps then. `scope` is the set of threads for which the operation is atomic,
+    `order` the memory order; the defaults are device and relaxed.
 
-    How many elements one instruction combines is decided by tile-vectorize
-    (see Analysis/AccessWidth.h); each element stays atomic on its own.
+    tile-vectorize chooses the number of elements that one instruction combines
+    (see Analysis/AccessWidth.h). Each element is atomic on its own.
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$value,
     Tile_BufferType:$buffer, Variadic<Index>:$indices,
@@ -384,10 +392,10 @@ def Tile_CopyOp : Tile_Op<"copy", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "copies a tile from global to shared memory";
   let description = [{
-    Fills all of `dest` with the tile of `source` that starts at `indices`;
-    elements outside the extents of the source become zero. With `async` the
-    copy completes at a `tile.wait_group` that covers its `tile.commit_group`,
-    where the chip can (otherwise it is an ordinary copy).
+    Fills `dest` with the tile of `source` that starts at `indices`. Elements
+    outside the extents of the source become zero. With `async`, the copy is
+    complete after a `tile.wait_group` that covers its `tile.commit_group`. On
+    chips without asynchronous copies it is an ordinary copy.
 
     ```mlir
     tile.copy async %kh[%row, %c0], %stage : !kh, !stage
@@ -405,7 +413,8 @@ def Tile_CopyOp : Tile_Op<"copy", [
 def Tile_CommitGroupOp : Tile_Op<"commit_group"> {
   let summary = "closes a group of asynchronous copies";
   let description = [{
-    The asynchronous copies issued since the last one form a group.
+    Puts the asynchronous copies of this thread since its last
+    `tile.commit_group` into a group.
 
     ```mlir
     tile.commit_group
@@ -417,7 +426,7 @@ def Tile_CommitGroupOp : Tile_Op<"commit_group"> {
 def Tile_WaitGroupOp : Tile_Op<"wait_group"> {
   let summary = "waits for asynchronous copies";
   let description = [{
-    Waits until at most `pending` of the newest groups of this thread are
+    Waits until at most the `pending` newest groups of this thread are
     unfinished. Other threads see the data after a `tile.barrier`.
 
     ```mlir
@@ -429,11 +438,13 @@ def Tile_WaitGroupOp : Tile_Op<"wait_group"> {
 }
 
 def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
-  let summary = "shared memory as written is visible to matrix instructions";
+  let summary = "makes writes to shared memory visible to the async proxy";
   let description = [{
-    wgmma reads shared memory by another path than loads and stores do. What
-    this thread wrote, or waited for, before the fence is visible to the
-    products after the next `tile.barrier`. `tile-insert-barriers` puts it there.
+    wgmma and TMA access shared memory through the async proxy, ordinary loads
+    and stores through the generic proxy (PTX ISA, "Async proxy"). Writes to
+    shared memory that this thread has made, or waited for, before the fence are
+    visible to the async proxy after the next `tile.barrier`.
+    `tile-insert-barriers` inserts the fence before barriers.
 
     ```mlir
     tile.fence_async
@@ -444,8 +455,11 @@ def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
 }
 
 def Tile_BarrierOp : Tile_Op<"barrier"> {
-  let summary = "all threads of the block meet; shared memory is visible";
+  let summary = "synchronises the threads of the block";
   let description = [{
+    Waits until all threads of the block, or of the warp role, have reached the
+    barrier. Their earlier writes to shared memory are visible afterwards.
+
     ```mlir
     tile.barrier
     ```
@@ -462,18 +476,20 @@ def Tile_DotOp : Tile_Op<"dot", [
     AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product";
   let description = [{
-    result = a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are f16 or bf16
-    (the same), acc is f32. `instruction` pins a row of the instruction table
-    (Target/Mma.h), `warps` how many warps lie along the rows and the columns of
-    the result.
+    Computes a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are both f16 or
+    both bf16, acc is f32. `instruction` pins a row of the instruction table
+    (Target/Mma.h). `warps` pins the numbers of warps along the rows and the
+    columns of the result.
 
     ```mlir
     %s = tile.dot %q, %kt, %zero
         : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
     ```
 
-    Once laid out, a and b are dot operands of acc's layout; wgmma reads b from
-    shared memory, and a too if it lies there: as swizzled tiles, then buffers.
+    After tile-assign-layouts, the layouts of a and b are `#tile.dot_operand` of
+    the layout of acc. wgmma reads b, and optionally a, from shared memory; these
+    operands are tiles with a swizzled memory layout, and buffers after
+    tile-bufferize.
 
     ```mlir
     %s = tile.dot %qs, %ks, %zero
@@ -482,10 +498,10 @@ def Tile_DotOp : Tile_Op<"dot", [
           -> tensor<128x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
     ```
 
-    With `async`, for wgmma alone, the product is only started: its result may
-    be used after a `tile.wait_dots` that covers it hands it on, and until then
-    the buffers that it reads must stay as they are. `tile-overlap-dots` makes
-    dots asynchronous.
+    With `async`, which requires wgmma, the operation only starts the MMA. The
+    accumulator may be used as a result of a `tile.wait_dots` that covers the
+    dot. Until then the buffers that the dot reads must not be overwritten.
+    `tile-overlap-dots` makes dots asynchronous.
   }];
   let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
                        AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
@@ -521,12 +537,12 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 }
 
 def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
-  let summary = "reduces along one dimension what each warp holds";
+  let summary = "reduces a tile along one dimension within each warp";
   let description = [{
-    Like `tile.reduce`, but warps do not exchange anything: along `dim` the
-    result has as many elements as warps share that dimension of the source, and
-    each warp holds its own. `tile-decompose-reductions` makes this op from
-    reductions over several warps.
+    Like `tile.reduce`, but without exchange between warps. Along `dim`, the
+    result has one element for each warp that shares that dimension of the
+    source, and each warp holds its own element. `tile-decompose-reductions`
+    creates this operation for reductions over several warps.
 
     ```mlir
     // 4 warps side by side, 8 of 32 columns each.
@@ -534,8 +550,8 @@ def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
         : tensor<16x32xf32, #mma> -> tensor<16x4xf32, #partial>
     ```
 
-    Both tiles are laid out; the layout of the result follows from that of the
-    source (Layout::reduceInWarps). Kinds are those of `tile.reduce`.
+    Both tiles have layouts; that of the result follows from that of the source
+    (Layout::reduceInWarps). The kinds are those of `tile.reduce`.
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
@@ -549,8 +565,8 @@ def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "repeats a tile along a new dimension";
   let description = [{
-    result[.., i, ..] = source[..] for all i of the new dimension `dim`. (A
-    scalar becomes a tile by `tensor.splat`.)
+    Computes result[.., i, ..] = source[..] for all i of the new dimension `dim`.
+    Use `tensor.splat` to make a tile of a scalar.
 
     ```mlir
     %m = tile.broadcast %max along 1 : tensor<128xf32> -> tensor<128x64xf32>
@@ -567,7 +583,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let summary = "the coordinate of each element";
   let description = [{
-    result[..., i, ...] = i, the coordinate along `dim`.
+    Computes result[.., i, ..] = i, the coordinate along `dim`.
 
     ```mlir
     %col = tile.iota along 1 : tensor<128x64xi32>
@@ -582,8 +598,9 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
 def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
   let summary = "a tile with its dimensions reordered";
   let description = [{
-    Dimension i of the result is dimension `order[i]` of the source. Costs
-    nothing: the elements stay where they are and the layout is renamed.
+    Dimension i of the result is dimension `order[i]` of the source. The
+    elements stay where they are and only the layout changes, so the operation
+    costs nothing.
 
     ```mlir
     %kt = tile.transpose %k [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
@@ -599,12 +616,13 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
 }
 
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
-  let summary = "the same tile in another layout";
+  let summary = "converts a tile to another layout";
   let description = [{
-    Between two distributed layouts: register moves, shuffles or a trip through
-    shared memory, whatever the two layouts need; nothing at all when they
-    agree. From a memory layout: a read of shared memory (ldmatrix where it
-    fits). To a memory layout: a write.
+    The result has the elements of the source. A conversion between two
+    distributed layouts is lowered to register moves, warp shuffles or an
+    exchange through shared memory, as the layouts require, or to nothing if they
+    agree. A conversion from a memory layout is a read of shared memory (by
+    ldmatrix where it fits); one to a memory layout is a write.
 
     ```mlir
     %a = tile.convert_layout %p : tensor<128x64xf16, #mma> -> tensor<128x64xf16, #a>

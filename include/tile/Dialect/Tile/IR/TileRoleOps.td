@@ -1,22 +1,24 @@
-//===- TileRoleOps.td - Warps with roles, and what they meet at -*- tablegen -*-===//
+//===- TileRoleOps.td - Warp roles and mbarriers -----------*- tablegen -*-===//
 #ifndef TILE_DIALECT_TILE_IR_TILEROLEOPS_TD
 #define TILE_DIALECT_TILE_IR_TILEROLEOPS_TD
 
 def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     HasParent<"::tile::KernelOp">, NoTerminator, SingleBlock,
     NoRegionArguments]> {
-  let summary = "different work for different warps of a block";
+  let summary = "runs different work on different warps of a block";
   let description = [{
-    Every region is a role, which `warps` warps of the block play at the same
-    time as the others. The first role computes: its warps are the `num_warps`
-    of the kernel, for which tiles are laid out, and come first in the block.
-    Each further role adds its warps to the block; its region is run by one
-    thread, the first of the role, and may touch no tile in registers.
+    Each region is a warp role. `warps` gives the number of warps of each role;
+    all roles run at the same time. The first role is that of the consumer
+    warps: its warps are the `num_warps` of the kernel and the first ones of the
+    block, and tiles are laid out for them. Each further role adds its warps to
+    the block. One thread, the first of the role, runs its region, which must
+    not use tiles in registers.
 
-    `registers`, one number per role, is how many registers each thread of a
-    role has (setmaxnreg). Four warps change them together: roles that share
-    such a group, as in `warps = [8, 1, 3]`, have the same number. The block
-    starts with an equal share for all.
+    `registers` gives the registers of each thread, one number per role
+    (setmaxnreg; PTX ISA). A warpgroup, which is four consecutive warps, changes
+    its registers as a whole. Roles that share a warpgroup, as in
+    `warps = [8, 1, 3]`, have the same number. All threads of the block start
+    with equal numbers of registers.
 
     ```mlir
     tile.warp_roles warps = [8, 4] registers = [240, 24] {
@@ -30,9 +32,9 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     }
     ```
 
-    `tile.barrier` inside a role is for the threads of that role alone. What
-    roles share in shared memory is ordered by barriers (tile.init_barriers);
-    `tile-insert-barriers` leaves those buffers alone.
+    `tile.barrier` inside a role synchronises the threads of that role only.
+    mbarriers (tile.init_barriers) order the accesses of different roles to
+    shared memory; `tile-insert-barriers` inserts nothing for those buffers.
   }];
   let arguments = (ins DenseI32ArrayAttr:$warps,
                        OptionalAttr<DenseI32ArrayAttr>:$registers);
@@ -44,11 +46,12 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
 }
 
 def Tile_InitBarriersOp : Tile_Op<"init_barriers"> {
-  let summary = "makes every element of a buffer a barrier";
+  let summary = "initialises every element of a buffer as an mbarrier";
   let description = [{
-    A barrier is an i64 in shared memory that counts phases: one ends when
-    `arrivals` arrivals and all the bytes that they announced have come. Until
-    a `tile.barrier` after this, no thread may use them.
+    An mbarrier is an i64 in shared memory that counts phases (PTX ISA,
+    "mbarrier"). A phase ends when `arrivals` threads or warps have arrived and
+    all bytes that they expect have been written. No thread may use the
+    mbarriers before a `tile.barrier` that follows this operation.
 
     ```mlir
     %full = tile.alloc : !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
@@ -62,11 +65,12 @@ def Tile_InitBarriersOp : Tile_Op<"init_barriers"> {
 }
 
 def Tile_WaitBarrierOp : Tile_Op<"wait_barrier"> {
-  let summary = "waits until a phase of a barrier has ended";
+  let summary = "waits until a phase of an mbarrier has ended";
   let description = [{
-    Waits for the end of the phase of parity `phase` (0 or 1): the phase that
-    is running, or the one before, which has ended. A new barrier is in phase 0,
-    and phase 1 counts as ended. What was done before the arrivals is visible.
+    Waits for the end of the phase of parity `phase` (0 or 1). That phase is
+    either the current one or the one before it, which has ended. A new mbarrier
+    is in phase 0; a wait for phase 1 returns at once. Writes before the arrivals
+    of the phase are visible after the wait.
 
     ```mlir
     tile.wait_barrier %full[%slot] phase %phase : !barriers
@@ -80,10 +84,10 @@ def Tile_WaitBarrierOp : Tile_Op<"wait_barrier"> {
 }
 
 def Tile_ArriveBarrierOp : Tile_Op<"arrive_barrier"> {
-  let summary = "arrives at a barrier, once per warp";
+  let summary = "arrives at an mbarrier, once per warp";
   let description = [{
-    Each warp of the role arrives when all of its threads have come here; a role
-    of one thread arrives once.
+    Each warp of the role arrives once, after all of its threads have reached
+    this operation. A role of one thread arrives once.
 
     ```mlir
     tile.arrive_barrier %empty[%slot] : !barriers
@@ -97,13 +101,13 @@ def Tile_ArriveBarrierOp : Tile_Op<"arrive_barrier"> {
 }
 
 def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
-  let summary = "waits for the turn of this group of four warps";
+  let summary = "waits for the turn of this warpgroup";
   let description = [{
-    In the first role, the groups of four warps that a matrix product takes
-    (wgmma) take turns, the first group first: what stands between
-    `tile.await_turn` and the next `tile.pass_turn` is begun by one group after
-    another. So the products of one group run beside what another computes from
-    its own. All groups take the same number of turns.
+    The warpgroups of the first role (four warps each, as wgmma needs) take
+    turns: one after another, the first one first, they execute the operations
+    between `tile.await_turn` and the next `tile.pass_turn`. So the MMAs of one
+    warpgroup overlap with the other computations of another. All warpgroups
+    take the same number of turns.
 
     ```mlir
     tile.await_turn
@@ -116,9 +120,9 @@ def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
 }
 
 def Tile_PassTurnOp : Tile_Op<"pass_turn"> {
-  let summary = "ends the turn of this group of four warps";
+  let summary = "ends the turn of this warpgroup";
   let description = [{
-    See tile.await_turn.
+    Lets the next warpgroup start its turn (see tile.await_turn).
 
     ```mlir
     tile.pass_turn
@@ -129,11 +133,11 @@ def Tile_PassTurnOp : Tile_Op<"pass_turn"> {
 
 def Tile_WaitDotsOp : Tile_Op<"wait_dots", [
     RangedTypesMatchWith<"results are the values", "values", "results", "$_self">]> {
-  let summary = "waits for asynchronous dots and hands on their results";
+  let summary = "waits for asynchronous dots and returns their results";
   let description = [{
-    Waits until at most `pending` of the newest `tile.dot async` are unfinished.
-    The results are the values: those of dots that are finished then, and others
-    that must not be computed with before.
+    Waits until at most the `pending` newest `tile.dot async` are unfinished. The
+    results are the operands: the accumulators of dots that are finished after
+    the wait, and other values whose uses must not move before the wait.
 
     ```mlir
     %s1 = tile.wait_dots 1, %s : tensor<128x128xf32, #mma>

@@ -13,9 +13,9 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   let mnemonic = "buffer";
   let summary = "memory with a layout";
   let description = [{
-    `shape` elements in global or shared memory. The layout, of the memory
-    family, maps coordinates to offsets in elements. Shared buffers have static
-    shapes.
+    An array of `shape` elements in global or shared memory. The layout, of the
+    memory family, maps element coordinates to offsets in elements. Shared
+    buffers have static shapes.
 
     ```mlir
     !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -28,8 +28,8 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    // ShapedType, which bufferization compares tiles and buffers by; the layout
-    // must suit the new shape.
+    // Methods of ShapedType, by which bufferization compares tiles and buffers.
+    // The layout must be valid for the new shape.
     bool hasRank() const { return true; }
     ::mlir::ShapedType cloneWith(::std::optional<::llvm::ArrayRef<int64_t>> shape,
                                  ::mlir::Type elementType) const;
@@ -37,20 +37,21 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
       return getElementType().getIntOrFloatBitWidth();
     }
     bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
-    /// Bytes to which the base of a global buffer is known to be aligned.
+    /// Returns the known alignment of the base of a global buffer, in bytes.
     int64_t getAlignment() const;
-    /// The layout of a tile of that shape at the origin of this buffer, or
-    /// anywhere where the layout repeats, even if it is larger than the buffer.
-    /// Extents may be kDynamic unless the buffer is shared.
+    /// Returns the memory layout of a tile of shape `tile` at the origin of this
+    /// buffer. It is also that of a tile at multiples of getPeriod(). The tile
+    /// may be larger than the buffer. Extents may be kDynamic unless the buffer
+    /// is shared.
     ::tile::Layout getTileMemory(::llvm::ArrayRef<int64_t> tile) const;
-    /// The layout continues at a multiple of this along `dim` as it does at the
-    /// origin.
+    /// Returns the period of the layout along `dim`, in elements: it has the
+    /// same digits from each multiple of the period on.
     int64_t getPeriod(unsigned dim) const;
-    /// The canonical layout; valid by construction.
+    /// Returns the canonical layout, which is valid by construction.
     ::tile::Layout getCanonicalLayout() const;
-    /// Elements of storage of a static buffer.
+    /// Returns the elements of storage of a static buffer.
     int64_t getStorageSize() const;
-    /// Bytes of storage of a static buffer.
+    /// Returns the bytes of storage of a static buffer.
     int64_t getStorageBytes() const {
       return getStorageSize() * getElementBits() / 8;
     }

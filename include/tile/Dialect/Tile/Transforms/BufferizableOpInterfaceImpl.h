@@ -8,9 +8,10 @@ class DialectRegistry;
 
 namespace tile {
 
-/// Lets tile.load, tile.transpose and tile.convert_layout be bufferized where
-/// they touch tiles in shared memory. Tiles in registers have no buffers: keep
-/// operations on those alone out by the filter of the options.
+/// Registers the bufferization of tile.load, tile.transpose and
+/// tile.convert_layout for tiles in shared memory. Tiles in registers have no
+/// buffers: the filter of the bufferization options must exclude operations
+/// that use only those.
 void registerBufferizableOpInterfaceExternalModels(
     mlir::DialectRegistry &registry);
 

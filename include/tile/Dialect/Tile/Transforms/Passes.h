@@ -16,8 +16,8 @@
 
 namespace tile {
 
-/// The chip that the module around `op` is compiled for, or null after an
-/// error on `op` that says how to name one.
+/// Returns the chip that the module around `op` is compiled for. If there is
+/// none, reports an error on `op` that tells how to set it and returns null.
 const Chip *getTargetChip(mlir::Operation *op);
 
 #define GEN_PASS_DECL

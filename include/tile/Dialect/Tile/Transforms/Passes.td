@@ -7,8 +7,8 @@ include "mlir/Pass/PassBase.td"
 def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
   let summary = "Records the chip that a module is compiled for";
   let description = [{
-    Sets the module attribute `tile.target`, which the passes that follow read.
-    A module that names another chip already is an error.
+    Sets the module attribute `tile.target`, which later passes read. Fails if
+    the module already has another chip.
 
     ```mlir
     module { ... }
@@ -23,17 +23,17 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
 def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
   let summary = "Turns tile.attention and its gradients into kernels";
   let description = [{
-    A func.func that holds nothing but named tile operations, and arith
-    operations that compute their scalars, becomes one `tile.kernel` per
-    `tile.attention`, with the same arguments: @f becomes @f, or @f_0, @f_1, ...
-    if there are several named operations. A `tile.attention_backward` becomes
-    the kernels @f_stats, ..., which have to run in their order (see there).
-    Other functions stay as they are.
+    Expands each func.func that contains only named tile operations and arith
+    operations that compute their scalars. A `tile.attention` becomes one
+    `tile.kernel` with the arguments of the function. Function @f becomes kernel
+    @f, or @f_0, @f_1, ... if it has several named operations. A
+    `tile.attention_backward` becomes the kernels @f_stats, ... below, which must
+    run in this order. Other functions are unchanged.
 
-    The kernel is flash attention 2: a block of threads computes `block-m` rows
-    of one head, over the keys in steps of `block-n`. Blocks of keys that all
-    its rows see go through a loop without masks, blocks that no row sees are
-    skipped.
+    The forward kernel is FlashAttention-2 (Dao, 2023, arXiv:2307.08691). A block
+    of threads computes `block-m` rows of one head and iterates over the keys in
+    steps of `block-n`. Blocks of keys without masked elements are processed by a
+    loop without masks. Blocks of keys with all elements masked are skipped.
 
     ```mlir
     func.func @f(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
@@ -59,7 +59,7 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
       }
       %all:3 = scf.for %n = %full_end to %end step %c64
           iter_args(%acc = %full#0, %max = %full#1, %sum = %full#2) -> (...) {
-        // The same with a mask.
+        // As above, with a mask.
       }
       ...
       tile.store %out, %oh[%row, %c0] : tensor<128x64xf16>, !qh
@@ -68,40 +68,42 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
 
     The kernels of `tile.attention_backward`:
 
-    | kernel | a block has | and computes |
+    | kernel | work of a block | result |
     |---|---|---|
-    | @f_stats | 32 queries | delta and lse to base 2; zeros in dq_acc |
-    | @f_dsink | a head | dsink, if there are sinks |
+    | @f_stats | 32 queries | delta and the base-2 lse; zeros in dq_acc |
+    | @f_dsink | one head | dsink, if there are sinks |
     | @f_zero  | 32 keys | zeros in dk_acc and dv_acc, for `kv_acc atomic` |
-    | @f_dkv   | `block-n` keys | dK and dV over the queries in steps of `block-m`; with dq_acc, adds to it |
-    | @f_dq    | 32 or `block-m` queries | dQ from dq_acc, or without it over the keys in steps of `block-n` |
+    | @f_dkv   | `block-n` keys, over the queries in steps of `block-m` | dK and dV; with dq_acc, adds to it |
+    | @f_dq    | 32 queries with dq_acc; without, `block-m` queries, over the keys in steps of `block-n` | dQ |
     | @f_sum   | 32 keys | dK and dV from dk_acc and dv_acc |
 
-    Options left at 0 are chosen for the chip and the head dimension. Errors:
-    another operation or a result in such a function, or a use of it; a named
-    operation elsewhere; sizes that no matrix instruction divides.
+    Options that are 0 are chosen for the chip and the head dimension. Fails if
+    such a function contains another operation, has a result or is used; if a
+    named operation is elsewhere; and for sizes that no matrix instruction
+    divides.
   }];
   let options = [
     Option<"blockM", "block-m", "int64_t", "0", "rows per block of threads">,
     Option<"blockN", "block-n", "int64_t", "0", "keys per step">,
     Option<"numWarps", "num-warps", "int64_t", "0", "warps per block of threads">,
     Option<"queryWarps", "query-warps", "int64_t", "0",
-      "of these, warps side by side along the queries where a block has keys">];
+      "number of these warps along the queries, in kernels whose blocks have "
+      "keys">];
   let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
 def TileChooseAccumulators
     : Pass<"tile-choose-accumulators", "::mlir::ModuleOp"> {
-  let summary = "Lays out global accumulators as it suits what is added (S1)";
+  let summary = "Chooses the layouts of global accumulators (S1)";
   let description = [{
-    The arguments with the attribute `tile.accumulator` and the same `tile.name`
-    (or with `tile.accumulator = "name"` and the same name there) are one buffer
-    that the kernels of the module use among themselves. Its
-    `#tile.strided` layout is replaced, in all of them, by the `#tile.map` that
-    makes the atomic additions of a matrix product's accumulator coalesced and
-    as wide as the chip has them (chooseAccumulatorLayout in Analysis/
-    MemoryLayouts.h). Kernels that read the buffer are given tiles in the order
-    of its storage by tile-assign-layouts.
+    An accumulator is a buffer that only the kernels of the module use. The
+    arguments with the attribute `tile.accumulator` and one `tile.name` (or with
+    one name in `tile.accumulator = "name"`) are one accumulator. The pass
+    replaces its `#tile.strided` layout in all kernels by a `#tile.map` that
+    makes the atomic additions of an MMA result coalesced and as wide as the
+    chip has them (chooseAccumulatorLayout in Analysis/MemoryLayouts.h). For
+    kernels that read the buffer, tile-assign-layouts chooses tiles in the order
+    of its storage.
 
     ```mlir
     tile.kernel @add(%dq: !dq {tile.accumulator, tile.name = "dq"}, ...) {
@@ -114,30 +116,33 @@ def TileChooseAccumulators
             + 2 * ((d mod 16) floordiv 8) + d mod 2), align = 16>, global>
     ```
 
-    The storage that such a buffer needs is in the manifest. The attribute goes
-    once the layout is chosen. Remark `accumulator-layout`: the layout, or that
-    no fragment forces one, or a slice fixes a row or a column, and the buffer
-    stays as it is. Errors: an accumulator without a name, with another layout
-    than `#tile.strided`, or with different types in two kernels.
+    The manifest gives the storage that such a buffer needs. The pass removes the
+    attribute from accumulators with a chosen layout. The remark
+    `accumulator-layout` gives the layout, or the reason why the buffer is
+    unchanged: no fragment determines a layout, or a slice fixes a row or a
+    column. Fails for an accumulator without a name, with a layout other than
+    `#tile.strided`, or with different types in two kernels.
   }];
 }
 
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let summary = "Gives every tile a layout (S1 to S2)";
   let description = [{
-    Chooses a matrix instruction of the chip for every `tile.dot` (the first
-    row of its list that divides the product among the warps; pinned ones are
-    honoured or refused), gives accumulators its `#tile.mma` layout, and spreads
-    layouts along elementwise operations, reductions, broadcasts and loops.
-    Warps lie along the rows of a product as far as they go, so that rows are
-    reduced within a warp and the product is an operand of the next one where it
-    is; in squares if it is only written to memory; or as `warps` of the
-    `tile.dot` says. Tiles that are loaded only to be multiplied go through
-    shared memory, and so do values per row or column that a loop reads for all
-    warps, where copies are asynchronous.
-    Everything else is laid out for coalesced access. Where layouts meet, an
-    explicit `tile.convert_layout` is inserted. Layouts that the author wrote
-    stay as they are.
+    Chooses a matrix instruction for every `tile.dot`: the first one in the
+    chip's list that divides the product among the warps. A pinned instruction is
+    used or refused with an error. Accumulators get the `#tile.mma` layout of the
+    instruction. Layouts are propagated along elementwise operations, reductions,
+    broadcasts and loops. Layouts that the author wrote are kept.
+
+    Warps are placed along the rows of a product first, so that rows are reduced
+    within a warp and a product can be an operand of the next one without a
+    conversion. If a product is only written to memory, the warps form a grid as
+    square as possible. `warps` of the `tile.dot` pins the grid.
+
+    Tiles that are loaded only as MMA operands go through shared memory. On chips
+    with asynchronous copies, so do values per row or column that a loop reads
+    for all warps. All other tiles get a layout with coalesced accesses. Between
+    different layouts the pass inserts a `tile.convert_layout`.
 
     ```mlir
     %k = tile.load %kh[%n, %c0] : !kh -> tensor<64x128xf16>
@@ -153,10 +158,10 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     %s = tile.dot %a, %b, %zero : ... -> tensor<128x64xf32, #mma>
     ```
 
-    Remark `operand-reloaded`: an operand from outside a loop does not fit the
-    registers beside the accumulators and is read again in every iteration.
-    Fails where no instruction divides a product, and on operations that are
-    not elementwise and unknown.
+    The remark `operand-reloaded` reports an operand from outside a loop that
+    does not fit the registers beside the accumulators; it is read from shared
+    memory again in every iteration. Fails if no instruction divides a product,
+    and for unknown operations that are not elementwise.
   }];
   let dependentDialects = ["::tile::TileDialect"];
   let options = [Option<"operandBudget", "operand-budget", "int64_t", "70",
@@ -165,12 +170,13 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
 }
 
 def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
-  let summary = "Takes reductions over several warps through shared memory";
+  let summary = "Splits reductions over several warps";
   let description = [{
-    A `tile.reduce` along a dimension that several warps share becomes one within
-    each warp, a conversion that gives every thread the results of all warps for
-    its elements, and a reduction of those, within each thread. The conversion
-    crosses warps: `tile-decompose-conversions` takes it through shared memory.
+    A `tile.reduce` along a dimension that several warps share becomes three
+    operations: a reduction within each warp, a conversion that gives every
+    thread the results of all warps for its elements, and a reduction of these
+    within each thread. The conversion moves elements between warps, so
+    `tile-decompose-conversions` lowers it to an exchange through shared memory.
 
     ```mlir
     %m = tile.reduce maxnumf %s along 1
@@ -183,21 +189,22 @@ def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelO
         : tensor<16x4xf32, #all> -> tensor<16xf32, #tile.slice<1, #mma>>
     ```
 
-    Remark `reduction-through-shared-memory`: how many warps share the dimension.
+    The remark `reduction-through-shared-memory` gives the number of warps that
+    share the dimension.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }
 
 def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::KernelOp"> {
-  let summary = "Takes layout conversions between threads through shared memory";
+  let summary = "Splits layout conversions between threads";
   let description = [{
-    A `tile.convert_layout` between two distributed layouts for which some
-    thread needs an element of another thread becomes a write to a tile in
-    shared memory, where the source is computed, and a read from it. Its rows
-    are the dimension that makes both wide, swizzled where ldmatrix reads them
-    and else padded. Conversions within a thread stay; a transposed source is
-    written before it is transposed, so that readers of both can share it (CSE
-    does the rest).
+    A `tile.convert_layout` between two distributed layouts that moves elements
+    between threads becomes a write to a tile in shared memory, right after the
+    source is computed, and a read of that tile. The dimension that makes both
+    accesses wide is the contiguous one of the tile. Its rows are swizzled if
+    ldmatrix reads them, else padded. Conversions within a thread are unchanged.
+    A transposed source is written before the transposition, so that readers of
+    both forms share one tile after CSE.
 
     ```mlir
     %b = tile.convert_layout %a : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
@@ -208,8 +215,8 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
         -> tensor<64x64xf16, #blocked>
     ```
 
-    Tiles of i1 are written as i32. Remark `conversion-through-shared-memory`:
-    why, and how many bytes.
+    Tiles of i1 are written as i32. The remark
+    `conversion-through-shared-memory` gives the reason and the size in bytes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
 }
@@ -217,8 +224,8 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
 def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
   let summary = "Turns tiles in shared memory into buffers (S2 to S4)";
   let description = [{
-    Runs one-shot bufferization on the operations that touch tiles with a memory
-    layout; tiles in registers stay values. The encoding of a tile becomes the
+    Runs one-shot bufferization on the operations that use tiles with a memory
+    layout. Tiles in registers remain values. The encoding of a tile becomes the
     layout of its buffer.
 
     ```mlir
@@ -234,10 +241,10 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
     ```
 
     A conversion to a memory layout becomes `tile.alloc` and `tile.store`. Only
-    `tile.load`, `tile.transpose` and `tile.convert_layout` may touch tiles in
-    shared memory: any other operation, a loop that carries one in particular,
-    is an error at that operation. Run `tile-decompose-conversions` first.
-    Buffers have no offsets and accesses no barriers yet.
+    `tile.load`, `tile.transpose` and `tile.convert_layout` may use tiles in
+    shared memory. Fails at any other operation, for example at a loop that
+    carries such a tile. Requires `tile-decompose-conversions`. Later passes add
+    the offsets of buffers and the barriers.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
@@ -245,22 +252,23 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
 }
 
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
-  let summary = "Gives the copies to shared memory to warps of their own (S4)";
+  let summary = "Splits kernels into producer and consumer warps (S4)";
   let description = [{
     In a kernel with the attribute `tile.producer_warps = n`, all copies from
-    global to shared memory become copies of the copy engine (`tile.bulk_copy`)
-    in a role of n further warps (`tile.warp_roles`); `tile.registers = [c, p]`
-    is how many registers a thread of either role has. Copies of one argument
-    into buffers of one type go through one ring of buffers: `tile.stages` of
-    the loop around them, two unless given. The consumers wait for a tile before
-    they read it first and release it after they have read it last; the producer
-    is the slice of the program that the copies need.
+    global to shared memory become TMA copies (`tile.bulk_copy`) in a role of n
+    producer warps (`tile.warp_roles`). `tile.registers = [c, p]` gives the
+    registers of a thread of the consumers and of the producers. Copies of one
+    argument to buffers of one type share one ring of buffers. The ring has
+    `tile.stages` stages of the loop around the copies, two by default. The
+    consumers wait for a tile before its first read and release it after its last
+    read. The producers run the slice of the program that the copies depend on.
 
-    With `tile.storing_warps = m`, what loops add to memory atomically leaves by
-    the copy engine, too, as far as it can (`tile.bulk_add`; else a remark says
-    why not): the consumers put it into a ring of one buffer, and a third role of
-    m warps, which is the slice that needs, adds it from there. `c` and `p` are
-    then the registers of the first role and of both others.
+    With `tile.storing_warps = m`, atomic additions in loops become TMA
+    reductions (`tile.bulk_add`) if possible; otherwise a remark gives the
+    reason. The consumers write the tile to a ring of one stage, and a third role
+    of m warps adds it from there. That role runs the slice of the program that
+    the additions depend on. `c` gives the registers of the first role then, and
+    `p` those of both others.
 
     ```mlir
     scf.for %i = %c0 to %n step %c64 {
@@ -287,22 +295,22 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     }
     ```
 
-    Where a copy is not one that the copy engine can make, or depends on what a
-    loop computes, the kernel stays as it is, with the remark
-    `warps-not-specialized` and the reason; else it gets `warps-specialized`.
+    A kernel is unchanged if TMA cannot do one of its copies, or if a copy
+    depends on values that a loop computes; the remark `warps-not-specialized`
+    gives the reason. The remark `warps-specialized` reports success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
 }
 
 def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
-  let summary = "Starts matrix products and waits for them late (S4)";
+  let summary = "Makes matrix products asynchronous (S4)";
   let description = [{
-    A `tile.dot` of wgmma that reads buffers of the copy engine becomes
-    asynchronous: it is started where it stands, and `tile.wait_dots` comes
-    before the first operation that uses its result or overwrites the registers
-    that it reads. Releases of its buffers move behind that. So what stands
-    between a dot and its use runs beside it:
+    A `tile.dot` by wgmma that reads buffers filled by TMA becomes asynchronous.
+    A `tile.wait_dots` is inserted before the first operation that uses its
+    result or overwrites the registers that it reads. Releases of its buffers
+    move after that wait. So operations between a dot and its use overlap with
+    it:
 
     ```mlir
     %s = tile.dot %q, %k, %zero : ...
@@ -316,24 +324,26 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
     %o1 = tile.wait_dots 0, %o0 : ...
     ```
 
-    In a kernel with roles and the attribute `tile.turns`, the groups of four
-    warps take turns (`tile.await_turn`, `tile.pass_turn`) to start dots that run
-    one beside the other.
+    In a kernel with roles and the attribute `tile.turns`, the warpgroups take
+    turns (`tile.await_turn`, `tile.pass_turn`) to start dots that overlap.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }
 
 def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
-  let summary = "Lets the copy engine store what is in registers (S4)";
+  let summary = "Stores tiles in registers by TMA (S4)";
   let description = [{
     In a kernel with roles, a `tile.store` of a tile in registers to a kernel
-    argument becomes one to a buffer in shared memory that the copy engine
-    stores (`tile.bulk_store`). Warps that hold a box of the tile each store
-    their own; else one thread stores all. The buffer is one that a tile was
-    copied to once and that nobody reads any more, where there is one of the
-    same type; otherwise a new one, if there is memory for it; otherwise the one
-    buffer of a ring that the iteration does not read any more, which is then
-    released at its end.
+    argument becomes a store to a staging buffer in shared memory and a TMA store
+    (`tile.bulk_store`). If each warp holds a box of the tile, it stores that box
+    itself; otherwise one thread stores the whole tile. The staging buffer is the
+    first of these that exists:
+
+    - a buffer of the same type that was filled by one copy and is not read any
+      more;
+    - a new buffer, if the shared memory suffices;
+    - the buffer of a ring of one stage that the iteration does not read any
+      more; it is released at the end of the iteration.
 
     ```mlir
     tile.store %t, %oh[%row, %c0] : tensor<128x64xf16, #mma>, !oh  // %oh: a slice of %o
@@ -347,23 +357,23 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     tile.bulk_wait 0                            // at the end of the role
     ```
 
-    Remark `store-not-staged`: why a tile is stored from registers, piece by
-    piece.
+    The remark `store-not-staged` gives the reason why a tile is still stored
+    from registers.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
 }
 
 def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
-  let summary = "Runs copies to shared memory ahead of their use (S4)";
+  let summary = "Pipelines copies to shared memory in loops (S4)";
   let description = [{
-    Where the chip has asynchronous copies, the copies of an `scf.for` from
-    global memory to buffers of the loop go to rings of `stages` buffers, ahead
-    of the iteration that reads them. Copies are grouped by when they are read:
-    each group has its own `tile.commit_group`, and its readers wait for it
-    alone. As soon as the readers of one group start, those of the group before
-    are done, and its buffer is filled for `stages` iterations later. With two
-    groups even a single stage overlaps one group's copy with the other's use
-    (the order of FlashAttention-2).
+    On chips with asynchronous copies, the copies in an `scf.for` from global
+    memory to buffers of the loop are issued ahead of the iteration that reads
+    them, to rings of `stages` buffers. Copies are grouped by the point at which
+    they are read first. Each group has its own `tile.commit_group`, and its
+    readers wait for that group only. When the readers of a group start, those of
+    the previous group are done, and its buffer is filled for the iteration
+    `stages` later. With two groups, even one stage overlaps the copy of one
+    group with the use of the other (the order of FlashAttention-2).
 
     ```mlir
     scf.for %i = %c0 to %n step %c64 {
@@ -392,37 +402,39 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     }
     ```
 
-    A loop right after, with the same step and copies, goes on in the same
-    rings: the last iterations of one loop fetch for the first of the next.
+    A loop directly after this one with the same step and copies uses the same
+    rings: the last iterations of the first loop copy the tiles of the first
+    iterations of the second.
 
-    Copies elsewhere become asynchronous too and are waited for where they are
-    first read; loads from their buffer, and in loops loads that repeat what
-    nobody overwrites, move down to their first use. Barriers are the concern of
-    `tile-insert-barriers`.
+    Copies outside of such loops become asynchronous, too; the wait is before
+    their first read. Loads from their buffers, and in loops loads whose memory
+    is not overwritten, move to their first use. `tile-insert-barriers` adds the
+    barriers.
 
-    The attribute `tile.stages` on a loop pins its number of stages. A pinned
-    loop that cannot be pipelined is an error; otherwise a copy that stays in
-    its iteration gets the remark `copy-not-pipelined` with the reason, and a
-    loop that was pipelined the remark `loop-pipelined`.
+    The attribute `tile.stages` on a loop pins its number of stages. Fails for a
+    loop with this attribute that cannot be pipelined. In other loops the remark
+    `copy-not-pipelined` gives the reason why a copy remains in its iteration.
+    The remark `loop-pipelined` reports success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
   let options = [
     Option<"stages", "stages", "int64_t", "0",
-           "buffers of each ring; 0: two where the shared memory allows, else one">,
+           "buffers of each ring; 0: two if the shared memory suffices, else one">,
     Option<"oneGroup", "one-group", "bool", "false",
            "wait for all copies of an iteration at once: fewer barriers, less "
            "overlap">];
 }
 
 def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
-  let summary = "Gives every shared buffer its offset (S4)";
+  let summary = "Assigns offsets to shared buffers (S4)";
   let description = [{
-    Buffers that are never live at once may share memory. A buffer is live from
-    its first to its last use; one that outlives an iteration of a loop, in all
-    of the loop. Buffers made in one loop are kept apart while they fit: sharing
-    takes more barriers in every iteration. Offsets are multiples of 16 bytes,
-    1024 for swizzled buffers.
+    Buffers that are never live at the same time may share memory. A buffer is
+    live from its first to its last use; if it is used across iterations of a
+    loop, it is live in the whole loop. Buffers that are allocated in one loop do
+    not share memory if the shared memory suffices, because sharing needs more
+    barriers in every iteration. Offsets are multiples of 16 bytes, for swizzled
+    buffers of 1024 bytes.
 
     ```mlir
     tile.kernel @k(...) {
@@ -438,25 +450,26 @@ def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
     }
     ```
 
-    Offsets that the author wrote are kept; one that is misaligned or overlaps
-    another pinned buffer that is live at the same time is an error. So is a
-    kernel that needs more than the chip has, with a table of its buffers.
-    Remark `buffers-share-in-loop`: those of a loop had to share.
+    Offsets that the author wrote are kept. Fails for such an offset if it is
+    misaligned, or if the buffer overlaps another one with a pinned offset that
+    is live at the same time. Fails with a table of the buffers if a kernel needs
+    more shared memory than the chip has. The remark `buffers-share-in-loop`
+    reports buffers of one loop that share memory.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }
 
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
-  let summary = "Synchronises the threads that share memory (S4)";
+  let summary = "Inserts barriers for accesses to shared memory (S4)";
   let description = [{
-    Inserts `tile.barrier` wherever shared memory that some thread has read or
-    written since the last barrier is about to be overwritten, or read after a
-    write, by others: in straight-line code, in and after branches, and around
-    the back edges of loops. Buffers at overlapping offsets are one memory.
+    Inserts a `tile.barrier` between two accesses to the same shared memory by
+    different threads if at least one of them is a write and there is no barrier
+    between them. This includes accesses in and after branches and around the
+    back edges of loops. Buffers with overlapping offsets are the same memory.
 
-    An asynchronous copy overwrites its buffer when it is issued and has written
-    it at the `tile.wait_group` that follows; that the wait covers it is the
-    concern of whoever issued it.
+    An asynchronous copy starts to write its buffer when it is issued and is
+    complete at the next `tile.wait_group`. The pass does not check that this
+    wait covers the copy.
 
     ```mlir
     tile.store %t, %s[%c0, %c0] : ...
@@ -467,23 +480,25 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     %u = tile.load %s[%c0, %c0] : ...
     ```
 
-    A barrier that only what precedes a branch or loop makes necessary goes
-    before it. Needs the offsets of `tile-plan-shared-memory`. Barriers that are
-    there already are kept and counted on.
+    If a branch or loop needs a barrier only because of accesses before it, the
+    barrier is inserted before the branch or loop. The pass requires the offsets
+    of `tile-plan-shared-memory`. Existing barriers are kept and taken into
+    account.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }
 
 def TileVerifyPrerequisites
     : Pass<"tile-verify-prerequisites", "::mlir::ModuleOp"> {
-  let summary = "Checks what kernels do before they wait for others";
+  let summary = "Checks accesses of kernels before they wait for others";
   let description = [{
-    Changes nothing. A kernel with `tile.wait_prerequisites` may run beside the
-    one before it, and beside those before that one as long as each of them
-    waits, too. It is an error if, before it waits, it reads what one of them
-    writes, or writes what one of them touches; buffers are the same if their
-    parameters have the same name. Kernels that run one after another on the
-    CPU cannot show it.
+    Verifies the module and changes nothing. A kernel with
+    `tile.wait_prerequisites` may run at the same time as the preceding kernel,
+    and as earlier kernels as long as each kernel in between waits, too. Fails if
+    the kernel, before it waits, reads memory that one of them writes, or writes
+    memory that one of them accesses. Arguments with the same name are the same
+    buffer. The executor does not find such errors, because it runs kernels one
+    after the other.
 
     ```mlir
     tile.kernel @first(%s: !b {tile.name = "s"}) { ... tile.store %t, %s[%i] ... }

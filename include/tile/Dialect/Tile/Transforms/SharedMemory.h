@@ -1,7 +1,7 @@
-//===- SharedMemory.h - Which shared memory is used when --------*- C++ -*-===//
+//===- SharedMemory.h - Queries on shared buffers ---------------*- C++ -*-===//
 //
-// What the passes on shared buffers ask of a kernel at stage S4: which
-// allocation a buffer is part of, who accesses it, and where it can be put.
+// Queries on the shared buffers of a kernel at stage S4: the allocation of a
+// buffer, its accesses, and the placement of all buffers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_DIALECT_TILE_TRANSFORMS_SHAREDMEMORY_H
@@ -11,48 +11,54 @@
 
 namespace tile {
 
-/// The allocation that `buffer` is a view of, through tile.slice and
-/// tile.transpose; null for a buffer in global memory or from elsewhere.
+/// Returns the allocation that `buffer` is a view of, through tile.slice and
+/// tile.transpose; null for a buffer in global memory or of another origin.
 AllocOp getRootAlloc(mlir::Value buffer);
 
-/// Fails, with an error at the operation, where a shared buffer comes from
-/// anything but an allocation or a view: which memory it is is then unknown.
+/// Verifies that every shared buffer is an allocation or a view of one.
+/// Otherwise reports an error at the operation: it is unknown which memory the
+/// buffer is.
 mlir::LogicalResult verifySharedBuffers(KernelOp kernel);
 
 /// An access of one operation to shared memory.
 struct SharedAccess {
   AllocOp root;
   bool isWrite;
-  /// A write that is complete only after a tile.wait_group.
+  /// True for a write that is complete only after a tile.wait_group.
   bool isAsync;
 };
 
-/// The accesses of `op` itself, not of operations in its regions. All buffers
-/// must have a root (see verifySharedBuffers).
+/// Returns the accesses of `op` itself, without those of operations in its
+/// regions. All buffers must have a root (see verifySharedBuffers).
 llvm::SmallVector<SharedAccess, 2> getSharedAccesses(mlir::Operation *op);
 
-/// All operations that use `root` or views of it, views excluded.
+/// Returns all operations that use `root` or views of it, except the views.
 llvm::SmallVector<mlir::Operation *> getBufferUsers(AllocOp root);
 
-/// The operations of the block of `copy` in which `buffer`, its destination, is
-/// read: the first and the last. Says why not where something else than reads
-/// after the copy happens to the buffer.
+/// Finds the `first` and the `last` operation in the block of `copy` that reads
+/// `buffer`, the destination of the copy, itself or in its regions. Returns an
+/// empty string on success, otherwise the reason of the failure: the buffer has
+/// another writer, a reader that is not after the copy in its block, or no
+/// reader.
 std::string findReaders(CopyOp copy, AllocOp buffer, mlir::Operation *&first,
                         mlir::Operation *&last);
 
-/// `stages` buffers of one type as one, or null if the layout does not stack.
+/// Returns the type of a ring of `stages` buffers, or null if the layout does
+/// not allow to stack buffers.
 BufferType getRingType(BufferType buffer, int64_t stages);
 
-/// Whether the copy engine fills this buffer: what orders its accesses are
-/// barriers in memory.
+/// Returns true if TMA fills this buffer. Its accesses are then ordered by
+/// mbarriers.
 bool isFilledInBulk(AllocOp root);
 
-/// Whether each warp of the first role writes its own part of this buffer alone
-/// and has the copy engine store that: nothing but the warp orders the two.
+/// Returns true if each warp of the first role writes its own part of this
+/// buffer and stores that part by TMA. The accesses need no barrier then,
+/// because the threads of one warp are already ordered.
 bool isStoredByParts(AllocOp root);
 
-/// A buffer in the memory of a block: bytes [offset, offset + bytes), live
-/// while the operations numbered first to last, in program order, run.
+/// A buffer in shared memory. It occupies the bytes [offset, offset + bytes).
+/// It is live from operation number `first` to operation number `last`, in
+/// program order.
 struct PlannedBuffer {
   AllocOp alloc;
   int64_t offset = 0;
@@ -75,13 +81,14 @@ struct SharedPlan {
   int64_t bytes = 0;
 };
 
-/// Places all buffers of a kernel. Offsets that allocations have already are
-/// taken as they are, checked by nobody. `loopsApart` keeps the buffers that
-/// are allocated in one loop from sharing memory.
+/// Chooses the offsets of all shared buffers of a kernel. Existing offsets of
+/// allocations are kept and not checked. If `loopsApart`, buffers that are
+/// allocated in one loop do not share memory.
 SharedPlan planSharedMemory(KernelOp kernel, bool loopsApart);
 
-/// planSharedMemory with buffers in loops apart if that takes at most `limit`
-/// bytes, else with all sharing. `shareInLoops`, if given, says which.
+/// Plans with buffers of one loop apart if that takes at most `limit` bytes,
+/// else lets all buffers share memory. Sets `shareInLoops`, if it is not null,
+/// to true in the second case and to false in the first.
 SharedPlan planSharedMemoryWithin(KernelOp kernel, int64_t limit,
                                   bool *shareInLoops = nullptr);
 
