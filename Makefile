@@ -1,12 +1,12 @@
-# The short way to build, show and test the project: `make demo`, `make check`.
-# Everything here only calls CMake, Ninja and the scripts in scripts/.
+# Shortcuts to build and test the project: `make demo`, `make check`. They call
+# CMake, Ninja and the scripts in scripts/.
 
 BUILD ?= build
 BUILD_TYPE ?= Release
-# Set to OFF for compilers whose warnings the project has not been tried with.
+# Set to OFF for a compiler that has not been tried: its warnings are not errors.
 WERROR ?= ON
 
-# The compiler of the LLVM that is linked, unless CC and CXX say otherwise.
+# The default compiler is the Clang of the linked LLVM. CC and CXX override it.
 ifeq ($(origin CXX),default)
   ifneq ($(wildcard /usr/bin/clang++-22),)
     export CC := clang-22
@@ -19,11 +19,11 @@ override CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=
 .PHONY: demo check build configure setup format docs update-docs clean help
 
 help:
-	@echo "make demo         compile examples/forward.mlir for three chips, report registers and memory, and run it on the CPU"
+	@echo "make demo         compile examples/forward.mlir for three chips, print registers and memory, and run it on the CPU"
 	@echo "make check        build everything and run all tests; the last line counts them"
-	@echo "make build        the tools, in $(BUILD)/bin"
-	@echo "make docs         the reference of the dialect and the passes, in $(BUILD)/docs"
-	@echo "make update-docs  rewrite what the documents quote from tools and sources"
+	@echo "make build        build the tools in $(BUILD)/bin"
+	@echo "make docs         write the reference of dialects and passes to $(BUILD)/docs"
+	@echo "make update-docs  regenerate the blocks of documents that quote tools or sources"
 	@echo "make format       run clang-format on the C++ sources"
 	@echo "make clean        remove $(BUILD)"
 
@@ -42,8 +42,8 @@ docs: configure
 update-docs: build
 	@scripts/update-docs.py --tools=$(BUILD)/bin *.md docs/*.md
 
-# A second make is needed for the compiler that setup has just installed to be
-# found; recursion does that without one.
+# The recursive make evaluates the choice of the compiler again, because setup may
+# have just installed Clang.
 configure: setup
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
 

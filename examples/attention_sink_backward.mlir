@@ -1,39 +1,40 @@
-// The backward pass of causal attention with sinks, one kernel, by hand: every
-// tile says where it lives. It is the kernel of the TileLang example
-// example_gqa_sink_bwd_bhsd.py, with its tile sizes for sm_80 (64 keys, 32
-// queries, 4 warps), and two stages.
+// The backward pass of causal attention with sinks: one hand-written kernel, in
+// which every tile has an explicit layout. It follows the TileLang example
+// example_gqa_sink_bwd_bhsd.py with its tile sizes for sm_80 (64 keys, 32
+// queries, 4 warps) and two stages.
 //
 //   tile-translate --tile-to-ptx --chip=sm_80 attention_sink_backward.mlir -o k.ptx
 //
-// Heads of q form groups that share a head of k and v, and add up their dK and
-// dV by atomics; so do the blocks of keys with dQ. All three must be zero at the
-// start, and dQ and dK still lack the factor %scale. The sinks are in %lse, the
-// logarithm to base 2 of each row's sum; %delta is rowsum(O * dO).
+// A group of query heads shares a head of k and v. The heads of a group add to
+// dK and dV by atomics, and the thread blocks add to dQ by atomics. The caller
+// must set all three to zero, and must multiply dQ and dK by %scale afterwards.
+// %lse is the base-2 logarithm of each row's sum, sinks included; %delta is
+// rowsum(O * dO).
 //
-// The named operation tile.attention_backward becomes a kernel like this one and
-// those that go with it, for any mask.
+// The named operation tile.attention_backward becomes a kernel like this one,
+// together with the small kernels before and after it, for any mask.
 
 !heads = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !sums = !tile.buffer<?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-// The 8 x 8 blocks of dQ as the fragment below holds them: a lane has two
-// neighbouring columns, 32 apart here, so that 32 lanes add to 32 neighbours. An
-// access of two would corrupt dQ; the compiler sees that and says so. Its rows
-// must be a multiple of 8.
+// The 8 x 8 blocks of dQ, permuted for the fragment below. A lane holds two
+// neighbouring columns; they are 32 elements apart here, so that 32 lanes add to
+// 32 consecutive elements. A two-element access would corrupt dQ; the compiler
+// refuses it with a remark. The number of rows must be a multiple of 8.
 !dq_blocks = !tile.buffer<?x?x?x128xf32, #tile.map<(b, h, l, d) -> (b, h, l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !per_row = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
-// One head of these.
+// One head of each buffer.
 !rows = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !sum_rows = !tile.buffer<?x128xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !dq_rows = !tile.buffer<?x128xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !row_values = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
-// Shared memory: tiles of K, V, Q and dO, and of dS.
+// Shared memory layouts: tiles of K, V, Q and dO, and tiles of dS.
 #shared = #tile.swizzle<128>
 #shared_columns = #tile.permute<[1, 0], #shared>
 #shared_ds = #tile.swizzle<64>
 #shared_ds_columns = #tile.permute<[1, 0], #shared_ds>
-// Fragments: a warp has whole rows of the scores, one for each key, and of dK and
-// dV; 2 x 2 warps share dQ.
+// Fragments. The scores have one row for each key; a warp holds complete rows of
+// the scores, of dK and of dV. dQ is distributed over 2 x 2 warps.
 #scores = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
 #scores_a = #tile.dot_operand<0, #scores>
 #scores_b = #tile.dot_operand<1, #scores>
@@ -41,7 +42,7 @@
 #dq = #tile.mma<"mma.m16n8k16.f16", warps = [2, 2]>
 #dq_a = #tile.dot_operand<0, #dq>
 #dq_b = #tile.dot_operand<1, #dq>
-// What a thread adds to dK and dV: 4 neighbours at a time.
+// The layout of the additions to dK and dV: 4 consecutive elements per thread.
 #coalesced = #tile.blocked<thread = [1, 4], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 
 tile.kernel @attention_sink_backward(
@@ -55,7 +56,7 @@ tile.kernel @attention_sink_backward(
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
 
-  // The launch: a block for each head of each 64 keys of each batch.
+  // The grid: one thread block for each query head, 64 keys and batch.
   %batch = tile.dim %q[0] : !heads
   %num_heads = tile.dim %q[1] : !heads
   %kv_heads = tile.dim %k[1] : !heads
@@ -82,23 +83,23 @@ tile.kernel @attention_sink_backward(
   %k_shared = tile.load %kh[%key, %c0] : !rows -> tensor<64x128xf16, #shared>
   %v_shared = tile.load %vh[%key, %c0] : !rows -> tensor<64x128xf16, #shared>
 
-  // exp(scale * s) is computed as exp2(c * s).
+  // exp(scale * s) equals exp2(c * s).
   %log2e = arith.constant 1.44269504 : f32
   %c = arith.mulf %scale, %log2e : f32
   %ct = tensor.splat %c : tensor<64x32xf32, #scores>
   %zero_scores = arith.constant dense<0.0> : tensor<64x32xf32, #scores>
   %zero_dq = arith.constant dense<0.0> : tensor<32x128xf32, #dq>
   %zero = arith.constant dense<0.0> : tensor<64x128xf32, #scores>
-  // Key key + i is visible to query m + j if i - j <= m - key.
+  // Query m + j sees key (key + i) if i - j <= m - key.
   %i = tile.iota along 0 : tensor<64x32xi32, #scores>
   %j = tile.iota along 1 : tensor<64x32xi32, #scores>
   %distance = arith.subi %i, %j : tensor<64x32xi32, #scores>
 
-  // 32 queries at a time, from the diagonal on.
+  // The loop over 32 queries each, starting at the diagonal.
   %sums:2 = scf.for %m = %key to %length step %c32
       iter_args(%dk_sum = %zero, %dv_sum = %zero)
       -> (tensor<64x128xf32, #scores>, tensor<64x128xf32, #scores>) {
-    // P^T = exp2(c * K * Q^T - lse), below the diagonal.
+    // P^T = exp2(c * K * Q^T - lse), and zero for masked keys.
     %q_shared = tile.load %qh[%m, %c0] : !rows -> tensor<32x128xf16, #shared>
     %q_t = tile.transpose %q_shared [1, 0]
         : tensor<32x128xf16, #shared> -> tensor<128x32xf16, #shared_columns>
@@ -121,7 +122,7 @@ tile.kernel @attention_sink_backward(
     %p = arith.select %visible, %weights, %zero_scores
         : tensor<64x32xi1, #scores>, tensor<64x32xf32, #scores>
 
-    // dV += P^T * dO. The accumulator of P^T is an operand as it is.
+    // dV += P^T * dO. The fragment of P^T is an operand without any exchange.
     %do_shared = tile.load %doh[%m, %c0] : !rows -> tensor<32x128xf16, #shared>
     %p16 = arith.truncf %p : tensor<64x32xf32, #scores> to tensor<64x32xf16, #scores>
     %p_a = tile.convert_layout %p16
@@ -155,7 +156,8 @@ tile.kernel @attention_sink_backward(
     %dk_next = tile.dot %ds_a, %q_rows_b, %dk_sum
         : tensor<64x32xf16, #scores_a>, tensor<32x128xf16, #scores_b> -> tensor<64x128xf32, #scores>
 
-    // dQ += dS * K, which sums over the keys of all warps: through shared memory.
+    // dQ += dS * K sums over the keys of all warps, so dS goes through shared
+    // memory.
     %ds_shared = tile.convert_layout %ds16
         : tensor<64x32xf16, #scores> -> tensor<64x32xf16, #shared_ds>
     %ds_t = tile.transpose %ds_shared [1, 0]
@@ -170,7 +172,7 @@ tile.kernel @attention_sink_backward(
     scf.yield %dk_next, %dv_next : tensor<64x128xf32, #scores>, tensor<64x128xf32, #scores>
   } {tile.stages = 2 : i64}
 
-  // Through shared memory, so that each warp adds whole lines.
+  // dV and dK go through shared memory, so that each warp adds coalesced rows.
   %dv_shared = tile.convert_layout %sums#1
       : tensor<64x128xf32, #scores> -> tensor<64x128xf32, #shared>
   %dv_lines = tile.convert_layout %dv_shared

@@ -1,13 +1,13 @@
-// Attention written as a tile program: what one block of threads does with
-// tiles of static shape. No threads, lanes or registers appear; the compiler
-// assigns each tile a layout and chooses instructions for it.
+// Attention written as a tile program. It describes the work of one thread block
+// on tiles of static shape. Threads, lanes and registers do not appear; the
+// compiler assigns a layout to each tile and chooses the instructions.
 //
 //   tile-translate --tile-to-ptx --chip=sm_90a forward_tile.mlir -o forward.ptx
 //
-// forward.mlir lets the compiler write such a program, a faster one.
+// From forward.mlir the compiler generates a faster program of this kind.
 
 !heads = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-// The rows of one batch and head: a slice of the above.
+// The rows of one batch and head: a slice of the buffer above.
 !rows = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
 
 tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f32)
@@ -16,7 +16,7 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
 
-  // The launch: a block for each 128 rows of each head of each batch.
+  // The grid: one thread block for each 128 rows, head and batch.
   %batch = tile.dim %q[0] : !heads
   %queries = tile.dim %q[1] : !heads
   %keys = tile.dim %k[1] : !heads
@@ -24,7 +24,7 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   %num_blocks = arith.ceildivui %queries, %c128 : index
   tile.grid %num_blocks, %num_heads, %batch
 
-  // What it needs of the other buffers: whoever launches checks that.
+  // Conditions on the other buffers. The launcher checks them.
   tile.require %k[0] equal %batch, "the batch of q" : !heads
   tile.require %v[0] equal %batch, "the batch of q" : !heads
   tile.require %o[0] equal %batch, "the batch of q" : !heads
@@ -34,7 +34,7 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   tile.require %v[1] equal %keys, "the length of k" : !heads
   tile.require %o[1] equal %queries, "the length of q" : !heads
 
-  // This block's part.
+  // The slices of this thread block.
   %block = tile.program_id x
   %h = tile.program_id y
   %b = tile.program_id z
@@ -44,10 +44,10 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   %vh = tile.slice %v[%b, *, %h, *] : !heads to !rows
   %oh = tile.slice %o[%b, *, %h, *] : !heads to !rows
 
-  // Rows beyond the last query are read as zero.
+  // Rows after the last query are read as zero.
   %qt = tile.load %qh[%row, %c0] : !rows -> tensor<128x128xf16>
 
-  // exp(scale * s) is computed as exp2(c * s).
+  // exp(scale * s) equals exp2(c * s).
   %log2e = arith.constant 1.44269504 : f32
   %c = arith.mulf %scale, %log2e : f32
   %ct = tensor.splat %c : tensor<128x64xf32>
@@ -55,37 +55,37 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
   %no_scores = arith.constant dense<0.0> : tensor<128x64xf32>
   %hidden = arith.constant dense<0xFF800000> : tensor<128x64xf32> // -inf
 
-  // Nothing seen yet: no output, a maximum of -inf, a sum of 0.
+  // The initial values: an output of 0, a maximum of -inf, a sum of 0.
   %no_out = arith.constant dense<0.0> : tensor<128x128xf32>
   %no_max = arith.constant dense<0xFF800000> : tensor<128xf32>
   %no_sum = arith.constant dense<0.0> : tensor<128xf32>
 
-  // 64 keys at a time. %out and %sum are relative to the largest score so far.
+  // The loop over 64 keys each. %out and %sum are relative to the running maximum.
   %all:3 = scf.for %n = %c0 to %keys step %c64
       iter_args(%out = %no_out, %max = %no_max, %sum = %no_sum)
       -> (tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>) {
-    // Scores: Q * K^T. The transposition costs nothing.
+    // Scores: S = Q * K^T. The transposition costs no instruction.
     %kt = tile.load %kh[%n, %c0] : !rows -> tensor<64x128xf16>
     %k_t = tile.transpose %kt [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
     %s = tile.dot %qt, %k_t, %no_scores
         : tensor<128x128xf16>, tensor<128x64xf16> -> tensor<128x64xf32>
     %s2 = arith.mulf %s, %ct : tensor<128x64xf32>
 
-    // The keys may end within this step: hide the columns beyond.
+    // The last key tile may be incomplete: mask the columns after the last key.
     %left = arith.subi %keys, %n : index
     %left32 = arith.index_cast %left : index to i32
     %end = tensor.splat %left32 : tensor<128x64xi32>
     %visible = arith.cmpi slt, %column, %end : tensor<128x64xi32>
     %seen = arith.select %visible, %s2, %hidden : tensor<128x64xi1>, tensor<128x64xf32>
 
-    // Weights relative to the new maximum.
+    // Probabilities relative to the new maximum.
     %step_max = tile.reduce maxnumf %seen along 1 : tensor<128x64xf32> -> tensor<128xf32>
     %new_max = arith.maxnumf %max, %step_max : tensor<128xf32>
     %new_max_t = tile.broadcast %new_max along 1 : tensor<128xf32> -> tensor<128x64xf32>
     %below = arith.subf %seen, %new_max_t : tensor<128x64xf32>
     %p = math.exp2 %below : tensor<128x64xf32>
 
-    // What came before was relative to the old one.
+    // The previous sum and output are relative to the old maximum: rescale them.
     %change = arith.subf %max, %new_max : tensor<128xf32>
     %factor = math.exp2 %change : tensor<128xf32>
     %step_sum = tile.reduce addf %p along 1 : tensor<128x64xf32> -> tensor<128xf32>
@@ -94,7 +94,7 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
     %factor_t = tile.broadcast %factor along 1 : tensor<128xf32> -> tensor<128x128xf32>
     %old_out = arith.mulf %out, %factor_t : tensor<128x128xf32>
 
-    // P * V, added to the output.
+    // O += P * V.
     %p16 = arith.truncf %p : tensor<128x64xf32> to tensor<128x64xf16>
     %vt = tile.load %vh[%n, %c0] : !rows -> tensor<64x128xf16>
     %new_out = tile.dot %p16, %vt, %old_out
@@ -103,7 +103,7 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
         : tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>
   }
 
-  // Divide by the sums. Rows beyond the last query are not written.
+  // Divide by the sums. Rows after the last query are not written.
   %sum_t = tile.broadcast %all#2 along 1 : tensor<128xf32> -> tensor<128x128xf32>
   %result = arith.divf %all#0, %sum_t : tensor<128x128xf32>
   %result16 = arith.truncf %result : tensor<128x128xf32> to tensor<128x128xf16>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Builds everything, runs every suite and counts what passed.
+"""Builds the project, runs the test suites and counts their results.
 
-The last line is "N passed, N failed". A suite that cannot be run, or a build
-that fails, counts as one failure.
+The last line is "N passed, N failed". A suite that cannot run and a build that
+fails count as one failure each.
 """
 
 import argparse
@@ -24,7 +24,7 @@ class Result:
 
 
 def run(command, **options):
-    """The exit status of `command`, whose output goes to the terminal."""
+    """Runs `command` with its output on the terminal; returns its exit status."""
     sys.stdout.flush()
     try:
         return subprocess.run(command, cwd=ROOT, **options).returncode
@@ -38,7 +38,7 @@ def ninja(build, *targets):
 
 
 def read_report(path):
-    """The JSON that a suite has written, or None if it did not get there."""
+    """Returns the JSON report of a suite, or None if the suite wrote none."""
     try:
         with open(path) as file:
             return json.load(file)
@@ -47,7 +47,7 @@ def read_report(path):
 
 
 def fresh(path):
-    """`path`, with no file of an earlier run left there."""
+    """Removes the file of an earlier run and returns `path`."""
     if os.path.exists(path):
         os.remove(path)
     return path
@@ -113,7 +113,7 @@ def check_python(build):
 
 
 def check_attention(build, python, script, *options):
-    """Counts what a script of test/Integration says on its last line."""
+    """Runs a script of test/Integration; returns the counts on its last line."""
     environment = dict(os.environ)
     environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
     done = subprocess.run(
@@ -131,7 +131,7 @@ def check_attention(build, python, script, *options):
 
 
 def check_gpu(build):
-    """Numerics on the GPU of this machine; all skipped where there is none."""
+    """Checks numerics on the local GPU; without a GPU all cases are skipped."""
     results = [check_attention(build, sys.executable, script)
                for script in ("attention.py", "autograd.py")]
     return Result(sum(r.passed for r in results), sum(r.failed for r in results),
@@ -144,7 +144,7 @@ def check_executor(build):
 
 
 def find_numpy():
-    """A Python that has NumPy: Debian's, if this one is another without it."""
+    """Returns a Python with NumPy: this one, or else Debian's."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
             if subprocess.run([python, "-c", "import numpy"],

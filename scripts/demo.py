@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles examples/forward.mlir for one NVIDIA and two AMD chips and shows
-what each kernel uses, then runs the three on the CPU and compares them with
-float64. Needs no GPU, no CUDA and no ROCm; with a ptxas at hand it also
-assembles the PTX to learn its registers."""
+"""Compiles examples/forward.mlir for one NVIDIA and two AMD chips, and prints the
+resources of each kernel. Then runs the kernels on the CPU and compares the
+results with float64. Needs no GPU, no CUDA and no ROCm. The registers of the PTX
+kernel are printed only if a ptxas is found, which assembles it."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ ROW = "%-8s %-12s %9s %7s %13s %11s   %s"
 
 
 def compile_for(chip, kind, tool, folder):
-    """Prints one row for each kernel."""
+    """Compiles for `chip` and prints one row for each kernel."""
     output = os.path.join(folder, "forward.%s.%s" % (chip, kind))
     manifest = os.path.join(folder, "forward.%s.json" % chip)
     start = time.monotonic()
@@ -40,7 +40,7 @@ def compile_for(chip, kind, tool, folder):
     with open(manifest) as file:
         kernels = json.load(file)["kernels"]
     for kernel in kernels:
-        # Without an assembler, how PTX is allocated is not known.
+        # The register count of PTX is known only after ptxas has assembled it.
         resources = used.get(kernel["name"], {})
         print(ROW % (
             chip, kernel["name"], resources.get("registers", "no ptxas"),
@@ -49,7 +49,7 @@ def compile_for(chip, kind, tool, folder):
 
 
 def write_npy(path, values, shape, kind):
-    """An array of float16 (`e`) or float64 (`d`) as NumPy writes it."""
+    """Writes a float16 (`e`) or float64 (`d`) array in NumPy's format."""
     size = struct.calcsize(kind)
     header = "{'descr': '<f%d', 'fortran_order': False, 'shape': %s, }" % (
         size, tuple(shape))
@@ -61,7 +61,7 @@ def write_npy(path, values, shape, kind):
 
 
 def attend(q, k, v, scale):
-    """Causal attention of one head in float64; lists of rows."""
+    """Computes causal attention of one head in float64, on lists of rows."""
     rows = []
     for i, query in enumerate(q):
         seen = k[:i + 1 + len(k) - len(q)]
@@ -74,12 +74,12 @@ def attend(q, k, v, scale):
 
 
 def run_all(build, folder):
-    """Runs the kernels on the CPU; prints how far each is from float64."""
+    """Runs the kernels on the CPU; prints the error of each against float64."""
     length, d, scale = 80, 128, 128 ** -0.5
     numbers = random.Random(0)
     rows = []
     for name in "qkv":
-        # What is left of a number in float16.
+        # The inputs, rounded to float16.
         half = [struct.unpack("e", struct.pack("e", numbers.gauss(0, 1)))[0]
                 for _ in range(length * d)]
         write_npy(os.path.join(folder, name + ".npy"), half,
@@ -101,7 +101,7 @@ def run_all(build, folder):
         seconds = time.monotonic() - start
         print("%-8s %-40s in %.2f s" % (chip, done.stdout.strip(), seconds))
         if done.returncode != 0:
-            sys.exit("%s: not what it should be" % chip)
+            sys.exit("%s: the result differs from float64" % chip)
 
 
 def main():
@@ -110,7 +110,7 @@ def main():
     build = os.path.abspath(parser.parse_args().build)
     folder = os.path.join(build, "demo")
     os.makedirs(folder, exist_ok=True)
-    print("%s: the forward pass of attention in tile IR\n" % SOURCE)
+    print("%s: forward attention in tile IR\n" % SOURCE)
     print(ROW % ("chip", "kernel", "registers", "spills", "shared memory",
                  "compiled in", "written to"))
     for chip, kind in TARGETS:

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the Debian packages that the build needs, if any is missing. Does
-# nothing where all are there, or where MLIR_DIR names another build of LLVM.
+# Installs the Debian packages that the build needs and that are missing. Does
+# nothing if MLIR_DIR names another build of LLVM.
 set -euo pipefail
 
 [ -z "${MLIR_DIR:-}" ] || exit 0
@@ -23,14 +23,14 @@ fi
 if ! command -v apt-get >/dev/null ||
    ! { [ ${#as_root[@]} -eq 0 ] || sudo -n true 2>/dev/null; }; then
   cat >&2 <<MESSAGE
-These packages are needed and not installed, and this user cannot install them:
+The build needs these packages, and this user cannot install them:
 
   sudo apt-get update
   sudo apt-get install --no-install-recommends ${missing[*]}
 
 On Debian 12 they are in bookworm-security; for other releases see
-https://apt.llvm.org. With another build of LLVM, MLIR and LLD 22, set MLIR_DIR
-to its lib/cmake/mlir.
+https://apt.llvm.org. To use another build of LLVM, MLIR and LLD 22, set MLIR_DIR
+to its folder lib/cmake/mlir.
 MESSAGE
   exit 1
 fi

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Writes, or checks, what documents quote from the tools and the sources.
+"""Generates, or checks, the blocks of documents that quote tools or sources.
 
-In Markdown, a comment right before a fenced block says where the block comes
-from:
+In Markdown, a comment right before a fenced block contains the command that
+generates the block:
 
     <!-- run: tile-opt examples/forward.mlir | sed -n '/scf.for/,/}/p' -->
     ```mlir
     ...
     ```
 
-The command runs in bash, in the root of the repository, with the built tools
-and LLVM's first on PATH; the block is its output, without common indentation. `sed -n`
-cuts excerpts out. It may fail only where the comment says `fails:` instead of
-`run:`; then what it writes to stderr is part of the output.
+The command runs in bash in the root of the repository. The built tools and
+LLVM's tools come first on PATH. The block is the output of the command, without
+its common indentation; `sed -n` can cut out an excerpt.
+
+The command must succeed. With `fails:` instead of `run:` it must fail, and the
+block also contains its stderr.
 """
 
 import argparse
@@ -47,7 +49,7 @@ def output_of(kind, command, tools, where):
 
 
 def updated(path, tools):
-    """The content of the file, and what it should be."""
+    """Returns the content of the file and the content with current blocks."""
     with open(path, encoding="utf-8") as file:
         old = file.read()
 
@@ -70,7 +72,7 @@ def main():
     parser.add_argument("--llvm-tools", default="/usr/lib/llvm-22/bin",
                         help="folder of llvm-objdump")
     parser.add_argument("--check", action="store_true",
-                        help="change nothing, fail if a block is stale")
+                        help="change nothing; fail if a block is out of date")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
 
@@ -84,7 +86,7 @@ def main():
         if options.check:
             sys.stdout.writelines(difflib.unified_diff(
                 old.splitlines(True), new.splitlines(True), path,
-                path + " (as it should be)"))
+                path + " (up to date)"))
         else:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(new)

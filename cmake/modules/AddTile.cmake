@@ -1,17 +1,18 @@
-# Finds LLVM, MLIR and LLD 22 and defines how the project's libraries and tools
-# are added. Debian's packages are found without a hint; another build with
-# -DMLIR_DIR=<prefix>/lib/cmake/mlir.
+# Finds LLVM, MLIR and LLD 22, and defines the functions that add the project's
+# libraries and tools. Debian's packages are found without a hint; for another
+# build set -DMLIR_DIR=<prefix>/lib/cmake/mlir.
 
 if(NOT MLIR_DIR AND EXISTS "/usr/lib/llvm-22/lib/cmake/mlir")
   set(MLIR_DIR "/usr/lib/llvm-22/lib/cmake/mlir")
 endif()
-# LLVM's version files accept only the exact minor version: compare here.
+# LLVM's version files accept only the exact minor version, so compare the major
+# version here.
 find_package(MLIR REQUIRED CONFIG)
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "LLVM 22 is needed; ${MLIR_DIR} is ${LLVM_PACKAGE_VERSION}")
 endif()
 find_package(LLD REQUIRED CONFIG HINTS "${MLIR_DIR}/../lld")
-# Switches between the threads of a block that runs on the CPU.
+# The executor switches between GPU threads, which are fibers, with Boost.Context.
 find_package(Boost 1.61 REQUIRED COMPONENTS context)
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -20,8 +21,8 @@ include(AddLLVM)
 include(AddMLIR)
 include(HandleLLVMOptions)
 
-# Link the shared libraries by name. The CMake targets MLIRIR, MLIRPass, ... are
-# the static archives: with them every TypeID would exist twice.
+# The shared libraries are linked by name. The CMake targets MLIRIR, MLIRPass, ...
+# are static archives; with them every TypeID would exist twice.
 set(TILE_MLIR_LIBS MLIR LLVM)
 
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${LLD_INCLUDE_DIRS})
@@ -33,15 +34,14 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-# HandleLLVMOptions sets -Wall and friends to suit LLVM; these two are noise in
-# code that follows LLVM's own habits (unused parameters of overrides).
+# Overrides have unused parameters, as LLVM's own code does.
 set(TILE_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 if(TILE_WERROR)
   list(APPEND TILE_WARNINGS -Werror)
 endif()
 
-# -DTILE_SANITIZE=address,undefined. The libraries of LLVM are not instrumented:
-# nothing can be said of their vtables.
+# -DTILE_SANITIZE=address,undefined. LLVM's libraries are not instrumented, so the
+# vptr check cannot work.
 set(TILE_SANITIZE "" CACHE STRING "Sanitizers to build with: address, undefined")
 if(TILE_SANITIZE)
   add_compile_options(-fsanitize=${TILE_SANITIZE} -fno-sanitize=vptr
@@ -53,8 +53,9 @@ if(TILE_SANITIZE)
 $<TARGET_OBJECTS:TileSanitizerOptions>>")
 endif()
 
-# Most of the time of a build goes into parsing MLIR's headers: parse them once.
-# Sources still include what they use; -DTILE_PCH=OFF shows what is missing.
+# Parsing MLIR's headers takes most of the build time, so they are precompiled.
+# Each source still includes the headers that it uses; a build with -DTILE_PCH=OFF
+# finds missing includes.
 option(TILE_PCH "Precompile the headers of MLIR" ${PROJECT_IS_TOP_LEVEL})
 if(TILE_PCH)
   add_library(TilePrecompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/Precompiled.cpp)
@@ -63,8 +64,8 @@ if(TILE_PCH)
 endif()
 
 # tile_add_library(<name> sources... [NO_IR] [DEPENDS targets...] [LINK_LIBS libs...])
-# Libraries of the project only; MLIR and LLVM are always linked. NO_IR: plain
-# C++ that includes nothing of MLIR's.
+# LINK_LIBS names libraries of the project; MLIR and LLVM are always linked. NO_IR
+# marks plain C++ that includes no MLIR header.
 function(tile_add_library name)
   cmake_parse_arguments(ARG "NO_IR" "" "DEPENDS;LINK_LIBS" ${ARGN})
   foreach(lib ${ARG_LINK_LIBS})
@@ -82,8 +83,8 @@ function(tile_add_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:include>)
-  # For projects that add this one as a subdirectory; TileConfig.cmake does the
-  # same for an installed Tile.
+  # These include folders serve projects that add this one as a subdirectory;
+  # TileConfig.cmake adds them for an installed Tile.
   target_include_directories(${name} SYSTEM PUBLIC
     "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ${TILE_MLIR_LIBS})
@@ -94,14 +95,15 @@ function(tile_add_library name)
 endfunction()
 
 # tile_add_shared_library(<name> sources... [LINK_LIBS libs...])
-# A library for other languages, with everything of the project that it needs.
+# Adds a shared library for other languages, which contains the parts of the
+# project that it needs.
 function(tile_add_shared_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
   if(TILE_SANITIZE)
-    # The sanitizer's functions are in the program that loads it.
+    # The program that loads the library provides the sanitizer's functions.
     target_link_options(${name} PRIVATE -Wl,-z,undefs)
   endif()
   set_property(GLOBAL APPEND PROPERTY TILE_SHARED_LIBS ${name})

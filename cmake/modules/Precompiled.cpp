@@ -1,1 +1,1 @@
-// The precompiled header needs a source to be compiled with.
+// CMake needs one source to compile the precompiled header with.

@@ -1,6 +1,7 @@
 //===- Precompiled.h - Headers of MLIR that most sources include ----------===//
 //
-// Nothing of the project itself: a change there must not rebuild everything.
+// This file includes no header of the project: a change of such a header would
+// rebuild every source.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,5 @@
-// Lanes hold rows, and the second warp repeats half of the first one's: rows 48
-// to 63 have no owner.
+// A lane holds a row. The second warp starts at row 16, so it repeats half of the
+// rows of the first warp, and rows 48 to 63 have no owner.
 #rows = #tile.layout<register = [8 -> d1], lane = [32 -> d0], warp = [2 -> d0 * 16]>
 tile.kernel @k(%x: !tile.buffer<64x8xf32, #tile.strided<[8, 1]>, global>) {
   %c0 = arith.constant 0 : index

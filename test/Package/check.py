@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Builds and runs the consumer project in each of the ways that users may.
+"""Tests the CMake package with a consumer project.
 
-It is built against an install tree and against the build tree; as a project
-that adds the sources with add_subdirectory it is only configured, because the
-libraries themselves are the ones already built.
+The project is built and run against the install tree and against the build tree.
+With add_subdirectory it is only configured, because the libraries have been built
+already.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def run(*command, **streams):
 
 
 def cached(build, variable):
-    """A variable of the build tree, so that the consumer uses the same."""
+    """Returns a cached variable of the build tree; the consumer uses the same."""
     with open(os.path.join(build, "CMakeCache.txt")) as file:
         for line in file:
             if line.startswith(variable + ":"):
@@ -43,7 +43,7 @@ def main():
 
     prefix = os.path.join(work, "install")
     run("cmake", "--install", build, "--prefix", prefix)
-    # What is installed must not depend on the trees it came from.
+    # Installed files must not name the source tree or the build tree.
     for folder, _, names in os.walk(prefix):
         for name in names:
             path = os.path.join(folder, name)
@@ -71,9 +71,9 @@ def main():
         ptx = run(os.path.join(tree, "consumer"),
                   os.path.join(ROOT, "examples", "forward.mlir"))
         if ".visible .entry attention(" not in ptx or '"version":1' not in ptx:
-            sys.exit("%s: the consumer printed neither kernel nor manifest" % name)
+            sys.exit("%s: the consumer did not print kernel and manifest" % name)
         print("%s: the consumer compiled a kernel" % name)
-        # The same kernel with copies by the copy engine, and their descriptors.
+        # The kernel for sm_90a uses TMA; the embedder encodes its tensor maps.
         manifest = os.path.join(tree, "manifest.json")
         with open(manifest, "w") as file:
             run(os.path.join(tree, "consumer"),
@@ -82,7 +82,7 @@ def main():
             os.path.join(tree, "embedder"), manifest).splitlines()
         if (refused != "refused: argument 3 'arg3': extent 1 is 255, must be 256:"
                        " the length of q" or blocks != "blocks: 4"):
-            sys.exit("%s: the embedder says '%s', '%s'" % (name, refused, blocks))
+            sys.exit("%s: the embedder printed '%s', '%s'" % (name, refused, blocks))
         q = ("type 6, 4 dimensions, extents 128 256 2 2, strides 512 256 131072,"
              " box 64 ")
         if len(maps) < 3 or not all(line.startswith(q) and ", swizzle 3, 0 3 0" in line

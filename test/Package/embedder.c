@@ -1,8 +1,8 @@
 //===- embedder.c - A launcher in C, up to the launch ---------------------===//
 //
-// Reads a manifest, its first argument, checks the arguments of the kernel
-// `attention`, tensors [2, 256, 2, 128] of f16, and encodes its tensor maps by
-// a function that stands for the driver's.
+// Reads a manifest (first argument), checks arguments of the kernel `attention`
+// (f16 tensors [2, 256, 2, 128]), and encodes its tensor maps. A local function
+// stands for the driver's encoder. Nothing is launched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// cuGetProcAddress("cuTensorMapEncodeTiled", ...) on a machine with a GPU.
+// A program on a machine with a GPU gets the encoder from the driver:
+// cuGetProcAddress("cuTensorMapEncodeTiled", ...).
 static int encode(void *map, int type, uint32_t rank, void *address,
                   const uint64_t *extents, const uint64_t *strides,
                   const uint32_t *box, const uint32_t *steps, int interleave,
@@ -53,7 +54,7 @@ int main(int argc, char **argv) {
       {"f32", 0x20000, 3, lseShape, lseStrides, 0, 0, 0},
       {NULL, 0, 0, NULL, NULL, 1, 0.125, 0}};
   int64_t grid[3];
-  // What the kernel would write beyond the end of.
+  // The kernel would write after the end of this shorter output tensor.
   arguments[3].shape = shorter;
   if (tileCheckLaunch(text, "attention", arguments, 6, grid, message) == 0)
     return EXIT_FAILURE;

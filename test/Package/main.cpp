@@ -5,8 +5,8 @@
 #include "tile/InitAll.h"
 #include "tile/Target/Compile.h"
 
-// Writes its first argument, a file of tile IR, as PTX for the second to stdout,
-// and its manifest to stderr.
+// Compiles a file of tile IR (first argument) for a chip (second argument).
+// Writes the PTX to stdout and the manifest to stderr.
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tile::registerAllDialects(registry);
@@ -23,6 +23,6 @@ int main(int argc, char **argv) {
   if (failed(artifact))
     return 1;
   llvm::outs() << artifact->data;
-  llvm::errs() << artifact->manifest << '\n'; // how to launch it
+  llvm::errs() << artifact->manifest << '\n';
   return 0;
 }

@@ -1,5 +1,5 @@
-"""Fails if a Markdown file links to, or a table of folders names, what is not
-there. Usage: links.py <root of the repository>"""
+"""Checks the Markdown files of a repository: the target of each relative link and
+each path in backquotes must exist. Usage: links.py <root of the repository>"""
 
 import glob
 import os
