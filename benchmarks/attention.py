@@ -1,19 +1,23 @@
-"""Attention and its gradients against other implementations, on one GPU.
+"""Measures attention and its gradients against other implementations on one GPU.
 
-All contenders run on the same data in one process, in turn within each round
-and in another order each round, so that clocks and heat treat them alike:
-cuDNN and FlashAttention-2 as PyTorch has them, FlexAttention compiled for each
-shape on its own and, if asked, the kernels by hand in a folder. Times are CUDA
-events' medians. Every result is checked in the same run against float64, on
-some of the heads, ours in outputs that held NaN before. Of all pairs of a
-query and a key, half if causal, a product with an inner dimension D counts 2 D
-operations: forward has two of them, backward five, all its kernels together.
+The contenders are tile, cuDNN and FlashAttention-2 of PyTorch, FlexAttention
+compiled for each shape, and optionally the hand-written kernels of a folder. All
+of them run on the same tensors in one process. Each round calls every contender
+once, in an order that changes from round to round, so that clock and temperature
+affect all of them equally. A time is the median of CUDA events.
 
-    attention.py                                                # compile here
+Every result is checked against float64 in the same run, on the first and the last
+group of heads. Our output tensors hold NaN before the first call.
+
+A matrix product with inner dimension D counts 2 D operations for each pair of
+query and key; a causal mask halves the pairs. Forward has two products, backward
+has five. The time of backward includes all its kernels.
+
+    attention.py                                                # compile and measure
     attention.py --pass backward --seeds                        # known hard shapes
-    attention.py --compile-only --artifacts DIR --chip sm_90a   # no GPU needed
-    attention.py --artifacts DIR --save results.json            # no compiler needed
-    attention.py --plot-from results.json --plot lengths.png    # neither of them
+    attention.py --compile-only --artifacts DIR --chip sm_90a   # needs no GPU
+    attention.py --artifacts DIR --save results.json            # needs no compiler
+    attention.py --plot-from results.json --plot lengths.png    # needs neither
 """
 
 from __future__ import annotations
@@ -51,18 +55,18 @@ if TYPE_CHECKING:
     from contenders import Contender
     from spikes import Spikes
 
-#: Other implementations, in the order of the tables.
+#: The other implementations, in the order of the table columns.
 PEERS = ("cudnn", "flash", "flex")
 
-#: More than any GPU's second-level cache has.
+#: More bytes than the second-level cache of any GPU holds.
 FLUSH_BYTES = 256 << 20
 
-#: Clock cycles, about half a millisecond, that the GPU is kept busy before each
-#: call: longer than any contender's host takes to enqueue its kernels, so that
-#: the host's time is not in the measurement.
+#: Clock cycles (about half a millisecond) of a busy kernel before each call. It
+#: runs longer than the host needs to enqueue any contender's kernels, so the
+#: measurement does not contain host time.
 BUSY_CYCLES = 1_000_000
 
-#: Beside the artifacts: the seconds that each took to compile.
+#: A file beside the artifacts with the compile time of each, in seconds.
 SECONDS_FILE = "compile-seconds.json"
 
 
@@ -94,9 +98,13 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
-    parser.add_argument("--compile-only", action="store_true", help="run nothing")
-    parser.add_argument("--chip", help="what to compile for; default: the GPU's")
+    parser.add_argument("--artifacts", metavar="DIR", help="folder of compiled kernels")
+    parser.add_argument(
+        "--compile-only",
+        action="store_true",
+        help="do not measure; needs --artifacts and --chip",
+    )
+    parser.add_argument("--chip", help="chip to compile for; default: the local GPU")
     parser.add_argument(
         "--pass",
         dest="passes",
@@ -110,23 +118,26 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--spikes",
         metavar="DIR",
-        help="folder with kernels by hand: forward128 and backward, .cubin or .ptx"
-        " and .ll; the latter is a main kernel, measured against ours alone",
+        help="folder with hand-written kernels: forward128 and backward, each as .cubin"
+        " or .ptx with an .ll file; backward is a main kernel and is compared with"
+        " our main kernel",
     )
     shapes = parser.add_argument_group("shapes")
     shapes.add_argument(
-        "--seeds", action="store_true", help="known hard shapes, not those below"
+        "--seeds",
+        action="store_true",
+        help="known hard shapes instead of the sizes below",
     )
     shapes.add_argument("-d", type=int, nargs="+", default=[64, 128], help="head size")
     shapes.add_argument("-s", type=int, nargs="+", default=[4096], help="length")
-    shapes.add_argument("-b", type=int, default=4, help="batch")
-    shapes.add_argument("-n", type=int, default=16, help="heads")
-    shapes.add_argument("--kv-heads", type=int, help="key heads; default: as -n")
+    shapes.add_argument("-b", type=int, default=4, help="batch size")
+    shapes.add_argument("-n", type=int, default=16, help="query heads")
+    shapes.add_argument("--kv-heads", type=int, help="heads of K and V; default: -n")
     shapes.add_argument(
-        "--tokens", type=int, help="of the batch: its size is this by the length"
+        "--tokens", type=int, help="tokens of a batch; the batch size is this / length"
     )
     shapes.add_argument(
-        "--width", type=int, help="of all heads: their number is this by the head size"
+        "--width", type=int, help="columns of all heads; there are this / head size"
     )
     shapes.add_argument(
         "--mask", nargs="+", default=["full", "causal"], choices=["full", "causal"]
@@ -138,19 +149,19 @@ def parse_arguments() -> argparse.Namespace:
         "--order",
         default="bhsd",
         choices=["bhsd", "bshd"],
-        help="order in memory of what all contenders read and write",
+        help="memory layout of all tensors",
     )
-    parser.add_argument("--rounds", type=int, default=50, help="timed, at least 30")
-    parser.add_argument("--warmup", type=int, default=10, help="rounds before those")
+    parser.add_argument("--rounds", type=int, default=50, help="timed; at least 30")
+    parser.add_argument("--warmup", type=int, default=10, help="untimed rounds before")
     parser.add_argument(
         "--no-flush",
         action="store_true",
-        help="leave the cache as the previous contender left it",
+        help="do not flush the second-level cache before each call",
     )
     files = parser.add_argument_group("files")
     files.add_argument("--save", metavar="JSON", help="all results, for --plot-from")
-    files.add_argument("--table", metavar="MD", help="the results as Markdown")
-    files.add_argument("--plot", metavar="PNG", help="rates by length")
+    files.add_argument("--table", metavar="MD", help="the results as Markdown tables")
+    files.add_argument("--plot", metavar="PNG", help="a plot of the rates by length")
     files.add_argument(
         "--plot-from",
         metavar="JSON",
@@ -190,7 +201,7 @@ def make_shapes(arguments: argparse.Namespace) -> Iterator[Shape]:
 
 
 def compile_all(folder: Path, shapes: List[Shape], chip: str) -> int:
-    """One at a time, so that the times that are saved beside them mean something."""
+    """Compiles all variants one after the other and saves the time of each."""
     artifacts = Artifacts(folder)
     seconds: Dict[str, float] = {}
     status = 0
@@ -240,7 +251,7 @@ def benchmark(arguments: argparse.Namespace, shapes: List[Shape], folder: Path) 
 
 
 def write(arguments: argparse.Namespace, results: Results) -> int:
-    """The files that are asked for."""
+    """Writes the files that the options ask for."""
     if arguments.save:
         results.save(Path(arguments.save))
     if arguments.table:
@@ -257,7 +268,7 @@ def measure(
     seconds: Dict[str, float],
     spikes: "Spikes | None",
 ) -> Any:
-    """A row of results, and what is wrong with ours, if anything."""
+    """Returns a row of results, and a description of a wrong result or None."""
     from contenders import make_contenders
     from problem import Problem
 
@@ -267,7 +278,7 @@ def measure(
     fault = contenders["ours"].fault
     for name in ("ours", OURS_MAIN, SPIKE, SPIKE_MAIN):
         if name in errors and not errors[name] <= 1:
-            fault = f"{name} off by {errors[name]:.3g} times what is allowed"
+            fault = f"the error of {name} is {errors[name]:.3g} times the tolerance"
     row = Row(shape)
     for name, milliseconds in time_in_turn(contenders, arguments).items():
         row.measurements[name] = Measurement(
@@ -283,7 +294,7 @@ def measure(
 def time_in_turn(
     contenders: "Dict[str, Contender]", arguments: argparse.Namespace
 ) -> Dict[str, float]:
-    """The median milliseconds of each contender's call."""
+    """Returns the median time of each contender's call, in milliseconds."""
     import torch
 
     flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")

@@ -1,5 +1,5 @@
-"""Who computes: our kernels, PyTorch's back ends, FlexAttention, and kernels by
-hand. Needs PyTorch."""
+"""The contenders: our kernels, PyTorch's back ends, FlexAttention, and hand-written
+kernels. Needs PyTorch."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from tile.programs import (
     stats_shape,
 )
 
-#: PyTorch's name of a back end, by ours.
+#: PyTorch's back end for each peer.
 BACKENDS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
 
 
 class Contender:
-    """`run` is what is timed. It computes o or (dq, dk, dv), [B, H, S, D], as often
-    as it is called; where it is a part of that, `check` computes them."""
+    """An implementation of one problem.
+
+    `run` is timed. Each call computes o or (dq, dk, dv), [B, H, S, D]. If `run`
+    computes only a part of them, `check` computes them all.
+    """
 
     def __init__(
         self,
@@ -39,13 +42,15 @@ class Contender:
         self.check = check or run
         self.compile_seconds = compile_seconds
         self.load_seconds = load_seconds
-        #: What is wrong beside the results, if anything.
+        #: A description of a fault that `check` does not find, or None.
         self.fault: Optional[str] = None
 
 
 class Ours:
-    """Our kernels for a problem, which have run once. `seconds` are those of the
-    compilations, by the name of the variant."""
+    """Our kernels for a problem. The constructor runs them once.
+
+    `seconds` holds the compile times by variant name.
+    """
 
     def __init__(
         self, problem: Problem, artifacts: Artifacts, seconds: Dict[str, float]
@@ -56,7 +61,7 @@ class Ours:
             (shape.batch, shape.heads, shape.length), float("nan"), device="cuda"
         )
         self._gradients: Optional[_Gradients] = None
-        # Our buffers are [B, S, H, D], whatever the strides.
+        # The dimensions of our buffers are [B, S, H, D], with any strides.
         tensors = (problem.q, problem.k, problem.v, self.out)
         views = [x.transpose(1, 2) for x in tensors]
         begin = time.perf_counter()
@@ -89,7 +94,8 @@ class Ours:
         self.all.fault = fault
 
     def make_main(self) -> Contender:
-        """Of a backward pass, the kernel that computes dK and dV, alone."""
+        """Returns a contender that runs only the main kernel of backward, which
+        computes dK and dV."""
         assert self._gradients is not None
         gradients = self._gradients
         return Contender(
@@ -98,7 +104,8 @@ class Ours:
 
 
 class _Gradients:
-    """Our gradients, computed once. What is scratch held NaN before."""
+    """Our gradients. The constructor computes them once; scratch memory holds NaN
+    before that."""
 
     def __init__(self, problem: Problem, kernels: Module, kv: str, ours: Ours):
         shape = problem.shape
@@ -126,8 +133,8 @@ class _Gradients:
         return self.gradients
 
     def run_main(self) -> None:
-        """Needs the statistics of rows that are there since the first run, and adds
-        to what is in the sums of dQ."""
+        """Runs the main kernel alone. It reads the row statistics of the first run
+        and adds to the current contents of the dQ accumulator."""
         name = next(n for n in self.kernels.kernels if n.endswith("_dkv"))
         self.kernels[name](*self.arguments)
 
@@ -138,8 +145,8 @@ class _Gradients:
 
 
 def make_peer(name: str, problem: Problem) -> Contender:
-    """cudnn, flash or flex, which has run once; raises what PyTorch raises where
-    it refuses the input."""
+    """Returns the peer cudnn, flash or flex after one run. Raises PyTorch's
+    exception if PyTorch refuses the input."""
     if name == "flex":
         return _flex(problem)
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -158,7 +165,7 @@ def make_peer(name: str, problem: Problem) -> Contender:
 
 
 def _flex(problem: Problem) -> Contender:
-    """FlexAttention, compiled for this shape alone."""
+    """Returns FlexAttention, compiled for this shape alone."""
     from torch.nn.attention import flex_attention
 
     shape = problem.shape
@@ -179,7 +186,8 @@ def _flex(problem: Problem) -> Contender:
 def _differentiated(
     problem: Problem, attention: Callable[..., torch.Tensor]
 ) -> Callable[[], Tuple[torch.Tensor, ...]]:
-    """Calls `attention` or, for a backward pass, its gradients alone; once."""
+    """Returns a function that calls `attention` or, for a backward pass, computes
+    only its gradients. The function has run once."""
     inputs = [problem.q, problem.k, problem.v]
     if not problem.shape.backward:
 
@@ -201,7 +209,8 @@ def _differentiated(
 def _make_spikes(
     problem: Problem, ours: Ours, spikes: Spikes
 ) -> Dict[str, Contender]:
-    """The kernel by hand that takes the problem, and what it is compared with."""
+    """Returns the hand-written kernel for the problem, if there is one, and the
+    kernel of ours that it is compared with."""
     spike = spikes.find(problem)
     if isinstance(spike, BackwardSpike):
         run, check = spike.make(problem, ours.out, ours.lse)
@@ -224,18 +233,19 @@ def make_contenders(
     peers: List[str],
     spikes: Optional[Spikes],
 ) -> Dict[str, Contender]:
-    """All that take the problem, ours first; says of the others why not."""
+    """Returns all contenders that support the problem, ours first. Prints the
+    reason for each one that is left out."""
     ours = Ours(problem, artifacts, seconds)
     found = {"ours": ours.all}
     for name in peers:
         try:
-            # PyTorch warns of what the error says, too.
+            # PyTorch's warnings repeat the error message.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found[name] = make_peer(name, problem)
         except torch.cuda.OutOfMemoryError:
-            print(f"{name} is left out: the GPU's memory is too small")
-        except Exception as error:  # noqa: BLE001: compilers raise what they like
+            print(f"{name} is left out: out of GPU memory")
+        except Exception as error:  # noqa: BLE001: compilers raise any type
             text = str(error).strip() or type(error).__name__
             print(f"{name} is left out: {text.splitlines()[0]}")
     if spikes is not None:
@@ -243,5 +253,5 @@ def make_contenders(
             found.update(_make_spikes(problem, ours, spikes))
             torch.cuda.synchronize()
         except DriverError as error:
-            print(f"the kernel by hand is left out: {error}")
+            print(f"the hand-written kernel is left out: {error}")
     return found

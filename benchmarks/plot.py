@@ -1,4 +1,4 @@
-"""Plots TFLOP/s by the length of sequences. Needs matplotlib."""
+"""Plots TFLOP/s by sequence length. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Tuple
 
 from results import Results, Row
 
-#: The order of contenders decides their colours, whichever of them there are.
+#: Each contender has a fixed colour, whichever contenders a plot shows.
 COLOURS = {
     "ours": "tab:red",
     "cudnn": "tab:green",
@@ -24,19 +24,20 @@ def missing_requirement() -> Optional[str]:
     if importlib.util.find_spec("matplotlib"):
         return None
     return (
-        "a plot needs matplotlib (python3 -m pip install matplotlib); or --save the"
-        " results here, and plot them elsewhere with --plot-from"
+        "a plot needs matplotlib (python3 -m pip install matplotlib); or save the"
+        " results with --save and plot them elsewhere with --plot-from"
     )
 
 
 def panels(results: Results) -> Dict[Tuple[str, ...], List[Row]]:
-    """Rows that differ in length alone, by all else that a title says: one panel
-    each, in the order of the results."""
+    """Groups the rows into panels. The rows of a panel differ only in length; the
+    key is the title of the panel. The panels are in the order of the results."""
     found: Dict[Tuple[str, ...], List[Row]] = {}
     for row in results.rows:
         shape = row.shape
         name, _, heads, _, d, mask, dtype = shape.cells
-        # The batch, and heads of the same total width, go with the length.
+        # The batch size depends on the length, so it is not part of the title. The
+        # number of heads depends on the head size; only the group size is.
         group = f"group of {shape.heads // shape.kv_heads}"
         found.setdefault((name, f"D {d}", mask, dtype, group), []).append(row)
     return {

@@ -1,4 +1,4 @@
-"""The tensors of a shape, and what results must be. Needs PyTorch."""
+"""The input tensors of a shape and the reference results. Needs PyTorch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
 class Problem:
-    """Inputs [B, H, S, D], in the chosen order in memory, and references of some
-    of the heads."""
+    """Input tensors [B, H, S, D] in the chosen memory layout, and reference results
+    for the first and the last group of heads."""
 
     def __init__(self, shape: Shape, order: str):
         self.shape, self.order = shape, order
@@ -36,8 +36,8 @@ class Problem:
         return memory.transpose(1, 2)
 
     def _samples(self) -> Iterator[Tuple[slice, slice, slice]]:
-        """The first and the last group of heads: its entry, a range of key heads
-        and the heads of them."""
+        """Yields the first and the last group of heads, each as slices of the
+        batch, of the key heads, and of the query heads."""
         last = (self.shape.batch - 1, self.shape.kv_heads - 1)
         group = self.shape.heads // self.shape.kv_heads
         for entry, kv_head in dict.fromkeys(((0, 0), last)):
@@ -45,8 +45,8 @@ class Problem:
             yield slice(entry, entry + 1), slice(kv_head, kv_head + 1), heads
 
     def _references(self) -> Iterator[Tuple[Any, List[Any], Any]]:
-        """Of each sample: where it is, the results in float64 and in the type of
-        the inputs, and the logarithms of row sums."""
+        """Yields, for each sample, its slices, the results in float64 and in the
+        type of the inputs, and the log-sum-exp of the rows."""
         for entry, kv, heads in self._samples():
             q, do = (x[entry, heads].transpose(1, 2) for x in (self.q, self.do))
             k, v = (x[entry, kv].transpose(1, 2) for x in (self.k, self.v))
@@ -62,8 +62,9 @@ class Problem:
             yield place, list(zip(gradients[:3], low[:3])), sums
 
     def error(self, results: Sequence[torch.Tensor]) -> float:
-        """The largest error of o, or of dq, dk and dv, [B, H, S, D], in units of
-        what is allowed: over 1 is wrong. Infinite if something is not finite."""
+        """Returns the largest error of o, or of dq, dk and dv, [B, H, S, D], divided
+        by its tolerance; above 1 the result is wrong. Returns infinity if a result
+        is not finite."""
         if not all(x.isfinite().all() for x in results):
             return float("inf")
         worst = 0.0
@@ -76,9 +77,9 @@ class Problem:
         return worst
 
     def lse_fault(self, lse: torch.Tensor) -> Optional[str]:
-        """What is wrong with logarithms of row sums [B, H, S], if anything."""
+        """Returns a description of the fault of a log-sum-exp [B, H, S], or None."""
         for (entry, _, heads), _, sums in self.references:
             result = testing.compare_lse(lse[entry, heads], sums)
             if not (lse.isfinite().all() and result.ok):
-                return f"LSE off by {result.error:.3g}"
+                return f"the log-sum-exp has an error of {result.error:.3g}"
         return None

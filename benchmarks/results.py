@@ -1,4 +1,4 @@
-"""What was measured, as a file and as tables. Needs nothing but Python."""
+"""Measurements, as a file and as tables. Needs only Python's standard library."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from shapes import COLUMNS, Shape
 
 @dataclass
 class Measurement:
-    """Of one contender at one shape.
+    """The measurement of one contender at one shape.
 
-    `error` is the largest error in units of what is allowed: over 1 is wrong.
-    `compile_seconds` is None for kernels that come compiled. `load_seconds` is
-    what the driver took to load the kernels the first time, of ours only: it
-    compiles PTX unless its cache has it.
+    `error` is the largest error divided by its tolerance; above 1 the result is
+    wrong. `compile_seconds` is None for precompiled kernels. `load_seconds` is the
+    time of the driver's first load of our kernels, None for other contenders. The
+    driver compiles PTX when it loads it, unless its cache holds the result.
     """
 
     milliseconds: float
@@ -29,7 +29,7 @@ class Measurement:
 
 @dataclass
 class Row:
-    """One shape, with a measurement for each contender that takes it."""
+    """One shape, with a measurement for each contender that supports it."""
 
     shape: Shape
     measurements: Dict[str, Measurement] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass
 class Results:
-    """All rows, and what they were measured on, in words."""
+    """All rows, and a description of the machine and the method."""
 
     machine: str
     rows: List[Row] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Results:
 
     @staticmethod
     def load(path: Path) -> "Results":
-        """Raises ValueError if the file holds something else."""
+        """Reads a file of `save`. Raises ValueError if its content is different."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             rows = [
@@ -66,22 +66,22 @@ class Results:
             raise ValueError(f"{path} holds no results: {error}") from None
 
 
-#: Kernels by hand. That of a backward pass is its main kernel alone, so it is
-#: compared with ours of that kind, alone as well.
+#: The hand-written kernels. The one for backward is only a main kernel, so it is
+#: compared with our main kernel.
 SPIKE, SPIKE_MAIN, OURS_MAIN = "spike", "spike main", "ours main"
 
-#: What is in the times of these, for tables.
+#: The explanation of the main kernels, for tables.
 MAIN_SCOPE = (
-    f"`{OURS_MAIN}` and `{SPIKE_MAIN}` are a part of a backward pass: the kernel that"
-    " computes dK and dV and adds to the sums of dQ, launched alone. Not in these"
-    " times: sums of o * do and logarithms of rows, zeroing the sums of dQ, and their"
-    " conversion. `ours` has all kernels. Rates are of all five products in each case,"
-    " which are in that kernel."
+    f"`{OURS_MAIN}` and `{SPIKE_MAIN}` are the main kernel of a backward pass, launched"
+    " alone: it computes dK and dV and adds to the dQ accumulator. Their times do not"
+    " contain the row statistics (sums of o * do, logarithms), and the zeroing and"
+    " conversion of the dQ accumulator. `ours` contains all kernels. All rates count"
+    " the five matrix products, which are in the main kernel."
 )
 
 
 def counterpart(peer: str) -> str:
-    """Ours that `peer` is compared with."""
+    """Returns the name of the contender of ours that `peer` is compared with."""
     return OURS_MAIN if peer == SPIKE_MAIN else "ours"
 
 
@@ -90,13 +90,13 @@ def number(value: Optional[float], form: str) -> str:
 
 
 def ratio(row: Row, peer: str) -> Optional[float]:
-    """Our rate by a peer's."""
+    """Returns our rate divided by a peer's, or None if one is missing."""
     ours, other = row.measurements.get(counterpart(peer)), row.measurements.get(peer)
     return ours.tflops / other.tflops if ours and other else None
 
 
 class RateTable:
-    """Rows of text as they come: rates and ratios."""
+    """A text table of rates and ratios, printed line by line."""
 
     def __init__(self, contenders: Sequence[str]):
         self.peers = [name for name in contenders if name != "ours"]
@@ -121,7 +121,7 @@ class RateTable:
 
 
 def _ratio_titles(peers: Sequence[str]) -> List[str]:
-    """Of `ours main` there is no ratio to ours."""
+    """Returns the titles of the ratio columns; `ours main` has none."""
     return [
         f"{'main' if counterpart(peer) == OURS_MAIN else 'ours'}/{peer}"
         for peer in peers
@@ -130,7 +130,7 @@ def _ratio_titles(peers: Sequence[str]) -> List[str]:
 
 
 def markdown(results: Results) -> str:
-    """Tables of rates with errors, and of compile times."""
+    """Returns tables of rates with errors, and of compile times."""
     names = results.contenders
     peers = [name for name in names if name not in ("ours", OURS_MAIN)]
     titles = [*COLUMNS, *names, *_ratio_titles(peers)]
@@ -159,12 +159,11 @@ def markdown(results: Results) -> str:
         compiled.append([*row.shape.cells, *cells])
     parts = [
         results.machine,
-        "TFLOP/s (the largest error, in units of what is allowed).",
+        "TFLOP/s (the largest error divided by its tolerance).",
         *([MAIN_SCOPE] if SPIKE_MAIN in names else []),
         _table(titles, rates),
-        "Seconds to compile: ours from tile IR to PTX, one process for each"
-        " program, + what the driver took to load it; FlexAttention: its first"
-        " call.",
+        "Compile time in seconds. Ours: from tile IR to PTX in one process for each"
+        " program, + the driver's time to load it. FlexAttention: its first call.",
         _table([*COLUMNS, *names], compiled),
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""What is measured: the shapes, and what is compiled for them."""
+"""The measured shapes and the kernels that are compiled for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tile.programs import AnyVariant, BackwardVariant, Variant
 
 @dataclass(frozen=True)
 class Shape:
-    """What is computed: the sizes, and whether the gradients."""
+    """A problem: the sizes, the mask, the element type, and forward or backward."""
 
     batch: int
     heads: int
@@ -28,7 +28,8 @@ class Shape:
 
     @property
     def backward_variants(self) -> Dict[str, BackwardVariant]:
-        """By how the gradients of keys are summed; the GPU decides between them."""
+        """Returns the backward kernels by the way in which they sum dK and dV; the
+        size of the GPU decides between them."""
         sums = ["loop"] if self.kv_heads == self.heads else ["loop", "separate"]
         return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
 
@@ -47,7 +48,7 @@ class Shape:
 
     @property
     def cells(self) -> List[str]:
-        """Of a row of a table; COLUMNS are their titles."""
+        """Returns the cells of a table row; COLUMNS holds their titles."""
         return [
             "backward" if self.backward else "forward",
             str(self.batch),
@@ -61,8 +62,8 @@ class Shape:
 
 COLUMNS = ["pass", "B", "H/kv", "S", "D", "mask", "type"]
 
-#: Batch, heads, key heads, length, D, Dv, causal, type: where kernels written by
-#: hand or in other tile languages are known to be slow.
+#: Shapes at which hand-written kernels, or kernels in other tile languages, are
+#: known to be slow: batch, heads, key heads, length, D, Dv, causal, type.
 SEEDS = (
     (1, 64, 8, 4096, 128, 128, True, "f16"),
     (8, 32, 2, 1024, 192, 128, False, "f16"),

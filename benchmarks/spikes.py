@@ -1,8 +1,8 @@
-"""Kernels that were written by hand to learn what is possible. Needs PyTorch.
+"""Hand-written kernels, a bound for the generated ones. Needs PyTorch.
 
-Each is NAME.cubin or NAME.ptx in a folder, whose shared memory the first line of
-NAME.ll says ("; smem BYTES"). They take bf16 and heads of 128 without a mask,
-in contiguous [B, H, S, D].
+A kernel is a file NAME.cubin or NAME.ptx in a folder. The first line of NAME.ll
+("; smem BYTES") states its shared memory. The kernels support bf16 and head
+dimension 128 without a mask, with contiguous tensors [B, H, S, D].
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from tile import driver as tile_driver
 
 
 class Spike:
-    """One kernel, loaded; a subclass knows its arguments."""
+    """A loaded kernel. Subclasses define its arguments."""
 
-    #: The name of its files and of its function, and rows of a block of threads.
+    #: NAME is the name of the files, ENTRY the name of the function, ROWS the
+    #: number of rows of a thread block.
     NAME = ENTRY = ""
     ROWS = 128
     D, THREADS = 128, 384
     BACKWARD = False
 
     def __init__(self, folder: Path):
-        """Raises OSError or ValueError where the files are not as expected."""
+        """Raises OSError or ValueError if a file is missing or malformed."""
         line = (folder / f"{self.NAME}.ll").read_text().split("\n", 1)[0]
         words = line.split()
         if len(words) < 3 or not words[2].isdigit():
@@ -36,7 +37,7 @@ class Spike:
         images = [folder / f"{self.NAME}{suffix}" for suffix in (".cubin", ".ptx")]
         image = next((path for path in images if path.exists()), images[0])
         self.driver = tile_driver.shared()
-        torch.cuda.current_stream().synchronize()  # there is a context now
+        torch.cuda.current_stream().synchronize()  # creates the context
         module, _ = self.driver.load_module(image.read_bytes())
         self.function = self.driver.get_function(module, self.ENTRY)
         self.driver.allow_shared_memory(self.function, self.shared, 0)
@@ -54,8 +55,12 @@ class Spike:
 
 
 class _Launch:
-    """A kernel with its arguments: tensor maps of tensors, in boxes of so many rows,
-    and `values`, packed as `kinds` of struct say, tensors as their addresses."""
+    """A kernel with its arguments.
+
+    `maps` are tensors that the kernel reads through tensor maps, each with the rows
+    of a box. `values` are the other arguments, packed in the formats `kinds` of
+    `struct`; a tensor is passed as its address.
+    """
 
     def __init__(
         self,
@@ -68,7 +73,7 @@ class _Launch:
         shape = problem.shape
         blocks = shape.batch * shape.heads
         self.spike = spike
-        self.kept = (maps, values)  # the kernel has but addresses
+        self.kept = (maps, values)  # the kernel holds only their addresses
         self.params = b"".join(
             spike.driver.encode_tensor_map(
                 "bf16",
@@ -106,7 +111,7 @@ class ForwardSpike(Spike):
     NAME, ENTRY = "forward128", "fa"
 
     def make(self, problem: Problem) -> Callable[[], Tuple[torch.Tensor, ...]]:
-        """Computes o."""
+        """Returns a function that computes o."""
         out = torch.full_like(problem.q, float("nan"))
         launch = _Launch(
             self,
@@ -124,24 +129,24 @@ class ForwardSpike(Spike):
 
 
 class BackwardSpike(Spike):
-    """The main kernel of a backward pass: dK, dV, and sums of dQ in an order of its
-    own. Others would have to prepare and to end what it does."""
+    """The main kernel of a backward pass: it computes dK, dV, and sums of dQ in
+    fragment order. The row statistics and the conversion of dQ are not part of it."""
 
     NAME, ENTRY, BACKWARD = "backward", "fa_bwd", True
-    #: Queries that a block of threads takes at a time.
+    #: The queries of one iteration.
     STEP = 64
 
     def make(
         self, problem: Problem, out: torch.Tensor, lse: torch.Tensor
     ) -> Tuple[Callable[[], None], Callable[[], Tuple[torch.Tensor, ...]]]:
-        """The kernel alone, which adds to what is in its sums, and one call of it
-        from zeros on, whose dq, dk and dv it returns. `out` and `lse` are those of
-        the forward pass."""
+        """Returns two functions. The first launches the kernel, which adds to the
+        current sums. The second zeroes the sums, launches the kernel, and returns
+        dq, dk and dv. `out` and `lse` are results of the forward pass."""
         shape = problem.shape
         delta = (out.float() * problem.do.float()).sum(-1).contiguous()
         base2 = (lse * math.log2(math.e)).contiguous()
         blocks = shape.batch * shape.heads
-        # By steps of queries, halves of D, and the fragments of 128 threads.
+        # The dimensions: iterations, halves of D, and the fragments of 128 threads.
         sizes = (blocks, shape.length // self.STEP, 2, 8, 4, 8, 4, 2, 2)
         sums = torch.zeros(sizes, device="cuda")
         dk, dv = (torch.full_like(x, float("nan")) for x in (problem.k, problem.v))
@@ -169,10 +174,10 @@ class BackwardSpike(Spike):
 
 
 class Spikes:
-    """Those that a folder holds."""
+    """The hand-written kernels of a folder."""
 
     def __init__(self, folder: Path):
-        """Raises OSError or ValueError where there is none, or it is malformed."""
+        """Raises OSError or ValueError if there is none or one is malformed."""
         found: List[Spike] = [
             kind(folder)
             for kind in (ForwardSpike, BackwardSpike)

@@ -1,5 +1,5 @@
-/* Default AddressSanitizer options of a build with TILE_SANITIZE. The environment
-   variable ASAN_OPTIONS overrides them. */
+/* Default AddressSanitizer options of a build with TILE_SANITIZE.
+   The environment variable ASAN_OPTIONS overrides them. */
 
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {

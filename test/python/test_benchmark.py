@@ -1,4 +1,4 @@
-"""Tests of the benchmark's shapes, files, tables and plots; nothing is measured."""
+"""Tests the shapes, files, tables and plots of the benchmark; measures nothing."""
 
 import contextlib
 import importlib.util
