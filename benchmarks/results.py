@@ -85,7 +85,7 @@ def counterpart(peer: str) -> str:
     return OURS_MAIN if peer == SPIKE_MAIN else "ours"
 
 
-def number(value: Optional[float], form: str) -> str:
+def format_number(value: Optional[float], form: str) -> str:
     return "n/a" if value is None else format(value, form)
 
 
@@ -108,12 +108,12 @@ class RateTable:
 
     def line(self, row: Row) -> str:
         ours = row.measurements.get("ours")
-        cells = [*row.shape.cells, number(ours and ours.tflops, ".1f")]
+        cells = [*row.shape.cells, format_number(ours and ours.tflops, ".1f")]
         for peer in self.peers:
             other = row.measurements.get(peer)
-            cells.append(number(other and other.tflops, ".1f"))
+            cells.append(format_number(other and other.tflops, ".1f"))
             if peer != OURS_MAIN:
-                cells.append(number(ratio(row, peer), ".3f"))
+                cells.append(format_number(ratio(row, peer), ".3f"))
         return self._line(cells)
 
     def _line(self, cells: Sequence[str]) -> str:
@@ -140,7 +140,7 @@ def markdown(results: Results) -> str:
         for name in names:
             found = row.measurements.get(name)
             cells.append(f"{found.tflops:.0f} ({found.error:.2f})" if found else "-")
-        cells += [number(ratio(row, peer), ".2f") for peer in peers]
+        cells += [format_number(ratio(row, peer), ".2f") for peer in peers]
         rates.append([*row.shape.cells, *cells])
     compiled = []
     for row in results.rows:

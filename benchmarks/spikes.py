@@ -42,7 +42,7 @@ class Spike:
         self.function = self.driver.get_function(module, self.ENTRY)
         self.driver.allow_shared_memory(self.function, self.shared, 0)
 
-    def takes(self, problem: Problem) -> bool:
+    def supports(self, problem: Problem) -> bool:
         shape = problem.shape
         return (
             shape.backward == self.BACKWARD
@@ -190,4 +190,4 @@ class Spikes:
         self._found = found
 
     def find(self, problem: Problem) -> Optional[Spike]:
-        return next((spike for spike in self._found if spike.takes(problem)), None)
+        return next((spike for spike in self._found if spike.supports(problem)), None)

@@ -60,7 +60,7 @@ def write_npy(path, values, shape, kind):
         file.write(struct.pack("<%d%s" % (len(values), kind), *values))
 
 
-def attend(q, k, v, scale):
+def reference_attention(q, k, v, scale):
     """Computes causal attention of one head in float64, on lists of rows."""
     rows = []
     for i, query in enumerate(q):
@@ -85,7 +85,7 @@ def run_all(build, folder):
         write_npy(os.path.join(folder, name + ".npy"), half,
                   (1, length, 1, d), "e")
         rows.append([half[i:i + d] for i in range(0, len(half), d)])
-    reference = [x for row in attend(*rows, scale) for x in row]
+    reference = [x for row in reference_attention(*rows, scale) for x in row]
     write_npy(os.path.join(folder, "o.npy"), reference, (1, length, 1, d), "d")
     files = ["--arg=" + os.path.join(folder, name + ".npy") for name in "qkv"]
     print("\nThe same kernels on this CPU, %d queries and keys, against "

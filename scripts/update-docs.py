@@ -48,7 +48,7 @@ def output_of(kind, command, tools, where):
     return text if text.endswith("\n") else text + "\n"
 
 
-def updated(path, tools):
+def render(path, tools):
     """Returns the content of the file and the content with current blocks."""
     with open(path, encoding="utf-8") as file:
         old = file.read()
@@ -79,7 +79,7 @@ def main():
     tools = [os.path.abspath(options.tools), options.llvm_tools]
     stale = 0
     for path in options.files:
-        old, new = updated(path, tools)
+        old, new = render(path, tools)
         if old == new:
             continue
         stale += 1
