@@ -1,4 +1,4 @@
-//===- AccessWidth.cpp - How wide may an access be ------------------------===//
+//===- AccessWidth.cpp - Widths of memory accesses ------------------------===//
 
 #include "tile/Analysis/AccessWidth.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -11,7 +11,7 @@ using namespace tile;
 
 static constexpr int64_t kMaxDivisor = 1 << 20;
 
-/// Largest power of two that divides value, up to 2^20.
+/// Returns the largest power of two that divides `value`, at most 2^20.
 static int64_t powerOfTwo(int64_t value) {
   return value == 0 ? kMaxDivisor : std::min(value & -value, kMaxDivisor);
 }
@@ -66,8 +66,8 @@ static bool isKnownNonNegative(Value index, unsigned depth) {
   auto operand = [&](unsigned i) {
     return isKnownNonNegative(op->getOperand(i), depth - 1);
   };
-  // Extents and block ids are below 2^31 times a tile, so sums and products of
-  // a few do not wrap.
+  // Extents and block ids are below 2^31 times the size of a tile, so sums and
+  // products of a few of them do not wrap around in 64 bits.
   if (isa<ProgramIdOp, DimOp, mlir::gpu::BlockIdOp>(op))
     return true;
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp,
@@ -87,7 +87,7 @@ bool tile::isKnownNonNegative(Value index) {
 bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,
                       int64_t extent) {
   if (buffer.isShared())
-    return true; // verified by the operation
+    return true; // the operation's verifier checks it
   APInt constant;
   return !ShapedType::isDynamic(buffer.getShape()[dim]) &&
          matchPattern(index, m_ConstantInt(&constant)) &&
@@ -96,7 +96,7 @@ bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,
 }
 
 //===----------------------------------------------------------------------===//
-// The decision
+// Choice of the width
 //===----------------------------------------------------------------------===//
 
 std::string WidthLimit::str() const {
@@ -122,22 +122,26 @@ static std::string element(ArrayRef<int64_t> coordinates) {
 }
 
 namespace {
-/// What is checked of one buffer, apart from the layout of the tile.
+/// The limits that one buffer sets, whatever the layout of the tile.
 class Side {
 public:
   Side(const MemoryOperand &operand, ArrayRef<int64_t> tile);
 
-  /// Why no access has `width` elements; nothing if one may have.
-  std::optional<std::pair<StringRef, std::string>> refuse(int64_t width) const;
-  /// The same for the groups of registers that would be accessed.
-  std::optional<std::string> refuse(const Layout &dist,
-                                    const AccessGroups &groups) const;
+  /// Returns the id and the message of the reason why an access cannot have
+  /// `width` elements, from the alignment of the base and the start;
+  /// std::nullopt if there is none.
+  std::optional<std::pair<StringRef, std::string>>
+  findAlignmentLimit(int64_t width) const;
+  /// Returns the reason why a group of registers may cross the bounds of the
+  /// buffer; std::nullopt if there is none.
+  std::optional<std::string> findBoundsLimit(const Layout &dist,
+                                             const AccessGroups &groups) const;
 
   const MemoryOperand &operand;
   BufferType type;
   ArrayRef<int64_t> tile;
-  /// At the start where that is constant; else at the origin, and the start is
-  /// checked on its own.
+  /// The memory with the constant coordinates of the start. Other coordinates
+  /// are zero here; findAlignmentLimit checks them.
   PlacedMemory memory;
 
 private:
@@ -156,23 +160,23 @@ Side::Side(const MemoryOperand &operand, ArrayRef<int64_t> tile)
     : operand(operand), type(operand.type), tile(tile) {
   SmallVector<int64_t> reach(tile);
   for (auto [dim, index] : llvm::enumerate(operand.indices)) {
-    // A tile may begin before its buffer; what is there is masked.
+    // A tile may start before its buffer; those elements are masked.
     int64_t start = std::max<int64_t>(constantIndex(index).value_or(0), 0);
-    // One that is far away is judged by its divisors.
+    // A large start is represented by its divisors.
     memory.start.push_back(start > kMostTileElements ? 0 : start);
     reach[dim] += memory.start.back();
   }
   memory.layout = type.getTileMemory(reach);
 }
 
-/// What divides the offset that a start along `dim` adds that is not constant,
-/// in elements; 0 if the layout does not continue from there as it does from
-/// the origin.
+/// Returns the known divisor of the offset, in elements, that a start along
+/// `dim` which is not constant adds. Returns 0 if the layout from the start on
+/// differs from that at the origin. Sets `what` to a description of the start.
 int64_t Side::startDivisor(unsigned dim, std::string &what) const {
   Value index = operand.indices[dim];
   if (memory.start[dim] != 0 || constantIndex(index) == 0)
     return kMaxDivisor;
-  // All digits, however small the tile.
+  // kDynamic extents give all digits, even for a small tile.
   SmallVector<int64_t> dynamic(tile.size(), kDynamic);
   Layout whole = type.getTileMemory(dynamic);
   ArrayRef<Digit> digits = whole.axis(dim);
@@ -195,27 +199,28 @@ int64_t Side::startDivisor(unsigned dim, std::string &what) const {
 }
 
 std::optional<std::pair<StringRef, std::string>>
-Side::refuse(int64_t width) const {
-  using Refusal = std::pair<StringRef, std::string>;
+Side::findAlignmentLimit(int64_t width) const {
+  using Limit = std::pair<StringRef, std::string>;
   int64_t bytes = type.getElementBits() / 8;
-  // Shared memory is placed by the compiler, aligned for every access.
+  // The compiler aligns shared buffers for the widest access.
   if (!type.isShared() && width * bytes > type.getAlignment())
-    return Refusal("width-alignment",
-                   "the base is only known to be aligned to " +
-                       std::to_string(type.getAlignment()) + " bytes");
+    return Limit("width-alignment",
+                 "the base is only known to be aligned to " +
+                     std::to_string(type.getAlignment()) + " bytes");
   for (unsigned dim = 0; dim < operand.indices.size(); ++dim) {
     std::string what;
     int64_t divisor = startDivisor(dim, what);
     if (divisor == 0 || divisor % width != 0)
-      return Refusal("width-start", what);
+      return Limit("width-start", what);
   }
   return std::nullopt;
 }
 
-/// A group must be inside the bounds as a whole, or outside. Along a dimension
-/// whose extent and start are multiples of n, elements of one block of n are.
-std::optional<std::string> Side::refuse(const Layout &dist,
-                                        const AccessGroups &groups) const {
+/// A group must be entirely inside the bounds or entirely outside. Along a
+/// dimension whose extent and start are multiples of n, this holds for elements
+/// of one block of n.
+std::optional<std::string>
+Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups) const {
   if (type.isShared())
     return std::nullopt;
   int64_t lanes = dist.axisSize(kLane), warps = dist.axisSize(kWarp);
@@ -226,7 +231,8 @@ std::optional<std::string> Side::refuse(const Layout &dist,
     int64_t block = ShapedType::isDynamic(extent)
                         ? 1
                         : std::min(powerOfTwo(extent), knownDivisor(index));
-    // Registers that differ along the dimension; threads add the same to all.
+    // Pairs of registers of one group whose coordinates along the dimension
+    // differ. A thread adds the same coordinate to all of its registers.
     SmallVector<std::pair<int64_t, int64_t>> pairs;
     for (size_t i = 0; i < groups.order.size(); i += groups.width)
       for (int64_t j = 1; j < groups.width; ++j)
@@ -249,7 +255,7 @@ std::optional<std::string> Side::refuse(const Layout &dist,
   return std::nullopt;
 }
 
-/// Dynamic strides are represented by numbers of at least this size.
+/// Layouts represent dynamic strides by numbers of at least this size.
 static constexpr int64_t kDynamicDistance = 1 << 16;
 
 static std::string describe(const AccessObstacle &obstacle, BufferType buffer,
@@ -287,8 +293,9 @@ AccessWidth tile::decideWidth(const Layout &dist,
     memories.push_back(sides.back().memory);
   }
   AccessWidth result;
-  // Why not `width`; nothing if that is it, and `result.groups` are set.
-  auto refuse = [&](int64_t width) -> std::optional<WidthLimit> {
+  // Returns the reason why accesses cannot have `width` elements. If there is
+  // none, sets `result.groups` and returns std::nullopt.
+  auto findLimit = [&](int64_t width) -> std::optional<WidthLimit> {
     auto limit = [&](StringRef id, const std::string &who,
                      const std::string &what) {
       return WidthLimit{id, width, width / 2, who, what};
@@ -296,22 +303,22 @@ AccessWidth tile::decideWidth(const Layout &dist,
     if (!llvm::is_contained(request.instructions, width))
       return limit("width-instruction", "", request.unavailable(width));
     for (const Side &side : sides)
-      if (auto refusal = side.refuse(width))
-        return limit(refusal->first, side.operand.name, refusal->second);
+      if (auto reason = side.findAlignmentLimit(width))
+        return limit(reason->first, side.operand.name, reason->second);
     if (auto obstacle = findObstacle(dist, memories, width))
       return limit("width-layout", operands[obstacle->memory].name,
                    describe(*obstacle, operands[obstacle->memory].type, width));
     result.groups = widestAccess(dist, memories, width);
     for (const Side &side : sides)
-      if (auto refusal = side.refuse(dist, result.groups))
-        return limit("width-extent", side.operand.name, *refusal);
+      if (auto reason = side.findBoundsLimit(dist, result.groups))
+        return limit("width-extent", side.operand.name, *reason);
     return std::nullopt;
   };
   for (int64_t width = request.widest; width > 1; width /= 2) {
-    std::optional<WidthLimit> limit = refuse(width);
+    std::optional<WidthLimit> limit = findLimit(width);
     if (!limit)
       return result;
-    // One operand refusing several widths for one reason is one refusal.
+    // Widths that one operand excludes for one reason are one limit.
     if (!result.limits.empty() && result.limits.back().id == limit->id &&
         result.limits.back().operand == limit->operand)
       result.limits.back().to = limit->to;

@@ -1,4 +1,4 @@
-//===- BulkRuns.cpp - What the copy engine adds at once -------------------===//
+//===- BulkRuns.cpp - Contiguous runs of bulk reductions ------------------===//
 
 #include "tile/Analysis/BulkRuns.h"
 
@@ -20,7 +20,8 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   result.order =
       Layout::distributed(Digits(stored->axis(0)), {}, {}, source.getShape());
 
-  // What threads may access together is aligned and inside or outside.
+  // Accesses of 16 bytes by threads are aligned and entirely inside or outside
+  // the bounds.
   int64_t piece = kBulkBytes * 8 / source.getElementBits();
   WidthRequest request = anyWidth(dest.type, kBulkBytes);
   AccessWidth width = decideWidth(result.order, dest, request);
@@ -30,9 +31,9 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   }
   SmallVector<int64_t> dynamic(dest.type.getRank(), kDynamic);
   Layout memory = dest.type.getTileMemory(dynamic);
-  // Along each dimension, elements of one block are inside the extents, or
-  // stored all the same. The start is a multiple of the period: else there were
-  // no pieces.
+  // Along each dimension, the elements of one block are entirely inside the
+  // extents, or in storage that the map has beyond them. The start is a
+  // multiple of the period; otherwise accesses would be narrower.
   SmallVector<int64_t> blocks;
   for (auto [dim, index] : llvm::enumerate(dest.indices)) {
     int64_t extent = source.getShape()[dim];

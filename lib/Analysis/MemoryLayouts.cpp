@@ -1,4 +1,4 @@
-//===- MemoryLayouts.cpp - Layouts that suit each other -------------------===//
+//===- MemoryLayouts.cpp - Layouts for wide accesses ----------------------===//
 
 #include "tile/Analysis/MemoryLayouts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,18 +8,19 @@
 using namespace mlir;
 using namespace tile;
 
-/// Moves values of `digits` to `taken`, in order, until there are `count` of
-/// them or no more divide what is missing.
-static void take(SmallVectorImpl<Digit> &digits, int64_t count, Digits &taken) {
+/// Moves the lowest values of `digits`, in order, to the end of `result`, until
+/// it has `count` of them or no further factor divides the rest of `count`.
+static void moveValues(SmallVectorImpl<Digit> &digits, int64_t count,
+                       Digits &result) {
   for (Digit &digit : digits) {
     int64_t part = std::gcd(digit.extent, count);
     if (part != 1) {
-      taken.push_back({part, digit.dim, digit.stride});
+      result.push_back({part, digit.dim, digit.stride});
       digit.extent /= part;
       digit.stride *= part;
       count /= part;
     }
-    // What follows is not side by side with what was taken.
+    // A digit after one that remains is not contiguous with the moved values.
     if (digit.extent != 1)
       break;
   }
@@ -38,10 +39,10 @@ LayoutAttrInterface tile::getCoalescedLayout(MLIRContext *context,
                                              const Layout &memory,
                                              int64_t width, int64_t lanes,
                                              int64_t warps) {
-  // The digits of the coordinates, in the order of the offsets.
+  // The digits of the coordinates, sorted by their strides in memory.
   struct Entry {
     Digit digit;
-    int64_t step; // in memory
+    int64_t step; // stride in memory
   };
   SmallVector<Entry> entries;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -65,9 +66,9 @@ LayoutAttrInterface tile::getCoalescedLayout(MLIRContext *context,
 
   Digits registers, laneDigits, warpDigits;
   if (!entries.empty() && entries.front().step == 1)
-    take(digits, width, registers);
-  take(digits, lanes, laneDigits);
-  take(digits, warps, warpDigits);
+    moveValues(digits, width, registers);
+  moveValues(digits, lanes, laneDigits);
+  moveValues(digits, warps, warpDigits);
   if (int64_t copies = lanes / numValues(laneDigits); copies > 1)
     laneDigits.push_back({copies, 0, 0});
   if (int64_t copies = warps / numValues(warpDigits); copies > 1)
@@ -87,7 +88,8 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
   const unsigned dims[] = {rows, columns};
   auto isStatic = [&](unsigned dim) { return shape[dims[dim]] != kDynamic; };
 
-  // One access: registers that differ in static dimensions, then the others.
+  // The digits of one access: registers along static dimensions first, then
+  // those along dynamic ones.
   SmallVector<Digit> registers;
   for (bool wanted : {true, false})
     for (const Digit &digit : fragment.axis(kRegister))
@@ -107,10 +109,10 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
     if (digit.stride != 0 && digit.extent != 1)
       inner.push_back(digit);
 
-  // Every coordinate: the digits inside, in order, and what is left between and
-  // above them.
+  // The digits of each coordinate that an access of a warp covers. Below, the
+  // gaps between them and above them become digits of their own.
   struct Piece {
-    int64_t begin, extent, step; // step 0: left over
+    int64_t begin, extent, step;
   };
   SmallVector<Piece> pieces[2];
   int64_t step = 1;
@@ -118,8 +120,8 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
     pieces[digit.dim].push_back({digit.stride, digit.extent, step});
     step *= digit.extent;
   }
-  // Results: the other dimensions, what is above in rows and columns, what is
-  // between, and the accesses of a warp.
+  // The results of the map, outermost first: the other dimensions, the highest
+  // digits of rows and columns, the digits in gaps, and the accesses of a warp.
   SmallVector<Digits> axes(rank);
   unsigned results = rank;
   unsigned others = 0;

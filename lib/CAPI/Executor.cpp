@@ -1,4 +1,4 @@
-//===- Executor.cpp - Kernels on the CPU, from C --------------------------===//
+//===- Executor.cpp - C interface of the executor -------------------------===//
 
 #include "tile-c/Executor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -14,7 +14,7 @@ struct TileExecutorProgram {
   MLIRContext context;
   llvm::SourceMgr sources;
   std::optional<cpu::Program> program;
-  /// Of the last run.
+  /// Statistics of the last run, per kernel.
   std::vector<cpu::Statistics> statistics;
 
   explicit TileExecutorProgram(const DialectRegistry &registry)
@@ -32,7 +32,8 @@ static char *copyText(llvm::StringRef text) {
   return copy;
 }
 
-/// Calls `work` and puts the diagnostics into `message`.
+/// Calls `work` and returns its result. Sets `message` to a copy of the
+/// diagnostics, or to null if there are none.
 static bool collect(TileExecutorProgram &program, char **message,
                     llvm::function_ref<bool()> work) {
   std::string text;

@@ -1,4 +1,4 @@
-//===- Launch.cpp - What a manifest asks of arguments, from C -------------===//
+//===- Launch.cpp - C interface to check launch arguments -----------------===//
 
 #include "tile-c/Launch.h"
 #include "tile/Target/Launch.h"

@@ -1,4 +1,4 @@
-//===- ReadTensorMaps.cpp - Tensor maps from C, read from a manifest ------===//
+//===- ReadTensorMaps.cpp - Tensor maps of a manifest, read from C --------===//
 
 #include "tile-c/TensorMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -12,7 +12,7 @@ namespace json = llvm::json;
 
 namespace {
 
-/// What a parameter of any kind may have; absent fields are empty.
+/// The fields of a parameter of any kind; absent fields are empty.
 struct Parameter {
   std::string kind, type;
   int64_t rank = 0, argument = -1, swizzle = -1;
@@ -66,7 +66,8 @@ static int fail(char *message, const std::string &text) {
   return -1;
 }
 
-/// The map that a parameter describes; nothing if it does not fit `params`.
+/// Returns the tensor map that `param` describes; std::nullopt if it does not
+/// fit the other parameters.
 static std::optional<TileTensorMap>
 convert(const Parameter &param, const std::vector<Parameter> &params) {
   if (param.argument < 0 || param.argument >= int64_t(params.size()))

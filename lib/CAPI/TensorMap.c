@@ -1,6 +1,6 @@
-//===- TensorMap.c - Tensor maps from C, encoded --------------------------===//
+//===- TensorMap.c - Tensor maps encoded from C ---------------------------===//
 //
-// Needs nothing but the C library: see tile-c/TensorMap.h.
+// This file needs only the C library (see tile-c/TensorMap.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ static int fail(char *message, const char *format, ...) {
   return -1;
 }
 
-/// CUtensorMapDataType and bytes of an element.
+/// The CUtensorMapDataType and the bytes of an element of each type.
 static const struct {
   const char *name;
   int type, bytes;
 } kTypes[] = {{"i32", 3, 4}, {"i64", 5, 8}, {"f16", 6, 2},
               {"f32", 7, 4}, {"f64", 8, 8}, {"bf16", 9, 2}};
 
-/// CUtensorMapSwizzle.
+/// The CUtensorMapSwizzle of each swizzle in bytes.
 static const struct {
   uint32_t bytes;
   int swizzle;
@@ -36,11 +36,13 @@ static const struct {
 /// CU_TENSOR_MAP_L2_PROMOTION_L2_256B.
 enum { kPromotion = 3 };
 
-/// Strides and boxes that the copy engine knows.
+/// Limits of TMA (CUDA driver API, cuTensorMapEncodeTiled): strides are below
+/// MAX_STRIDE bytes, boxes have at most kMaxBox elements per dimension, and
+/// addresses and strides are multiples of kUnit bytes.
 #define MAX_STRIDE (INT64_C(1) << 40)
 enum { kMaxBox = 256, kUnit = 16 };
 
-/// Of ragged maps, see docs/Manifest.md.
+/// Extents and strides of ragged maps (docs/Manifest.md).
 #define RAGGED_ROWS (INT64_C(1) << 30)
 #define RAGGED_EXTENT (INT64_C(1) << 31)
 #define RAGGED_BYTES (INT64_C(1) << 35)
@@ -137,7 +139,7 @@ int tileTensorMapArguments(const TileTensorMap *map,
       arguments->steps[arguments->rank++] = 1;
     }
   }
-  // An empty tensor may have no address.
+  // The address of an empty tensor may be null or misaligned.
   arguments->address =
       empty && tensor->address % kUnit != 0 ? kUnit : tensor->address;
   if (empty && arguments->address == 0)

@@ -1,8 +1,8 @@
 //===- Layout.cpp - The layout algebra ------------------------------------===//
 //
-// Every function works on digits. Where digits cannot answer (two digits of
-// one dimension that overlap), the sums of one dimension are enumerated; the
-// dimensions of a layout are independent, since a digit moves only one.
+// Every function works on digits. If digits do not suffice (two digits of one
+// dimension overlap), it enumerates the sums of one dimension. The dimensions
+// of a layout are independent, because each digit changes one dimension only.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Layout/Layout.h"
@@ -26,11 +26,12 @@ using llvm::Twine;
 
 namespace {
 
-/// A limit for "no limit" that still leaves room for sums.
+/// Stands for "no limit"; small enough that sums do not overflow.
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 4;
 
-/// The most indices that a layout may have, and each axis of a distributed one,
-/// so that no product overflows and no table of an axis exhausts the memory.
+/// The largest number of indices of a layout, and of each axis of a distributed
+/// layout. They ensure that products do not overflow and that a table of an
+/// axis fits the memory.
 constexpr int64_t kMostIndices = int64_t(1) << 40;
 constexpr int64_t kMostThreads = int64_t(1) << 20;
 
@@ -66,13 +67,13 @@ std::string axisName(LayoutFamily family, unsigned axis) {
   return "x" + std::to_string(axis);
 }
 
-/// A digit and where it stands.
+/// A digit with its axis and its position in the axis.
 struct Located {
   unsigned axis, position;
   int64_t extent, stride;
 };
 
-/// The digits that move dimension `dim`, smallest stride first.
+/// Returns the digits that change dimension `dim`, smallest stride first.
 SmallVector<Located, 8> digitsOf(const Layout &layout, unsigned dim) {
   SmallVector<Located, 8> result;
   for (unsigned a = 0; a < layout.numAxes(); ++a)
@@ -86,8 +87,8 @@ SmallVector<Located, 8> digitsOf(const Layout &layout, unsigned dim) {
   return result;
 }
 
-/// The index of `axis` that has `value` in the digit at `position` and zero
-/// elsewhere.
+/// Returns the index of `axis` whose digit at `position` is `value` and whose
+/// other digits are zero.
 int64_t indexOf(const Layout &layout, unsigned axis, unsigned position,
                 int64_t value) {
   for (const Digit &digit : layout.axis(axis).take_front(position))
@@ -95,8 +96,9 @@ int64_t indexOf(const Layout &layout, unsigned axis, unsigned position,
   return value;
 }
 
-/// Whether each stride exceeds all that the smaller ones add up to. Then the
-/// sums are distinct; otherwise they may or may not be. `digits` are sorted.
+/// Returns true if each stride exceeds the largest sum of the digits with
+/// smaller strides. All sums are distinct then; otherwise two may be equal.
+/// `digits` are sorted by stride.
 bool stridesSeparate(ArrayRef<Located> digits) {
   int64_t largest = 0;
   for (const Located &digit : digits) {
@@ -109,14 +111,15 @@ bool stridesSeparate(ArrayRef<Located> digits) {
   return true;
 }
 
-/// Replaces the extents that are known only at run time: an unbounded digit
-/// collides with others within the range this gives it, or not at all.
+/// Replaces dynamic extents by static ones that are large enough to show a
+/// collision: if a dynamic digit collides with others at all, it does so within
+/// this extent.
 void boundDynamicDigits(SmallVectorImpl<Located> &digits) {
   int64_t reach = 0;
   int64_t strides = 1;
   for (const Located &digit : digits) {
     if (digit.extent == kDynamic)
-      // Two unbounded digits of strides s and t meet at s * t.
+      // Two unbounded digits of strides s and t have a common sum at s * t.
       strides = strides == 1 ? digit.stride : std::lcm(strides, digit.stride);
     else
       reach += (digit.extent - 1) * digit.stride;
@@ -126,8 +129,8 @@ void boundDynamicDigits(SmallVectorImpl<Located> &digits) {
       digit.extent = std::max(reach, strides) / digit.stride + 1;
 }
 
-/// Two indices whose digits of one dimension add up to the same. False if
-/// there are none.
+/// Finds two indices with equal sums of the digits of one dimension and writes
+/// them to `witness`. Returns false if there are none.
 bool findCollision(const Layout &layout, SmallVector<Located, 8> digits,
                    Layout::Witness *witness) {
   if (stridesSeparate(digits))
@@ -145,7 +148,8 @@ bool findCollision(const Layout &layout, SmallVector<Located, 8> digits,
     }
     return tuple;
   };
-  // Ends after at most (largest sum + 2) steps, by the pigeonhole principle.
+  // By the pigeonhole principle this ends after at most (largest sum + 2)
+  // steps.
   llvm::DenseMap<int64_t, int64_t> firstWith;
   for (int64_t number = 0; number < total; ++number) {
     int64_t rest = number, sum = 0;
@@ -163,8 +167,8 @@ bool findCollision(const Layout &layout, SmallVector<Located, 8> digits,
   return false;
 }
 
-/// Drops digits of one value and joins those that continue each other. The
-/// result is unique for the function it denotes.
+/// Removes digits of extent 1 and merges digits that continue each other. Equal
+/// functions give equal results.
 Digits coalesce(ArrayRef<Digit> digits) {
   Digits result;
   for (const Digit &digit : digits) {
@@ -187,8 +191,8 @@ Digits coalesce(ArrayRef<Digit> digits) {
   return result;
 }
 
-/// The largest sum of the digits of one dimension; kDynamic if unknown. Never
-/// more than kUnbounded, whatever the digits.
+/// Returns the largest sum of the digits of one dimension, at most kUnbounded;
+/// kDynamic if it is unknown.
 int64_t largestCoordinate(const Layout &layout, unsigned dim) {
   uint64_t sum = 0;
   for (const Located &digit : digitsOf(layout, dim)) {
@@ -200,7 +204,8 @@ int64_t largestCoordinate(const Layout &layout, unsigned dim) {
   return std::min<uint64_t>(sum, kUnbounded);
 }
 
-/// The sums of the digits as row-major element numbers, sorted, each once.
+/// Returns the distinct sums of the digits as row-major element numbers,
+/// sorted.
 SmallVector<int64_t> elementNumbers(ArrayRef<Digit> digits,
                                     ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> weights(shape.size(), 1);
@@ -221,7 +226,8 @@ SmallVector<int64_t> elementNumbers(ArrayRef<Digit> digits,
   return sums;
 }
 
-/// The swizzle without the bits that no offset up to `largest` has.
+/// Returns the swizzle without the bits that are zero in all offsets up to
+/// `largest`.
 Swizzle effectiveSwizzle(Swizzle swizzle, int64_t largest) {
   if (swizzle.bits == 0 || largest == kDynamic)
     return swizzle;
@@ -233,8 +239,8 @@ Swizzle effectiveSwizzle(Swizzle swizzle, int64_t largest) {
 
 int64_t largestPowerOfTwoDivisor(int64_t value) { return value & -value; }
 
-/// The index of axis values to outer coordinates, for composition: one axis of
-/// the outer layout with the place value of every digit.
+/// One axis of the outer layout of a composition, with the place value of every
+/// digit. It maps the digits of the inner layout to digits of the result.
 class OuterAxis {
 public:
   OuterAxis(ArrayRef<Digit> axis, unsigned number)
@@ -248,7 +254,7 @@ public:
     used.assign(digits.size(), 0);
   }
 
-  /// Appends to `result` what the inner digit becomes.
+  /// Appends the digits of the result for the digit `inner` to `result`.
   Error map(Digit inner, Digits &result) {
     const Digit whole = inner;
     auto crosses = [&](int64_t boundary) {
@@ -264,7 +270,7 @@ public:
       bool isLast = k + 1 == places.size();
       bool isMultiple = inner.stride % places[k] == 0;
       bool isDynamic = inner.extent == kDynamic;
-      // No value is beyond the last digit: compose() has checked the bounds.
+      // compose() has checked that no value exceeds the last digit.
       bool fits = isLast || (!isDynamic &&
                              (inner.extent - 1) * inner.stride < places[k + 1]);
       if (isMultiple && fits) {
@@ -284,8 +290,8 @@ public:
     return Error::success();
   }
 
-  /// Fails if the mapped digits together carry from one outer digit to the
-  /// next, where the outer layout is not linear.
+  /// Fails if the sum of the mapped digits carries from one outer digit to the
+  /// next and the outer layout is not linear there.
   Error checkCarries() const {
     for (unsigned k = 0; k + 1 < digits.size(); ++k)
       if (used[k] >= digits[k].extent)
@@ -297,14 +303,14 @@ public:
   }
 
 private:
-  /// value's digit k.
+  /// Returns digit k of `value`.
   int64_t digitAt(int64_t value, unsigned k) const {
     value /= places[k];
     return k + 1 == places.size() ? value : value % digits[k].extent;
   }
 
-  /// The coordinates of `value` as one dimension and one number; none if two
-  /// dimensions move.
+  /// Returns the image of `value` as a dimension and a coordinate; std::nullopt
+  /// if it has nonzero coordinates in two dimensions.
   std::optional<std::pair<unsigned, int64_t>> image(int64_t value) const {
     std::pair<unsigned, int64_t> result(0, 0);
     for (unsigned k = 0; k < digits.size(); ++k) {
@@ -318,8 +324,8 @@ private:
     return result;
   }
 
-  /// The largest divisor of the extent such that the outer layout is linear on
-  /// that many multiples of the stride.
+  /// Returns the largest divisor n of the extent such that the outer layout is
+  /// linear on the first n multiples of the stride.
   int64_t linearPart(const Digit &inner, unsigned k) const {
     auto unit = image(inner.stride);
     if (!unit)
@@ -342,8 +348,8 @@ private:
     return 1;
   }
 
-  /// Appends `extent` multiples of `stride`, on which the outer layout is
-  /// linear.
+  /// Appends a digit for `extent` multiples of `stride`. The outer layout must
+  /// be linear on them.
   void emit(int64_t extent, int64_t stride, Digits &result) {
     auto [dim, step] = *image(stride);
     result.push_back({extent, dim, step});
@@ -351,8 +357,8 @@ private:
       used[k] += largestDigit(extent, stride, k);
   }
 
-  /// The largest digit k among `extent` multiples of `stride`. k is not the
-  /// last digit.
+  /// Returns the largest value of digit k in `extent` multiples of `stride`.
+  /// Digit k must not be the last one.
   int64_t largestDigit(int64_t extent, int64_t stride, unsigned k) const {
     if (stride % places[k + 1] == 0)
       return 0;
@@ -372,7 +378,7 @@ private:
   SmallVector<int64_t, 4> places, used;
 
 public:
-  /// Number of values; kUnbounded if dynamic.
+  /// The number of values of the axis; kUnbounded if dynamic.
   int64_t size;
 };
 
@@ -470,7 +476,7 @@ SmallVector<int64_t, 4> Layout::apply(ArrayRef<int64_t> index) const {
     ArrayRef<Digit> digits = axes[a];
     if (digits.empty())
       continue;
-    // The dimension of a digit with stride 0 may not exist.
+    // A digit with stride 0 may have a dimension that does not exist.
     for (const Digit &digit : digits.drop_back()) {
       if (digit.stride != 0)
         coords[digit.dim] += rest % digit.extent * digit.stride;
@@ -588,7 +594,7 @@ Error Layout::verify() const {
         (largest | ((int64_t(1) << (effective.base + effective.bits)) - 1)) <
             extents[d])
       continue;
-    // The swizzle may leave the storage; look at every offset.
+    // A swizzled offset may exceed the storage; check every offset.
     if (inputSize() > kMostThreads)
       return error("a storage of " + Twine(extents[d]) +
                    " elements is no multiple of the " +
@@ -620,7 +626,7 @@ Expected<Layout> Layout::compose(const Layout &inner) const {
     return error("the inner layout has " + Twine(inner.rank()) +
                  " dimensions, but the outer one has " + Twine(numAxes()) +
                  " axes");
-  // A swizzle between the two layouts has to cancel.
+  // The swizzles between the two layouts must cancel each other.
   if (!(inner.swz == inSwz))
     return error("the swizzle between the inner and the outer layout does not "
                  "cancel");
@@ -675,8 +681,8 @@ Expected<Layout> Layout::invert() const {
   for (unsigned a = 0; a < numAxes(); ++a)
     result.extents.push_back(axisSize(a));
   for (unsigned d = 0; d < rank(); ++d) {
-    // An injective layout onto a whole interval has strides that continue
-    // each other: each is the product of the extents before it.
+    // In an injective layout onto a whole interval each stride is the product
+    // of the extents of the digits with smaller strides.
     int64_t covered = 1;
     Digits digits;
     for (const Located &digit : digitsOf(*this, d)) {
@@ -942,11 +948,12 @@ bool Layout::equivalent(const Layout &other) const {
                                   });
     bool isSwizzled =
         effective(*this).bits != 0 || effectiveIn(*this).bits != 0;
-    // Without a swizzle the coalesced digits are unique.
+    // Without a swizzle, equal functions have equal coalesced digits.
     if (sameDigits || !isSwizzled)
       return sameDigits;
   }
-  // Different swizzles may still permute alike where bits are never set.
+  // Different swizzles are equal if they differ only in bits that are zero in
+  // all offsets.
   if (inputSize() == kDynamic)
     return false;
   SmallVector<int64_t, 4> index(numAxes(), 0);
@@ -966,8 +973,9 @@ bool Layout::equivalentUpToRegisters(const Layout &other) const {
   if (kind != LayoutFamily::Distributed || other.kind != kind ||
       extents != other.extents)
     return false;
-  // Every thread's set is that of thread 0, moved by the thread's own digits;
-  // finite sets that a move leaves equal were moved by nothing.
+  // The elements of a thread are those of thread 0 plus the coordinates of the
+  // thread's own digits. A finite set plus an offset equals itself only if the
+  // offset is zero.
   for (unsigned a : {kLane, kWarp})
     if (axisSize(a) != other.axisSize(a) ||
         coalesce(axes[a]) != coalesce(other.axes[a]))
@@ -1018,8 +1026,8 @@ int64_t Layout::imageSize() const {
 
 bool Layout::isSurjective() const {
   for (unsigned d = 0; d < rank(); ++d) {
-    // All coordinates below `covered` are reached. A gap stays open: all
-    // later strides are larger still.
+    // All coordinates below `covered` are covered. If the next stride leaves a
+    // gap, no later digit fills it, because later strides are larger.
     int64_t covered = 1;
     for (const Located &digit : digitsOf(*this, d)) {
       if (digit.stride > covered)
@@ -1049,7 +1057,7 @@ int64_t Layout::contiguity(unsigned axis, unsigned dim) const {
   Digits own = coalesce(axes[axis]);
   if (own.empty() || own.front().dim != dim || own.front().stride != 1)
     return 1;
-  // Every other digit, and the end of this one, must keep to multiples.
+  // All other digits, and the end of this one, must be multiples of the result.
   int64_t bits = int64_t(1) << 30;
   if (own.front().extent != kDynamic)
     bits |= own.front().extent;

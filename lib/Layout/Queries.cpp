@@ -1,9 +1,9 @@
-//===- Queries.cpp - What lowering asks of two layouts --------------------===//
+//===- Queries.cpp - Queries on pairs of layouts --------------------------===//
 //
-// The coordinates of a register and of a thread add up, so a query looks at
-// registers and threads apart wherever the memory layout lets it: where the
-// composition of the two layouts has digits, and as far as no swizzle acts
-// inside an access.
+// The coordinates of an element are the sum of those of its register and those
+// of its thread. So a query examines registers and threads separately if the
+// memory layout allows it: if the composition of the two layouts has digits and
+// no swizzle changes offsets inside of an access.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Layout/Queries.h"
@@ -23,7 +23,8 @@ using llvm::SmallVectorImpl;
 
 namespace {
 
-/// Per index of the digits, the sum of value * stride * weights[dim].
+/// Returns the sum of value * stride * weights[dim] over the digits, for each
+/// index.
 std::vector<int64_t> sums(ArrayRef<Digit> digits, ArrayRef<int64_t> weights) {
   std::vector<int64_t> result = {0};
   for (const Digit &digit : digits) {
@@ -37,7 +38,7 @@ std::vector<int64_t> sums(ArrayRef<Digit> digits, ArrayRef<int64_t> weights) {
   return result;
 }
 
-/// Weights that number the elements of a shape, row major.
+/// Returns the row-major strides of a shape.
 SmallVector<int64_t, 4> rowMajor(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> weights(shape.size(), 1);
   for (unsigned d = shape.size(); d-- > 1;)
@@ -51,8 +52,8 @@ Digits threadDigits(const Layout &dist) {
   return digits;
 }
 
-/// The offset of each (register, thread) in a memory; thread is lane + lanes *
-/// warp.
+/// The offsets of all registers of all threads in a memory. The number of a
+/// thread is lane + lanes * warp.
 class Offsets {
 public:
   Offsets(const Layout &dist, const Layout &memory,
@@ -71,8 +72,8 @@ public:
       isLinear = true;
       return;
     }
-    // The coordinates have no common digits with the memory; add them up and
-    // ask the memory.
+    // The composition has no digits: add up the coordinates and apply the
+    // memory layout to the sum.
     if (!composed)
       llvm::consumeError(composed.takeError());
     SmallVector<int64_t, 4> weights(dist.rank(), 0);
@@ -98,8 +99,9 @@ public:
     return memory.offset(coords);
   }
 
-  /// Whether an aligned access of `width` elements of thread 0 is one in all
-  /// threads. Nothing if that depends on the single offsets.
+  /// Returns whether every aligned access of `width` elements of thread 0 is
+  /// also one in all other threads; std::nullopt if the digits do not decide
+  /// this and each offset must be checked.
   std::optional<bool> holdsInAllThreads(int64_t width) const {
     if (!isLinear ||
         (swizzle.bits != 0 && width > (int64_t(1) << swizzle.base)))
@@ -110,8 +112,9 @@ public:
   }
 
 private:
-  /// The offset that the start adds to every other, before the swizzle; nothing
-  /// if the memory does not continue from there as it does from the origin.
+  /// Returns the offset, before the swizzle, that the start adds to all
+  /// offsets; std::nullopt if the layout from the start on differs from that at
+  /// the origin.
   std::optional<int64_t> originOffset() const {
     int64_t offset = 0;
     for (auto [dim, first] : llvm::enumerate(start)) {
@@ -132,14 +135,14 @@ private:
   Swizzle swizzle;
   SmallVector<int64_t, 4> start;
   bool isLinear = false;
-  /// Digits of all threads, if linear.
+  /// The digits of all threads, if linear.
   Digits threads;
-  /// If linear, one list of offsets before the swizzle; else one per dimension
-  /// with coordinates.
+  /// If linear, one list of offsets before the swizzle; otherwise one list of
+  /// coordinates per dimension.
   SmallVector<std::vector<int64_t>, 4> registerParts, threadParts;
 };
 
-/// The first register of every distinct element.
+/// Returns the first register of every distinct element.
 SmallVector<int64_t> distinctRegisters(const Layout &dist) {
   std::vector<int64_t> elements =
       sums(dist.axis(kRegister), rowMajor(dist.shape()));
@@ -151,7 +154,8 @@ SmallVector<int64_t> distinctRegisters(const Layout &dist) {
   return result;
 }
 
-/// Whether the groups of `width` registers are aligned accesses in `thread`.
+/// Returns true if the groups of `width` registers in `order` are aligned
+/// accesses of contiguous elements in `thread`.
 bool isGrouped(const Offsets &offsets, ArrayRef<int64_t> order, int64_t width,
                int64_t thread) {
   for (size_t first = 0; first < order.size(); first += width) {
@@ -165,9 +169,9 @@ bool isGrouped(const Offsets &offsets, ArrayRef<int64_t> order, int64_t width,
   return true;
 }
 
-/// The registers of distinct elements, by offset; distinct elements at one
-/// offset (a memory that broadcasts) go to separate rounds, so that each round
-/// may still be wide.
+/// Returns the registers of distinct elements, sorted by offset. Distinct
+/// elements at one offset (a memory that broadcasts) are put into separate
+/// rounds, so that the accesses of each round can be wide.
 SmallVector<int64_t> accessOrder(const Layout &dist, const Offsets &offsets) {
   struct Entry {
     int64_t round, offset, reg;
@@ -220,7 +224,7 @@ AccessGroups widestAccess(ArrayRef<int64_t> order,
   return groups;
 }
 
-/// The largest number of different words that one bank has to deliver.
+/// Returns the largest number of different words in one bank.
 int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
   llvm::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -307,7 +311,7 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
   for (size_t i = 0; i < groups.order.size(); i += groups.width) {
     for (int64_t begin = 0; begin < offsets.numThreads();
          begin += lanesAtOnce) {
-      // The last batch of a warp may be short; none spans two warps.
+      // The last batch of a warp may be short; no batch spans two warps.
       int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
       words.clear();
       for (int64_t thread = begin; thread < end; ++thread) {
@@ -332,7 +336,8 @@ ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
   std::vector<int64_t> have = sums(source.axis(kRegister), weights);
   std::vector<int64_t> want = sums(target.axis(kRegister), weights);
 
-  // Threads add the same to both sides: thread 0 speaks for all.
+  // If a thread adds the same coordinates in both layouts, thread 0 represents
+  // all threads.
   if (sameAxis(kLane) && sameAxis(kWarp)) {
     llvm::DenseMap<int64_t, int64_t> holder;
     for (auto [reg, element] : llvm::enumerate(have))
@@ -352,7 +357,8 @@ ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
     plan.source.clear();
   }
 
-  // All that a warp holds and needs, before its own digits move it.
+  // The elements of warp 0, from those of its thread 0. Another warp adds the
+  // coordinates of its own digits.
   auto warpElements = [&](const Layout &layout, std::vector<int64_t> elements) {
     std::vector<int64_t> result;
     for (int64_t lane : sums(layout.axis(kLane), weights))
@@ -373,7 +379,8 @@ ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
       return std::binary_search(have.begin(), have.end(), element + move);
     });
   };
-  // Few moves differ (one, if the warps are placed alike).
+  // Few differences are distinct; there is one if both layouts place the warps
+  // equally.
   llvm::SmallDenseSet<int64_t> seen;
   for (auto [haveWarp, wantWarp] : llvm::zip_equal(haveAt, wantAt)) {
     int64_t move = wantWarp - haveWarp;
@@ -385,7 +392,7 @@ ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
 }
 
 //===----------------------------------------------------------------------===//
-// Boxes of warps
+// Boxes of elements per warp
 //===----------------------------------------------------------------------===//
 
 std::optional<std::array<int64_t, 2>> tile::findWarpBoxes(const Layout &dist) {
@@ -403,7 +410,7 @@ std::optional<std::array<int64_t, 2>> tile::findWarpBoxes(const Layout &dist) {
           return false;
     return true;
   };
-  // The first warp says how large the boxes are.
+  // The elements of the first warp give the size of the boxes.
   std::array<int64_t, 2> box{1, 1}, count;
   forEach(0, [&](ArrayRef<int64_t> element) {
     for (unsigned dim : {0, 1})

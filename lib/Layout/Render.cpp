@@ -17,7 +17,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// More elements than this make no table or picture that a person can read.
+/// The largest number of elements in a table or picture that is still readable.
 constexpr int64_t kMostElements = 65536;
 
 Error error(const llvm::Twine &message) {
@@ -37,8 +37,8 @@ std::string tupleText(ArrayRef<int64_t> coords) {
          ")";
 }
 
-/// The tile whose elements are drawn: the destination of a distributed layout,
-/// the source of a memory layout.
+/// Returns the shape of the drawn tile: the destination of a distributed
+/// layout, the source of a memory layout.
 SmallVector<int64_t, 4> tileShape(const Layout &layout) {
   if (layout.family() == LayoutFamily::Distributed)
     return SmallVector<int64_t, 4>(layout.shape());
@@ -78,7 +78,7 @@ void forEach(ArrayRef<int64_t> shape,
   }
 }
 
-/// A tile with something in every element, row major.
+/// A tile with a value of type T for every element, row major.
 template <typename T> struct Elements {
   SmallVector<int64_t, 4> shape;
   std::vector<T> values;
@@ -95,7 +95,7 @@ template <typename T> struct Elements {
 
   int64_t columns() const { return shape.empty() ? 1 : shape.back(); }
   int64_t rows() const { return shape.size() < 2 ? 1 : shape.end()[-2]; }
-  /// The number of grids and the name of one.
+  /// Returns the number of grids of the last two dimensions.
   int64_t grids() const {
     return shape.size() < 3 ? 1 : count(ArrayRef(shape).drop_back(2));
   }
@@ -109,7 +109,7 @@ template <typename T> struct Elements {
   }
 };
 
-/// Who holds an element: the first thread, and how many more there are.
+/// The first thread that holds an element, and the number of further copies.
 struct Holders {
   int64_t reg = 0, lane = 0, warp = 0, copies = 0;
 };
@@ -126,7 +126,7 @@ Elements<Holders> holders(const Layout &dist) {
   return result;
 }
 
-/// What is written into each element, and a number from 0 to 359 for its hue.
+/// The text of an element and its hue, 0 to 359 degrees.
 struct Cell {
   std::string text;
   unsigned hue = 0;
@@ -158,13 +158,13 @@ Elements<Cell> cells(const Layout &layout, const MemoryView &view) {
     cell.text += std::to_string(holder.lane) + ":" + std::to_string(holder.reg);
     if (holder.copies > 1)
       cell.text += "+" + std::to_string(holder.copies - 1);
-    // Neighbouring lanes get hues far apart.
+    // Neighbouring lanes get very different hues.
     cell.hue = holder.lane * 137 % 360;
   }
   return result;
 }
 
-/// Prints lines of cells, right-aligned in columns, with a name before each.
+/// Prints lines of right-aligned cells, each with a name in front.
 void printTable(llvm::raw_ostream &os, ArrayRef<std::string> names,
                 ArrayRef<std::string> texts, size_t columns) {
   size_t nameWidth = 0, width = 0;
@@ -197,8 +197,9 @@ void printGrids(llvm::raw_ostream &os, const Elements<Cell> &elements) {
   }
 }
 
-/// Lanes that read `vector` consecutive columns each, placed first along
-/// dimension `first`, then along the other one.
+/// Returns the layout of 32 lanes that read `vector` consecutive columns each.
+/// The lanes are placed along the rows of the tile first if `alongRows`, else
+/// down its columns.
 Layout readers(ArrayRef<int64_t> shape, int64_t vector, bool alongRows) {
   constexpr int64_t lanes = 32;
   int64_t rows = shape[0], chunks = shape[1] / vector;
@@ -280,7 +281,7 @@ Error tile::renderPlaces(llvm::raw_ostream &os, const Layout &layout,
     std::vector<std::string> texts(layout.shape()[0], "-");
     forEach(shape, [&](ArrayRef<int64_t> coords) {
       std::string &text = texts[layout.offset(coords)];
-      // Of elements that share a place, the first.
+      // Show the first of the elements that share a place.
       if (text == "-")
         text = tupleText(coords);
     });
@@ -320,7 +321,7 @@ Error tile::renderBanks(llvm::raw_ostream &os, const Layout &memory,
   });
   printGrids(os, banks);
 
-  // The lanes see the last two dimensions of the first grid.
+  // The lanes read the first grid of the last two dimensions.
   if (banks.shape.size() < 2)
     return Error::success();
   SmallVector<Digits, 3> axes;

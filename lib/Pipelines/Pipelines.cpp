@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - The whole way from tiles to LLVM -------------------===//
+//===- Pipelines.cpp - Pipelines from tiles to LLVM -----------------------===//
 
 #include "tile/Pipelines/Pipelines.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace tile {
 
-/// S0 to S5, but for what the vendors do differently.
+/// Adds the passes from S0 to S5 that all vendors share.
 static void buildTileToDevicePipeline(OpPassManager &pm,
                                       const TileToLLVMOptions &options) {
   TileAttachTargetOptions target;

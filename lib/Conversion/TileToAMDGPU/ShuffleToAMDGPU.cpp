@@ -1,9 +1,9 @@
 //===- ShuffleToAMDGPU.cpp - Lane exchanges outside of the LDS ------------===//
 //
-// gpu.shuffle becomes ds_bpermute, which goes through the LDS. For most masks
-// the vector unit exchanges lanes l and l ^ mask by itself; how differs between
-// families of chips. Sources: AMD's CDNA3, CDNA4, RDNA3 and RDNA4 instruction
-// set architecture guides (DPP controls, v_permlanex16_b32,
+// MLIR lowers gpu.shuffle to ds_bpermute, which goes through the LDS. For most
+// masks the vector unit can exchange lanes l and l ^ mask; the instructions
+// differ between families of chips. Sources: AMD's CDNA3, CDNA4, RDNA3 and
+// RDNA4 instruction set architecture guides (DPP controls, v_permlanex16_b32,
 // v_permlane16_swap_b32, v_permlane32_swap_b32, ds_swizzle_b32).
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// Controls of DPP moves within rows of 16 lanes, l to l ^ a constant.
+/// DPP controls of moves within rows of 16 lanes, and the lane that lane l
+/// reads.
 enum Dpp : uint32_t {
   Same = 0xE4,      // quad_perm:[0,1,2,3], l
   Quad1 = 0xB1,     // quad_perm:[1,0,3,2], l ^ 1
@@ -32,7 +33,8 @@ enum Dpp : uint32_t {
   RowXMask = 0x160, // row_xmask:0, and so on to 15; since gfx10
 };
 
-/// Without row_xmask: two moves that together exchange l with l ^ mask.
+/// For chips without row_xmask: two moves whose composition exchanges lanes l
+/// and l ^ mask.
 constexpr Dpp dppMoves[16][2] = {
     {Same, Same},    {Quad1, Same},   {Quad2, Same},   {Quad3, Same},
     {Half, Quad3},   {Half, Quad2},   {Half, Quad1},   {Half, Same},
@@ -40,7 +42,7 @@ constexpr Dpp dppMoves[16][2] = {
     {Mirror, Quad3}, {Mirror, Quad2}, {Mirror, Quad1}, {Mirror, Same},
 };
 
-/// One instruction that exchanges l with l ^ mask.
+/// One instruction that exchanges lanes l and l ^ mask.
 struct Step {
   enum Kind {
     Move,         // DPP; `argument` is the control
@@ -53,8 +55,8 @@ struct Step {
 };
 } // namespace
 
-/// The steps whose composition exchanges l with l ^ mask, or nothing where only
-/// ds_bpermute does.
+/// Returns the steps whose composition exchanges lanes l and l ^ mask, or
+/// std::nullopt if only ds_bpermute can.
 static std::optional<SmallVector<Step>> planExchange(uint32_t mask,
                                                      amdgpu::Chipset chipset) {
   bool isGfx10 = chipset.majorVersion >= 10;
@@ -81,21 +83,23 @@ static std::optional<SmallVector<Step>> planExchange(uint32_t mask,
   return steps;
 }
 
-/// `value`, an i32, after one step.
+/// Emits one step for `value`, an i32, and returns the exchanged value.
 static Value emitStep(OpBuilder &builder, Location loc, Value value,
                       Step step) {
   Type type = value.getType();
   switch (step.kind) {
   case Step::Move: {
-    // With all rows and banks enabled no lane keeps its old value; poison and
-    // bound control let the back end fold the move into its user.
+    // All rows and banks are enabled, so no lane keeps its old value. Poison as
+    // the old value and bound control let the back end fold the move into its
+    // user.
     Value old = LLVM::PoisonOp::create(builder, loc, type);
     return ROCDL::DPPUpdateOp::create(builder, loc, type, old, value,
                                       step.argument, /*rowMask=*/0xf,
                                       /*bankMask=*/0xf, /*boundCtrl=*/true);
   }
   case Step::PermlaneX16: {
-    // Four bits per lane of a row: the lane of the other row that it reads.
+    // For each lane of a row, four bits select the lane of the other row that
+    // it reads.
     uint64_t lanes = 0;
     for (uint64_t lane = 0; lane < 16; ++lane)
       lanes |= (lane ^ (step.argument & 15)) << (4 * lane);
@@ -133,7 +137,7 @@ struct ShuffleToAMDGPU : OpConversionPattern<mlir::gpu::ShuffleOp> {
       return rewriter.notifyMatchFailure(op, "no xor by a constant");
     if (!width.isPowerOf2() || width.ugt(64) || mask.uge(width))
       return rewriter.notifyMatchFailure(op, "lanes beyond the width");
-    // The steps move registers of 32 bits.
+    // Each step moves one register of 32 bits.
     Type type = op.getValue().getType();
     int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
     if (auto vector = dyn_cast<VectorType>(type))
@@ -151,7 +155,7 @@ struct ShuffleToAMDGPU : OpConversionPattern<mlir::gpu::ShuffleOp> {
       for (Step step : *steps)
         word = emitStep(rewriter, loc, word, step);
     Value result = LLVM::composeValue(rewriter, loc, words, type);
-    // An xor below the width never leaves it.
+    // An xor with a mask below the width stays within the width.
     Value valid =
         arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
     rewriter.replaceOp(op, {result, valid});

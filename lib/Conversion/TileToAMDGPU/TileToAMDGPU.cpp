@@ -1,4 +1,4 @@
-//===- TileToAMDGPU.cpp - From tile_gpu to AMD's dialects -----------------===//
+//===- TileToAMDGPU.cpp - From tile_gpu to amdgpu and rocdl ---------------===//
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -74,7 +74,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
       return signalPassFailure();
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
-    // Lowered with their addresses.
+    // Later conversions lower these together with their addresses.
     target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::BufferAtomicRMWOp>();
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,

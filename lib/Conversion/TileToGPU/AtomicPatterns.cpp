@@ -1,10 +1,11 @@
-//===- AtomicPatterns.cpp - Atomics of tiles as atomics of threads --------===//
+//===- AtomicPatterns.cpp - Atomic operations on tiles --------------------===//
 //
-// Every element of the tile is combined once: of the copies of an element, the
-// first register of the first thread acts. Neighbouring elements go together
-// where both layouts, the bounds and the chip allow it (AccessWidth.h). What is
-// masked is skipped by a branch or, where the chip has the buffer form and the
-// tile is a window (WindowAccess.h), by an offset out of the window.
+// Every element of the tile is combined with memory once: if an element has
+// copies, only the first register of the first thread is used. One instruction
+// combines several neighbouring elements if both layouts, the bounds and the
+// chip allow it (AccessWidth.h). A branch skips masked elements. On chips with
+// buffer atomics, tiles that are a window (WindowAccess.h) use an offset
+// outside of the window instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ using namespace tile;
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// `vector` as the lane with the first copy holds it.
+/// Returns the value of `vector` in the lane that holds the first copy.
 static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
                            const Layout &dist) {
   if (dist.replication(kLane) == 1)
@@ -44,7 +45,7 @@ static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
       constant(lanes));
   Value source = arith::SubIOp::create(
       builder, loc, lane, emitCopyNumber(builder, loc, dist, /*byPlace=*/true));
-  // Lanes exchange words of 32 bits.
+  // Shuffles exchange words of 32 bits.
   auto type = cast<VectorType>(vector.getType());
   int64_t bits = type.getElementTypeBitWidth(), count = type.getNumElements();
   int64_t padded = llvm::alignTo(count * bits, 32) / bits;
@@ -122,7 +123,7 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
     }
 
     Value owner = emitIsOwner(rewriter, loc, dist);
-    /// The accesses that the longest branch would skip.
+    // The number of accesses that the longest branch would skip.
     int64_t skipped = 0;
     for (Run run : runs)
       if (owner ||
@@ -218,12 +219,13 @@ struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
   }
 
 private:
-  /// A branch that skips more accesses than this costs little: see
-  /// docs/Rationale.md.
+  /// The largest number of accesses under one branch for which the buffer form
+  /// is used. A branch that skips more accesses costs little
+  /// (docs/Rationale.md).
   static constexpr int64_t kMostInWindow = 4;
 
-  /// The window of a masked atomic that takes the buffer form in place of
-  /// branches that skip up to `skipped` accesses.
+  /// Returns the window of a masked atomic if it uses the buffer form instead
+  /// of branches that skip up to `skipped` accesses.
   std::optional<Window> findWindow(AtomicRMWOp op, const Layout &dist,
                                    const BufferParts &buffer,
                                    ValueRange indices, AtomicKind kind,
@@ -276,7 +278,7 @@ WidthRequest AtomicRMWPattern::atomicRequest(AtomicRMWOp op, AtomicKind kind,
                                              bool shared) const {
   WidthRequest request;
   request.instructions = atomicWidths(chip, kind, element, shared);
-  // As wide as any chip has it.
+  // The widest request is the widest atomic of any chip.
   request.widest = 1;
   for (const Atomic &row : atomics())
     if (row.element == element)

@@ -1,4 +1,4 @@
-//===- BufferParts.cpp - A buffer as values -------------------------------===//
+//===- BufferParts.cpp - The values that represent a buffer ---------------===//
 
 #include "BufferParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,7 +40,7 @@ Value BufferParts::extent(OpBuilder &builder, Location loc,
                                                        type.getShape()[dim]);
 }
 
-/// value op constant, with the trivial cases folded.
+/// Emits `value` OpT `constant` and folds trivial cases.
 template <typename OpT>
 static Value combine(OpBuilder &builder, Location loc, Value value,
                      int64_t operand, int64_t neutral) {
@@ -50,7 +50,8 @@ static Value combine(OpBuilder &builder, Location loc, Value value,
                      arith::ConstantIndexOp::create(builder, loc, operand));
 }
 
-/// The extent of one result of a map: as large as the digits need.
+/// Emits the extent of one result of a map, which is as large as the digits
+/// need.
 static Value emitExtent(OpBuilder &builder, Location loc, const Layout &map,
                         unsigned result, const BufferParts &buffer) {
   if (map.shape()[result] != kDynamic)
@@ -96,7 +97,8 @@ Value BufferParts::scaleResult(OpBuilder &builder, Location loc, Value distance,
 
 Value BufferParts::scaleStart(OpBuilder &builder, Location loc, Value start,
                               unsigned dim) const {
-  // All digits, however small the buffer; the last one counts the periods.
+  // kDynamic extents give all digits, even for a small buffer. The last digit
+  // counts the periods.
   SmallVector<int64_t> dynamic(type.getRank(), kDynamic);
   Layout map = *cast<MapAttr>(type.getLayout()).getMapLayout(dynamic, nullptr);
   const Digit &digit = map.axis(dim).back();

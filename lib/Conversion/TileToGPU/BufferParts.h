@@ -1,4 +1,4 @@
-//===- BufferParts.h - A buffer as values --------------------- -*- C++ -*-===//
+//===- BufferParts.h - The values that represent a buffer -------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 
@@ -7,30 +7,33 @@
 
 namespace tile {
 
-/// The parts of a buffer (see flattenBuffer), by name.
+/// The values that represent a buffer (see flattenBuffer), by name.
 struct BufferParts {
   BufferParts(BufferType type, mlir::ValueRange parts);
 
-  /// The parts again, with another offset, keeping the dimensions in `kept`.
+  /// Returns the parts of a slice with another offset, which keeps the
+  /// dimensions with kept[i].
   llvm::SmallVector<mlir::Value> slice(mlir::Value newOffset,
                                        llvm::ArrayRef<bool> kept) const;
   mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
                      unsigned dim) const;
-  /// What the coordinate `index` of dimension `dim` adds to the offset. Where
-  /// the layout is a map, `index` must be non-negative.
+  /// Emits the part of the offset, in elements, from the coordinate `index` of
+  /// dimension `dim`. If the layout is a map, `index` must not be negative.
   mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value index, unsigned dim) const;
-  /// What a start adds to the offset of a map that is a multiple of its period,
-  /// a power of two. The start may be negative.
+  /// Emits the part of the offset from a start along `dim`, if the layout is a
+  /// map. The start must be a multiple of the period, which must be a power of
+  /// two. The start may be negative.
   mlir::Value scaleStart(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value start, unsigned dim) const;
-  /// distance * stride of result `result` of a map, an index.
+  /// Emits `distance` times the storage stride of result `result` of a map, as
+  /// an index.
   mlir::Value scaleResult(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value distance, unsigned result) const;
 
   BufferType type;
   mlir::Value memory, offset;
-  /// Per dimension; null where static.
+  /// The dynamic extents and strides, one per dimension; null if static.
   llvm::SmallVector<mlir::Value> extents, strides;
 };
 

@@ -1,4 +1,4 @@
-//===- BufferPatterns.cpp - Buffers, their parts, and waiting for them ----===//
+//===- BufferPatterns.cpp - Buffers, views, barriers and copy groups ------===//
 
 #include "Kernel.h"
 #include "Patterns.h"
@@ -118,7 +118,7 @@ struct CommitGroupPattern : MemoryPattern<CommitGroupOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (chip.asyncCopy)
       tile::gpu::CommitGroupOp::create(rewriter, op.getLoc());
-    rewriter.eraseOp(op); // without them every copy is complete at once
+    rewriter.eraseOp(op); // no copy is asynchronous, so none is pending
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- BulkAddPatterns.cpp - Sums that the copy engine takes out ----------===//
+//===- BulkAddPatterns.cpp - Bulk reductions to global memory -------------===//
 
 #include "GlobalAccess.h"
 #include "Patterns.h"
@@ -26,7 +26,7 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
     if (!runs.obstacle.empty())
       return op.emitOpError()
              << "cannot be done by the copy engine: " << runs.obstacle;
-    // Runs begin at multiples of that from where the source does.
+    // Runs start at multiples of 16 bytes from the start of the source.
     int64_t bytes =
         knownDivisor(source.offset) * source.type.getElementBits() / 8;
     if (bytes % kBulkBytes != 0)

@@ -1,4 +1,4 @@
-//===- BulkPatterns.cpp - Tiles that the copy engine moves ----------------===//
+//===- BulkPatterns.cpp - TMA copies, stores and reductions ---------------===//
 
 #include "BufferParts.h"
 #include "Patterns.h"
@@ -11,15 +11,16 @@
 using namespace mlir;
 using namespace tile;
 
-/// The function's argument that is an operation's tensor map.
+/// Attribute of a TMA operation: the number of the function argument that is
+/// its tensor map.
 static constexpr StringLiteral kTensorMapAttr = "tile.tensor_map";
 
 //===----------------------------------------------------------------------===//
 // Tensor maps
 //===----------------------------------------------------------------------===//
 
-/// The dimensions of the argument in the order of the tensor map, innermost
-/// first: columns and rows of the tile, then the others.
+/// Returns the dimensions of the argument in the order of the tensor map,
+/// innermost first: columns and rows of the tile, then the others.
 static SmallVector<int64_t> mapOrder(BulkOpInterface op) {
   SmallVector<int64_t> order(llvm::reverse(op.getDims()));
   for (int64_t dim = op.getArgument().getType().getRank(); dim-- > 0;)
@@ -28,7 +29,7 @@ static SmallVector<int64_t> mapOrder(BulkOpInterface op) {
   return order;
 }
 
-/// The boxes of the tile, or of the part of one warp.
+/// Returns the boxes of the tile, or of the part of one warp.
 static TensorMapBoxes boxesOf(BulkOpInterface op) {
   BufferType tile = op.getTileType();
   TensorMapBoxes boxes =
@@ -87,15 +88,16 @@ Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
                                    builder.getI32IntegerAttr(value));
 }
 
-/// The tensor map of `op`.
+/// Returns the function argument that is the tensor map of `op`.
 Value mapOf(BulkOpInterface op) {
   auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
   return func.getArgument(
       op->getAttrOfType<IntegerAttr>(kTensorMapAttr).getInt());
 }
 
-/// `indices` in the order of the tensor map; `start` and `length` are empty
-/// unless the tile is within a part of the rows.
+/// Emits the coordinates of a box for the tensor map: `indices` in the order of
+/// the map. If the tile is in a range of rows, `start` and `length` give the
+/// range; otherwise they are empty.
 SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
                                   ValueRange indices, ValueRange start = {},
                                   ValueRange length = {}) {
@@ -109,7 +111,7 @@ SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
     coordinates.push_back(narrow(indices[dim]));
   if (start.empty())
     return coordinates;
-  // See kRaggedRows.
+  // The coordinates of ragged tensor maps are described at kRaggedRows.
   Value from = narrow(start.front()), rows = narrow(length.front());
   Value all = constantI32(builder, loc, kRaggedRows);
   Value first = arith::SubIOp::create(builder, loc, all, rows);
@@ -119,8 +121,8 @@ SmallVector<Value> mapCoordinates(OpBuilder &builder, BulkOpInterface op,
   return coordinates;
 }
 
-/// Calls `emit` for each box of the tile at `place`, with the number of its
-/// first element from there on.
+/// Calls `emit` for each box of the tile at `place`, with the offset of its
+/// first element from `place`.
 void forEachBox(
     OpBuilder &builder, Location loc, const TensorMapBoxes &boxes,
     int64_t distance, ArrayRef<Value> place,
@@ -141,9 +143,9 @@ Value addConstant(OpBuilder &builder, Location loc, Value index,
       arith::ConstantIndexOp::create(builder, loc, distance));
 }
 
-/// The number of this thread's warp, the same in all lanes as the back end
-/// knows. From a number of the thread of its own: that of the roles would stay
-/// in a register until here.
+/// Emits the number of this thread's warp. The shuffle tells the back end that
+/// the number is uniform in the warp. The number of the thread is read again
+/// here, because the value that roles use would occupy a register until here.
 Value emitWarp(OpBuilder &builder, Location loc, const Chip &chip) {
   Value thread =
       tile::gpu::ThreadOp::create(builder, loc, builder.getI32Type());
@@ -204,7 +206,7 @@ struct BulkPrefetchPattern : MemoryPattern<BulkPrefetchOp> {
   }
 };
 
-/// tile.bulk_store and tile.bulk_reduce.
+/// Converts tile.bulk_store and tile.bulk_reduce.
 template <typename OpT, typename DeviceOpT>
 struct BulkOutPattern : MemoryPattern<OpT> {
   using MemoryPattern<OpT>::MemoryPattern;
@@ -218,7 +220,7 @@ struct BulkOutPattern : MemoryPattern<OpT> {
     SmallVector<Value> coordinates =
         mapCoordinates(rewriter, op, this->single(adaptor.getIndices()),
                        adaptor.getStart(), adaptor.getLength());
-    // Boxes are as far apart as those of the whole tile.
+    // The boxes of a part have the same distances as those of the whole tile.
     TensorMapBoxes boxes = boxesOf(op);
     SmallVector<int64_t, 2> parts = op.getPartCounts();
     int64_t distance = boxes.distance() * parts[0];
@@ -233,7 +235,7 @@ struct BulkOutPattern : MemoryPattern<OpT> {
           emitWarp(rewriter, loc, chip), constantI32(rewriter, loc, 0));
       active = arith::AndIOp::create(rewriter, loc, active, isFirst);
     } else {
-      // All of the warp have written when one of them goes on.
+      // All lanes of the warp must have written before one of them stores.
       tile::gpu::WarpSyncOp::create(rewriter, loc);
       active = tile::gpu::ElectOp::create(rewriter, loc);
       Value warp = emitWarp(rewriter, loc, chip);
@@ -280,7 +282,7 @@ struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
                   ConversionPatternRewriter &rewriter) const override {
     tile::gpu::BulkWaitOp::create(rewriter, op.getLoc(), op.getPending(),
                                   op.getRead());
-    // One lane has stored for all.
+    // One lane has issued the operations, so the other lanes wait for it here.
     if (!op->hasAttr(kOneThreadAttr))
       tile::gpu::WarpSyncOp::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);

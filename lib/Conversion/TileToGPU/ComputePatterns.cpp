@@ -1,7 +1,8 @@
 //===- ComputePatterns.cpp - Tiles in registers to vectors ----------------===//
 //
-// A tile is one vector per thread: element r is what register r of its layout
-// holds. Elementwise operations only change their types.
+// A tile is one vector per thread. Element r of the vector is the element that
+// register r of the layout holds. Elementwise operations only change their
+// types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@ static RankedTensorType tileType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// The elements `indices` of `vector`, or the vector itself if these are all of
-/// them in order.
+/// Returns the elements `indices` of `vector`, or `vector` itself if these are
+/// all elements in order.
 static Value shuffle(OpBuilder &builder, Location loc, Value vector,
                      ArrayRef<int64_t> indices) {
   auto type = cast<VectorType>(vector.getType());
@@ -38,7 +39,7 @@ static Value shuffle(OpBuilder &builder, Location loc, Value vector,
   return vector::ShuffleOp::create(builder, loc, vector, vector, indices);
 }
 
-/// Coordinates of every register, relative to those of register 0.
+/// Returns the coordinates of every register relative to those of register 0.
 static SmallVector<Coordinates> registerCoordinates(const Layout &layout) {
   SmallVector<Coordinates> result;
   for (int64_t r = 0; r < layout.axisSize(kRegister); ++r)
@@ -48,7 +49,7 @@ static SmallVector<Coordinates> registerCoordinates(const Layout &layout) {
 
 namespace {
 
-/// arith and math on tiles: the same operation on vectors.
+/// Converts operations of arith and math on tiles to operations on vectors.
 struct ElementwisePattern : ConversionPattern {
   ElementwisePattern(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), 1, context) {}
@@ -145,7 +146,8 @@ struct TransposePattern : OpConversionPattern<TransposeOp> {
   LogicalResult
   matchAndRewrite(TransposeOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // The layout carries the permutation; a view of a buffer keeps its parts.
+    // Only the layout changes: the vector, or the parts of a buffer, stay as
+    // they are.
     rewriter.replaceOpWithMultiple(op, {adaptor.getSource()});
     return success();
   }
@@ -172,7 +174,8 @@ struct ConvertLayoutPattern : OpConversionPattern<ConvertLayoutOp> {
   }
 };
 
-/// ReduceOp, of a dimension that each warp holds whole, or ReduceInWarpsOp.
+/// Converts ReduceInWarpsOp, and ReduceOp along a dimension that no two warps
+/// share.
 template <typename OpT> struct ReducePattern : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult
@@ -187,8 +190,9 @@ template <typename OpT> struct ReducePattern : OpConversionPattern<OpT> {
       return op.emitOpError("reduces along a dimension that is spread over "
                             "warps; run tile-decompose-reductions first");
 
-    // Registers of the source by the result register that they end in. A tile
-    // smaller than its layout's pattern has copies in registers; one counts.
+    // Groups the registers of the source by their register of the result. A
+    // tile smaller than the pattern of its layout has copies in registers, of
+    // which one is used.
     std::map<Coordinates, SmallVector<int64_t>> members;
     std::set<Coordinates> counted;
     for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(from))) {
@@ -216,8 +220,8 @@ template <typename OpT> struct ReducePattern : OpConversionPattern<OpT> {
                       : part;
     }
 
-    // Lanes that differ along `dim` exchange. Their number is a power of two,
-    // and so is that of every digit.
+    // Lanes that differ along `dim` exchange values. The extent of every digit
+    // of the lane axis is a power of two.
     int64_t position = 1, lanes = from.axisSize(kLane);
     for (const Digit &digit : from.axis(kLane)) {
       if (digit.stride != 0 && digit.dim == dim) {
@@ -233,7 +237,7 @@ template <typename OpT> struct ReducePattern : OpConversionPattern<OpT> {
   }
 
 private:
-  /// Every element from lane ^ mask.
+  /// Emits the exchange of every element with lane ^ mask.
   static Value exchange(OpBuilder &builder, Location loc, Value vector,
                         int64_t mask, int64_t lanes) {
     auto type = cast<VectorType>(vector.getType());
@@ -242,7 +246,7 @@ private:
     SmallVector<Value> parts;
     for (int64_t i = 0; i < type.getNumElements(); ++i) {
       Value value = vector::ExtractOp::create(builder, loc, vector, i);
-      // 32 bits are exchanged at a time.
+      // Shuffles exchange 32 bits at a time.
       if (bits < 32) {
         if (isa<FloatType>(element))
           value = arith::BitcastOp::create(builder, loc,
@@ -272,14 +276,14 @@ struct DotPattern : OpConversionPattern<DotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType type = tileType(op.getResult());
-    // verifyThreads() has seen to it that there is a layout, and tile.dot that
-    // it is one of a matrix instruction.
+    // verifyThreads() ensures that there is a layout, and the verifier of
+    // tile.dot that it is an MmaAttr.
     auto layout = cast<MmaAttr>(type.getEncoding());
     const Mma &mma = layout.getMma();
     if (mma.kind == MmaKind::Wgmma)
       return failure();
     SmallVector<int64_t, 2> shape = layout.getInstructionShape();
-    // Repetitions of the instruction in this warp.
+    // The repetitions of the instruction in one warp.
     int64_t rows = type.getDimSize(0) / (shape[0] * layout.getWarps()[0]);
     int64_t columns = type.getDimSize(1) / (shape[1] * layout.getWarps()[1]);
     int64_t steps = tileType(op.getA()).getDimSize(1) / mma.k;

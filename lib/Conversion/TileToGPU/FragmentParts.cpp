@@ -1,7 +1,8 @@
-//===- FragmentParts.cpp - Fragments from the loads they need -------------===//
+//===- FragmentParts.cpp - Fragments of only their own loads --------------===//
 //
-// MLIR folds a slice of a chain of insertions only if one insertion holds all
-// of it, and does not look through shuffles.
+// MLIR folds a slice of a chain of insertions only if one insertion contains
+// the whole slice, and it does not look through shuffles. This pattern does
+// both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@ static int64_t onlyElement(ArrayAttr array) {
 }
 
 namespace {
-/// Elements [begin, begin + size) of `part`.
+/// The elements [begin, begin + size) of `part`.
 struct Run {
   Value part;
   int64_t begin, size;
@@ -46,8 +47,8 @@ struct SliceOfParts : OpRewritePattern<vector::ExtractStridedSliceOp> {
   }
 
 private:
-  /// The inserted vector that element `index` of `value` comes from, and its
-  /// place there.
+  /// Returns the inserted vector that element `index` of `value` comes from,
+  /// and the position of the element in it.
   static std::optional<Run> insertedAt(Value value, int64_t index) {
     bool inserted = false;
     while (Operation *op = value.getDefiningOp()) {

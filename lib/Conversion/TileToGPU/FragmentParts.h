@@ -1,8 +1,9 @@
-//===- FragmentParts.h - Fragments from the loads they need -----*- C++ -*-===//
+//===- FragmentParts.h - Fragments of only their own loads ------*- C++ -*-===//
 //
-// `tile-vectorize` gathers a tile's loads in one vector, brings it into
-// register order and slices the fragments of products from that. Then every
-// fragment depends on every load; these patterns make it depend on its own.
+// `tile-vectorize` collects the loads of a tile in one vector, permutes it into
+// register order and extracts the fragments of MMAs from it. So every fragment
+// depends on every load. These patterns make each fragment depend only on the
+// loads that it needs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_FRAGMENTPARTS_H
@@ -12,9 +13,9 @@
 
 namespace tile {
 
-/// Adds a pattern that makes a rank-1 vector.extract_strided_slice of inserted
-/// parts, reached through any insertions, slices and shuffles, of just the
-/// parts that it reads. Slices of anything else are left alone.
+/// Adds a pattern for rank-1 vector.extract_strided_slice. It follows the slice
+/// through insertions, slices and shuffles and rebuilds it from the inserted
+/// parts that it reads. Other slices are unchanged.
 void populateFragmentPartsPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

@@ -33,7 +33,8 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
     Value position = add(index, coordinate);
     positions.push_back(position);
     if (mapped && mapped->repeats) {
-      // Apart, so that what the thread adds leaves a loop over starts.
+      // The parts of the thread and of the start are added separately, so that
+      // the part of the thread can be hoisted out of a loop over starts.
       lastOffset = add(lastOffset, buffer.scale(builder, loc, coordinate, dim));
       if (!matchPattern(index, m_Zero()))
         lastOffset =
@@ -49,8 +50,9 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
   last = dist.element(0, 0, 0);
 }
 
-/// The distance in storage, per result of the map, between two registers of a
-/// thread; nothing if threads differ.
+/// Returns the distance in storage between two registers of a thread, one
+/// number per result of the map; std::nullopt if threads have different
+/// distances.
 std::optional<SmallVector<int64_t>> GlobalAccess::storageDistance(int64_t from,
                                                                   int64_t to) {
   SmallVector<int64_t> distance;
@@ -123,7 +125,7 @@ Value GlobalAccess::inBounds(int64_t r) {
     if (!count)
       continue;
     Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
-    // Unsigned, so that what lies before the buffer is out of bounds too.
+    // An unsigned comparison, so that negative coordinates are out of bounds.
     if (position)
       place = arith::AddIOp::create(builder, loc, position, place);
     Value inside = arith::CmpIOp::create(builder, loc,

@@ -1,4 +1,4 @@
-//===- GlobalAccess.h - Accesses of a tile to global memory --- -*- C++ -*-===//
+//===- GlobalAccess.h - Accesses of a tile to global memory -----*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
 
@@ -7,28 +7,32 @@
 
 namespace tile {
 
-/// Offsets into, and bounds of, a global buffer for each register of a tile.
+/// Emits the offset in a global buffer and the bounds check of each register of
+/// a tile.
 class GlobalAccess {
 public:
   GlobalAccess(mlir::OpBuilder &builder, mlir::Location loc, const Layout &dist,
                const BufferParts &buffer, mlir::ValueRange indices);
 
-  /// The offset of register r. Each is reached from the one before, so that
-  /// one distance, not one per register, stays alive in a loop.
+  /// Emits the offset of register r, in elements. It is computed from that of
+  /// the previous register, so that a loop keeps one distance alive instead of
+  /// one per register.
   mlir::Value offset(int64_t r);
-  /// The distances that decide whether register r is in bounds.
+  /// Returns the distances that decide whether register r is in bounds.
   llvm::SmallVector<int64_t> boundsKey(int64_t r);
-  /// Whether register r may be out of bounds.
+  /// Returns true if register r may be out of bounds.
   bool isBounded(int64_t r) { return !boundsKey(r).empty(); }
-  /// Whether register r is in bounds; null if it always is. In 32 bits: the
-  /// manifest bounds extents by 2^31.
+  /// Emits the bounds check of register r; returns null if it is always in
+  /// bounds. The check uses 32 bits, since the manifest limits extents to below
+  /// 2^31.
   mlir::Value inBounds(int64_t r);
 
 private:
-  /// How a buffer with a #tile.map finds the offset of a register. Where the
-  /// start is known to be one from which the layout repeats, the coordinates in
-  /// storage of start, thread and register add up, as far as the registers'
-  /// are found to by enumeration; else each register is mapped by itself.
+  /// The state for a buffer with a #tile.map. If the start is a multiple of the
+  /// period of the map, the storage coordinates of a register are the sum of
+  /// those of the start, the thread and the register; an enumeration of all
+  /// threads checks the part of the register. Otherwise the map is applied to
+  /// each register.
   struct Mapped {
     bool repeats = false;
     Layout digits; // tile -> storage
@@ -37,8 +41,9 @@ private:
                                                             int64_t to);
   mlir::Value mappedOffset(int64_t r);
 
-  /// In bounds is (i32) position + distance < count, unsigned; or, with no
-  /// position, distance < count, signed. No count: always in bounds.
+  /// The bounds check of a dimension, in i32: position + distance < count,
+  /// unsigned; or, if `position` is null, distance < count, signed. If `count`
+  /// is null, the dimension is always in bounds.
   struct Bounds {
     mlir::Value position, count;
   };
@@ -51,17 +56,17 @@ private:
   const BufferParts &buffer;
   llvm::SmallVector<Bounds> bounds;
   mlir::Value lastOffset;
-  /// Register and coordinates that lastOffset is of.
+  /// The register of lastOffset and its coordinates.
   int64_t lastRegister = 0;
   llvm::SmallVector<int64_t, 4> last;
   std::optional<Mapped> mapped;
-  /// Of register 0, per dimension.
+  /// The coordinates of register 0, one per dimension.
   llvm::SmallVector<mlir::Value> positions;
 };
 
-/// Accesses to the same side of the bounds, in order.
+/// Consecutive accesses with one bounds check.
 struct Run {
-  int64_t begin, end; // of AccessGroups, in accesses
+  int64_t begin, end; // numbers of accesses in AccessGroups
 };
 
 llvm::SmallVector<Run> runsOfEqualBounds(GlobalAccess &access,

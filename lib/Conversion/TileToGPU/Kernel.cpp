@@ -17,8 +17,8 @@ using namespace tile;
 // The manifest, as attributes
 //===----------------------------------------------------------------------===//
 
-/// An expression of docs/Manifest.md; the verifiers of tile.grid and
-/// tile.require admit nothing else.
+/// Returns `value` as an expression of the manifest (docs/Manifest.md). The
+/// verifiers of tile.grid and tile.require allow no other values.
 static Attribute launchExpression(Value value) {
   Builder builder(value.getContext());
   APInt constant;
@@ -60,9 +60,9 @@ static std::string typeName(Type type) {
   return name;
 }
 
-/// The elements of storage of a buffer with a map, as an expression of the
-/// extents of parameter `argument`: the product of the extents of the results,
-/// each 1 + the largest sum of its digits.
+/// Returns the storage of a buffer with a map, in elements, as an expression of
+/// the extents of parameter `argument`. It is the product of the extents of the
+/// results; each extent is 1 + the largest sum of the digits of the result.
 static Attribute storageExpression(BufferType buffer, unsigned argument) {
   Builder builder(buffer.getContext());
   auto number = [&](int64_t value) -> Attribute {
@@ -112,7 +112,7 @@ static Attribute storageExpression(BufferType buffer, unsigned argument) {
   return known == 1 ? product : apply("mul", product, number(known));
 }
 
-/// One entry of `params`; `null` is a unit attribute.
+/// Returns one entry of `params`; a unit attribute stands for `null`.
 static Attribute parameter(Type type, StringRef name, unsigned argument,
                            bool nonNegative) {
   Builder builder(type.getContext());
@@ -157,9 +157,10 @@ static Attribute parameter(Type type, StringRef name, unsigned argument,
   return builder.getDictionaryAttr(fields);
 }
 
-/// Takes the requirements out of the kernel. Those that constants decide need
-/// no check at launch, or are errors.
-static FailureOr<ArrayAttr> takeRequirements(KernelOp kernel) {
+/// Removes the requirements from the kernel and returns them as attributes. A
+/// requirement on constants needs no check at launch if it is met, and is an
+/// error if not.
+static FailureOr<ArrayAttr> extractRequirements(KernelOp kernel) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> requirements;
   for (auto op : llvm::make_early_inc_range(
@@ -219,11 +220,12 @@ FailureOr<mlir::gpu::GPUFuncOp>
 tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = kernel.getLoc();
-  FailureOr<ArrayAttr> requirements = takeRequirements(kernel);
+  FailureOr<ArrayAttr> requirements = extractRequirements(kernel);
   if (failed(requirements))
     return failure();
 
-  // Signature: per buffer its pointer, dynamic extents and dynamic strides.
+  // Signature: for each buffer its pointer, dynamic extents and dynamic
+  // strides.
   SmallVector<Type> inputs;
   SmallVector<Attribute> params;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
@@ -240,7 +242,7 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
     parts.erase(parts.begin() + 1); // a kernel's buffers start at offset 0
     llvm::append_range(inputs, parts);
   }
-  // Then one tensor map after another, by value.
+  // The tensor maps follow, each by value.
   prepareRoles(kernel, chip.warpSize);
   SmallVector<Attribute> maps = collectTensorMaps(kernel, inputs.size());
   llvm::append_range(params, maps);
@@ -250,7 +252,7 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
       builder.getFunctionType(inputs, TypeRange()));
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
-  // Without this, ptxas ignores the registers that roles ask for.
+  // Without this, ptxas ignores the numbers of registers of the roles.
   if (setsRegisters(kernel)) {
     func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
@@ -283,7 +285,7 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
     func->setAttr(TileDialect::kOverlapsPreviousAttr, builder.getUnitAttr());
   grid->erase();
 
-  // Arguments of the old body in terms of the new ones.
+  // Compute the arguments of the old body from the new ones.
   Block &entry = func.getBody().front();
   builder.setInsertionPointToStart(&entry);
   Value zero;
@@ -319,7 +321,7 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   builder.setInsertionPointToEnd(&entry);
   mlir::gpu::ReturnOp::create(builder, loc);
 
-  // Shared memory: one block of bytes.
+  // Shared memory is one array of bytes.
   if (chip.vendor == Vendor::AMD && sharedBytes > 0)
     func.addWorkgroupAttribution(
         MemRefType::get(

@@ -8,14 +8,15 @@
 
 namespace tile {
 
-/// What a buffer is at S5: a rank-1 memref, the offset of its first element
-/// (index), its dynamic extents and its dynamic strides (index each).
+/// Returns the types of the values that represent a buffer at S5: a rank-1
+/// memref, the offset of its first element in elements (index), its dynamic
+/// extents and its dynamic strides (index each).
 llvm::SmallVector<mlir::Type> flattenBuffer(BufferType buffer);
 
-/// Moves the body of `kernel`, whose operations stay as they are, into a new
-/// gpu.func at the builder's insertion point, with the manifest as attributes.
-/// Buffer arguments become casts from their parts. An error says which
-/// requirement on extents cannot be met.
+/// Moves the body of `kernel` into a new gpu.func at the builder's insertion
+/// point, without converting its operations. The attributes of the function are
+/// the manifest. Buffer arguments become casts from their parts. Fails with an
+/// error if a requirement on extents cannot be met.
 mlir::FailureOr<mlir::gpu::GPUFuncOp>
 outlineKernel(KernelOp kernel, const Chip &chip, mlir::OpBuilder &builder);
 

@@ -1,4 +1,4 @@
-//===- LaunchPatterns.cpp - Kernels that overlap the one before -----------===//
+//===- LaunchPatterns.cpp - Dependent kernel launches ---------------------===//
 
 #include "Patterns.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// On chips where kernels follow each other there is nothing to do.
+/// Converts an operation of dependent launches; erases it on chips without
+/// dependent launches.
 template <typename Op, typename DeviceOp>
 struct LaunchPattern : OpConversionPattern<Op> {
   LaunchPattern(const TypeConverter &converter, MLIRContext *context,

@@ -11,14 +11,15 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// A register and lane of the tile's layout.
+/// A register and a lane of the tile's layout.
 struct Place {
   int64_t reg, lane;
 };
 } // namespace
 
-/// Who holds element (row, column) of the 8x8 matrix in the registers from
-/// `reg` on (PTX ISA, "ldmatrix" and "stmatrix").
+/// Returns the register and lane that hold element (row, column) of the 8x8
+/// matrix in the registers from `reg` on. Source: PTX ISA, "ldmatrix" and
+/// "stmatrix".
 static Place holderOf(int64_t reg, int64_t row, int64_t column,
                       bool transpose) {
   if (transpose)
@@ -26,8 +27,8 @@ static Place holderOf(int64_t reg, int64_t row, int64_t column,
   return {reg + column % 2, 4 * row + column / 2};
 }
 
-/// The digits of the register axis above the lowest `count` registers; nothing
-/// if a digit straddles that boundary unevenly.
+/// Returns the digits of the register axis above the lowest `count` registers;
+/// std::nullopt if `count` does not divide the extents there.
 static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
   Digits result;
   for (Digit digit : dist.axis(kRegister)) {
@@ -42,8 +43,8 @@ static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
   return count == 1 ? std::optional(result) : std::nullopt;
 }
 
-/// The layout of the row addresses, if the coordinates are linear in the bits
-/// of the lane.
+/// Returns the layout of the row addresses, if the coordinates are linear in
+/// the bits of the lane.
 static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
                                           bool transpose) {
   std::optional<Digits> groups = registersAbove(dist, 2 * matrices);
@@ -56,7 +57,7 @@ static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
     Place place =
         bit < 8 ? holderOf(0, bit, 0, transpose) : Place{2 * (bit / 8), 0};
     if (bit / 8 >= matrices) {
-      lanes.push_back({2, 0, 0}); // not read
+      lanes.push_back({2, 0, 0}); // the addresses of these lanes are not read
       continue;
     }
     auto coordinates = dist.element(place.reg, place.lane, 0);
@@ -75,10 +76,11 @@ static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
                              dist.shape());
 }
 
-/// Every row is 8 elements side by side, 16-byte aligned, and begins where the
-/// addresses say.
-static bool holds(const Layout &dist, const Layout &memory,
-                  ArrayRef<int64_t> start, const MatrixAccess &matrices) {
+/// Checks that every matrix row is 8 contiguous elements, aligned to 16 bytes,
+/// at the address that `matrices` gives.
+static bool hasContiguousRows(const Layout &dist, const Layout &memory,
+                              ArrayRef<int64_t> start,
+                              const MatrixAccess &matrices) {
   auto offset = [&](SmallVector<int64_t, 4> coordinates) {
     for (auto [coordinate, shift] : llvm::zip_equal(coordinates, start))
       coordinate += shift;
@@ -122,7 +124,7 @@ std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
       if (!access)
         continue;
       MatrixAccess candidate{matrices, transpose, *access};
-      if (holds(dist, memory, start, candidate))
+      if (hasContiguousRows(dist, memory, start, candidate))
         return candidate;
     }
   }

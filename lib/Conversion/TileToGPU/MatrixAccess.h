@@ -8,30 +8,32 @@
 
 namespace tile {
 
-/// How load_matrix reads and store_matrix writes a distributed tile: access g of
-/// lane l begins at the row access.element(g, l, warp) and has registers
-/// [2 * matrices * g, 2 * matrices * (g + 1)).
+/// The accesses by which load_matrix reads, or store_matrix writes, a
+/// distributed tile. Lane l passes the address of the row that starts at
+/// access.element(g, l, warp) to access g. Access g has the registers
+/// [2 * matrices * g, 2 * matrices * (g + 1)) of a thread.
 struct MatrixAccess {
   int64_t matrices; ///< 8x8 matrices per instruction: 1, 2 or 4
   bool transpose;
   Layout access;
 };
 
-/// Matches the tile `dist` at `start` of shared memory against 8x8 matrices
-/// whose rows are 16 bytes side by side, plain or transposed; checked for
-/// every element. Nothing if the layouts do not fit.
+/// Finds the accesses to a tile with layout `dist` at `start` of a shared
+/// buffer by 8x8 matrices, plain or transposed, whose rows are 16 contiguous
+/// bytes. The result is checked for every element. Returns std::nullopt if the
+/// layouts do not fit.
 std::optional<MatrixAccess> matchMatrixAccess(const Layout &dist,
                                               const Layout &memory,
                                               llvm::ArrayRef<int64_t> start,
                                               unsigned elementBits);
 
-/// The tile as a vector of `type`.
+/// Emits loads of the tile and returns it as a vector of `type`.
 mlir::Value emitLoadMatrix(mlir::OpBuilder &builder, mlir::Location loc,
                            const MatrixAccess &matrices, mlir::VectorType type,
                            BufferType buffer, llvm::ArrayRef<int64_t> start,
                            mlir::Value memory, mlir::Value offset);
 
-/// Stores a tile, of which no element may have copies.
+/// Emits stores of a tile. No element may have copies.
 void emitStoreMatrix(mlir::OpBuilder &builder, mlir::Location loc,
                      const MatrixAccess &matrices, mlir::Value vector,
                      BufferType buffer, llvm::ArrayRef<int64_t> start,

@@ -1,7 +1,7 @@
 //===- MemoryPatterns.cpp - Loads, stores and copies ----------------------===//
 //
-// Every element is stored or copied once: of the threads that hold copies of an
-// element, the first acts.
+// Every element is stored or copied once: if several threads hold copies of an
+// element, only the first of them stores it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ using namespace tile;
 
 namespace {
 
-/// Reads a tile from global memory; zero out of bounds and, if `active` is
-/// given, in threads where it is false.
+/// Emits loads of a tile from global memory. Elements are zero out of bounds
+/// and, if `active` is not null, in threads where it is false.
 Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
                  const Layout &dist, const BufferParts &buffer,
                  ValueRange indices, const Chip &chip, Value active = {}) {
@@ -70,7 +70,8 @@ Value loadGlobal(OpBuilder &builder, Operation *op, VectorType type,
   return fromAccesses(builder, loc, type, dist, groups, parts);
 }
 
-/// Lets `emit` emit what only the threads do that act for their copies.
+/// Calls `emit` with the insertion point inside a branch for the threads that
+/// hold the first copies of their elements.
 void emitForOwner(OpBuilder &builder, Location loc, const Layout &dist,
                   llvm::function_ref<void()> emit) {
   OpBuilder::InsertionGuard guard(builder);
@@ -227,7 +228,7 @@ struct CopyPattern : MemoryPattern<CopyOp> {
     Layout dist = copyLayout(source.type, dest.type, warps, elements);
 
     if (op.getAsync() && chip.asyncCopy) {
-      // Both sides at once: what is together in one must be in the other.
+      // The width for both sides: a group must be contiguous in both memories.
       MemoryOperand operands[] = {memoryOperand(source, indices),
                                   memoryOperand(dest, origin)};
       WidthRequest request = anyWidth(
@@ -236,8 +237,8 @@ struct CopyPattern : MemoryPattern<CopyOp> {
       AccessGroups groups = width.groups;
       int64_t bytes = dest.type.getElementBits() / 8;
       if (groups.width * bytes >= 4) {
-        // The neighbours of what one thread cannot copy at once go to
-        // neighbouring threads.
+        // If a thread cannot copy all its neighbouring elements by one access,
+        // neighbouring threads copy neighbouring accesses.
         if (groups.width < elements) {
           Layout narrow =
               copyLayout(source.type, dest.type, warps, groups.width);
@@ -287,9 +288,10 @@ struct CopyPattern : MemoryPattern<CopyOp> {
   }
 
 private:
-  /// How threads share a copy: up to `elements` each along the dimension that
-  /// is fast in global memory; where another one is fast in shared memory, 8
-  /// bytes along that as well, so that both sides are wide.
+  /// Returns the distributed layout of a copy. Each thread copies up to
+  /// `elements` along the dimension that is contiguous in global memory. If
+  /// another dimension is contiguous in shared memory, each thread also copies
+  /// 8 bytes along that one, so that accesses to both memories are wide.
   Layout copyLayout(BufferType source, BufferType dest, int64_t warps,
                     int64_t elements) const {
     ArrayRef<int64_t> shape = dest.getShape();

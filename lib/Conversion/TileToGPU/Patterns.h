@@ -7,45 +7,46 @@
 
 namespace tile {
 
-/// load, store and copy.
+/// Adds patterns for load, store and copy.
 void populateMemoryPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 
-/// atomic_rmw.
+/// Adds patterns for atomic_rmw.
 void populateAtomicPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 
-/// alloc, slice, dim, barriers and groups of asynchronous copies.
+/// Adds patterns for alloc, slice, dim, barriers and groups of asynchronous
+/// copies.
 void populateBufferPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 
-/// Everything that works on tiles in registers.
+/// Adds patterns for operations on tiles in registers.
 void populateComputePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
-/// What the copy engine does.
+/// Adds patterns for TMA operations with tensor maps.
 void populateBulkPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip);
 
-/// Roles of warps, barriers in memory, and waiting for products.
+/// Adds patterns for warp roles, mbarriers, and waits for MMAs.
 void populateRolePatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip);
 
-/// Waiting for the kernel before and starting the one behind.
+/// Adds patterns for dependent kernel launches.
 void populateLaunchPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns,
                             const Chip &chip);
 
-/// What the copy engine adds to memory.
+/// Adds patterns for bulk reductions without tensor maps (bulk_add).
 void populateBulkAddPatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
-/// Products that read shared memory themselves, and their fences.
+/// Adds patterns for wgmma and its fences.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
 

@@ -1,4 +1,4 @@
-//===- RolePatterns.cpp - Roles, barriers and the copy engine -------------===//
+//===- RolePatterns.cpp - Warp roles and mbarriers ------------------------===//
 
 #include "BufferParts.h"
 #include "Patterns.h"
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace tile;
 
-/// Warps that multiply together, and that change their registers together.
+/// The warps of a warpgroup, which execute wgmma and setmaxnreg together.
 static constexpr int64_t kGroupWarps = 4;
 
 //===----------------------------------------------------------------------===//
@@ -46,21 +46,22 @@ Value threadNumber(OpBuilder &builder, Location loc) {
                                       thread);
 }
 
-/// Groups of four warps that take turns, and the barriers at which they wait
-/// for theirs: one each, after those of the roles.
+/// The warpgroups that take turns. Each waits for its turn at a named barrier
+/// of its own; these barriers follow those of the roles.
 class Turns {
 public:
   explicit Turns(WarpRolesOp roles)
       : groups(roles.getWarps().front() / kGroupWarps),
         firstBarrier(roles.getRoles().size() + 1) {}
 
-  /// The group of this thread waits, after another one has passed its turn.
+  /// Emits the wait of this thread's warpgroup for the end of the previous
+  /// warpgroup's turn.
   void await(OpBuilder &builder, Location loc) {
     tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier,
                                       emitGroup(builder, loc), kThreads,
                                       /*arrive=*/false);
   }
-  /// The next group may go on.
+  /// Emits the end of the turn: the next warpgroup may start.
   void pass(OpBuilder &builder, Location loc) {
     Value group = emitGroup(builder, loc);
     Value next = arith::AddIOp::create(builder, loc, group,
@@ -70,7 +71,8 @@ public:
     tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier, next,
                                       kThreads, /*arrive=*/true);
   }
-  /// The last group lets the first one begin.
+  /// Emits the start of the first turn: the last warpgroup lets the first one
+  /// start.
   void begin(OpBuilder &builder, Location loc) {
     auto branch = scf::IfOp::create(
         builder, loc, isLast(builder, loc, emitGroup(builder, loc)),
@@ -83,10 +85,11 @@ public:
 
 private:
   static constexpr int64_t kGroupThreads = 128;
-  /// Those that wait, and those that let them go on.
+  /// The threads of a barrier: a warpgroup that waits and one that arrives.
   static constexpr int64_t kThreads = 2 * kGroupThreads;
 
-  /// The same in all lanes, and the back end knows it.
+  /// Emits the number of this thread's warpgroup. The shuffle tells the back
+  /// end that it is uniform in the warp.
   static Value emitGroup(OpBuilder &builder, Location loc) {
     Value group = arith::ShRUIOp::create(
         builder, loc, threadNumber(builder, loc),
@@ -106,15 +109,15 @@ private:
 
 } // namespace
 
-/// Whether `op` does something by itself, and returns nothing.
+/// Returns true if `op` has side effects, no results and no regions.
 static bool hasEffect(Operation *op) {
   return op->getNumRegions() == 0 && op->getNumResults() == 0 &&
          !op->hasTrait<OpTrait::IsTerminator>() && !isa<WaitBarrierOp>(op) &&
          !isMemoryEffectFree(op);
 }
 
-/// Has one thread do each operation with effects in a role whose warp does the
-/// rest.
+/// Puts each operation with effects of a role into a branch for one elected
+/// thread. The whole warp runs the other operations.
 static void electForEffects(Region &role) {
   SmallVector<Operation *> effects;
   role.walk([&](Operation *op) {
@@ -134,7 +137,7 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
   bool savesRegisters = kernel->hasAttr(TileDialect::kSavesRegistersAttr);
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
-      // Barrier 0 is that of the block.
+      // Named barrier 0 is that of the block; role i has barrier i + 1.
       int64_t threads = roles.getWarps()[i] * warpSize;
       Turns turns(roles);
       bool takesTurns = false;
@@ -182,7 +185,7 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
     for (int32_t warps : op.getWarps())
       threads += warps * chip.warpSize;
     Value thread = threadNumber(rewriter, loc);
-    // The same in all lanes, and the back end knows it.
+    // The shuffle tells the back end that the number is uniform in the warp.
     Value warp = arith::ShRUIOp::create(
         rewriter, loc, thread,
         constantI32(rewriter, loc, llvm::Log2_64(chip.warpSize)));
@@ -203,7 +206,7 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
       return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
                                    warp, constantI32(rewriter, loc, end));
     };
-    // Roles that share a group of four warps change its registers together.
+    // Roles that share a warpgroup change its registers together.
     ArrayRef<Role> rest = roles;
     while (!rest.empty()) {
       size_t count = 1;
@@ -241,7 +244,7 @@ private:
   struct Role {
     Region *region;
     size_t number;
-    /// Its warps.
+    /// The warps of the role: [begin, end).
     int64_t begin, end;
   };
 
@@ -250,18 +253,18 @@ private:
     std::optional<ArrayRef<int32_t>> registers = op.getRegisters();
     if (!registers)
       return;
-    // What a thread gets at the start; see the PTX ISA, "setmaxnreg".
+    // The registers that a thread starts with (PTX ISA, "setmaxnreg").
     int64_t share = getRegisterShare(threads), count = (*registers)[role];
     if (count != share)
       tile::gpu::SetRegistersOp::create(rewriter, op.getLoc(), count,
                                         /*increase=*/count > share);
   }
 
-  /// Moves a role to where the rewriter is: the first whole, others into one
-  /// thread, which is elected. Of that the back end knows that it is one, so
-  /// what the copy engine takes from uniform registers needs no loop over
-  /// lanes. To save registers, others into one warp, of which a thread is
-  /// elected for each operation (electForEffects).
+  /// Moves the body of a role to the insertion point. All threads run the first
+  /// role. One elected thread runs each other role: the back end knows that
+  /// only one lane is active, so TMA operands in uniform registers need no loop
+  /// over lanes. If `savesRegisters`, one warp runs each other role instead,
+  /// and a thread is elected for each operation with effects (electForEffects).
   void emitRole(const Role &role, Value warp, bool savesRegisters,
                 ConversionPatternRewriter &rewriter) const {
     OpBuilder::InsertionGuard guard(rewriter);
@@ -285,7 +288,7 @@ private:
   }
 };
 
-/// The place of barrier number `index`.
+/// Emits the offset of mbarrier number `index`.
 Value barrierAt(OpBuilder &builder, Location loc, const BufferParts &barriers,
                 Value index) {
   return arith::AddIOp::create(builder, loc, barriers.offset, index);

@@ -1,4 +1,4 @@
-//===- SinkFragmentLoads.cpp - Read fragments where they are used ---------===//
+//===- SinkFragmentLoads.cpp - Move loads of fragments to their uses ------===//
 
 #include "FragmentParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,8 +16,8 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// The earliest operation of op's block that uses it, itself or inside a
-/// region; null if there is none or a use lies elsewhere.
+/// Returns the first operation in the block of `op` that uses its results,
+/// itself or inside a region; null if there is none or a use is elsewhere.
 static Operation *firstUserInBlock(Operation *op) {
   Operation *first = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -30,8 +30,8 @@ static Operation *firstUserInBlock(Operation *op) {
   return first;
 }
 
-/// The address operand of a load of a fragment from shared memory; null if op
-/// is none.
+/// Returns the address operand of a load of a fragment from shared memory; null
+/// if `op` is not such a load.
 static OpOperand *fragmentAddress(Operation &op) {
   if (isa<tile::gpu::LoadMatrixOp>(op))
     return &op.getOpOperand(1);
@@ -43,7 +43,7 @@ static OpOperand *fragmentAddress(Operation &op) {
   return &load.getIndicesMutable()[0];
 }
 
-/// Whether op only names parts of what its operands hold.
+/// Returns true if `op` only selects or rearranges elements of its operands.
 static bool isRearrangement(Operation &op) {
   return isa<vector::ExtractOp, vector::ExtractStridedSliceOp,
              vector::FromElementsOp, vector::InsertStridedSliceOp,
@@ -62,8 +62,8 @@ struct SinkFragmentLoads
   }
 
 private:
-  /// base + constant is free beside the access, as the immediate of its
-  /// address, but takes a register when it is hoisted out of a loop.
+  /// Moves an addition base + constant to the access. There it is free, as the
+  /// immediate of the address; hoisted out of a loop it needs a register.
   static void sinkConstantOffset(OpOperand &index) {
     auto add = index.get().getDefiningOp<arith::AddIOp>();
     if (!add || !matchPattern(add.getRhs(), m_Constant()) ||
@@ -74,8 +74,9 @@ private:
   }
 
   static void sinkIn(Block &block) {
-    // From the back, so that users have moved before what they use. `fence` is
-    // the first operation below that loads must stay above.
+    // Visits operations from the end, so that users move before the operations
+    // that they use. `fence` is the first operation below the current one that
+    // loads must not cross.
     Operation *fence = nullptr;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
       OpOperand *address = fragmentAddress(op);

@@ -1,4 +1,4 @@
-//===- ThreadAddress.cpp - Where a thread's elements are ------------------===//
+//===- ThreadAddress.cpp - Coordinates and addresses of a thread ----------===//
 
 #include "ThreadAddress.h"
 #include "Roles.h"
@@ -13,7 +13,7 @@ static Value constant(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, value, 32);
 }
 
-/// value op constant, with the trivial cases folded.
+/// Emits `value` OpT `constant` and folds trivial cases.
 template <typename OpT>
 static Value combine(OpBuilder &builder, Location loc, Value value,
                      int64_t operand, int64_t neutral) {
@@ -28,7 +28,8 @@ static Value sum(OpBuilder &builder, Location loc, Value a, Value b) {
   return arith::AddIOp::create(builder, loc, a, b);
 }
 
-/// (value / divisor) % extent * stride; `last` if nothing remains above.
+/// Emits (value / divisor) % extent * stride. `last` means that the remainder
+/// is not needed, because there is no higher digit.
 static Value emitDigit(OpBuilder &builder, Location loc, Value value,
                        int64_t divisor, int64_t extent, int64_t stride,
                        bool last) {
@@ -38,8 +39,9 @@ static Value emitDigit(OpBuilder &builder, Location loc, Value value,
   return combine<arith::MulIOp>(builder, loc, value, stride, 1);
 }
 
-/// The number of the thread. Where roles divide the registers, those that
-/// compute have none to keep coordinates in while a loop runs.
+/// Emits the number of the thread. If roles have different numbers of
+/// registers, it is read again at each use, because the consumers have no
+/// registers to keep coordinates in during a loop.
 static Value emitThread(OpBuilder &builder, Location loc) {
   Operation *parent = builder.getInsertionBlock()->getParentOp();
   auto func = dyn_cast<mlir::gpu::GPUFuncOp>(parent);
@@ -58,7 +60,7 @@ SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
   int64_t lanes = layout.axisSize(kLane);
   SmallVector<Value> coordinates(layout.rank());
   for (unsigned axis : {kLane, kWarp}) {
-    // Thread = lane + warp * lanes.
+    // The number of the thread is lane + warp * lanes.
     int64_t divisor = axis == kLane ? 1 : lanes;
     ArrayRef<Digit> digits = layout.axis(axis);
     for (auto [i, digit] : llvm::enumerate(digits)) {
@@ -128,8 +130,8 @@ int64_t SharedOffsets::offsetOf(int64_t r, int64_t thread) const {
   return memory.offset(coords);
 }
 
-/// The whole function: mixed-radix digits of every coordinate, then the
-/// swizzle.
+/// Emits the complete offset of access r: the mixed-radix digits of every
+/// coordinate, then the swizzle.
 Value SharedOffsets::emitOffset(int64_t r) {
   auto distance = access.element(r, 0, 0);
   Value offset;

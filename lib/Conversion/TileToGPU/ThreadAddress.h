@@ -1,7 +1,7 @@
-//===- ThreadAddress.h - Where a thread's elements are ----------*- C++ -*-===//
+//===- ThreadAddress.h - Coordinates and addresses of a thread --*- C++ -*-===//
 //
-// Emits the coordinates and addresses of the elements that a thread holds. The
-// layouts are static; only lane and warp are values.
+// Emits the coordinates and addresses of the elements that a thread holds.
+// Layouts are static; only the numbers of the lane and the warp are values.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
@@ -12,39 +12,40 @@
 
 namespace tile {
 
-/// i32 coordinates, one per dimension, of register 0 of the calling thread.
-/// Register r is at a constant distance from there: layout.element(r, 0, 0).
+/// Emits the coordinates (i32, one per dimension) of register 0 of the calling
+/// thread. Those of register r have the constant distance
+/// layout.element(r, 0, 0).
 llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
                                                      mlir::Location loc,
                                                      const Layout &layout);
 
-/// The number of the copy that the calling thread holds of its elements, times
-/// `weight` of each replicating digit; null if threads hold no copies. With
-/// the digits' places in the lane as weights it is the distance to the lane
-/// that holds the first copy.
+/// Emits the number of the copy of its elements that the calling thread holds;
+/// returns null if threads hold no copies. If `byPlace`, each replicating digit
+/// is weighted by its place value in the lane: the result is the distance to
+/// the lane that holds the first copy.
 mlir::Value emitCopyNumber(mlir::OpBuilder &builder, mlir::Location loc,
                            const Layout &layout, bool byPlace);
 
-/// Whether the calling thread is the first of those that hold copies of its
-/// elements, an i1; null if threads hold no copies.
+/// Emits an i1 that is true if the calling thread holds the first copies of its
+/// elements; returns null if threads hold no copies.
 mlir::Value emitIsOwner(mlir::OpBuilder &builder, mlir::Location loc,
                         const Layout &layout);
 
-/// Offsets, in elements, of accesses to a memory layout. Access r of the
-/// calling thread is at the element access.element(r, lane, warp) + start.
-/// The swizzled offset of access 0 is computed once; the others differ from it
-/// by an exclusive or and a constant wherever that holds for every thread, as
-/// is checked here by enumeration.
+/// Emits the offsets, in elements, of accesses to a memory layout. Access r of
+/// the calling thread is at the element access.element(r, lane, warp) + start.
+/// The swizzled offset of access 0 is computed once. The offset of another
+/// access is derived from it by an xor and an addition of constants if this is
+/// correct in every thread, which is checked by enumeration; otherwise it is
+/// computed in full.
 class SharedOffsets {
 public:
-  /// `origin` is the offset of the buffer, an index; it is part of what at()
-  /// returns.
+  /// `origin` is the offset of the buffer, an index; at() includes it.
   SharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, Layout access,
                 Layout memory, llvm::ArrayRef<int64_t> start,
                 mlir::Value origin);
 
-  /// The offset of access r, an index. A constant part is added last, so that
-  /// it can become the immediate of an address.
+  /// Emits the offset of access r, an index. A constant part is added last, so
+  /// that it can become the immediate of an address.
   mlir::Value at(int64_t r);
 
 private:
@@ -56,8 +57,8 @@ private:
   Layout access, memory;
   llvm::SmallVector<int64_t> start;
   llvm::SmallVector<mlir::Value> coordinates;
-  llvm::SmallVector<int64_t> first; // offsets of access 0, by thread
-  mlir::Value base;                 // the same, i32
+  llvm::SmallVector<int64_t> first; // offsets of access 0, per thread
+  mlir::Value base;                 // offset of access 0 of this thread, i32
   mlir::Value origin;
 };
 

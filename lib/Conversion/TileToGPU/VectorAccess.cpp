@@ -1,4 +1,4 @@
-//===- VectorAccess.cpp - A tile's vector and its accesses ----------------===//
+//===- VectorAccess.cpp - Vectors of tiles and their accesses -------------===//
 
 #include "VectorAccess.h"
 #include "ThreadAddress.h"
@@ -39,7 +39,8 @@ Value tile::fromAccesses(OpBuilder &builder, Location loc, VectorType type,
     result = vector::InsertStridedSliceOp::create(
         builder, loc, part, result,
         ArrayRef<int64_t>{int64_t(i) * groups.width}, ArrayRef<int64_t>{1});
-  // Access order to register order; copies share their element's place.
+  // Permutes from access order to register order; copies of an element have the
+  // place of that element.
   std::map<SmallVector<int64_t, 4>, int64_t> places;
   for (auto [place, r] : llvm::enumerate(groups.order))
     places[dist.element(r, 0, 0)] = place;
@@ -88,10 +89,11 @@ SmallVector<Value> tile::sharedOffsets(OpBuilder &builder, Location loc,
   return result;
 }
 
-/// The parameters of a kernel take one argument for a scalar, and one each for
-/// the pointer, the dynamic extents and the dynamic strides of a buffer.
+/// Returns the name of the parameter that `memory` belongs to. A scalar
+/// parameter has one function argument; a buffer has one each for its pointer,
+/// its dynamic extents and its dynamic strides.
 static std::string nameOf(Value memory) {
-  // While buffers are taken apart, their parts are cast to one and back.
+  // During the conversion, the parts of a buffer are cast to a buffer and back.
   while (auto parts = memory.getDefiningOp<UnrealizedConversionCastOp>()) {
     auto whole =
         parts.getNumOperands() == 1

@@ -1,4 +1,4 @@
-//===- VectorAccess.h - A tile's vector and its accesses ------ -*- C++ -*-===//
+//===- VectorAccess.h - Vectors of tiles and their accesses -----*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
 
@@ -9,14 +9,15 @@
 
 namespace tile {
 
-/// One access, aligned to its own size.
+/// Emits one load that is aligned to its own size.
 mlir::Value loadVector(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value memory, mlir::Value offset,
                        mlir::VectorType type);
 void storeVector(mlir::OpBuilder &builder, mlir::Location loc,
                  mlir::Value value, mlir::Value memory, mlir::Value offset);
 
-/// The vector of a tile from its accesses, and back.
+/// Emits the conversion of the accesses of a tile to its vector (fromAccesses)
+/// or back (toAccesses).
 mlir::Value fromAccesses(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::VectorType type, const Layout &dist,
                          const AccessGroups &groups,
@@ -26,25 +27,27 @@ llvm::SmallVector<mlir::Value> toAccesses(mlir::OpBuilder &builder,
                                           mlir::Value vector,
                                           const AccessGroups &groups);
 
-/// Constant indices of a shared buffer; failure if one is not.
+/// Returns the indices of a shared buffer as numbers; fails if one is not
+/// constant.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 constantIndices(mlir::ValueRange indices);
 
-/// Shared accesses: offset of each, behind the buffer's own offset.
+/// Emits the offset of each access to a shared buffer, in elements, including
+/// that of the buffer.
 llvm::SmallVector<mlir::Value>
 sharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, const Layout &dist,
               const BufferParts &buffer, llvm::ArrayRef<int64_t> start,
               const AccessGroups &groups);
 
-/// A buffer and where a tile starts in it. It is called by the name of its
-/// parameter in the manifest.
+/// Returns the operand of an access to `buffer` at `indices`. Its name is that
+/// of the parameter in the manifest.
 MemoryOperand memoryOperand(const BufferParts &buffer,
                             mlir::ValueRange indices);
 
-/// One remark for each width that was refused.
+/// Emits one remark for each limit of the width.
 void remarkLimits(mlir::Operation *op, const AccessWidth &width);
 
-/// What the patterns of operations on memory share.
+/// The base class of patterns for operations on memory.
 template <typename OpT> struct MemoryPattern : mlir::OpConversionPattern<OpT> {
   MemoryPattern(const mlir::TypeConverter &converter,
                 mlir::MLIRContext *context, const Chip &chip)

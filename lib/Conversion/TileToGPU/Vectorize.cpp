@@ -1,4 +1,4 @@
-//===- Vectorize.cpp - From blocks of threads to one thread ---------------===//
+//===- Vectorize.cpp - From tiles to one thread's program -----------------===//
 
 #include "Kernel.h"
 #include "Patterns.h"
@@ -24,7 +24,7 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Every tile is laid out over the threads that the kernel has.
+/// Verifies that every tile has a layout for the lanes and warps of the kernel.
 static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
   DenseSet<Type> checked;
   auto check = [&](Value value) -> LogicalResult {
@@ -71,8 +71,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     if (kernels.empty())
       return;
     const Chip *chip = getTargetChip(module);
-    // What scheduling has made of the program: compile() does not verify after
-    // every pass, and only here is it still said in terms of tiles.
+    // Verifies the result of the scheduling passes, because compile() does not
+    // verify after every pass. This is the last point at which errors can refer
+    // to tiles.
     if (!chip || failed(verify(module)))
       return signalPassFailure();
 
@@ -121,8 +122,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateLaunchPatterns(converter, patterns, *chip);
     populateBulkAddPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);
-    // Patterns look at the values that index a buffer: they must not meet
-    // block arguments that have been replaced.
+    // Without rollback, patterns that inspect the indices of a buffer never
+    // find block arguments that have been replaced.
     ConversionConfig config;
     config.allowPatternRollback = false;
     if (failed(applyFullConversion(gpuModule, target, std::move(patterns),

@@ -1,4 +1,4 @@
-//===- Wgmma.cpp - Products that read shared memory -----------------------===//
+//===- Wgmma.cpp - MMAs that read shared memory ---------------------------===//
 
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,16 +12,17 @@
 using namespace mlir;
 using namespace tile;
 
-/// Rows of one instruction, and the most columns.
+/// The rows of one instruction and its largest number of columns. Source: PTX
+/// ISA, "wgmma.mma_async".
 static constexpr int64_t kRows = 64, kMostColumns = 256;
 
 namespace {
 
-/// One operand in shared memory, cut into what each instruction reads.
+/// An operand in shared memory, divided into the parts that instructions read.
 class SharedOperand {
 public:
-  /// `mnDim` is the dimension that is not contracted; instructions read
-  /// `extent` of it and `depth` of the other.
+  /// Builds operand `index` of `op`. An instruction reads `extent` elements
+  /// along the dimension that is not contracted and `depth` along the other.
   static FailureOr<SharedOperand> get(DotOp op, unsigned index, int64_t extent,
                                       int64_t depth) {
     auto buffer = cast<BufferType>(op->getOperand(index).getType());
@@ -45,15 +46,16 @@ public:
 
   bool isMnMajor() const { return descriptor->mnMajor; }
 
-  /// Sets where the elements are: `parts` are the memref and the offset of the
-  /// buffer, `first` the number of elements to this group's, if given.
+  /// Sets the address: `parts` are the memref and the offset of the buffer. If
+  /// `first` is not null, it is the distance to the elements of this warpgroup,
+  /// in elements.
   void place(OpBuilder &builder, Location loc, ValueRange parts, Value first) {
     memory = parts[0];
     index = parts[1];
     if (first)
       index = arith::AddIOp::create(builder, loc, index, first);
   }
-  /// The descriptor of the elements from (mn, k) on.
+  /// Emits the matrix descriptor of the elements from (mn, k) on.
   Value describe(OpBuilder &builder, Location loc, int64_t mn,
                  int64_t k) const {
     return tile::gpu::MatrixDescriptorOp::create(
@@ -61,7 +63,8 @@ public:
         builder.getI64IntegerAttr(descriptor->bits()),
         builder.getI32IntegerAttr(units(mn, k)));
   }
-  /// Units of 16 bytes from the first element to (mn, k).
+  /// Returns the distance from the first element to (mn, k), in units of 16
+  /// bytes.
   int64_t units(int64_t mn, int64_t k) const {
     return layout.offset(at(mn, k)) / 8;
   }
@@ -78,7 +81,8 @@ private:
   Value memory, index;
 };
 
-/// The most columns that instructions take at once and that divide `columns`.
+/// Returns the largest number of columns of one instruction that divides
+/// `columns`.
 static int64_t chooseColumns(int64_t columns) {
   int64_t result = std::min(columns, kMostColumns);
   while (columns % result != 0)
@@ -105,8 +109,8 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
     int64_t steps = depth / mma.k;
     int64_t groups = layout.getWarps()[0] / mma.warps;
     int64_t columnGroups = layout.getWarps()[1];
-    // Each group of four warps computes every groups-th block of 64 rows, and
-    // neighbouring columns.
+    // Each warpgroup computes every groups-th block of 64 rows, and a
+    // contiguous range of columns.
     int64_t blocks = type.getDimSize(0) / (kRows * groups);
     int64_t ownColumns = type.getDimSize(1) / columnGroups;
     int64_t columns = chooseColumns(ownColumns);
@@ -120,7 +124,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
     if (columnGroups > 1 || (sharedA && groups > 1))
       group = groupNumber(rewriter, loc);
     if (columnGroups > 1) {
-      // Columns must be evenly spaced for the group to choose its own.
+      // The column ranges of the warpgroups must be evenly spaced.
       int64_t step = b->units(ownColumns, 0);
       for (int64_t mn = 0; mn < type.getDimSize(1); mn += columns)
         for (int64_t k = 0; k < depth; k += mma.k)
@@ -139,7 +143,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
         return failure();
       Value row;
       if (groups > 1) {
-        // Blocks must be evenly spaced for the group to choose one.
+        // The blocks of the warpgroups must be evenly spaced.
         int64_t step = a->units(kRows, 0);
         for (int64_t block = 0; block < blocks * groups; ++block)
           for (int64_t k = 0; k < steps; ++k)
@@ -171,7 +175,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
       accumulators.push_back(
           slice(adaptor.getAcc().front(), i * accRegisters, accRegisters));
 
-    // The registers that the products read pass through the fence.
+    // The registers that the MMAs read pass through the fence.
     SmallVector<Value> fenced;
     if (!fromZero)
       fenced = accumulators;
@@ -233,8 +237,8 @@ private:
                                      builder.getI32IntegerAttr(value));
   }
 
-  /// The number of this thread's group of four warps, the same in all lanes:
-  /// descriptors must be uniform.
+  /// Emits the number of this thread's warpgroup, uniform in the warp, because
+  /// matrix descriptors must be uniform.
   static Value groupNumber(OpBuilder &builder, Location loc) {
     Value thread =
         mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
@@ -248,7 +252,7 @@ private:
         .getShuffleResult();
   }
 
-  /// `units` of 16 bytes for each of a number, in elements.
+  /// Emits `number` times `units` of 16 bytes, in elements.
   static Value scaled(OpBuilder &builder, Location loc, Value number,
                       int64_t units) {
     Value product = arith::MulIOp::create(builder, loc, number,

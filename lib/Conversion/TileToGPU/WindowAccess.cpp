@@ -1,4 +1,4 @@
-//===- WindowAccess.cpp - A tile as a window of global memory -------------===//
+//===- WindowAccess.cpp - Tiles as windows of global memory ---------------===//
 
 #include "WindowAccess.h"
 #include "ThreadAddress.h"
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace tile;
 
-/// What one step along each coordinate in storage adds to the offset, in
-/// elements; kDynamic where it is not static.
+/// Returns the stride of each storage coordinate, in elements; kDynamic if it
+/// is not static.
 static SmallVector<int64_t> storageStrides(const BufferParts &buffer) {
   SmallVector<int64_t> strides;
   if (auto attr = dyn_cast<MapAttr>(buffer.type.getLayout())) {
@@ -39,7 +39,7 @@ static SmallVector<int64_t> storageStrides(const BufferParts &buffer) {
 std::optional<Window> Window::find(const Layout &dist,
                                    const BufferParts &buffer,
                                    ValueRange indices, std::string &reason) {
-  // Tile -> storage.
+  // Tile coordinates -> storage coordinates.
   std::optional<Layout> digits;
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
     for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -56,7 +56,8 @@ std::optional<Window> Window::find(const Layout &dist,
   }
   SmallVector<int64_t> strides = storageStrides(buffer);
   int64_t elementBytes = buffer.type.getElementBits() / 8;
-  /// Bytes from the start; failure if they are not static or too many.
+  // Returns the distance from the start in bytes; fails if it is not static or
+  // too large.
   auto place = [&](int64_t r, int64_t lane,
                    int64_t warp) -> FailureOr<int64_t> {
     auto coordinates = dist.element(r, lane, warp);

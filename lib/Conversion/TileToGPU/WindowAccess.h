@@ -1,9 +1,9 @@
-//===- WindowAccess.h - A tile as a window of global memory --- -*- C++ -*-===//
+//===- WindowAccess.h - Tiles as windows of global memory -------*- C++ -*-===//
 //
-// Where every element of a tile is at a static distance from its start, the
-// tile is a window of so many bytes: one base for all threads, and offsets of
-// 32 bits in it. The base is wherever the tile starts, so the buffer itself may
-// be of any size.
+// If every element of a tile is at a static distance from the tile's start, the
+// tile is a window of global memory: it has one base for all threads and
+// offsets of 32 bits. The base is the start of the tile, so the buffer may have
+// any size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_WINDOWACCESS_H
@@ -14,28 +14,29 @@
 
 namespace tile {
 
-/// Distances, in bytes, of the elements of a tile from its start in a buffer.
+/// The distances, in bytes, of the elements of a tile from its start.
 class Window {
 public:
-  /// The window of a tile with the layout `dist` that starts at `indices` of
-  /// `buffer`; nothing, with the reason, if distances are not static, are not
-  /// the sum of a thread's and a register's, or reach 2^31 bytes.
+  /// Returns the window of a tile with the layout `dist` that starts at
+  /// `indices` of `buffer`. Returns std::nullopt and the reason if a distance
+  /// is not static, is not the sum of one for the thread and one for the
+  /// register, or reaches 2^31 bytes.
   static std::optional<Window> find(const Layout &dist,
                                     const BufferParts &buffer,
                                     mlir::ValueRange indices,
                                     std::string &reason);
 
   int64_t bytes() const { return size; }
-  /// From register 0 of a thread to its register r.
+  /// Returns the distance from register 0 of a thread to its register r.
   int64_t distance(int64_t r) const { return distances[r]; }
-  /// An offset that stays out of the window when a distance is added.
+  /// An offset that is outside of the window, also after adding any distance.
   static constexpr int64_t kOutside = int64_t(1) << 31;
 
-  /// Where in `buffer.memory` the tile starts, in elements.
+  /// Emits the offset of the tile's start in `buffer.memory`, in elements.
   static mlir::Value emitBase(mlir::OpBuilder &builder, mlir::Location loc,
                               const BufferParts &buffer,
                               mlir::ValueRange indices);
-  /// The distance of register 0 of the calling thread from there, i32.
+  /// Emits the distance of register 0 of the calling thread from the base, i32.
   static mlir::Value emitThreadOffset(mlir::OpBuilder &builder,
                                       mlir::Location loc, const Layout &dist,
                                       const BufferParts &buffer);

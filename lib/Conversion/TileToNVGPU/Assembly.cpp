@@ -1,4 +1,4 @@
-//===- Assembly.cpp - Instructions that LLVM does not name ----------------===//
+//===- Assembly.cpp - Instructions as inline assembly ---------------------===//
 //
 // Source: PTX ISA, "createpolicy" and "Cache Eviction Priority Hints".
 //
@@ -21,7 +21,8 @@ void tile::emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
                             LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
-/// A policy that gives all that an instruction accesses this priority.
+/// Emits a cache policy with this eviction priority for all accesses of an
+/// instruction.
 static Value emitPolicy(OpBuilder &builder, Location loc,
                         CachePriority priority) {
   std::string text =

@@ -1,4 +1,8 @@
-//===- Assembly.h - Instructions that LLVM does not name --------*- C++ -*-===//
+//===- Assembly.h - Instructions as inline assembly -------------*- C++ -*-===//
+//
+// Emits PTX instructions that have no LLVM intrinsic.
+//
+//===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
 
@@ -9,23 +13,23 @@
 
 namespace tile {
 
-/// An instruction without results, which no access to memory moves across;
-/// `text` says where the operands go.
+/// Emits an instruction without results. Accesses to memory do not move across
+/// it. `text` is its assembly with placeholders for the operands.
 void emitAssembly(mlir::OpBuilder &builder, mlir::Location loc,
                   const llvm::Twine &text, llvm::StringRef constraints,
                   mlir::ValueRange operands);
 
-/// `name` with the operands `where`; with `cache`, in the form that takes a
-/// cache policy as one more operand.
+/// Emits the instruction `name` with the operands `where`. With `cache`, uses
+/// the form with a cache policy as an additional operand.
 void emitCached(mlir::OpBuilder &builder, mlir::Location loc,
                 const llvm::Twine &name, const llvm::Twine &where,
                 std::string constraints,
                 llvm::SmallVector<mlir::Value> operands,
                 std::optional<CachePriority> cache);
 
-/// `{$first, $first+1, ...}`.
+/// Returns a list of `count` placeholders, `{$first, $first+1, ...}`.
 std::string assemblyCoordinates(size_t first, size_t count);
-/// `,r` as many times.
+/// Returns `count` copies of "," and `constraint`, for example ",r,r".
 std::string repeatConstraint(llvm::StringRef constraint, size_t count);
 
 } // namespace tile

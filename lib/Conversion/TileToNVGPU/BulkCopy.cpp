@@ -1,4 +1,4 @@
-//===- BulkCopy.cpp - Barriers and the copy engine to NVVM ----------------===//
+//===- BulkCopy.cpp - mbarriers and TMA copies to NVVM --------------------===//
 //
 // Sources: PTX ISA, "mbarrier", "cp.async.bulk.tensor", "setmaxnreg", "bar".
 //
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace tile;
 
-/// Of the shuffle that gives the number of the thread.
+/// Attribute of the shuffle that gives the number of the thread.
 static constexpr StringLiteral kThreadAttr = "tile.thread";
 
 namespace {
@@ -52,7 +52,7 @@ struct FenceToNVVM : OpConversionPattern<tile::gpu::MBarrierFenceOp> {
   }
 };
 
-// One predicated instruction: a branch would be control flow between products
+// Emits one predicated instruction. A branch would be control flow between MMAs
 // in flight.
 struct ArriveToNVVM : OpConversionPattern<tile::gpu::MBarrierArriveOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -174,9 +174,10 @@ struct NamedBarrierToNVVM : OpConversionPattern<tile::gpu::NamedBarrierOp> {
 struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  /// The number of the thread at the begin of the function, once. It comes out
-  /// of a shuffle: the special register itself ptxas would read wherever it is
-  /// needed, which takes hundreds of cycles between products.
+  /// Returns the number of the thread, which is computed once at the start of
+  /// the function, by a shuffle. Without the shuffle, ptxas would read the
+  /// special register again at each use, which takes hundreds of cycles between
+  /// MMAs.
   static Value threadOf(FunctionOpInterface func, OpBuilder &rewriter,
                         Location loc) {
     Block &entry = func.getFunctionBody().front();

@@ -1,4 +1,4 @@
-//===- BulkCopy.h - Barriers and the copy engine to NVVM --------*- C++ -*-===//
+//===- BulkCopy.h - mbarriers and TMA copies to NVVM ------------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_BULKCOPY_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_BULKCOPY_H
 
@@ -6,7 +6,7 @@
 
 namespace tile {
 
-/// Barriers in memory, copies by the copy engine, and what roles need.
+/// Adds patterns for mbarriers, TMA copies, and the operations of warp roles.
 void populateBulkCopyToNVVMPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

@@ -1,4 +1,4 @@
-//===- BulkStore.cpp - The copy engine out of shared memory to NVVM -------===//
+//===- BulkStore.cpp - TMA stores and reductions to NVVM ------------------===//
 //
 // Sources: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
 // "cp.reduce.async.bulk",
@@ -39,7 +39,8 @@ struct ElectToNVVM : OpConversionPattern<tile::gpu::ElectOp> {
   }
 };
 
-/// One predicated instruction: a branch would be control flow.
+/// Emits one predicated instruction, because a branch would be control flow
+/// between MMAs in flight.
 template <typename OpT> struct BulkOutToNVVM : OpConversionPattern<OpT> {
   BulkOutToNVVM(MLIRContext *context, StringRef name, StringRef kind)
       : OpConversionPattern<OpT>(context), name(name), kind(kind) {}
@@ -66,7 +67,8 @@ template <typename OpT> struct BulkOutToNVVM : OpConversionPattern<OpT> {
   }
 
 private:
-  /// Before and after the dimensions and the memories.
+  /// The parts of the instruction's name before and after the rank and the
+  /// state spaces.
   StringRef name, kind;
 };
 

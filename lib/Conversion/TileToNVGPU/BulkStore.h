@@ -1,4 +1,4 @@
-//===- BulkStore.h - The copy engine out of shared memory ----- -*- C++ -*-===//
+//===- BulkStore.h - TMA stores and reductions to NVVM ----------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_BULKSTORE_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_BULKSTORE_H
 
@@ -6,8 +6,8 @@
 
 namespace tile {
 
-/// Stores and reductions by the copy engine, what waits for them, the lane that
-/// starts them, and hints of what it will need.
+/// Adds patterns for TMA stores and reductions, their waits, the election of
+/// the lane that issues them, and prefetches.
 void populateBulkStoreToNVVMPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

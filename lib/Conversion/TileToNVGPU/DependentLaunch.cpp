@@ -1,7 +1,8 @@
-//===- DependentLaunch.cpp - Overlapping kernels to NVVM ------------------===//
+//===- DependentLaunch.cpp - Dependent kernel launches to NVVM ------------===//
 //
-// Source: PTX ISA, "griddepcontrol". LLVM's intrinsics for it are said to touch
-// no memory, so loads could move in front of the wait; assembly keeps them.
+// Source: PTX ISA, "griddepcontrol". LLVM's intrinsics for it are declared
+// without memory effects, so loads could move before the wait. Inline assembly
+// prevents this.
 //
 //===----------------------------------------------------------------------===//
 

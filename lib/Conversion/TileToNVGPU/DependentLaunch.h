@@ -1,4 +1,4 @@
-//===- DependentLaunch.h - Overlapping kernels to NVVM ----------*- C++ -*-===//
+//===- DependentLaunch.h - Dependent kernel launches to NVVM ----*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_DEPENDENTLAUNCH_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_DEPENDENTLAUNCH_H
 
@@ -6,7 +6,7 @@
 
 namespace tile {
 
-/// Waiting for the kernel before and starting the one behind.
+/// Adds patterns for dependent kernel launches.
 void populateDependentLaunchToNVVMPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

@@ -1,4 +1,4 @@
-//===- KeepHere.cpp - What must not move out of loops ---------------------===//
+//===- KeepHere.cpp - Values that stay inside of loops --------------------===//
 
 #include "KeepHere.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

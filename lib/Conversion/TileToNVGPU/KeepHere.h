@@ -1,4 +1,4 @@
-//===- KeepHere.h - What must not move out of loops -------------*- C++ -*-===//
+//===- KeepHere.h - Values that stay inside of loops ------------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_KEEPHERE_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_KEEPHERE_H
 
@@ -6,9 +6,10 @@
 
 namespace tile {
 
-/// The same i32, but for LLVM a new one at this place: nothing computed from it
-/// moves out of the loop, where it would take registers in all that the loop
-/// does. ptxas sees through the move.
+/// Returns a copy of `value`, an i32, that LLVM treats as a new value. Values
+/// that are computed from it are not hoisted out of a loop, where they would
+/// occupy registers during the whole loop. The copy is a move, which ptxas
+/// removes.
 mlir::Value keepHere(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value value);
 

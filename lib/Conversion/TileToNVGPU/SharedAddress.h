@@ -6,8 +6,8 @@
 
 namespace tile {
 
-/// The address of an element of workgroup memory, an i32; `memory` is a memref
-/// and `index` an index.
+/// Emits the address of an element of workgroup memory, an i32 in bytes.
+/// `memory` is a memref and `index` an index, in elements.
 mlir::Value sharedAddress(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value memory, mlir::Value index);
 

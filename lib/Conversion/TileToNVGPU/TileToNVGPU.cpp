@@ -1,4 +1,4 @@
-//===- TileToNVGPU.cpp - From tile_gpu to NVIDIA's dialects ---------------===//
+//===- TileToNVGPU.cpp - From tile_gpu to nvgpu and nvvm ------------------===//
 
 #include "BulkCopy.h"
 #include "BulkStore.h"
@@ -27,8 +27,8 @@ using namespace tile;
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// `value` as rows of two elements, one row to a register, as nvgpu types
-/// fragments. Slices of what ldmatrix loaded stay slices of it.
+/// Returns `value` as a fragment of nvgpu: rows of two elements, one row per
+/// register. A slice of the result of ldmatrix becomes a slice of its rows.
 static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
                     Value value) {
   auto type = cast<VectorType>(value.getType());
@@ -38,7 +38,7 @@ static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
       cast && cast.getSource().getType() == rows)
     return cast.getSource();
   auto slice = value.getDefiningOp<vector::ExtractStridedSliceOp>();
-  // The slice itself stays as it is: its source may be of before.
+  // The slice is not converted, so its source may have been replaced.
   Value source = slice ? rewriter.getRemappedValue(slice.getSource()) : Value();
   auto cast = source ? source.getDefiningOp<vector::ShapeCastOp>() : nullptr;
   if (cast && cast.getSourceVectorType().getRank() == 2 &&
@@ -97,7 +97,7 @@ struct LoadMatrixToNVGPU : OpConversionPattern<tile::gpu::LoadMatrixOp> {
   }
 };
 
-// nvgpu has no stmatrix.
+// Converts to NVVM, because nvgpu has no stmatrix.
 struct StoreMatrixToNVVM : OpConversionPattern<tile::gpu::StoreMatrixOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -134,10 +134,10 @@ struct AsyncCopyToNVGPU : OpConversionPattern<tile::gpu::AsyncCopyOp> {
                   ConversionPatternRewriter &rewriter) const override {
     int64_t elements = op.getElements();
     int64_t bits = elements * op.getSource().getType().getElementTypeBitWidth();
-    // A copy that reads all its elements needs no count at run time.
+    // A copy that always reads all its elements needs no count at run time.
     bool full = getConstantIntValue(adaptor.getValid()) == elements;
-    // Tiles are used from shared memory only; L1 need not hold them, too. The
-    // hardware can skip it for 16 bytes alone.
+    // Tiles are read from shared memory only, so the copy bypasses L1. The
+    // hardware can bypass it only for copies of 16 bytes.
     nvgpu::DeviceAsyncCopyOp::create(
         rewriter, op.getLoc(), nvgpu::DeviceAsyncTokenType::get(getContext()),
         adaptor.getDest(), adaptor.getDestIndex(), adaptor.getSource(),
@@ -163,8 +163,8 @@ struct CommitGroupToNVGPU : OpConversionPattern<tile::gpu::CommitGroupOp> {
   }
 };
 
-// nvgpu's wait names one group by its token; which group that is in a
-// pipelined loop is known by its age alone.
+// Converts to NVVM. The wait of nvgpu identifies a group by its token, but in a
+// pipelined loop the group is known only by the number of newer groups.
 struct WaitGroupToNVVM : OpConversionPattern<tile::gpu::WaitGroupOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -185,7 +185,8 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
     placeMatrixDescriptors(root);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
-    target.addLegalOp<tile::gpu::AtomicRMWOp>(); // lowered with its address
+    // A later conversion lowers this together with its address.
+    target.addLegalOp<tile::gpu::AtomicRMWOp>();
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            memref::MemRefDialect, NVVM::NVVMDialect,
                            nvgpu::NVGPUDialect, vector::VectorDialect>();

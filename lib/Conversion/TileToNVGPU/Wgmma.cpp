@@ -1,8 +1,9 @@
-//===- Wgmma.cpp - Products of four warps to NVVM -------------------------===//
+//===- Wgmma.cpp - wgmma to NVVM ------------------------------------------===//
 //
-// LLVM knows nothing of the asynchrony: a product is one inline assembly whose
-// accumulators are tied to its results, and a wait passes the products through
-// itself, so that no use can move above it.
+// LLVM does not know that wgmma is asynchronous. So an MMA is one inline
+// assembly whose accumulators are tied to its results. A wait is an inline
+// assembly that takes and returns the accumulators, so that no use of them can
+// move above it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,8 @@
 using namespace mlir;
 using namespace tile;
 
-/// The 32-bit registers of a vector: floats, or words of two 16-bit elements.
+/// Appends the 32-bit registers of a vector: floats, or words of two 16-bit
+/// elements.
 static void unpack(OpBuilder &builder, Location loc, Value vector,
                    SmallVectorImpl<Value> &registers) {
   auto type = cast<VectorType>(vector.getType());
@@ -41,7 +43,8 @@ static void unpack(OpBuilder &builder, Location loc, Value vector,
     registers.push_back(vector::ExtractOp::create(builder, loc, vector, i));
 }
 
-/// Vectors of the given types from the fields of `structure`, in order.
+/// Returns vectors of `types` that are built from the fields of `structure`, in
+/// order.
 static SmallVector<Value> pack(OpBuilder &builder, Location loc,
                                Value structure, TypeRange types) {
   auto fields = cast<LLVM::LLVMStructType>(structure.getType()).getBody();
@@ -65,8 +68,9 @@ static SmallVector<Value> pack(OpBuilder &builder, Location loc,
   return vectors;
 }
 
-/// Inline assembly that returns registers of `results`. With `tied` they are
-/// the first operands too; the other operands are constrained by `constraints`.
+/// Emits inline assembly that returns registers of the types `results`. If
+/// `tied`, the first operands are in the same registers. `constraints` are
+/// those of the other operands.
 static Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
                           ArrayRef<Type> results, bool tied,
                           StringRef constraints, ValueRange operands) {
@@ -85,8 +89,8 @@ static Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
       .getResult(0);
 }
 
-/// An instruction that hands on `values`, so that neither what makes them nor
-/// what uses them can be moved across it.
+/// Emits an instruction that takes and returns `values`, so that neither their
+/// definitions nor their uses can move across it.
 static SmallVector<Value> passThrough(OpBuilder &builder, Location loc,
                                       StringRef text, ValueRange values) {
   SmallVector<Value> registers;
@@ -111,7 +115,8 @@ struct MatrixDescriptorToArith
     Location loc = op.getLoc();
     int64_t bytes =
         op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
-    // In 32 bits up to the end: the upper half is a constant then.
+    // Computes in 32 bits as long as possible; the upper half of the descriptor
+    // is a constant then.
     auto constant = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(rewriter, loc,
                                        rewriter.getI32IntegerAttr(value));
@@ -125,16 +130,17 @@ struct MatrixDescriptorToArith
     Value offset = arith::MulIOp::create(
         rewriter, loc, narrow(adaptor.getIndex()), constant(bytes));
     address = arith::AddIOp::create(rewriter, loc, address, offset);
-    // 18 bits of address, in units of 16 bytes.
+    // The address field: 18 bits of address, in units of 16 bytes. Source: PTX
+    // ISA, "Matrix Descriptor Format".
     address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
     address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
-    // The fields beside the address before the distance: descriptors of one
-    // buffer then differ by an addition.
+    // Inserts the other fields before adding the distance, so that the
+    // descriptors of one buffer differ by an addition.
     uint64_t bits = op.getBits();
     if (int32_t low = int32_t(bits); low != 0)
       address = arith::OrIOp::create(rewriter, loc, address, constant(low));
-    // Where it is used: LLVM would compute the addresses of all products before
-    // a loop and keep each in a register.
+    // Keeps the address at its use. Otherwise LLVM would compute the addresses
+    // of all MMAs before a loop and keep each in a register.
     address = keepHere(rewriter, loc, address);
     if (op.getDistance() != 0)
       address = arith::AddIOp::create(rewriter, loc, address,
@@ -162,8 +168,8 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
     StringRef element = row->operand == MmaElement::F16 ? "f16" : "bf16";
 
-    // A product from zero reads no accumulator. Zeros written for it would be
-    // writes between the fence and the product, which ptxas answers with waits.
+    // An MMA with a zero accumulator does not read it. If zeros were written to
+    // the accumulator between the fence and the MMA, ptxas would insert waits.
     bool tied = !op.getZero();
     SmallVector<Value> operands;
     if (tied)
@@ -272,7 +278,8 @@ struct FenceAsyncToNVVM : OpConversionPattern<tile::gpu::FenceAsyncOp> {
 
 } // namespace
 
-/// The first instruction in its block of the product that `op` is a part of.
+/// Returns the first instruction, in the block of `op`, of the matrix product
+/// that `op` is part of.
 static tile::gpu::WgmmaOp getFirst(tile::gpu::WgmmaOp op) {
   auto before = op.getC().getDefiningOp<tile::gpu::WgmmaOp>();
   while (before && before->getBlock() == op->getBlock()) {
@@ -282,15 +289,17 @@ static tile::gpu::WgmmaOp getFirst(tile::gpu::WgmmaOp op) {
   return op;
 }
 
-/// An instruction reads its two descriptors from four adjacent uniform
-/// registers, of which there are 63: with more than this many instructions of a
-/// product, ptxas keeps invariant descriptors in other registers, and copies
-/// them. With fewer, computing them takes time. Measured on an H200,
-/// docs/notes/hopper-registers.md.
+/// The largest number of instructions of a matrix product whose loop-invariant
+/// descriptors stay hoisted. An instruction reads its two descriptors from four
+/// adjacent uniform registers, of which there are 63. With more instructions,
+/// ptxas keeps invariant descriptors in other registers and copies them. With
+/// fewer, recomputing them takes more time. Measured on an H200
+/// (docs/notes/hopper-registers.md).
 static constexpr size_t kMostInvariantDescriptors = 8;
 
 void tile::placeMatrixDescriptors(Operation *root) {
-  // By innermost loop, and by product and which of its operands.
+  // Groups the operands by innermost loop, then by matrix product and operand
+  // number.
   using Operands = SmallVector<OpOperand *>;
   using Side = std::pair<Operation *, unsigned>;
   llvm::MapVector<scf::ForOp, llvm::MapVector<Side, Operands>> loops;

@@ -1,5 +1,4 @@
-//===- Wgmma.h - Products of four warps to NVVM -----------------*- C++ -*-===//
-
+//===- Wgmma.h - wgmma to NVVM ----------------------------------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_TILETONVGPU_WGMMA_H
 #define TILE_LIB_CONVERSION_TILETONVGPU_WGMMA_H
 
@@ -7,13 +6,13 @@
 
 namespace tile {
 
-/// Computes descriptors that a loop does not change beside the products that
-/// read them, one addition each, where the loop reads more of them than uniform
-/// registers hold, or in a kernel that saves registers. Passes before move them
-/// out of loops.
+/// Moves loop-invariant matrix descriptors, which earlier passes have hoisted,
+/// back to the MMAs that read them; each costs one addition. This is done in
+/// loops that read more descriptors than uniform registers hold, and in all
+/// loops of a kernel with `tile.saves_registers`.
 void placeMatrixDescriptors(mlir::Operation *root);
 
-/// wgmma, its descriptors, fences and waits.
+/// Adds patterns for wgmma, its matrix descriptors, fences and waits.
 void populateWgmmaToNVVMPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

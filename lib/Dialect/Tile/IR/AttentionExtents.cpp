@@ -1,4 +1,4 @@
-//===- AttentionExtents.cpp - Extents that have to agree ------------------===//
+//===- AttentionExtents.cpp - Extents of the named operations -------------===//
 
 #include "AttentionExtents.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -28,22 +28,22 @@ StringRef tile::describeExtent(AttentionExtent kind) {
 }
 
 namespace {
-/// Lists the extents of buffers.
+/// Collects the extents of the buffers of a named operation.
 class ExtentList {
 public:
   explicit ExtentList(bool packed) : packed(packed) {}
 
-  /// Like q: [B, S, H, D], or packed [T, H, D].
+  /// Adds the extents of a buffer like q: [B, S, H, D], or packed [T, H, D].
   void addHeads(StringRef name, Value buffer, AttentionExtent length,
                 AttentionExtent heads, bool mayExceed = false) {
     add(name, buffer, {length, heads});
     extents[extents.size() - 2].mayExceed = mayExceed;
   }
-  /// Like lse: [B, H, S], or packed [H, T].
+  /// Adds the extents of a buffer like lse: [B, H, S], or packed [H, T].
   void addRows(StringRef name, Value buffer) {
     add(name, buffer, {AttentionExtent::Heads, AttentionExtent::Queries});
   }
-  /// Of a batch, these.
+  /// Adds the batch extent, unless the buffers are packed, and then `kinds`.
   void add(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds) {
     int64_t dim = 0;
     if (!packed)

@@ -1,4 +1,4 @@
-//===- AttentionExtents.h - Extents that have to agree ----------*- C++ -*-===//
+//===- AttentionExtents.h - Extents of the named operations -----*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_IR_ATTENTIONEXTENTS_H
 #define TILE_LIB_DIALECT_TILE_IR_ATTENTIONEXTENTS_H
 
@@ -6,8 +6,8 @@
 
 namespace tile {
 
-/// What is known of the extents of `op` must fit together; an error names two
-/// that do not. What is not known yet is checked at launch.
+/// Verifies that the static extents of each kind are equal. The error names two
+/// extents that differ. Launchers check dynamic extents.
 mlir::LogicalResult verifyExtents(mlir::Operation *op,
                                   llvm::ArrayRef<NamedExtent> extents);
 

@@ -1,7 +1,7 @@
-//===- AttentionTypes.h - The list of types of named operations -*- C++ -*-===//
+//===- AttentionTypes.h - Type lists of the named operations ----*- C++ -*-===//
 //
-// The types of an operation's buffers in the order of its operands, without
-// those that it does not have.
+// Parses and prints the types of an operation's buffers, in the order of its
+// operands. Absent optional operands have no type in the list.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_DIALECT_TILE_IR_ATTENTIONTYPES_H

@@ -1,4 +1,4 @@
-//===- BulkOps.h - What verifiers of roles share ----------------*- C++ -*-===//
+//===- BulkOps.h - Checks shared by verifiers of roles ----------*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_IR_BULKOPS_H
 #define TILE_LIB_DIALECT_TILE_IR_BULKOPS_H
 
@@ -6,7 +6,8 @@
 
 namespace tile {
 
-/// A barrier is one i64 of a buffer of rank 1 in shared memory.
+/// Verifies that `barriers` is a buffer of rank 1 of i64 in shared memory,
+/// whose elements are mbarriers.
 llvm::LogicalResult verifyBarriers(mlir::Operation *op, BufferType barriers);
 
 } // namespace tile

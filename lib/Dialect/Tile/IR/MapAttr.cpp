@@ -1,4 +1,4 @@
-//===- MapAttr.cpp - Permuted memory, from an affine map to digits --------===//
+//===- MapAttr.cpp - Affine maps of permuted memory as digits -------------===//
 
 #include "mlir/IR/AffineExprVisitor.h"
 #include "mlir/IR/AffineMap.h"
@@ -27,14 +27,14 @@ static std::string toString(AffineExpr expr) {
 }
 
 namespace {
-/// factor * ((dim mod end) floordiv begin); no end: 0.
+/// The term factor * ((dim mod end) floordiv begin). Without a `mod`, end is 0.
 struct Part {
   unsigned dim;
   int64_t begin, end, factor;
 };
 } // namespace
 
-/// Adds the parts whose sum times `factor` is `expr`.
+/// Appends to `parts` the terms whose sum is `factor` times `expr`.
 static LogicalResult collectParts(AffineExpr expr, int64_t factor,
                                   SmallVectorImpl<Part> &parts,
                                   EmitError emitError) {
@@ -79,7 +79,7 @@ static LogicalResult collectParts(AffineExpr expr, int64_t factor,
   switch (binary.getKind()) {
   case AffineExprKind::Mod:
     if (part.end != 0 && border % part.end == 0)
-      break; // smaller already
+      break; // the operand is already smaller than the divisor
     if (part.end != 0 && part.end % border != 0)
       return refuse(Twine(border) + " does not divide " + Twine(part.end));
     part.end = border;
@@ -89,7 +89,7 @@ static LogicalResult collectParts(AffineExpr expr, int64_t factor,
       return refuse(Twine(border) + " does not divide " + Twine(part.end));
     part.begin = border;
     if (part.begin == part.end)
-      return success(); // always 0
+      return success(); // the value is always 0
     break;
   default:
     return refuse("only mod and floordiv are known");
@@ -130,7 +130,7 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
     return failure();
   }
   SmallVector<SmallVector<Part>> parts(map.getNumResults());
-  // Where the digits of each dimension begin.
+  // The place values at which the digits of each dimension begin.
   SmallVector<SmallVector<int64_t>> borders(shape.size(), {1});
   for (auto [expr, list] : llvm::zip_equal(map.getResults(), parts)) {
     if (failed(collectParts(expr, 1, list, emitError)))
@@ -180,7 +180,7 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
       axes[dim].push_back({1, 0, 0});
   }
 
-  // As large as the digits need.
+  // Each extent of the storage is as large as the digits need.
   SmallVector<int64_t> extents(map.getNumResults(), 1);
   for (ArrayRef<Digit> axis : axes)
     for (const Digit &digit : axis) {
@@ -198,9 +198,9 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
 }
 
 SmallVector<int64_t> tile::getStorageStrides(const Layout &map) {
-  // A dynamic extent is represented by a number that has its divisor, no
-  // further factor of two, and is larger than a tile: whatever holds for it
-  // holds for every extent with that divisor.
+  // A dynamic extent is represented by a number with the same divisor, without
+  // a further factor of two, and larger than any tile: results for this number
+  // hold for every extent with that divisor.
   constexpr int64_t kMany = (int64_t(1) << 16) + 1;
   SmallVector<int64_t> strides(map.rank(), 1);
   for (unsigned result = map.rank(); result-- > 1;) {

@@ -78,12 +78,12 @@ void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Checks the types of buffers of an operation, one after the other.
+/// Checks the types of the buffers of an operation, one at a time.
 class BufferChecker {
 public:
   BufferChecker(Operation *op, bool packed) : op(op), packed(packed) {}
 
-  /// A tensor of heads: [B, S, H, D], or packed [T, H, D].
+  /// Checks a tensor of heads: [B, S, H, D], or packed [T, H, D].
   LogicalResult checkHeads(StringRef name, BufferType type,
                            ArrayRef<Type> elements, StringRef elementNames) {
     int64_t rank = packed ? 3 : 4;
@@ -100,7 +100,7 @@ public:
     return success();
   }
 
-  /// One number per row: [B, H, Sq], or packed [H, Tq].
+  /// Checks a buffer of one number per row: [B, H, Sq], or packed [H, Tq].
   LogicalResult checkRows(StringRef name, BufferType type) {
     int64_t rank = packed ? 2 : 3;
     if (type.isShared() || type.getRank() != rank ||
@@ -113,8 +113,8 @@ public:
     return success();
   }
 
-  /// Two numbers per row of whole blocks of rows: [B, H, 2, R], or packed
-  /// [H, 2, R].
+  /// Checks a buffer of two numbers per row: [B, H, 2, R], or packed [H, 2, R],
+  /// where R is a number of rows in whole blocks.
   LogicalResult checkStats(StringRef name, BufferType type) {
     int64_t rank = packed ? 3 : 4;
     if (type.isShared() || type.getRank() != rank ||
@@ -126,7 +126,7 @@ public:
     return success();
   }
 
-  /// A buffer of rank 1.
+  /// Checks a buffer of rank 1.
   LogicalResult checkVector(StringRef name, BufferType type,
                             ArrayRef<Type> elements, StringRef elementNames) {
     if (type.isShared() || type.getRank() != 1 ||
@@ -142,7 +142,7 @@ private:
 };
 } // namespace
 
-/// The element type of q, which must be f16 or bf16.
+/// Verifies that `element`, the element type of q, is f16 or bf16.
 static LogicalResult verifyElement(Operation *op, Type element) {
   if (element.isF16() || element.isBF16())
     return success();
@@ -154,7 +154,7 @@ static LogicalResult verifyElement(Operation *op, Type element) {
 static constexpr StringLiteral kElements =
     "f16 or bf16 elements, like the other buffers";
 
-/// What both directions have: q, k, v, o and the optional operands.
+/// Verifies the operands of both directions: q, k, v, o and optional ones.
 template <typename OpT>
 static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   BufferType q = op.getQ().getType(), k = op.getK().getType(),
@@ -212,7 +212,7 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   return success();
 }
 
-/// Operands that come together.
+/// Verifies that either all of these optional operands are present or none.
 static LogicalResult
 verifyTogether(Operation *op, ArrayRef<std::pair<StringRef, Value>> operands) {
   auto [first, value] = operands.front();
@@ -338,7 +338,7 @@ void AttentionBackwardOp::getEffects(
       {range(getQMutable()), range(getKMutable()), range(getVMutable()),
        range(getOMutable()), range(getDOMutable()), range(getLseMutable()),
        getSinkMutable(), getCuQMutable(), getCuKMutable()});
-  // Scratch memory is written before it is read.
+  // Scratch memory is written before it is read, so it has only a write effect.
   addEffects<MemoryEffects::Write>(
       effects,
       {range(getDqMutable()), range(getDkMutable()), range(getDvMutable()),

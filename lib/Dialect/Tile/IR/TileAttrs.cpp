@@ -10,7 +10,7 @@ using namespace tile;
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
-/// Reports `message` if anybody listens.
+/// Reports `message` unless `emitError` is null. Returns failure.
 static LogicalResult fail(EmitError emitError, const Twine &message) {
   if (emitError)
     emitError() << message;
@@ -21,9 +21,9 @@ static LogicalResult fail(EmitError emitError, const Twine &message) {
 // Building distributed layouts
 //===----------------------------------------------------------------------===//
 
-/// The layout with these digits; where they leave the tile they are replicated
-/// instead: a pattern larger than the tile wraps. Registers keep such copies
-/// only if `copyRegisters`.
+/// Returns the layout with these digits. Parts of digits that exceed the tile
+/// become replication: a pattern larger than the tile wraps around. Registers
+/// keep such copies only if `copyRegisters`.
 static FailureOr<Layout>
 clippedLayout(EmitError emitError, Attribute attr, ArrayRef<Digit> registers,
               ArrayRef<Digit> lanes, ArrayRef<Digit> warps,
@@ -52,8 +52,8 @@ clippedLayout(EmitError emitError, Attribute attr, ArrayRef<Digit> registers,
                              shape);
 }
 
-/// The tile must be a multiple of the pattern, or divide it, in every
-/// dimension.
+/// Checks that in every dimension the extent of the tile is a multiple of that
+/// of the pattern, or divides it.
 static LogicalResult checkCover(EmitError emitError, ArrayRef<int64_t> shape,
                                 ArrayRef<int64_t> pattern, Attribute attr) {
   if (shape.size() != pattern.size()) {
@@ -74,7 +74,7 @@ static LogicalResult checkCover(EmitError emitError, ArrayRef<int64_t> shape,
   return success();
 }
 
-/// Adds a digit unless it has one value only.
+/// Appends a digit unless its extent is 1.
 static void add(Digits &digits, int64_t extent, unsigned dim, int64_t stride) {
   if (extent > 1)
     digits.push_back({extent, dim, stride});
@@ -88,10 +88,10 @@ static Digits swapDims(ArrayRef<Digit> digits, bool swap) {
   return result;
 }
 
-/// A matrix fragment of the instruction of `mma`, repeated over a tile. Warps
-/// are spread along the dimensions that `spread` says; along the columns, the
-/// warps that perform an instruction together have neighbouring ones, which one
-/// descriptor of shared memory then covers.
+/// Returns the layout that repeats a matrix fragment of the instruction of
+/// `mma` over a tile. Warps are placed along the dimensions with spread[dim].
+/// Along the columns, the warps that execute an instruction together hold a
+/// contiguous range, so that one matrix descriptor covers it.
 static FailureOr<Layout> repeatFragment(EmitError emitError, Attribute attr,
                                         ArrayRef<int64_t> shape,
                                         const Layout &fragment, MmaAttr mma,
@@ -143,11 +143,12 @@ LogicalResult tile::verifyStorage(const Layout &layout, Attribute attr,
                      << ") and (" << witness.second << ") at one offset";
 }
 
-/// Shared by all layout attributes: the tile's shape must suit the layout.
+/// Verifies that the layout is valid for the shape of a tile. All layout
+/// attributes share this check.
 template <typename AttrT>
 static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
                                 Type element, EmitError emitError) {
-  // MLIR's parser asks even if it has just rejected the element type.
+  // MLIR's parser calls this even if it has just rejected the element type.
   if (!element)
     return failure();
   bool isMemory = attr.getFamily() == LayoutFamily::Memory;
@@ -289,7 +290,7 @@ static ParseResult parseDigits(AsmParser &parser,
         if (succeeded(parser.parseOptionalStar()) &&
             parser.parseInteger(stride))
           return failure();
-        // One way to write a copy, so that equal layouts are one attribute.
+        // Replication has one form, so that equal layouts are one attribute.
         llvm::append_values(digits, extent, stride == 0 ? 0 : dim, stride);
         return success();
       });
@@ -326,7 +327,7 @@ void DistributedAttr::print(AsmPrinter &printer) const {
 // BlockedAttr
 //===----------------------------------------------------------------------===//
 
-/// `order` must be a permutation of 0 .. size-1.
+/// Checks that `order` is a permutation of 0 to size - 1.
 static LogicalResult checkOrder(EmitError emitError, ArrayRef<int64_t> order) {
   SmallVector<bool> seen(order.size(), false);
   for (int64_t dim : order) {
@@ -381,7 +382,8 @@ LayoutAttrInterface BlockedAttr::getCoalesced(MLIRContext *context,
                                               ArrayRef<int64_t> thread,
                                               ArrayRef<int64_t> order,
                                               int64_t lanes, int64_t warps) {
-  // The largest count along each dimension that divides what is to be covered.
+  // Along each dimension, use the largest count that divides the remaining
+  // extent.
   SmallVector<int64_t> left(shape);
   for (auto [extent, count] : llvm::zip_equal(left, thread))
     extent /= count;
@@ -486,7 +488,7 @@ FailureOr<Layout> DotOperandAttr::getLayout(ArrayRef<int64_t> shape,
                                             EmitError emitError) const {
   const Mma &mma = getParent().getMma();
   bool transposed = getParent().getTransposed();
-  // A transposed instruction takes our A as its B, mirrored.
+  // A transposed instruction uses the transposed A of the tile as its B.
   const Layout &fragment = (getIndex() == 0) != transposed ? mma.a : mma.b;
   bool isA = getIndex() == 0;
   return repeatFragment(emitError, *this, shape, fragment, getParent(),
@@ -504,8 +506,9 @@ LogicalResult SliceAttr::verify(EmitError emitError, unsigned dim,
   return success();
 }
 
-/// The extent along `dim` that a generic layout inside `layout` spans; 1 if
-/// there is none, since the other layouts suit any extent.
+/// Returns the extent along `dim` that a generic layout inside `layout` spans.
+/// Returns 1 if there is no generic layout, since other layouts have no fixed
+/// extent.
 static int64_t spannedExtent(LayoutAttrInterface layout, unsigned dim) {
   if (auto slice = dyn_cast<SliceAttr>(layout))
     return spannedExtent(slice.getParent(),
@@ -579,8 +582,8 @@ LogicalResult SwizzleAttr::verify(EmitError emitError, unsigned bytes) {
   return success();
 }
 
-/// Adds one axis per leading dimension that stacks tiles of `size` elements,
-/// the outermost first. Returns the size of all.
+/// Appends one axis per leading dimension, the outermost first, that stacks
+/// tiles of `size` elements. Returns the size of the whole stack.
 static int64_t stack(SmallVectorImpl<Digits> &axes, ArrayRef<int64_t> leading,
                      int64_t size) {
   SmallVector<Digits> outer(leading.size());
@@ -679,9 +682,9 @@ FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
   bool isDynamic = false;
   for (auto [extent, stride, divisor] :
        llvm::zip_equal(shape, getStrides(), getDivisors())) {
-    // A dynamic stride is represented by a number that has its divisor, no
-    // further factor of two, and is larger than any tile: whatever holds for it
-    // holds for every stride with that divisor.
+    // A dynamic stride is represented by a number with the same divisor,
+    // without a further factor of two, and larger than any tile: results for
+    // this number hold for every stride with that divisor.
     int64_t step =
         stride == kDynamic ? divisor * ((int64_t(1) << 33) + 1) : stride;
     axes.push_back({Digit{extent, 0, step}});

@@ -1,4 +1,4 @@
-//===- TileBulkOps.cpp - Verifiers of what the copy engine moves ----------===//
+//===- TileBulkOps.cpp - Verifiers of TMA operations ----------------------===//
 
 #include "BulkOps.h"
 #include "mlir/IR/Builders.h"
@@ -13,7 +13,8 @@ using namespace tile;
 // Tiles and tensor maps
 //===----------------------------------------------------------------------===//
 
-/// `verb` says what happens to the argument: "copies from".
+/// Verifies the operands that all TMA operations have. `verb` describes the
+/// access to the argument in errors, for example "copies from".
 static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
   if (bool(op.getStart()) != bool(op.getLength()))
     return op->emitOpError("has a part of the rows with no start or no length");
@@ -114,7 +115,8 @@ LogicalResult BulkPrefetchOp::verify() {
 // BulkStoreOp, BulkReduceOp
 //===----------------------------------------------------------------------===//
 
-/// The warps that come to `op`, or 1 if its role is run by one thread.
+/// Returns the number of warps that execute `op`; 1 if one thread runs its
+/// role.
 static int64_t countWarpsAt(Operation *op) {
   for (Region *region = op->getParentRegion(); region;
        region = region->getParentRegion())
@@ -150,7 +152,8 @@ static LogicalResult verifyBulkOut(OpT op, StringRef verb) {
                             << warps << " here";
   int64_t bytes = tile.getElementBits() / 8;
   TensorMapBoxes boxes = *matchTensorMap(tile.getCanonicalLayout(), bytes);
-  // Where a box begins; see the PTX ISA, "cp.async.bulk.tensor".
+  // Each box must start at a multiple of 128 bytes in shared memory. Source:
+  // PTX ISA, "cp.async.bulk.tensor".
   if (boxes.rows % (*parts)[0] != 0 || boxes.count % (*parts)[1] != 0 ||
       boxes.rows / (*parts)[0] * boxes.columns * bytes % 128 != 0)
     return op.emitOpError()

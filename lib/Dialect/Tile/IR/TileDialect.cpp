@@ -14,7 +14,7 @@ using namespace tile;
 #include "tile/Dialect/Tile/IR/TileInterfaces.cpp.inc"
 
 namespace {
-/// Layouts print as aliases: `#mma = #tile.mma<...>` at the top of the file.
+/// Prints layouts as aliases: `#mma = #tile.mma<...>` at the top of the file.
 struct TileAsmInterface : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -58,8 +58,8 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-// The generated parsers and printers need the definitions of all attributes
-// and types; they live beside the dialect.
+// The generated parsers and printers of the dialect need the definitions of all
+// attributes and types, so these are included here.
 #define GET_ATTRDEF_CLASSES
 #include "tile/Dialect/Tile/IR/TileAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -81,7 +81,7 @@ tile::verifyTileShape(ArrayRef<int64_t> shape,
       return fail("a tile needs a static shape");
     if (extent < 1)
       return fail("extents must be positive, got " + Twine(extent));
-    // Divided so that nothing overflows.
+    // Divides instead of multiplying, so that nothing overflows.
     if (extent > kMostTileElements / elements)
       return fail("a tile has at most " + Twine(kMostTileElements) +
                   " elements");

@@ -25,7 +25,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
           getFunctionTypeAttrName(result.name), buildType,
           getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
     return failure();
-  // Attributes of another type would be dropped without a word.
+  // Without this check, attributes of a wrong type would be dropped silently.
   if (failed(verifyInherentAttrs(result.name, result.attributes, [&] {
         return parser.emitError(loc) << "'" << result.name << "' op ";
       })))
@@ -99,10 +99,10 @@ LogicalResult WaitPrerequisitesOp::verify() {
 // GridOp, RequireOp
 //===----------------------------------------------------------------------===//
 
-/// Whoever launches must be able to compute `values` from the arguments.
+/// Verifies that launchers can compute `values` from the kernel's arguments.
 static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
-  // Follow them back to arguments. Integers come from integer arguments only,
-  // and no block but the kernel's is around.
+  // Follows the values back to arguments. Only integer arguments give integers.
+  // The kernel has only one block here.
   SmallVector<Value> worklist(values);
   llvm::SmallPtrSet<Value, 8> seen;
   while (!worklist.empty()) {

@@ -45,7 +45,8 @@ static void printSliceIndices(OpAsmPrinter &printer, Operation *,
 // Shared checks and effects
 //===----------------------------------------------------------------------===//
 
-/// One index per dimension, and a tile of the buffer's rank and element type.
+/// Verifies that there is one index per dimension and that the tile has the
+/// rank and the element type of the buffer.
 static LogicalResult verifyAccess(Operation *op, BufferType buffer,
                                   ValueRange indices, ArrayRef<int64_t> shape,
                                   Type element) {
@@ -62,7 +63,8 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
                              << " in a buffer of " << buffer.getElementType();
   if (!buffer.isShared())
     return success();
-  // Shared memory is not bounds checked: the tile must fit where it is put.
+  // Accesses to shared memory have no bounds checks at run time, so the tile
+  // must lie within the buffer.
   for (auto [dim, index] : llvm::enumerate(indices)) {
     APInt value;
     int64_t start =
@@ -89,14 +91,14 @@ static void addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
                        resourceOf(cast<BufferType>(buffer.get().getType())));
 }
 
-/// Both or neither tile of an operation is laid out.
+/// Verifies that both tiles of an operation have layouts, or none.
 static LogicalResult verifyBothLaidOut(Operation *op, Type first, Type second) {
   if (!getLayoutAttr(first) == !getLayoutAttr(second))
     return success();
   return op->emitOpError() << "mixes a laid-out tile with one that is not";
 }
 
-/// Two layouts of one shape must place every element alike.
+/// Verifies that two layouts of one shape are the same function.
 static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
                                       const Layout &actual, StringRef what) {
   if (expected.equivalent(actual))
@@ -135,8 +137,9 @@ static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
   return diag;
 }
 
-/// The alignment in bytes that is left of `align` after moving by any multiple
-/// of `stride` elements, of which `divisor` is known if it is dynamic.
+/// Returns the alignment in bytes of an address that is aligned to `align` plus
+/// any multiple of `stride` elements. A dynamic stride is a multiple of
+/// `divisor`.
 static int64_t alignmentAfter(int64_t align, int64_t stride, int64_t divisor,
                               int64_t bytes) {
   int64_t step = (stride == kDynamic ? divisor : stride) * bytes;
@@ -181,7 +184,7 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
     FailureOr<Layout> digits = map.getMapLayout(source.getShape(), emitError);
     if (failed(digits))
       return failure();
-    // Steps of the fixed dimensions keep this much of the alignment.
+    // The alignment that any index of the fixed dimensions leaves.
     int64_t bytes = source.getElementBits() / 8, align = source.getAlignment();
     Layout memory = source.getCanonicalLayout();
     for (auto [dim, keep] : llvm::enumerate(kept))
@@ -194,8 +197,8 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
       return failure();
     layout = *sliced;
   } else {
-    // Swizzled and padded layouts stack tiles along leading dimensions: a
-    // slice that keeps the tile keeps the layout.
+    // Swizzled and padded layouts stack tiles along leading dimensions. A slice
+    // that fixes only these keeps the layout.
     size_t inner = isa<SwizzleAttr>(layout) ? 2
                    : isa<PaddedAttr>(layout)
                        ? cast<PaddedAttr>(layout).getOrder().size()
@@ -515,8 +518,8 @@ void DotOp::getEffects(
       addEffect<MemoryEffects::Read>(effects, operand);
 }
 
-/// `big` is `small` with `extent` inserted at `dim`; layouts agree by
-/// #tile.slice.
+/// Verifies that `bigType` has the shape of `smallType` with one more dimension
+/// `dim`, and that the layout of `smallType` is the #tile.slice of the other.
 static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
                                   int64_t dim) {
   auto big = cast<RankedTensorType>(bigType);
@@ -547,7 +550,7 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
                           "one's layout");
 }
 
-/// `kind` must combine elements of this type.
+/// Verifies that `kind` is defined for elements of this type.
 static LogicalResult
 verifyReductionKind(Operation *op, arith::AtomicRMWKind kind, Type element) {
   bool isFloatKind = false;

@@ -1,4 +1,4 @@
-//===- TileRoleOps.cpp - Verifiers of roles and barriers ------------------===//
+//===- TileRoleOps.cpp - Verifiers of warp roles and mbarriers ------------===//
 
 #include "BulkOps.h"
 #include "mlir/IR/Builders.h"
@@ -11,8 +11,8 @@ int64_t tile::getRegisterShare(int64_t threads) {
   return std::min<int64_t>(65536 / threads, 255) / 8 * 8;
 }
 
-/// Turns are taken by groups of four warps of the first role, and end in the
-/// block in which they begin.
+/// Verifies that only the warpgroups of the first role take turns, and that a
+/// turn ends in the block in which it begins.
 static LogicalResult verifyTurns(WarpRolesOp roles) {
   auto isTurn = [](Operation *op) { return isa<AwaitTurnOp, PassTurnOp>(op); };
   Operation *first = nullptr;
@@ -47,7 +47,8 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
     return first->emitOpError()
            << "is for two or more groups of 4 warps; the role has " << warps
            << " warps";
-  // Barrier 0 is that of the block; each role has one, and each group.
+  // The hardware has 16 named barriers (PTX ISA, "bar"). Barrier 0 is that of
+  // the block; each role has one, and each warpgroup has one.
   if (warps / 4 + roles.getWarps().size() > 15)
     return first->emitOpError()
            << "needs a barrier for each of " << warps / 4 << " groups and "
@@ -97,7 +98,8 @@ LogicalResult WarpRolesOp::verify() {
       return emitOpError() << "only 4 warps at a time change their registers; "
                               "the block has "
                            << first << " warps";
-    // Who asks for more than the block has started with waits for ever.
+    // setmaxnreg would wait forever if the roles need more registers than the
+    // block starts with.
     int64_t share = getRegisterShare(all * 32);
     if (sum > share * all * 32)
       return emitOpError() << "gives its threads " << sum

@@ -47,7 +47,8 @@ void BufferType::print(AsmPrinter &printer) const {
           << stringifyMemorySpace(getSpace()) << '>';
 }
 
-/// No two elements of a map share a place, whatever the dynamic extents.
+/// Verifies that a map gives no two elements the same place, for all values of
+/// dynamic extents.
 static LogicalResult
 verifyInjective(const Layout &map, Attribute attr,
                 llvm::function_ref<InFlightDiagnostic()> emitError) {
@@ -69,7 +70,7 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << element;
   if (shape.empty())
     return emitError() << "a buffer needs at least one dimension";
-  // Bounds are compared in 32 bits.
+  // Kernels compare bounds in 32 bits.
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) &&
         (extent < 1 || extent > std::numeric_limits<int32_t>::max()))

@@ -6,9 +6,10 @@
 
 namespace tile {
 
-/// A tile as the copy engine names it: from `indices` of a kernel's argument
-/// on, along its dimensions `dims`. With `start`, its rows are within `length`
-/// of the argument's from there on, and its first index counts from there.
+/// A tile as a TMA operation addresses it: it starts at `indices` of a kernel
+/// argument and extends along its dimensions `dims`. If `start` is not null,
+/// the rows [start, start + length) of the argument bound the tile, and the
+/// first index is relative to `start`.
 struct ArgumentTile {
   mlir::BlockArgument argument;
   llvm::SmallVector<mlir::Value> indices;
@@ -18,14 +19,15 @@ struct ArgumentTile {
   bool isRagged() const { return bool(start); }
 };
 
-/// The tile of `buffer` from `indices` on, through the slices and the one part
-/// of its rows that `buffer` is of an argument, as the copy engine can bring it
-/// to `dest`; says why not where it cannot.
+/// Finds the kernel argument that `buffer` is a view of, through slices and at
+/// most one tile.narrow of its rows. Sets `tile` to the tile of that argument
+/// that starts at `indices` of `buffer`. Returns an empty string if TMA can
+/// move this tile to `dest`, otherwise the reason why it cannot.
 std::string findArgumentTile(mlir::Value buffer, mlir::ValueRange indices,
                              BufferType dest, ArgumentTile &tile);
 
-/// A tile in shared memory with the widest swizzle that its rows are whole
-/// multiples of, as the copy engine takes it; null if there is none.
+/// Returns the type of a shared buffer for `tile` that TMA can access, with the
+/// widest swizzle whose size divides that of the rows; null if there is none.
 BufferType findSwizzledTile(mlir::RankedTensorType tile);
 
 } // namespace tile

@@ -1,4 +1,4 @@
-//===- AttachTarget.cpp - The chip a module is compiled for ---------------===//
+//===- AttachTarget.cpp - The target chip of a module ---------------------===//
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"

@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace mlir::bufferization;
 using namespace tile;
 
-/// The buffer of a tile in shared memory: its encoding is the layout.
+/// Returns the type of the buffer of a tile in shared memory. The encoding of
+/// the tile is the layout of the buffer.
 static FailureOr<BufferType> sharedBufferType(Operation *op, Type tile) {
   auto type = cast<RankedTensorType>(tile);
   auto buffer = BufferType::getChecked(
@@ -19,7 +20,7 @@ static FailureOr<BufferType> sharedBufferType(Operation *op, Type tile) {
   return buffer;
 }
 
-/// The indices of the first element of a buffer.
+/// Emits the indices of the first element of a buffer: zeros.
 static SmallVector<Value> origin(RewriterBase &rewriter, Location loc,
                                  BufferType buffer) {
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
@@ -28,8 +29,8 @@ static SmallVector<Value> origin(RewriterBase &rewriter, Location loc,
 
 namespace {
 
-/// What the operations share: none writes to a tile that it is given, and the
-/// type of a result in shared memory follows from its encoding.
+/// The base class of the models of all operations. No operation writes to its
+/// operands, and the buffer type of a result follows from its encoding.
 template <typename Model, typename ConcreteOp>
 struct TileOpModel : BufferizableOpInterface::ExternalModel<Model, ConcreteOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,

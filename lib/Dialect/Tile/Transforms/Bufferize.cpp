@@ -1,4 +1,4 @@
-//===- Bufferize.cpp - Tiles in shared memory become buffers --------------===//
+//===- Bufferize.cpp - Bufferization of tiles in shared memory ------------===//
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -18,8 +18,8 @@ static bool touchesSharedTiles(Operation *op) {
          llvm::any_of(op->getResultTypes(), isSharedTile);
 }
 
-/// Only operations that have a rule may touch tiles in shared memory: then
-/// each has one buffer, and none is left as a value afterwards.
+/// Verifies that only operations with a bufferization rule use tiles in shared
+/// memory. Each such tile has one buffer then, and none remains a value.
 static LogicalResult checkSharedTiles(KernelOp kernel) {
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([](Operation *op) {
     if (isa<LoadOp, TransposeOp, DotOp, ConvertLayoutOp>(op))
@@ -56,8 +56,9 @@ struct Bufferize : tile::impl::TileBufferizeBase<Bufferize> {
     bufferization::BufferizationOptions options;
     options.allowUnknownOps = true;
     options.opFilter.allowOperation(touchesSharedTiles);
-    // Tiles in shared memory are written once, when they are made: no write
-    // can conflict with a read, so there is nothing to analyse.
+    // A tile in shared memory is written once, by the operation that creates
+    // it. No write can conflict with a read, so the conflict analysis is not
+    // needed.
     bufferization::BufferizationState state;
     if (failed(bufferization::bufferizeOp(kernel, options, state)))
       signalPassFailure();

@@ -1,8 +1,9 @@
-//===- ChooseAccumulators.cpp - Lay out what atomics add into -------------===//
+//===- ChooseAccumulators.cpp - Layouts of global accumulators ------------===//
 //
-// An accumulator that only the kernels of one module see may lie in memory as
-// it suits the fragments that are added to it. All kernels that name it get the
-// same layout, so that the ones that clear and read it follow by themselves.
+// An accumulator that only the kernels of one module use may have any layout in
+// memory. The pass chooses one that fits the fragments that are added to it.
+// The type of the argument changes in all kernels with this accumulator, so the
+// kernels that clear or read it use the same layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,10 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// The layout that tile-assign-layouts will give `value`, as far as matrix
-/// products or the author force it; null if they do not.
+/// Returns the layout that tile-assign-layouts will assign to `value`, if it
+/// follows from a matrix product or from a layout that the author wrote;
+/// otherwise returns null. Looks through at most `depth` operations. Fails with
+/// an error if a matrix product has no instruction.
 static FailureOr<LayoutAttrInterface>
 findFragment(Value value, int64_t numWarps, const Chip &chip, unsigned depth) {
   LayoutAttrInterface none;
@@ -32,14 +35,14 @@ findFragment(Value value, int64_t numWarps, const Chip &chip, unsigned depth) {
     return none;
   if (LayoutAttrInterface pinned = getLayoutAttr(tile))
     return pinned.getFamily() == LayoutFamily::Distributed ? pinned : none;
-  auto follow = [&](Value other) {
+  auto fragmentOf = [&](Value other) {
     return findFragment(other, numWarps, chip, depth - 1);
   };
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument.getArgNumber() == 0)
       return none;
-    return follow(loop.getYieldedValues()[argument.getArgNumber() - 1]);
+    return fragmentOf(loop.getYieldedValues()[argument.getArgNumber() - 1]);
   }
   Operation *op = value.getDefiningOp();
   if (auto dot = dyn_cast<DotOp>(op)) {
@@ -49,10 +52,10 @@ findFragment(Value value, int64_t numWarps, const Chip &chip, unsigned depth) {
     return LayoutAttrInterface(*mma);
   }
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return follow(
+    return fragmentOf(
         loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()]);
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    FailureOr<LayoutAttrInterface> source = follow(transpose.getSource());
+    FailureOr<LayoutAttrInterface> source = fragmentOf(transpose.getSource());
     if (failed(source) || !*source)
       return source;
     return LayoutAttrInterface(
@@ -60,7 +63,7 @@ findFragment(Value value, int64_t numWarps, const Chip &chip, unsigned depth) {
   }
   if (op->hasTrait<OpTrait::Elementwise>())
     for (Value operand : op->getOperands()) {
-      FailureOr<LayoutAttrInterface> fragment = follow(operand);
+      FailureOr<LayoutAttrInterface> fragment = fragmentOf(operand);
       if (failed(fragment) || *fragment)
         return fragment;
     }
@@ -74,24 +77,26 @@ struct ChooseAccumulators
   void runOnOperation() override;
 
 private:
-  /// The arguments of all kernels that are one accumulator.
+  /// All kernel arguments that are one accumulator.
   using Group = SmallVector<std::pair<KernelOp, unsigned>>;
 
-  LogicalResult choose(const Group &group, const Chip &chip);
-  LogicalResult retype(KernelOp kernel, unsigned argument, BufferType type);
+  LogicalResult chooseLayout(const Group &group, const Chip &chip);
+  LogicalResult setArgumentType(KernelOp kernel, unsigned argument,
+                                BufferType type);
 };
 } // namespace
 
 namespace {
-/// An atomic, and which dimensions of the argument its tile has.
+/// An atomic addition, and the dimensions of the argument along which its tile
+/// extends.
 struct Addition {
   AtomicRMWOp op;
   SmallVector<unsigned> dims;
 };
 } // namespace
 
-/// The atomics that add to a buffer or to its slices. `dims` are the dimensions
-/// of the argument that the buffer has kept.
+/// Collects the atomic additions to a buffer and to its slices. `dims` are the
+/// dimensions of the argument that the buffer still has.
 static void collectAdditions(Value buffer, ArrayRef<unsigned> dims,
                              SmallVectorImpl<Addition> &found) {
   for (OpOperand &use : buffer.getUses()) {
@@ -109,7 +114,7 @@ static void collectAdditions(Value buffer, ArrayRef<unsigned> dims,
   }
 }
 
-/// Whether all slices of a buffer are slices of one with this map.
+/// Returns true if all slices of a buffer are possible with the layout `map`.
 static bool canSlice(Value buffer, MapAttr map) {
   return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
     auto slice = dyn_cast<SliceOp>(user);
@@ -137,8 +142,9 @@ static LogicalResult updateSlices(Value buffer) {
   return success();
 }
 
-LogicalResult ChooseAccumulators::retype(KernelOp kernel, unsigned argument,
-                                         BufferType type) {
+LogicalResult ChooseAccumulators::setArgumentType(KernelOp kernel,
+                                                  unsigned argument,
+                                                  BufferType type) {
   SmallVector<Type> inputs(kernel.getArgumentTypes());
   inputs[argument] = type;
   kernel.setFunctionType(FunctionType::get(&getContext(), inputs, {}));
@@ -147,7 +153,8 @@ LogicalResult ChooseAccumulators::retype(KernelOp kernel, unsigned argument,
   return updateSlices(value);
 }
 
-LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
+LogicalResult ChooseAccumulators::chooseLayout(const Group &group,
+                                               const Chip &chip) {
   auto [first, number] = group.front();
   Value example = first.getBody().getArgument(number);
   auto type = dyn_cast<BufferType>(example.getType());
@@ -206,7 +213,7 @@ LogicalResult ChooseAccumulators::choose(const Group &group, const Chip &chip) {
                          .category("tile-choose-accumulators"))
           << remark::reason("{0}", text);
       for (auto [other, place] : group)
-        if (failed(retype(other, place, mapped)))
+        if (failed(setArgumentType(other, place, mapped)))
           return failure();
       return success();
     }
@@ -243,9 +250,9 @@ void ChooseAccumulators::runOnOperation() {
   if (!chip)
     return signalPassFailure();
   for (auto &[name, group] : groups) {
-    if (failed(choose(group, *chip)))
+    if (failed(chooseLayout(group, *chip)))
       return signalPassFailure();
-    // Decided: a later run leaves it.
+    // The layout is final: a later run of the pass must not change it.
     for (auto [kernel, argument] : group)
       kernel.removeArgAttr(argument, TileDialect::kAccumulatorAttr);
   }

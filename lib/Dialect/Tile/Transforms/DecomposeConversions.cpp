@@ -12,9 +12,10 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Rows along `fastDim`, so that the same columns of neighbouring rows are in
-/// different banks. Where ldmatrix reads them, swizzled rows need no more
-/// memory than the tile; else 16 bytes follow each row.
+/// Returns a shared memory layout with contiguous rows along `fastDim`. One
+/// column of neighbouring rows is in different banks. If ldmatrix reads the
+/// rows, they are swizzled, which needs no additional memory; otherwise 16
+/// bytes of padding follow each row.
 static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
                                          bool isForLdmatrix) {
   MLIRContext *context = type.getContext();
@@ -32,12 +33,12 @@ static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
   return PaddedAttr::get(context, 128 / bits, order);
 }
 
-/// Of the layouts in shared memory through which a tile can go from one layout
-/// to the other, that with the fewest accesses; row major if several are.
+/// Returns the shared memory layout for a conversion between two distributed
+/// layouts that needs the fewest accesses; prefers row major among equals.
 static LayoutAttrInterface
 chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
   int64_t bits = to.getElementTypeBitWidth();
-  // ldmatrix reads fragments from rows as well as from columns.
+  // ldmatrix can read fragments from rows and, transposed, from columns.
   bool isForLdmatrix =
       chip.ldmatrix && bits == 16 && isa<DotOperandAttr>(to.getEncoding());
   LayoutAttrInterface best;
@@ -61,8 +62,9 @@ chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
   return best;
 }
 
-/// `source` in shared memory, with `layout`. A transposed tile is written as it
-/// was before, so that all readers can share what was written.
+/// Emits the write of `source` to a tile in shared memory with `layout` and
+/// returns that tile. If `source` is a transposed tile, writes the tile before
+/// the transposition, so that readers of both forms can share it.
 static Value writeScratch(Value source, LayoutAttrInterface layout) {
   OpBuilder builder(source.getContext());
   builder.setInsertionPointAfterValue(source);
@@ -85,7 +87,7 @@ static void decompose(ConvertLayoutOp convert, ConversionKind kind,
   Location loc = convert.getLoc();
   Value source = convert.getSource();
   RankedTensorType resultType = convert.getType();
-  // Buffers have no i1 elements.
+  // Buffers cannot have i1 elements, so masks are stored as i32.
   bool isMask = resultType.getElementType().isInteger(1);
   Type stored = isMask ? builder.getI32Type() : resultType.getElementType();
   auto retyped = [&](Type type) {
@@ -106,8 +108,8 @@ static void decompose(ConvertLayoutOp convert, ConversionKind kind,
              "bytes",
              getCanonicalLayout(withLayout(wide, layout)).shape().front() *
                  wide.getElementTypeBitWidth() / 8);
-  // Written as soon as it is there, which ends the life of its registers; read
-  // where it is needed.
+  // The tile is written right after it is computed, so that its registers are
+  // free again, and read at its use.
   Value shared = writeScratch(source, layout);
   Value result = ConvertLayoutOp::create(builder, loc, wide, shared);
   if (isMask)

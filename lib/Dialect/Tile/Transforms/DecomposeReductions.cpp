@@ -11,7 +11,7 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Warps that share the dimension that is reduced.
+/// Returns the number of warps that share the reduced dimension.
 static int64_t countWarps(ReduceOp reduce) {
   auto source = cast<RankedTensorType>(reduce.getSource().getType());
   if (!getLayoutAttr(source))

@@ -1,9 +1,9 @@
-//===- InsertBarriers.cpp - Barriers between uses of shared memory --------===//
+//===- InsertBarriers.cpp - Barriers for accesses to shared memory --------===//
 //
-// A walk in program order keeps, for every allocation, whether it has been read
-// or written since the last barrier. Loops are walked until their state is
-// stable. Every thread of a block takes the same branches (conditions are
-// scalars of the block), so a barrier may go anywhere.
+// A walk in program order records for every allocation whether it has been read
+// or written since the last barrier. Loops are walked until this state is
+// stable. All threads of a block take the same branches, because conditions are
+// scalars of the block. So a barrier may be inserted anywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,20 +22,21 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// What has happened to each allocation since the last barrier.
+/// The accesses to each allocation since the last barrier.
 struct State {
   explicit State(unsigned size)
       : read(size), written(size), inFlight(size), inFlightReads(size) {}
 
   llvm::BitVector read, written;
-  /// Asynchronous copies that no wait has covered for certain, whatever
-  /// barriers came since.
+  /// The destinations of asynchronous copies that may be in flight: no wait is
+  /// known to cover them. Barriers do not change this.
   llvm::BitVector inFlight;
-  /// What the copy engine has been given to store.
+  /// The sources of TMA stores and reductions that may be in flight.
   llvm::BitVector inFlightReads;
 
   bool anySince() const { return read.any() || written.any(); }
-  void meet() {
+  /// Forgets the accesses that a barrier has ordered.
+  void passBarrier() {
     read.reset();
     written.reset();
   }
@@ -70,18 +71,20 @@ private:
   void barrierBefore(Operation *op, State &state);
 
   DenseMap<Operation *, unsigned> numbers;
-  /// The allocations whose memory each one overlaps, itself included.
+  /// For each allocation, the allocations that overlap its memory, including
+  /// itself.
   SmallVector<llvm::BitVector> overlapping;
-  /// Those that barriers in memory guard, or in which no warp meets another.
+  /// The allocations that need no barriers: mbarriers order their accesses, or
+  /// no two warps access the same part.
   llvm::BitVector guarded;
-  /// Look for missing barriers only, and whether one was found.
+  /// In a dry run, no barriers are inserted; `missing` is set if one is needed.
   bool dryRun = false, missing = false;
 };
 } // namespace
 
-/// Whether `op` lets the copy engine take a tile away for another role, which
-/// the ones that write it meet at barriers in memory alone.
-static bool leavesByOtherRole(Operation *op) {
+/// Returns true if `op` is a TMA store or reduction in a role other than the
+/// first. mbarriers synchronise that role with the warps that write the tile.
+static bool isStoredByOtherRole(Operation *op) {
   auto roles = op->getParentOfType<WarpRolesOp>();
   return roles && isa<BulkAddOp, BulkStoreOp, BulkReduceOp>(op) &&
          !roles.getRoles().front().isAncestor(op->getParentRegion());
@@ -97,7 +100,7 @@ BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
   for (auto [i, alloc] : llvm::enumerate(allocs)) {
     numbers[alloc] = i;
     if (isFilledInBulk(alloc) ||
-        llvm::any_of(getBufferUsers(alloc), leavesByOtherRole))
+        llvm::any_of(getBufferUsers(alloc), isStoredByOtherRole))
       guarded.set(i);
     for (auto [j, other] : llvm::enumerate(allocs))
       if (begin(alloc) < end(other) && begin(other) < end(alloc))
@@ -117,7 +120,7 @@ bool BarrierInserter::needsBarrier(ArrayRef<SharedAccess> accesses,
 }
 
 void BarrierInserter::barrierBefore(Operation *op, State &state) {
-  state.meet();
+  state.passBarrier();
   if (dryRun) {
     missing = true;
     return;
@@ -133,21 +136,22 @@ void BarrierInserter::visit(Block &block, State &state) {
 
 void BarrierInserter::visit(Operation *op, State &state) {
   if (isa<BarrierOp>(op))
-    return state.meet();
+    return state.passBarrier();
   if (isa<BulkWaitOp>(op)) {
-    // What the copy engine reads, it reads until now.
+    // TMA may have read the tiles until this wait.
     state.read |= state.inFlightReads;
     return;
   }
   if (auto wait = dyn_cast<WaitGroupOp>(op)) {
-    // Which of the copies the wait covers is not known here: all may be.
+    // It is unknown which copies the wait covers; assume that all may be.
     state.written |= state.inFlight;
     if (wait.getPending() == 0)
       state.inFlight.reset();
     return;
   }
   if (isa<WarpRolesOp>(op)) {
-    // Each role by itself; a barrier before them orders what came before.
+    // Roles are visited separately. A barrier before the roles orders earlier
+    // accesses.
     if (state.anySince())
       barrierBefore(op, state);
     State after(overlapping.size());
@@ -162,7 +166,8 @@ void BarrierInserter::visit(Operation *op, State &state) {
   if (op->getNumRegions() != 0)
     return visitRegions(op, state);
   SmallVector<SharedAccess, 2> accesses = getSharedAccesses(op);
-  // Until a product is waited for it reads, whatever barriers came since.
+  // An asynchronous MMA reads its operands until its wait; barriers do not
+  // change this.
   if (auto wait = dyn_cast<WaitDotsOp>(op))
     for (Value value : wait.getValues())
       if (auto dot = value.getDefiningOp<DotOp>())
@@ -183,10 +188,11 @@ void BarrierInserter::visit(Operation *op, State &state) {
   }
 }
 
-/// Walks the regions of `op` from `state` once; returns the state after it.
+/// Walks the regions of `op` once, starting with `state`. Returns the state
+/// after `op`.
 State BarrierInserter::walkRegions(Operation *op, const State &state) {
-  // The regions of a loop follow each other; those of a branch exclude each
-  // other.
+  // The regions of a loop run one after the other; of those of a branch, only
+  // one runs.
   bool isLoop = isa<LoopLikeOpInterface>(op);
   bool mayBeSkipped = isLoop;
   State after(overlapping.size()), entry = state;
@@ -203,8 +209,8 @@ State BarrierInserter::walkRegions(Operation *op, const State &state) {
   return after;
 }
 
-/// walkRegions without a change; `incomplete` says whether a barrier is
-/// missing.
+/// Calls walkRegions in a dry run. Sets `incomplete` to true if a barrier is
+/// missing, else to false.
 State BarrierInserter::inspectRegions(Operation *op, const State &state,
                                       bool &incomplete) {
   bool outerDryRun = std::exchange(dryRun, true);
@@ -217,7 +223,8 @@ State BarrierInserter::inspectRegions(Operation *op, const State &state,
 
 void BarrierInserter::visitRegions(Operation *op, State &state) {
   bool isLoop = isa<LoopLikeOpInterface>(op);
-  // What the regions need by themselves, around the back edge too.
+  // Insert the barriers that accesses inside the regions need, including those
+  // around the back edge.
   State inner(overlapping.size());
   inner.inFlight = state.inFlight;
   inner.inFlightReads = state.inFlightReads;
@@ -228,7 +235,8 @@ void BarrierInserter::visitRegions(Operation *op, State &state) {
     if (inner == before)
       break;
   }
-  // What the way here needs goes in front, where it costs least.
+  // If earlier accesses need another barrier, insert it before `op`, where it
+  // costs least.
   bool incomplete = false;
   (void)inspectRegions(op, state, incomplete);
   if (incomplete)
@@ -258,14 +266,14 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
     if (result.wasInterrupted())
       return signalPassFailure();
     BarrierInserter(allocs).run(kernel.getBody().front());
-    fenceProducts(kernel);
+    insertFences(kernel);
     shareFences(kernel);
   }
 
 private:
-  /// Products that read shared memory themselves, and the copy engine, see what
-  /// fences precede.
-  static void fenceProducts(KernelOp kernel) {
+  /// Inserts the fences that MMAs and TMA operations need to see writes to
+  /// shared memory.
+  static void insertFences(KernelOp kernel) {
     WalkResult reads = kernel.walk([](Operation *op) {
       return isa<DotOp, BulkStoreOp, BulkReduceOp>(op) &&
                      !getSharedAccesses(op).empty()
@@ -277,9 +285,9 @@ private:
                           /*dryRun=*/false);
   }
 
-  /// Puts fences before the barriers that threads reach with writes to shared
-  /// memory behind them that no fence has followed. `written` says whether
-  /// there are any before `block`; returns whether there are at its end.
+  /// Inserts a fence before each barrier if shared memory may have been written
+  /// since the last fence. `written` is true if that is so before `block`.
+  /// Returns true if it is so at the end of `block`.
   static bool fenceBarriers(Block &block, bool written, bool dryRun) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<FenceAsyncOp>(op)) {
@@ -292,7 +300,7 @@ private:
         written = false;
       } else if (op.getNumRegions() != 0) {
         bool before = written;
-        // What a loop leaves its next iteration begins with.
+        // An iteration of a loop starts with the writes of the previous one.
         if (isa<LoopLikeOpInterface>(op))
           for (Region &region : op.getRegions())
             for (Block &body : region)
@@ -302,7 +310,7 @@ private:
           for (Block &body : region)
             written |= fenceBarriers(body, before, dryRun);
       } else if (!isa<BulkCopyOp>(op)) {
-        // Copies in flight are over with the wait.
+        // The wait completes the writes of asynchronous copies.
         written |= isa<WaitGroupOp>(op) ||
                    llvm::any_of(getSharedAccesses(&op),
                                 [](const SharedAccess &access) {
@@ -313,10 +321,11 @@ private:
     return written;
   }
 
-  /// A fence waits for all that its thread has in flight. Releases behind one
-  /// go behind the next one of the block instead, if there is one: what this
-  /// iteration still waits for has been issued before the released buffer is
-  /// used again.
+  /// Merges fences, since a fence waits for all accesses that its thread has in
+  /// flight. Releases after a fence move after the next fence of the block, if
+  /// there is one, and the first fence is erased. This delays the release, but
+  /// causes no deadlock: everything that this iteration still waits for has
+  /// been issued before the released buffer is used again.
   static void shareFences(KernelOp kernel) {
     SmallVector<FenceAsyncOp> fences;
     kernel.walk([&](FenceAsyncOp fence) { fences.push_back(fence); });
@@ -325,8 +334,8 @@ private:
       Operation *op = fence->getNextNode();
       for (; isa_and_nonnull<ArriveBarrierOp>(op); op = op->getNextNode())
         releases.push_back(op);
-      // That before a barrier is not for the releases alone, and who has been
-      // handed a store waits for it.
+      // A fence before a barrier serves other accesses, too. After a store to
+      // shared memory, another role waits for the release.
       if (isa_and_nonnull<BarrierOp>(op) ||
           isa_and_nonnull<StoreOp>(fence->getPrevNode()))
         continue;

@@ -1,12 +1,12 @@
-//===- MmaChoice.cpp - The matrix instruction of a product ----------------===//
+//===- MmaChoice.cpp - Choice of matrix instructions ----------------------===//
 
 #include "MmaChoice.h"
 
 using namespace mlir;
 using namespace tile;
 
-/// Bytes of the narrowest swizzle, which every row of an operand in shared
-/// memory is made of.
+/// The narrowest swizzle in bytes. The rows of an operand in shared memory are
+/// a multiple of it.
 static constexpr int64_t kSmallestSwizzle = 32;
 
 bool tile::canReadShared(DotOp dot, unsigned index) {
@@ -23,8 +23,9 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
          0;
 }
 
-/// Bytes of `columns` columns of b that lie side by side in shared memory,
-/// where b lies as it was before it was transposed; 0 if its columns do not.
+/// Returns the size in bytes of `columns` columns of b if these are contiguous
+/// in shared memory, else 0. A transposed b is stored in its form before the
+/// transposition.
 static int64_t columnBytes(DotOp dot, int64_t columns) {
   bool sideBySide = true;
   Value operand = dot.getB();
@@ -40,8 +41,8 @@ int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
   return columnBytes(dot, type.getDimSize(1) / mma.getWarps()[1]);
 }
 
-/// Whether a product goes to memory and nowhere else, maybe after elementwise
-/// operations.
+/// Returns true if all uses of `value` are writes to memory, directly or after
+/// elementwise operations.
 static bool isOnlyWritten(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<StoreOp, AtomicRMWOp>(user))
@@ -51,8 +52,8 @@ static bool isOnlyWritten(Value value) {
   });
 }
 
-/// Whether a value is made from the accumulator of a product, element by
-/// element, so that it can be an operand of another one where it is.
+/// Returns true if `value` is computed elementwise from an accumulator, so that
+/// its registers can be an operand of another matrix product.
 static bool isMadeFromProduct(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<DotOp>(op))
@@ -61,15 +62,15 @@ static bool isMadeFromProduct(Value value) {
          llvm::any_of(op->getOperands(), isMadeFromProduct);
 }
 
-/// Whether the columns of b can be divided among `parts` groups of warps that
-/// each read their own by one descriptor of shared memory.
+/// Returns true if the columns of b can be divided among `parts` warpgroups,
+/// each of which reads its own columns by one matrix descriptor.
 static bool canDivideColumns(DotOp dot, int64_t parts) {
   auto type = cast<RankedTensorType>(dot.getType());
   return columnBytes(dot, type.getDimSize(1) / parts) % kSmallestSwizzle == 0;
 }
 
-/// How many warps lie along the rows and the columns of a product, if the
-/// instruction divides it so.
+/// Returns the numbers of warps along the rows and the columns of a product;
+/// std::nullopt if the instruction does not divide the product.
 static std::optional<std::pair<int64_t, int64_t>>
 divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   auto acc = cast<RankedTensorType>(dot.getType());
@@ -88,11 +89,13 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
         return std::pair(rows, columns);
       continue;
     }
-    // Warps along rows as far as they go: reductions along a row then stay
-    // within a warp, and results are operands a of other products as they are.
+    // Place as many warps as possible along the rows: reductions along a row
+    // stay within a warp then, and results can be operand a of other products
+    // without a conversion.
     if (!isSquare)
       return std::pair(rows, columns);
-    // Else in squares, for which a warp reads the least of both operands.
+    // Otherwise choose the grid for which a warp reads the fewest elements of
+    // both operands.
     int64_t read = acc.getDimSize(0) / rows + acc.getDimSize(1) / columns;
     if (!best || read < fewest) {
       best = {rows, columns};

@@ -1,4 +1,4 @@
-//===- MmaChoice.h - The matrix instruction of a product --------*- C++ -*-===//
+//===- MmaChoice.h - Choice of matrix instructions --------------*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 
@@ -7,19 +7,19 @@
 
 namespace tile {
 
-/// The accumulator of `dot` on `numWarps` warps: what the author pinned, else
-/// the first instruction of the chip that divides the product. Failure with an
-/// error on `dot` if there is none.
+/// Returns the accumulator layout of `dot` for `numWarps` warps: that of the
+/// pinned instruction, else of the first instruction of the chip that divides
+/// the product. If there is none, reports an error on `dot` and fails.
 llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip);
 
-/// Whether wgmma can read operand `index` from shared memory, where it lies or
-/// is yet to be put: some swizzle divides its rows.
+/// Returns true if wgmma can read operand `index` from shared memory, where it
+/// is or would be stored: the size of a swizzle divides that of its rows.
 bool canReadShared(DotOp dot, unsigned index);
 
-/// Bytes of the columns that a group of warps reads of operand b of `dot` by one
-/// descriptor, if they lie side by side in shared memory; else 0. They must be
-/// whole rows of the swizzle there.
+/// Returns the size in bytes of the columns of operand b of `dot` that a
+/// warpgroup reads by one matrix descriptor, if they are contiguous in shared
+/// memory; else 0. The size must be a multiple of the swizzle.
 int64_t descriptorBytes(DotOp dot, MmaAttr mma);
 
 } // namespace tile

@@ -12,7 +12,7 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Offsets that the author wrote must be possible.
+/// Verifies the offsets that the author wrote.
 static LogicalResult checkPinned(const SharedPlan &plan) {
   ArrayRef<PlannedBuffer> buffers = plan.buffers;
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
@@ -55,7 +55,8 @@ struct PlanSharedMemory
     bool shareInLoops = false;
     SharedPlan plan =
         planSharedMemoryWithin(kernel, chip->sharedBytes, &shareInLoops);
-    // Only lifetimes proper forbid sharing.
+    // Pinned buffers may share memory if they are not live at the same time,
+    // even if they are allocated in one loop.
     if (failed(checkPinned(planSharedMemory(kernel, /*loopsApart=*/false))))
       return signalPassFailure();
     if (plan.bytes > chip->sharedBytes) {

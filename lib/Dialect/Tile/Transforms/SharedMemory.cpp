@@ -1,4 +1,4 @@
-//===- SharedMemory.cpp - Which shared memory is used when ----------------===//
+//===- SharedMemory.cpp - Queries on shared buffers -----------------------===//
 
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -151,7 +151,8 @@ bool tile::isStoredByParts(AllocOp root) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Numbers operations in program order; an operation spans its body.
+/// Numbers the operations in program order. An operation with regions has a
+/// range of numbers, which includes those of its body.
 class ProgramOrder {
 public:
   explicit ProgramOrder(Operation *root) { number(root); }
@@ -175,7 +176,8 @@ private:
 };
 } // namespace
 
-/// The outermost loop around `op` that does not contain `scope`, else `op`.
+/// Returns the outermost loop around `op` that does not contain `scope`; `op`
+/// if there is none.
 static Operation *liftOutOfLoops(Operation *op, Operation *scope) {
   Operation *lifted = op;
   for (Operation *parent = op->getParentOp();
@@ -186,7 +188,7 @@ static Operation *liftOutOfLoops(Operation *op, Operation *scope) {
   return lifted;
 }
 
-/// The region of tile.warp_roles that `op` is in, and that operation.
+/// Returns the role that contains `op` and its tile.warp_roles operation.
 static std::pair<Region *, Operation *> findRole(Operation *op) {
   for (Region *region = op->getParentRegion(); region;
        region = region->getParentRegion())
@@ -195,7 +197,7 @@ static std::pair<Region *, Operation *> findRole(Operation *op) {
   return {nullptr, nullptr};
 }
 
-/// Where an asynchronous product that has started at `op` is over.
+/// Returns the waits after which the asynchronous MMA `op` is finished.
 static SmallVector<WaitDotsOp, 1> getWaits(Operation *op) {
   SmallVector<WaitDotsOp, 1> waits;
   if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync())
@@ -205,8 +207,8 @@ static SmallVector<WaitDotsOp, 1> getWaits(Operation *op) {
   return waits;
 }
 
-/// What comes after `store` in its block, or around that, and waits for it; the
-/// kernel if nothing does for certain.
+/// Returns the first operation after `store`, in its block or in one around it,
+/// that waits for it; the kernel if no operation is known to do so.
 static Operation *findBulkWait(Operation *store, KernelOp kernel) {
   for (Operation *op = store; op != kernel; op = op->getParentOp())
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
@@ -216,7 +218,8 @@ static Operation *findBulkWait(Operation *store, KernelOp kernel) {
   return kernel;
 }
 
-/// When the contents of a buffer matter.
+/// Returns the first and the last operation number between which the contents
+/// of a buffer must be preserved.
 static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
                                              const ProgramOrder &order,
                                              bool loopsApart) {
@@ -225,7 +228,8 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
   bool used = false;
   Region *role = nullptr;
   for (Operation *user : getBufferUsers(alloc)) {
-    // Roles run side by side: what two of them use, they use all the time.
+    // Roles run at the same time, so a buffer of two roles is live during all
+    // of both.
     auto [userRole, roles] = findRole(user);
     if (roles && role && role != userRole) {
       auto [begin, end] = order.span(roles);
@@ -237,7 +241,7 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
     first = used ? std::min(first, begin) : begin;
     last = used ? std::max(last, end) : end;
     used = true;
-    // Until a store is waited for it reads.
+    // A TMA store reads its source until its wait.
     if (isa<BulkStoreOp, BulkReduceOp>(user))
       last = std::max(last, order.span(findBulkWait(user, kernel)).second);
     for (WaitDotsOp wait : getWaits(user))
@@ -249,7 +253,7 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
         lastRead = std::max(lastRead, end);
     }
   }
-  // Nobody waits for a copy that nobody reads.
+  // An asynchronous copy without a read after it may have no wait.
   if (lastAsync > lastRead)
     last = order.span(kernel).second;
   if (loopsApart)
@@ -267,8 +271,8 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
     PlannedBuffer buffer;
     buffer.alloc = alloc;
     buffer.bytes = alloc.getType().getStorageBytes();
-    // 16 bytes for the widest access, 128 for the copy engine; swizzles permute
-    // within 1024 bytes.
+    // The widest access needs an alignment of 16 bytes, TMA one of 128. A
+    // swizzle permutes chunks within 1024 bytes.
     buffer.alignment =
         alloc.getType().getCanonicalLayout().swizzle().bits != 0 ? 1024
         : llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>)
@@ -279,7 +283,8 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
     plan.buffers.push_back(buffer);
   });
 
-  // Pinned buffers, then the largest first, each at the lowest free offset.
+  // Places pinned buffers, then the others by decreasing size, each at the
+  // lowest free offset.
   SmallVector<PlannedBuffer *> placed, pending;
   for (PlannedBuffer &buffer : plan.buffers) {
     if (std::optional<uint64_t> offset = buffer.alloc.getOffset()) {
@@ -289,7 +294,8 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
       pending.push_back(&buffer);
     }
   }
-  // Both point into plan.buffers: equals stay in program order.
+  // Both pointers point into plan.buffers, so buffers of equal size stay in
+  // program order.
   llvm::sort(pending, [](PlannedBuffer *a, PlannedBuffer *b) {
     return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
   });

@@ -1,9 +1,10 @@
-//===- VerifyPrerequisites.cpp - Nothing is touched before the wait -------===//
+//===- VerifyPrerequisites.cpp - Checks of accesses before the wait -------===//
 //
-// A kernel with tile.wait_prerequisites may start when the one before it has
-// started. That one has ended where this one waits; if it waits itself, the one
-// before it may still run when this one starts, and so forth. Up to the first
-// kernel that does not wait, they are the prerequisites.
+// A kernel with tile.wait_prerequisites may start once the preceding kernel has
+// started, and waits for its end. If the preceding kernel waits, too, the
+// kernel before that one may also still run, and so forth. The prerequisites of
+// a kernel are these preceding kernels, up to and including the first one
+// without a wait.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,7 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// What a kernel does to the buffers that it is given, by their names.
+/// An access of a kernel to a buffer argument.
 struct Access {
   Operation *op;
   std::string buffer;
@@ -29,7 +30,8 @@ struct Access {
 };
 } // namespace
 
-/// The argument that `buffer` is a view of; null for shared memory.
+/// Returns the kernel argument that `buffer` is a view of; null for shared
+/// memory.
 static BlockArgument findArgument(Value buffer) {
   while (Operation *op = buffer.getDefiningOp()) {
     if (op->getNumOperands() == 0 ||
@@ -40,7 +42,8 @@ static BlockArgument findArgument(Value buffer) {
   return cast<BlockArgument>(buffer);
 }
 
-/// Launchers give one tensor to all parameters of a name.
+/// Returns the name of a kernel argument. Launchers pass one tensor to all
+/// parameters of one name.
 static std::string nameOf(KernelOp kernel, BlockArgument argument) {
   unsigned number = argument.getArgNumber();
   auto name =
@@ -68,7 +71,7 @@ static SmallVector<Access> collectAccesses(KernelOp kernel) {
   return accesses;
 }
 
-/// Whether a wait stands in front of `op`, or of what it is in.
+/// Returns true if a wait precedes `op`, or an operation that contains `op`.
 static bool isAfterWait(Operation *op, KernelOp kernel) {
   for (; op != kernel; op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before;
@@ -82,7 +85,7 @@ namespace {
 struct VerifyPrerequisites
     : tile::impl::TileVerifyPrerequisitesBase<VerifyPrerequisites> {
   void runOnOperation() override {
-    // What the prerequisites do to a buffer: an access of each kind.
+    // For each buffer, one read and one write by the prerequisites, if any.
     llvm::StringMap<Access> reads, writes;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       WalkResult waits = kernel.walk(
