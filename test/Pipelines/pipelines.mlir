@@ -1,5 +1,5 @@
-// What each vendor's pipeline makes of one program, and what it does in which
-// order.
+// The output of each vendor's pipeline for one program, and the order of its
+// passes.
 // RUN: tile-opt %s --tile-to-nvvm=chip=sm_80 | FileCheck %s --check-prefix=NVVM
 // RUN: tile-opt %s --tile-to-rocdl=chip=gfx1100 | FileCheck %s --check-prefix=WMMA
 // RUN: tile-opt %s --tile-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=MFMA

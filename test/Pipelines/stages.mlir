@@ -1,4 +1,4 @@
-// A program that was printed after any stage goes on from there, to the same end.
+// A program that was printed after any stage can be compiled from there to the same result.
 // RUN: tile-opt %s --tile-to-nvvm=chip=sm_80 > %t.whole
 // RUN: tile-opt %s --tile-attach-target=chip=sm_80 --tile-expand-attention --canonicalize --cse > %t.s1
 // RUN: tile-opt %t.s1 --tile-to-nvvm | cmp - %t.whole
@@ -9,9 +9,9 @@
 // RUN: tile-opt %t.s4 --tile-pipeline --tile-plan-shared-memory --tile-insert-barriers \
 // RUN:   --tile-vectorize --canonicalize --cse > %t.s5
 // RUN: tile-opt %t.s5 --tile-to-nvvm | cmp - %t.whole
-// The end is a stage too; canonicalization orders its constants anew.
+// The result is a stage, too; canonicalization reorders its constants.
 // RUN: tile-opt %t.whole --tile-to-nvvm -o %t.again
-// Bytecode carries the same.
+// Bytecode gives the same result.
 // RUN: tile-opt %t.s2 --emit-bytecode | tile-opt --tile-to-nvvm | cmp - %t.whole
 // RUN: FileCheck %s --input-file=%t.whole
 

@@ -4,7 +4,7 @@
 #shared = #gpu.address_space<workgroup>
 
 module attributes {tile.target = "gfx942"} {
-// Every operation that the chip lacks is reported.
+// Operations that the chip does not have are errors.
 func.func @memory(%g: memref<?xf16, #global>, %s: memref<64xf16, #shared>, %i: index) {
   // expected-error @+1 {{'tile_gpu.load_matrix' op is not available on gfx942}}
   %v = tile_gpu.load_matrix %s[%i] : memref<64xf16, #shared> -> vector<8xf16>

@@ -1,5 +1,5 @@
-// A sum over 32 lanes: where it can, the back end folds the exchange into the
-// addition, so that a step costs one instruction.
+// A sum over 32 lanes: the back end folds each exchange into the addition if it
+// can, so that one step is one instruction.
 //
 // RUN: tile-opt %s --tile-attach-target="chip=gfx942" --tile-to-amdgpu \
 // RUN:   | mlir-opt --allow-unregistered-dialect --pass-pipeline="builtin.module(rocdl-attach-target{chip=gfx942 O=3},gpu.module(convert-amdgpu-to-rocdl{chipset=gfx942},convert-gpu-to-rocdl{chipset=gfx942 use-bare-ptr-memref-call-conv=true runtime=HIP},reconcile-unrealized-casts),gpu-module-to-binary{format=isa})" \

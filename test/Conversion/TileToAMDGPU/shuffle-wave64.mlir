@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --tile-attach-target="chip=gfx942" --tile-to-amdgpu | FileCheck %s --check-prefix=GFX942
 // RUN: tile-opt %s --tile-attach-target="chip=gfx950" --tile-to-amdgpu | FileCheck %s --check-prefix=GFX950
 
-// Only gfx950 exchanges the halves of a wave of 64 without the LDS.
+// Only gfx950 can exchange the halves of a wave of 64 lanes without the LDS.
 // GFX942: gpu.shuffle xor
 // GFX942: gpu.shuffle xor
 // GFX950: %[[A:.+]] = amdgpu.permlane_swap %[[X:.+]] 32 : i32

@@ -10,13 +10,13 @@ func.func @within_a_row(%x: i32) -> (i32, i32, i32) {
   %c1 = arith.constant 1 : i32
   %c4 = arith.constant 4 : i32
   %c8 = arith.constant 8 : i32
-  // quad_perm, or row_xmask.
+  // This is quad_perm, or row_xmask.
   // ALL: %[[OLD:.+]] = llvm.mlir.poison : i32
   // GFX942: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 177, 15, 15, true : i32
   // GFX950: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 177, 15, 15, true : i32
   // RDNA: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 353, 15, 15, true : i32
   %a, %va = gpu.shuffle xor %x, %c1, %width : i32
-  // row_half_mirror and quad_perm.
+  // These are row_half_mirror and quad_perm.
   // GFX942: %[[M:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 321, 15, 15, true : i32
   // GFX942: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[M]] with 27, 15, 15, true : i32
   // RDNA: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 356, 15, 15, true : i32
@@ -77,7 +77,7 @@ func.func @types(%x: f32, %y: vector<4xf16>) -> (f32, vector<4xf16>, i1) {
 
 // -----
 
-// Not an exchange by a constant, or one that leaves the width.
+// These are unchanged: the mask is not constant, or exceeds the width.
 // ALL-LABEL: func @kept
 func.func @kept(%x: i32, %mask: i32) -> (i32, i32, i32) {
   %width = arith.constant 16 : i32
@@ -94,7 +94,7 @@ func.func @kept(%x: i32, %mask: i32) -> (i32, i32, i32) {
 
 // -----
 
-// Not a whole number of registers.
+// This is unchanged: the value is not a whole number of registers.
 // ALL-LABEL: func @odd
 func.func @odd(%x: vector<3xf16>) -> vector<3xf16> {
   %width = arith.constant 16 : i32

@@ -1,9 +1,9 @@
-// Masked atomics on AMD: the buffer form takes an offset out of the window in
-// place of a branch. Where it cannot be used, a remark says why.
+// Masked atomics on AMD: instead of a branch, the buffer form has an offset
+// outside of the window. If it cannot be used, a remark gives the reason.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1201},tile-vectorize,gpu.module(canonicalize,cse))' | FileCheck %s
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1201},tile-vectorize)' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK --implicit-check-not=atomic-branch
-// A wave of gfx942 has twice the lanes.
+// A wave of gfx942 has twice as many lanes.
 // RUN: sed -e 's/lane = \[8, 4\]/lane = [16, 4]/' -e 's/lane = \[4 -> 0/lane = [8 -> 0/' -e 's/\[32, 1\]/[64, 1]/' %s > %t.mlir
 // RUN: tile-opt %t.mlir --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile-vectorize)' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=GFX942
@@ -25,8 +25,8 @@
 !far = !tile.buffer<?x8xf32, #tile.strided<[40000000, 1], align = 16>, global>
 !map = !tile.buffer<?x8xf32, #tile.map<(l, d) -> (l floordiv 4, d, l mod 4), align = 16>, global>
 
-// The rows of a thread are 8 apart, 8 * 40 * 4 bytes. The slice and the start
-// belong to the base, which is the same for all threads.
+// The rows of a thread are 8 rows apart, which is 8 * 40 * 4 bytes. The slice and
+// the start are part of the base, which is equal in all threads.
 // CHECK-LABEL: gpu.func @strided
 // CHECK-SAME: {llvm.align = 16 : i64}, %[[BUFFER:[^:]+]]: memref<?xf32, #gpu.address_space<global>> {llvm.align = 16 : i64}, %{{[^:]+}}: index, %[[ROWS:[^:]+]]: index, %[[STRIDE:[^:]+]]: index, %[[HEAD:[^:]+]]: index, %[[START:[^:]+]]: index)
 // CHECK-DAG: %[[OUTSIDE:.+]] = arith.constant -2147483648 : i32
@@ -61,8 +61,8 @@ tile.kernel @strided(%a: !f, %b: !heads, %h: index, %i: index) attributes {num_w
   tile.atomic_rmw addf %t, %s[%i, %c0] : tensor<16x8xf32, #rows>, !ragged
 }
 
-// The map continues every 4 rows as it begins: rows 8 apart are 64 elements
-// apart.
+// The map has a period of 4 rows: the distance of rows that are 8 apart is 64
+// elements.
 // CHECK-LABEL: gpu.func @mapped
 // CHECK-DAG: %[[FAR:.+]] = arith.constant 256 : i32
 // CHECK: tile_gpu.buffer_atomic_rmw addf {{.*}} {window = 512 : i64}
@@ -79,7 +79,7 @@ tile.kernel @mapped(%a: !f, %b: !map) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%i, %c0] : tensor<16x8xf32, #rows>, !map
 }
 
-// Copies are masked, too.
+// Threads with copies are masked, too.
 // CHECK-LABEL: gpu.func @copies
 // CHECK: %[[OWNER:.+]] = arith.cmpi eq
 // CHECK: arith.select %[[OWNER]], %{{.+}}, %{{.+}} : i32
@@ -91,7 +91,7 @@ tile.kernel @copies(%a: !v, %b: !v) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0] : tensor<8xf32, #copies>, !v
 }
 
-// Nothing is masked here.
+// Nothing needs a mask here.
 // CHECK-LABEL: gpu.func @whole
 // CHECK-COUNT-4: tile_gpu.atomic_rmw addf
 // CHECK-NOT: buffer_atomic_rmw
@@ -103,7 +103,7 @@ tile.kernel @whole(%a: !f, %b: !f) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<16x8xf32, #rows>, !f
 }
 
-// One branch for eight accesses.
+// Eight accesses share one branch.
 // CHECK-LABEL: gpu.func @long
 // CHECK: scf.if
 // CHECK-COUNT-8: tile_gpu.atomic_rmw

@@ -1,8 +1,8 @@
-// What one thread does of an atomic: widths, owners, bounds, old values.
+// The program of one thread for an atomic: widths, owners, bounds, old values.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-vectorize,gpu.module(canonicalize,cse))' | FileCheck %s
 
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>
-// Four lanes hold each element.
+// Each element has copies in four lanes.
 #copies = #tile.layout<register = [], lane = [4 -> 0, 8 -> d0], warp = []>
 
 !f = !tile.buffer<8x64xf32, #tile.strided<[64, 1], align = 16>, global>
@@ -10,7 +10,7 @@
 !v = !tile.buffer<8xf16, #tile.strided<[1]>, global>
 !s = !tile.buffer<8x64xf32, #tile.padded<4, order = [1, 0]>, shared>
 
-// 16 elements a thread: four accesses of four.
+// A thread has 16 elements: four accesses of four.
 // CHECK-LABEL: gpu.func @wide
 // CHECK-NOT: scf.if
 // CHECK-COUNT-4: tile_gpu.atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}] order(relaxed) scope(device) : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>{{$}}
@@ -23,7 +23,7 @@ tile.kernel @wide(%a: !f, %b: !f) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<8x64xf32, #rows>, !f
 }
 
-// Rows are masked one by one, in which all columns are alike.
+// Each row has its own mask, which is the same for all columns.
 // CHECK-LABEL: gpu.func @masked
 // CHECK: scf.if
 // CHECK-COUNT-2: tile_gpu.atomic_rmw addf {{.*}} order(release) scope(system) : vector<4xf32>
@@ -39,7 +39,7 @@ tile.kernel @masked(%a: !f, %b: !ragged) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] order(release) scope(system) : tensor<8x64xf32, #rows>, !ragged
 }
 
-// The first lane of four acts, and gives the old value to the others.
+// The first of four lanes executes the atomic and sends the old value to the others.
 // CHECK-LABEL: gpu.func @copies
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0 : i32
 // CHECK-DAG: %[[FOUR:.+]] = arith.constant 4 : i32
@@ -58,7 +58,7 @@ tile.kernel @copies(%a: !v, %b: !v) attributes {num_warps = 1 : i32} {
   tile.store %old, %a[%c0] : tensor<8xf16, #copies>, !v
 }
 
-// Vectors of f32 are for global memory only.
+// Atomics on vectors of f32 exist only for global memory.
 // CHECK-LABEL: gpu.func @shared
 // CHECK-COUNT-16: tile_gpu.atomic_rmw addf {{.*}} : vector<1xf32>, memref<?xf32, #gpu.address_space<workgroup>>{{$}}
 // CHECK-NOT: atomic_rmw

@@ -4,8 +4,8 @@
 !o = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
 
-// The tile is two boxes of 64 columns. Each of four warps has 16 rows of both,
-// 8192 elements apart, and one of its lanes stores them.
+// The tile is two boxes of 64 columns. Each of four warps has 16 rows of both
+// boxes, at a distance of 8192 elements, and one of its lanes stores them.
 // CHECK-LABEL: gpu.func @parts
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
@@ -30,7 +30,7 @@ tile.kernel @parts(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   tile.bulk_wait 0 read
 }
 
-// One lane of the first warp, or the one thread of another role, stores all.
+// One lane of the first warp, or the thread of another role, stores the whole tile.
 // CHECK-LABEL: gpu.func @whole
 // CHECK-SAME: box = [64, 64, 1]
 tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
@@ -56,8 +56,8 @@ tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   }
 }
 
-// Rows that are a part end with it: see kRaggedRows in Target/TensorMap.h. Each
-// warp's rows are that much further on.
+// A range of rows bounds the store (kRaggedRows in Target/TensorMap.h). The first row
+// of each warp's part is added to the coordinate.
 // CHECK-LABEL: gpu.func @part
 // CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
 // CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}

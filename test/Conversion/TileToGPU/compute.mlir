@@ -1,4 +1,4 @@
-// Tiles in registers are vectors in the register order of their layouts.
+// Tiles in registers become vectors in the register order of their layouts.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize,cse)' \
 // RUN:   | FileCheck %s
 
@@ -30,8 +30,8 @@ tile.kernel @elementwise(%x: f32, %o: !v) attributes {num_warps = 2 : i32} {
   tile.store %r, %o[%c0] : tensor<128xf32, #line>, !v
 }
 
-// Row lane / 4 for registers 0 and 1, 8 more for registers 2 and 3; the columns
-// of two instructions are 8 apart.
+// Registers 0 and 1 are in row lane / 4, registers 2 and 3 are 8 rows further; the
+// columns of two instructions have a distance of 8.
 // CHECK-LABEL: gpu.func @coordinates
 // CHECK-DAG: %[[ROWS:.+]] = arith.constant dense<[0, 0, 8, 8, 0, 0, 8, 8]> : vector<8xi32>
 // CHECK-DAG: %[[COLUMNS:.+]] = arith.constant dense<[0, 1, 0, 1, 8, 9, 8, 9]> : vector<8xi64>
@@ -51,7 +51,7 @@ tile.kernel @coordinates(%o: !o) attributes {num_warps = 1 : i32} {
   tile.store %f, %o[%c0, %c0] : tensor<16x16xf32, #mma>, !o
 }
 
-// One value per row is repeated over the columns, and the other way round.
+// A value per row is repeated over the columns, and a value per column over the rows.
 // CHECK-LABEL: gpu.func @broadcast
 // CHECK: vector.shuffle %{{.+}}, %{{.+}} [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xf32>, vector<2xf32>
 // CHECK: vector.shuffle %{{.+}}, %{{.+}} [0, 1, 0, 1, 2, 3, 2, 3] : vector<4xf32>, vector<4xf32>
@@ -66,8 +66,8 @@ tile.kernel @broadcast(%o: !o, %v: !v) attributes {num_warps = 1 : i32} {
   tile.store %s, %o[%c0, %c0] : tensor<16x16xf32, #mma>, !o
 }
 
-// The accumulator of one product as operand A of the next is the same vector;
-// another order of registers is a permutation of it.
+// An accumulator used as operand A of the next MMA is the same vector; another
+// register order is a permutation of it.
 // CHECK-LABEL: gpu.func @conversions
 // CHECK: %[[P:.+]] = arith.truncf %{{.+}} : vector<8xf32> to vector<8xf16>
 // CHECK-NOT: vector.shuffle
@@ -99,8 +99,8 @@ tile.kernel @permuted(%v: !v, %x: f32) attributes {num_warps = 1 : i32} {
   tile.store %q, %v[%c0] : tensor<128xf32, #swapped>, !v
 }
 
-// 32x16 by 32 deep: two instructions down, two across and two in a row; those
-// of one accumulator follow each other in depth.
+// 32x16 with a depth of 32: two instructions along the rows, two along the columns
+// and two along the depth; the latter use one accumulator.
 // CHECK-LABEL: gpu.func @product
 // CHECK-SAME: %[[A:[^:]+]]: memref
 // CHECK-COUNT-8: tile_gpu.mma "mma.m16n8k16.f16" %{{.+}} : vector<8xf16>, vector<4xf16>, vector<4xf32>
@@ -118,7 +118,7 @@ tile.kernel @product(%s: !tile.buffer<32x32xf16, #tile.strided<[32, 1], align = 
       !tile.buffer<32x16xf32, #tile.strided<[16, 1], align = 16>, global>
 }
 
-// A transposed instruction takes the operands the other way round.
+// A transposed instruction has its operands swapped.
 #mfma = #tile.mma<"wmma.gfx12.16x16x16.f16", warps = [1, 1], transposed>
 // CHECK-LABEL: gpu.func @transposed_product
 // CHECK: %[[A:.+]] = arith.constant dense<1.000000e+00> : vector<8xf16>
@@ -135,7 +135,7 @@ tile.kernel @transposed_product(%o: !o) attributes {num_warps = 1 : i32} {
   tile.store %d, %o[%c0, %c0] : tensor<16x16xf32, #mfma>, !o
 }
 
-// Tiles in loops and branches.
+// Tiles are carried through loops and branches.
 // CHECK-LABEL: gpu.func @control_flow
 // CHECK: scf.for {{.*}} -> (vector<2xf32>)
 // CHECK: scf.if {{.*}} -> (vector<2xf32>)

@@ -6,9 +6,9 @@
 !g = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !s = !tile.buffer<16x64xf16, #tile.swizzle<128>, shared>
 
-// With a copy engine: 16 bytes a thread from global to shared memory; outside
-// the extent nothing is read, and zeros are written. Without: through
-// registers, and there is nothing to wait for.
+// Chips with asynchronous copies copy 16 bytes per thread from global to shared
+// memory; outside the extent nothing is read and zeros are written. Other chips
+// copy through registers, and waits are erased.
 // CHECK-LABEL: gpu.func @asynchronous(
 // CHECK-SAME: %[[G:[^:]+]]: memref<?xf16,
 // CHECK: memref.view
@@ -43,7 +43,7 @@ tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_by
   tile.copy %g[%c0, %c0], %s : !g, !s
 }
 
-// In bounds for certain: all elements are valid.
+// The copy is known to be in bounds: all elements are valid.
 // CHECK-LABEL: gpu.func @inside(
 // CHECK-NOT: arith.cmpi
 // SM80: tile_gpu.async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], %c8 {elements = 8 : i64}
@@ -57,8 +57,8 @@ tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 1
 
 !columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
 
-// Shared memory with another fast dimension: each thread takes a block, so that
-// both sides are wide.
+// Another dimension is contiguous in shared memory: each thread copies a block, so
+// that the accesses to both memories are wide.
 // CHECK-LABEL: gpu.func @turned(
 // CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
 // CHECK: vector.store %{{.+}} {alignment = 8 : i64} : {{.*}}, vector<4xf16>
@@ -72,8 +72,8 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes =
 !wide = !tile.buffer<?x192xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !small = !tile.buffer<16x192xf16, #tile.padded<8, order = [1, 0]>, shared>
 
-// 384 accesses of 16 bytes are three each for 128 of 256 threads; the others do
-// nothing.
+// 384 accesses of 16 bytes: 128 of the 256 threads do three each, and the others
+// do none.
 // CHECK-LABEL: gpu.func @some_threads(
 // CHECK: %[[T:.+]] = gpu.thread_id x
 // CHECK: %[[COPY:.+]] = arith.divui %{{.+}}, %c128_i32

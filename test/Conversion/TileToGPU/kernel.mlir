@@ -1,4 +1,4 @@
-// A kernel becomes a gpu.func that carries its manifest.
+// A kernel becomes a gpu.func with the manifest as attributes.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize)' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,NVIDIA
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile-vectorize,canonicalize)' \
@@ -9,8 +9,8 @@
 !heads = !tile.buffer<?x4x?x64xf16, #tile.strided<[?:8, ?, 64, 1], align = 16>, global>
 !sums = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
-// Per buffer its address, dynamic extents and dynamic strides; scalars as they
-// are.
+// Each buffer becomes its address, dynamic extents and dynamic strides; scalars are
+// unchanged.
 // CHECK-LABEL: gpu.func @parameters(
 // CHECK-SAME: %{{[^:]+}}: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index,
 // CHECK-SAME: %{{[^:]+}}: memref<?xf32, #gpu.address_space<global>>, %{{[^:]+}}: index,
@@ -33,7 +33,7 @@ tile.kernel @parameters(%q: !heads {tile.name = "q"}, %s: !sums, %x: f32 {tile.n
   tile.grid %c1, %c1, %c1
 }
 
-// Each operation that the grid may be made of.
+// All operations that the grid may use.
 // CHECK-LABEL: gpu.func @grid
 // CHECK-SAME: tile.grid = [
 // CHECK-SAME: ["ceildiv", ["add", ["dim", 0, 0], ["arg", 1]], 64],
@@ -60,7 +60,7 @@ tile.kernel @grid(%q: !heads, %i: i32, %l: i64, %n: index) {
   tile.grid %x, %y, %z
 }
 
-// The signed forms are the same: values are not negative.
+// The signed forms give the same expressions, since values are not negative.
 // CHECK-LABEL: gpu.func @signed_grid
 // CHECK-SAME: tile.grid = [
 // CHECK-SAME: ["ceildiv", ["arg", 0], 2],
@@ -80,7 +80,7 @@ tile.kernel @signed_grid(%n: index) {
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 !stage = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 
-// Shared memory is asked for at launch on NVIDIA, and part of the kernel on AMD.
+// Shared memory is requested at launch on NVIDIA; on AMD it is part of the kernel.
 // CHECK-LABEL: gpu.func @shared_memory
 // AMD-SAME: workgroup(%[[BYTES:.+]] : memref<16384xi8, #gpu.address_space<workgroup>>) kernel
 // CHECK-SAME: tile.shared_bytes = 16384 : i64

@@ -1,4 +1,4 @@
-// Which reads of fragments ldmatrix performs.
+// The reads of fragments that become ldmatrix.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
 // RUN:   | FileCheck %s
 
@@ -24,8 +24,8 @@ tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
   %t = tile.load %s[%c0, %c0] : !swizzled -> tensor<16x64xf16, #a>
 }
 
-// B, with the contracted dimension slow in memory: transposed on the way. Two
-// fragments of 16x8 at a time.
+// B with columns contiguous in memory: the transposing form of ldmatrix reads two
+// fragments of 16x8 at once.
 // CHECK-LABEL: gpu.func @b
 // CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
 // CHECK-NOT: load
@@ -36,7 +36,7 @@ tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
   %t = tile.load %s[%c0, %c0] : !swizzled -> tensor<16x64xf16, #b>
 }
 
-// B through a transpose, as the keys of attention: fast along the contraction.
+// B through a transpose, like the keys of attention: the contraction is contiguous.
 // CHECK-LABEL: gpu.func @b_of_transpose
 // CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : {{.*}} -> vector<8xf16>
 // CHECK-NOT: load
@@ -48,7 +48,7 @@ tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes
   %u = tile.load %t[%c0, %c0] : !turned -> tensor<64x16xf16, #b>
 }
 
-// Rows of 16 bytes are all it needs, padded or not.
+// ldmatrix needs rows of 16 contiguous bytes, padded or not.
 // CHECK-LABEL: gpu.func @other_layouts
 // CHECK-COUNT-8: tile_gpu.load_matrix %{{.+}} -> vector<8xf16>
 // CHECK-NOT: load
@@ -61,7 +61,7 @@ tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes 
   %u = tile.load %d[%c0, %c0] : !dense -> tensor<16x64xf16, #a>
 }
 
-// One fragment of B is two matrices, an accumulator of 8x8 is one.
+// One fragment of B is two 8x8 matrices, an accumulator of 8x8 is one.
 // CHECK-LABEL: gpu.func @fewer_matrices
 // CHECK: tile_gpu.load_matrix %{{.+}} -> vector<4xf16>
 // CHECK: tile_gpu.load_matrix %{{.+}} -> vector<2xf16>
@@ -74,7 +74,7 @@ tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes
   %u = tile.load %s[%c0, %c0] : !swizzled -> tensor<8x8xf16, #tile.layout<register = [2 -> d1], lane = [4 -> d1 * 2, 8 -> d0], warp = []>>
 }
 
-// A start within the buffer, if it keeps rows whole.
+// A start within the buffer is allowed if rows stay contiguous.
 // CHECK-LABEL: gpu.func @starts
 // CHECK: tile_gpu.load_matrix
 // CHECK-NOT: tile_gpu.load_matrix
@@ -89,8 +89,8 @@ tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 
   %u = tile.load %s[%c0, %c4] : !swizzled -> tensor<16x16xf16, #a>
 }
 
-// Rows that begin at 8 bytes, columns for rows without a transpose that would
-// help, elements of 32 bits and layouts that are no fragments: plain loads.
+// Plain loads: rows that start at 8 bytes, columns that no transposition makes
+// contiguous, elements of 32 bits, and layouts that are not fragments.
 // CHECK-LABEL: gpu.func @plain
 // CHECK-NOT: tile_gpu.load_matrix
 // CHECK: gpu.return
@@ -106,7 +106,7 @@ tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 :
       -> tensor<16x64xf16, #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>>
 }
 
-// With the columns fast in memory A is read by the transposing form.
+// If columns of A are contiguous, the transposing form of ldmatrix reads it.
 // CHECK-LABEL: gpu.func @a_of_columns
 // CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
 tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 4096 : i64} {

@@ -9,8 +9,8 @@
 !f = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !all = !tile.buffer<8x64xf16, #tile.strided<[64, 1], align = 16>, global>
 
-// Lane 8 * r + c begins at element (r, 8 * c). Both of its rows are compared
-// with the extent; a row outside reads as zero.
+// Lane 8 * r + c starts at element (r, 8 * c). Both of its rows are compared with
+// the extent; a row outside is zero.
 // CHECK-LABEL: gpu.func @bounded(
 // CHECK-SAME: %[[A:[^:]+]]: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}, %[[LENGTH:[^:]+]]: index, %[[STRIDE:[^:]+]]: index
 // CHECK-DAG: %[[ZEROS:.+]] = arith.constant dense<0.000000e+00> : vector<8xf16>
@@ -38,8 +38,8 @@ tile.kernel @bounded(%a: !g, %o: !all) attributes {num_warps = 1 : i32} {
   tile.store %t, %o[%c0, %c0] : tensor<8x64xf16, #rows>, !all
 }
 
-// A start that may be negative: compared without a sign, so that what lies
-// before the buffer is outside too.
+// The start may be negative: the comparison is unsigned, so that elements before
+// the buffer are out of bounds.
 // CHECK-LABEL: gpu.func @before
 // CHECK: arith.cmpi ult
 tile.kernel @before(%a: !g, %o: !all, %row: index) attributes {num_warps = 1 : i32} {
@@ -49,7 +49,7 @@ tile.kernel @before(%a: !g, %o: !all, %row: index) attributes {num_warps = 1 : i
   tile.store %t, %o[%c0, %c0] : tensor<8x64xf16, #rows>, !all
 }
 
-// A tile inside a static shape needs no test.
+// A tile inside a static shape needs no bounds check.
 // CHECK-LABEL: gpu.func @inside
 // CHECK-NOT: scf.if
 // CHECK-COUNT-2: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
@@ -62,7 +62,7 @@ tile.kernel @inside(%a: !all, %o: !all) attributes {num_warps = 1 : i32} {
   tile.store %t, %o[%c0, %c0] : tensor<8x64xf16, #rows>, !all
 }
 
-// The dynamic extent may end within two neighbours: one element at a time.
+// The dynamic extent may end between two neighbours, so accesses have one element.
 // CHECK-LABEL: gpu.func @odd_length
 // CHECK-COUNT-2: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
 // CHECK: vector.insert_strided_slice
@@ -76,8 +76,8 @@ tile.kernel @odd_length(%a: !f) attributes {num_warps = 1 : i32} {
 !s = !tile.buffer<16x64xf16, #tile.swizzle<128>, shared>
 !p = !tile.buffer<16x64xf16, #tile.padded<8, order = [1, 0]>, shared>
 
-// Shared memory: no bounds; swizzled addresses by an exclusive or, padded ones
-// without; the offset of the buffer in its allocation.
+// Shared memory has no bounds checks. Swizzled addresses need an xor, padded ones do
+// not. The offset of the buffer in its allocation is added.
 // CHECK-LABEL: gpu.func @shared(
 // CHECK-DAG: %[[S:.+]] = memref.view %{{.+}}[%c0][]
 // CHECK-DAG: %[[P:.+]] = memref.view %{{.+}}[%c2048][]
@@ -98,7 +98,7 @@ tile.kernel @shared(%o: !all) attributes {num_warps = 1 : i32, tile.shared_bytes
   tile.store %v, %o[%c0, %c0] : tensor<8x64xf16, #rows>, !all
 }
 
-// A slice moves the offset; static strides need no argument.
+// A slice changes the offset; static strides need no argument.
 // CHECK-LABEL: gpu.func @sliced(
 // CHECK-SAME: %{{[^:]+}}: memref<?xf32, #gpu.address_space<global>>, %[[N:[^:]+]]: index, %[[I:[^:]+]]: index)
 // CHECK: %[[OFFSET:.+]] = arith.muli %[[I]], %c64
@@ -114,7 +114,7 @@ tile.kernel @sliced(%a: !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>, 
   tile.store %t, %row[%c0] : tensor<32xf32, #line>, !tile.buffer<64xf32, #tile.strided<[1]>, global>
 }
 
-// Lanes beyond the tile hold copies, which are loaded like all others.
+// Lanes beyond the tile hold copies, which they load, too.
 // CHECK-LABEL: gpu.func @copies
 // CHECK: arith.remui %{{.+}}, %c8_i32
 // CHECK: vector.load %{{.+}}, vector<1xf32>

@@ -1,4 +1,4 @@
-// Registers are combined first, then lanes that differ along the dimension.
+// Registers are reduced first, then the lanes that differ along the dimension.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize,cse)' \
 // RUN:   | FileCheck %s
 
@@ -9,7 +9,7 @@
 !h = !tile.buffer<16xf16, #tile.strided<[1], align = 16>, global>
 !i = !tile.buffer<16xi32, #tile.strided<[1], align = 16>, global>
 
-// Four lanes hold a row: exchanges at distances 1 and 2, one per row.
+// Four lanes share a row: exchanges at distances 1 and 2, one per row.
 // CHECK-LABEL: gpu.func @columns
 // CHECK-DAG: %[[WIDTH:.+]] = arith.constant 32 : i32
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : i32
@@ -39,7 +39,7 @@ tile.kernel @columns(%o: !v) attributes {num_warps = 1 : i32} {
   tile.store %r, %o[%c0] : tensor<16xf32, #tile.slice<1, #mma>>, !v
 }
 
-// Eight lanes hold a column: distances 4, 8 and 16. f16 goes as 32 bits.
+// Eight lanes share a column: distances 4, 8 and 16. f16 is exchanged as 32 bits.
 // CHECK-LABEL: gpu.func @rows
 // CHECK: %[[BITS:.+]] = arith.bitcast %{{.+}} : f16 to i16
 // CHECK: %[[WIDE:.+]] = arith.extui %[[BITS]] : i16 to i32
@@ -57,7 +57,7 @@ tile.kernel @rows(%o: !h) attributes {num_warps = 1 : i32} {
   tile.store %r, %o[%c0] : tensor<16xf16, #tile.slice<0, #mma>>, !h
 }
 
-// Within a thread there is nothing to exchange.
+// A reduction within a thread exchanges nothing.
 // CHECK-LABEL: gpu.func @registers
 // CHECK-COUNT-3: arith.minimumf
 // CHECK-NOT: gpu.shuffle
@@ -71,8 +71,8 @@ tile.kernel @registers(%s: !tile.buffer<32x4xf32, #tile.strided<[4, 1], align = 
   tile.store %r, %o[%c0] : tensor<32xf32, #tile.slice<1, #rows>>, !v
 }
 
-// A tile smaller than the instruction has copies in registers, and a copy is
-// not counted twice: 8 rows leave registers 2 and 3 equal to 0 and 1.
+// A tile smaller than the instruction has copies in registers, which are counted
+// once: with 8 rows, registers 2 and 3 are copies of 0 and 1.
 // CHECK-LABEL: gpu.func @copies
 // CHECK: %[[T:.+]] = arith.sitofp %{{.+}} : vector<4xi32> to vector<4xf32>
 // CHECK: %[[X:.+]] = vector.shuffle %[[T]], %[[T]] [0] : vector<4xf32>, vector<4xf32>
@@ -91,7 +91,7 @@ tile.kernel @copies(%o: !v) attributes {num_warps = 1 : i32} {
 #wide = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
 #partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [2 -> d1]>
 
-// Within each of two warps: the same as above, and nothing between them.
+// A reduction within each of two warps exchanges nothing between them.
 // CHECK-LABEL: gpu.func @in_warps
 // CHECK: vector.shuffle %[[S:.+]], %[[S]] [0, 2]
 // CHECK: vector.shuffle %[[S]], %[[S]] [1, 3]

@@ -1,4 +1,4 @@
-// What costs speed is said, at the access and with the reason.
+// A remark at the access gives the reason for a loss of speed.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s
 

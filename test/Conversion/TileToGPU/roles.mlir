@@ -5,9 +5,9 @@
 !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
 
-// The tile is two boxes of 64 columns. The first role has a barrier of its own
-// number; the other runs in a thread of its first warp, which is elected once its
-// warps have given back registers.
+// The tile is two boxes of 64 columns. The first role has its own named barrier.
+// The other role runs in an elected thread of its first warp, after its warps have
+// released registers.
 // CHECK-LABEL: gpu.func @roles
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.minctasm = 1
@@ -58,9 +58,9 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   }
 }
 
-// Groups of four warps take turns at barriers after those of the roles: each
-// waits at its own and arrives at that of the next. The last lets the first
-// begin.
+// Warpgroups take turns by named barriers after those of the roles: each one waits
+// at its own barrier and arrives at that of the next. The last warpgroup lets the
+// first one start.
 // CHECK-LABEL: gpu.func @turns
 tile.kernel @turns() attributes {num_warps = 12 : i32} {
   %c1 = arith.constant 1 : index
@@ -85,7 +85,7 @@ tile.kernel @turns() attributes {num_warps = 12 : i32} {
 
 // -----
 
-// Copies that end with a sequence: see kRaggedRows in Target/TensorMap.h.
+// Copies that a sequence bounds (kRaggedRows in Target/TensorMap.h).
 // CHECK-LABEL: gpu.func @ragged
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
@@ -121,8 +121,8 @@ tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attribut
 !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
 
-// To save registers a whole warp waits and counts; for each effect a thread of it
-// is elected. The first role has its own way.
+// To save registers, a whole warp runs waits and counters, and a thread is elected
+// for each operation with effects. The first role does not do this.
 // CHECK-LABEL: gpu.func @saves
 // CHECK-SAME: tile.saves_registers
 tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, tile.saves_registers} {

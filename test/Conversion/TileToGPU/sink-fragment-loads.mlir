@@ -3,7 +3,7 @@
 #shared = #gpu.address_space<workgroup>
 #global = #gpu.address_space<global>
 
-// Each read goes where its first user is, with the slices of its result.
+// Each read moves to its first user, together with the slices of its result.
 // CHECK-LABEL: func @fragments
 // CHECK: %[[X:.+]] = tile_gpu.load_matrix
 // CHECK-NEXT: %[[X0:.+]] = vector.extract_strided_slice %[[X]] {offsets = [0]
@@ -28,7 +28,7 @@ func.func @fragments(%m: memref<?xf16, #shared>, %i: index, %j: index, %c: vecto
   return %d2 : vector<4xf32>
 }
 
-// Not past a barrier or a store: what is read may be overwritten there.
+// Reads do not move past a barrier or a store, which may overwrite their source.
 // CHECK-LABEL: func @fence
 // CHECK: tile_gpu.load_matrix
 // CHECK-NEXT: gpu.barrier
@@ -40,7 +40,7 @@ func.func @fence(%m: memref<?xf16, #shared>, %i: index) -> vector<8xf16> {
   return %n : vector<8xf16>
 }
 
-// A user inside a loop: to the front of the loop, not into it.
+// If the user is inside a loop, the read moves before the loop, not into it.
 // CHECK-LABEL: func @loop
 // CHECK: arith.constant
 // CHECK: %[[A:.+]] = tile_gpu.load_matrix
@@ -57,8 +57,8 @@ func.func @loop(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8xf1
   return %r : vector<8xf16>
 }
 
-// A constant distance from an address outside the loop is added at the access,
-// where it is part of the instruction.
+// The addition of a constant to an address from outside the loop moves to the
+// access, where it is part of the instruction.
 // CHECK-LABEL: func @address
 // CHECK: scf.for
 // CHECK: %[[I:.+]] = arith.addi %{{.+}}, %c64
@@ -76,7 +76,7 @@ func.func @address(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8
   return %r : vector<8xf16>
 }
 
-// Loads of workgroup memory move as well, those of global memory do not.
+// Loads of workgroup memory move, too; loads of global memory do not.
 // CHECK-LABEL: func @vectors
 // CHECK: %[[G:.+]] = vector.load %{{.+}} : memref<?xf16, #gpu.address_space<global>>
 // CHECK-NEXT: arith.negf %[[G]]
@@ -90,7 +90,7 @@ func.func @vectors(%m: memref<?xf16, #shared>, %g: memref<?xf16, #global>, %i: i
   return %s : vector<8xf16>
 }
 
-// A store is a fence in a loop as well.
+// Reads do not move past a store in a loop, either.
 // CHECK-LABEL: func @store_in_loop
 // CHECK: vector.load
 // CHECK-NEXT: scf.for
@@ -105,7 +105,7 @@ func.func @store_in_loop(%m: memref<?xf16, #shared>, %i: index, %v: vector<8xf16
   return %n : vector<8xf16>
 }
 
-// A slice of shuffled parts needs only its own.
+// A slice of shuffled parts needs only its own parts.
 // CHECK-LABEL: func @parts
 // CHECK: %[[P0:.+]] = vector.load %{{.+}}[%arg1]
 // CHECK-NEXT: %[[S0:.+]] = vector.insert_strided_slice %[[P0]], %{{.+}} {offsets = [0]
@@ -135,7 +135,7 @@ func.func @parts(%m: memref<?xf16, #shared>, %i0: index, %i1: index, %i2: index,
   return %d1 : vector<4xf32>
 }
 
-// Interleaved elements, and a part of one part.
+// Interleaved elements, and a slice of one part.
 // CHECK-LABEL: func @elements
 // CHECK-SAME: %[[X:[a-z0-9]+]]: vector<2xf16>, %[[Y:[a-z0-9]+]]: vector<2xf16>
 // CHECK-DAG: %[[X0:.+]] = vector.extract %[[X]][0]
@@ -154,7 +154,7 @@ func.func @elements(%x: vector<2xf16>, %y: vector<2xf16>) -> (vector<3xf16>, vec
   return %a, %b : vector<3xf16>, vector<1xf16>
 }
 
-// Elements that no insertion wrote stay what they are.
+// Elements that no insertion wrote are unchanged.
 // CHECK-LABEL: func @not_inserted
 // CHECK: vector.insert_strided_slice
 // CHECK: %[[T:.+]] = vector.shuffle

@@ -1,4 +1,4 @@
-// Which fragments stmatrix stores.
+// The stores of fragments that become stmatrix.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-vectorize)' \
 // RUN:   | FileCheck %s
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
@@ -11,7 +11,7 @@
 !odd = !tile.buffer<16x64xf16, #tile.padded<4, order = [1, 0]>, shared>
 !columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
 
-// Four matrices at a time; chips before sm_90 store pairs.
+// One instruction stores four matrices; chips before sm_90 store pairs of elements.
 // CHECK-LABEL: gpu.func @rows
 // CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] : vector<8xf16>, memref<{{.*}}xf16, #gpu.address_space<workgroup>>
 // CHECK-NOT: store
@@ -26,7 +26,7 @@ tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : 
   tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !swizzled
 }
 
-// Columns side by side: transposed on the way.
+// Columns are contiguous, so the transposing form stores them.
 // CHECK-LABEL: gpu.func @columns
 // CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] {transpose}
 // CHECK-NOT: store
@@ -38,7 +38,7 @@ tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072
   tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !columns
 }
 
-// Rows that do not begin at 16 bytes, and elements of which warps hold copies.
+// Plain stores: rows that do not start at 16 bytes, and elements with copies in other warps.
 // CHECK-LABEL: gpu.func @odd
 // CHECK-NOT: store_matrix
 // CHECK-LABEL: gpu.func @copies

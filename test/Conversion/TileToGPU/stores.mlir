@@ -26,7 +26,7 @@ tile.kernel @bounded(%a: !g, %x: f32) attributes {num_warps = 1 : i32} {
   tile.store %t, %a[%row, %c0] : tensor<8x64xf16, #rows>, !g
 }
 
-// The fragments of an accumulator are pairs of neighbours.
+// An accumulator fragment consists of pairs of neighbours.
 // CHECK-LABEL: gpu.func @fragments
 // CHECK-NOT: scf.if
 // CHECK: vector.shuffle %[[V:.+]], %[[V]] [0, 1]
@@ -40,7 +40,7 @@ tile.kernel @fragments(%o: !f, %x: f32) attributes {num_warps = 1 : i32} {
   tile.store %u, %o[%c0, %c0] : tensor<16x8xf32, #mma>, !f
 }
 
-// Of a transposed tile the columns are apart in memory.
+// The columns of a transposed tile are not contiguous in memory.
 // CHECK-LABEL: gpu.func @transposed
 // CHECK-COUNT-4: vector.store %{{.+}} {alignment = 4 : i64} : memref<?xf32, #gpu.address_space<global>>, vector<1xf32>
 tile.kernel @transposed(%o: !tile.buffer<8x16xf32, #tile.strided<[16, 1], align = 16>, global>)
@@ -75,7 +75,7 @@ tile.kernel @shared(%x: f32) attributes {num_warps = 1 : i32, tile.shared_bytes 
 !h = !tile.buffer<4x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !t = !tile.buffer<4x64xf16, #tile.swizzle<128>, shared>
 
-// Of the two warps that hold the tile, the first stores it.
+// Two warps hold copies of the tile, and the first one stores it.
 // CHECK-LABEL: gpu.func @once
 // CHECK: %[[WARP:.+]] = arith.divui %{{.+}}, %c32_i32
 // CHECK: %[[OWNER:.+]] = arith.cmpi eq, %[[WARP]], %c0_i32 : i32

@@ -15,8 +15,8 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-// A in shared memory: each group of four warps reads its own 64 rows, 8 KiB
-// apart; 16 of depth are 32 bytes.
+// A in shared memory: each warpgroup reads its own 64 rows, at a distance of 8 KiB;
+// a step of 16 along the depth is 32 bytes.
 // CHECK-LABEL: gpu.func @shared
 // CHECK-DAG: %[[C4096:.+]] = arith.constant 4096 : i32
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<64xf32>
@@ -45,7 +45,7 @@ tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes
   tile.store %d, %out[%c0, %c0] : tensor<128x128xf32, #mma>, !g
 }
 
-// A in registers, B with the columns side by side: two panels of 64 columns,
+// A in registers, B with contiguous columns: two panels of 64 columns, of which
 // 16 rows are 2 KiB.
 // CHECK-LABEL: gpu.func @registers
 // CHECK: %[[F:.+]]:2 = tile_gpu.wgmma_fence %{{.+}}, %{{.+}} : vector<64xf32>, vector<32xf16>
@@ -67,8 +67,8 @@ tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align 
   tile.store %d, %out[%c0, %c0] : tensor<128x128xf32, #mma>, !g
 }
 
-// 64 rows of two groups of four warps: each has 64 of the columns, whose panel
-// of B is 4 KiB further on; A is transposed in memory.
+// Two warpgroups share 64 rows: each has 64 of the columns. The panel of B of the
+// second one is at a distance of 4 KiB. A is transposed in memory.
 // CHECK-LABEL: gpu.func @columns
 // CHECK-DAG: %[[C0:.+]] = arith.constant 0 : index
 // CHECK-DAG: %[[SIZE:.+]] = arith.constant 4096 : i32

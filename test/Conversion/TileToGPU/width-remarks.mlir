@@ -1,5 +1,5 @@
-// Every reason for which an access is not wider, with the operand that refuses
-// and a witness. The ids are stable.
+// All reasons why an access is not wider, with the limiting operand and a witness.
+// The ids are stable.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-vectorize)' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --implicit-check-not=remark:
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize)' \
@@ -35,10 +35,10 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
   %t = tile.load %a[%c0, %c0] : !src -> tensor<16x16xf32, #rows>
   // CHECK: width-remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] width-layout | {{.*}}Reason="width 4 -> 2: %a: elements (0, 1), (0, 8) are 7 apart"
   %f = tile.load %a[%c0, %c0] : !src -> tensor<16x16xf32, #mma>
-  // No remark: 4 rows of 4 elements are one access of 8, in bounds.
+  // No remark: 4 rows of 4 elements give accesses of 8, which are in bounds.
   %u = tile.load %n[%c0, %c0] : !srcn -> tensor<32x4xf16, #tall>
 
-  // The seed: neighbours of the fragment are apart in its author's layout.
+  // The neighbours of the fragment are not contiguous in this hand-written layout.
   // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} remark: [Missed] width-layout | {{.*}}Reason="width 4 -> 1: %dq: elements (0, 0), (0, 1) are 32 apart"
   // CHECK: remark: [Passed] atomic-width | {{.*}}Reason=nvidia.f32, width=1
   // SM80: width-remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] width-instruction | {{.*}}Reason="width 4 -> 1: sm_80 has no atomic addf of 4 f32"
@@ -67,7 +67,7 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
   // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %stepped: elements (0, 0), (0, 1) are a dynamic distance apart"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %stepped[%c0, %c0] : tensor<16x16xf32, #rows>, !stepped
-  // An access of 8 would span two rows, of which one may be outside.
+  // An access of 8 would span two rows, one of which may be out of bounds.
   // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-extent | {{.*}}Reason="width 8 -> 4: %narrow: elements (0, 0), (1, 0) may be on both sides of the end of dimension 0"
   // CHECK: remark: {{.*}}Reason=nvidia.f16x4, width=4
   tile.atomic_rmw addf %u, %narrow[%c0, %c0] : tensor<32x4xf16, #tall>, !narrow

@@ -26,7 +26,7 @@ gpu.module @m {
     tile_gpu.named_barrier 3 + %phase, 256 {arrive}
     // CHECK: nvvm.bar.warp.sync
     tile_gpu.warp_sync
-    // The shuffle is at the begin of the function.
+    // The shuffle is at the start of the function.
     // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %[[THREAD]] : (i32) -> i32
     %t = tile_gpu.thread
     // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %{{.*}} : (i32) -> i32

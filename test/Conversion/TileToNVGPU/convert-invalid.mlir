@@ -32,7 +32,7 @@ func.func @wide_warp(%x: f32) {
 
 // -----
 
-// Vectors of atomics are global only, whatever the chip.
+// Vector atomics exist only for global memory, on every chip.
 module attributes {tile.target = "sm_90a"} {
   gpu.module @m {
     gpu.func @vector_in_shared(%m: memref<64xf32, #gpu.address_space<workgroup>>, %v: vector<4xf32>, %i: index) {

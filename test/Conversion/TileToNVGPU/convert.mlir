@@ -18,8 +18,8 @@ func.func @mma_f16(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) -> v
   return %d : vector<4xf32>
 }
 
-// What ldmatrix loaded, and slices of it, are fragments as they are; so are
-// accumulators from one product to the next.
+// Results of ldmatrix and slices of them are fragments without a conversion; so are
+// accumulators between MMAs.
 // CHECK-LABEL: func @mma_chain
 // CHECK-SAME: (%[[M:.+]]: memref<4096xbf16, #gpu.address_space<workgroup>>, %{{.+}}: index, %[[C:.+]]: vector<4xf32>)
 func.func @mma_chain(%m: memref<4096xbf16, #shared>, %i: index, %c: vector<4xf32>) -> vector<4xf32> {
@@ -69,7 +69,7 @@ func.func @async_copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shar
   // CHECK: nvgpu.device_async_copy %[[SRC]][%[[I]]], %[[DST]][%[[J]]], 2, %[[N]] : memref
   tile_gpu.async_copy %src[%i], %dst[%j], %valid {elements = 2}
       : memref<?xf16, #global>, memref<4096xf16, #shared>
-  // A copy of all elements takes no count.
+  // A copy of all elements needs no count.
   // CHECK: nvgpu.device_async_copy %[[SRC]][%[[I]]], %[[DST]][%[[J]]], 8 {bypassL1}
   %c8 = arith.constant 8 : index
   tile_gpu.async_copy %src[%i], %dst[%j], %c8 {elements = 8}
@@ -84,7 +84,7 @@ func.func @async_copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shar
 
 // -----
 
-// Nothing to do.
+// There is nothing to convert.
 // CHECK-LABEL: func @nothing
 // CHECK: gpu.barrier
 module attributes {tile.target = "sm_90a"} {

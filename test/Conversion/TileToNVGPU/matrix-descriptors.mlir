@@ -1,5 +1,5 @@
-// Where descriptors that a loop does not change are computed: before it, where
-// uniform registers hold them, or beside the products that read them.
+// Loop-invariant matrix descriptors are computed before the loop if uniform
+// registers can hold them, otherwise at the MMAs that read them.
 //
 // RUN: tile-opt %s --tile-to-nvgpu | FileCheck %s
 
@@ -24,7 +24,7 @@ func.func @few(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf
   return %r : vector<4xf32>
 }
 
-// A product of more instructions than descriptors fit beside each other.
+// The matrix product has more instructions than descriptors fit uniform registers.
 // CHECK-LABEL: func @long
 // CHECK-NOT: "mov.b32 $0, $1;"
 // CHECK: scf.for
@@ -74,7 +74,7 @@ func.func @long(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4x
   return %r : vector<4xf32>
 }
 
-// Only in innermost loops.
+// Descriptors move only in innermost loops.
 // CHECK-LABEL: func @outer
 // CHECK-COUNT-9: "mov.b32 $0, $1;"
 // CHECK: scf.for

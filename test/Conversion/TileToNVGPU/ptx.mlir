@@ -1,5 +1,5 @@
-// The fragments reach the instructions as they are: what ldmatrix loads is what
-// mma.sync takes, without a move in the loop.
+// The registers that ldmatrix loads are the operands of mma.sync, without a move
+// in the loop.
 //
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %s | FileCheck %s
 

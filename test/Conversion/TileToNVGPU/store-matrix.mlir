@@ -1,4 +1,4 @@
-// Matrices to shared memory; nvgpu has no stmatrix.
+// Stores of matrices become NVVM's stmatrix, because nvgpu has none.
 // RUN: tile-opt %s --tile-to-nvgpu | FileCheck %s --implicit-check-not=tile_gpu
 
 #shared = #gpu.address_space<workgroup>

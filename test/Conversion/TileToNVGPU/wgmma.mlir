@@ -1,5 +1,5 @@
-// Products of four warps: inline assembly with tied accumulators; fences and
-// waits hand the registers on.
+// wgmma becomes inline assembly with tied accumulators; fences and waits take and
+// return the registers.
 //
 // RUN: tile-opt %s --tile-to-nvgpu | FileCheck %s --implicit-check-not=tile_gpu
 

@@ -196,7 +196,7 @@ func.func @softcap(%q: !q, %scale: f32) {
 
 // -----
 
-// Scratch memory that atomics add to may have more rows than q, not fewer.
+// Scratch memory that atomics add to may have more rows than q, but not fewer.
 !q = !tile.buffer<1x100x2x64xf16, #tile.strided<[12800, 128, 64, 1], align = 16>, global>
 !lse = !tile.buffer<1x2x100xf32, #tile.strided<[200, 100, 1]>, global>
 !stats = !tile.buffer<1x2x2x112xf32, #tile.strided<[448, 224, 112, 1]>, global>

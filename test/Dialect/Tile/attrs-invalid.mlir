@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// Any tile with a layout.
+// Checks of every tile with a layout.
 // expected-error@+1 {{a tile with the layout #tile.blocked<thread = [1, 1], lane = [8, 4], warp = [1, 1], order = [1, 0]> needs integer or float elements of 8, 16, 32 or 64 bits, or i1, got 'index'}}
 func.func private @element(tensor<8x8xindex, #tile.blocked<thread = [1, 1], lane = [8, 4], warp = [1, 1], order = [1, 0]>>)
 
@@ -26,7 +26,7 @@ func.func private @large(tensor<1048576x2xf32, #tile.padded<0, order = [1, 0]>>)
 
 // -----
 
-// Generic layouts.
+// Generic layouts (#tile.layout).
 // expected-error@+1 {{digit 0 -> d0 * 1 is out of range: extents lie in 1 .. 2^20, dimensions in 0 .. 15, strides in 0 .. 2^20}}
 func.func private @extent(tensor<8xf32, #tile.layout<register = [0 -> d0], lane = [], warp = []>>)
 
@@ -72,7 +72,7 @@ func.func private @too_many_lanes(tensor<1x1xf32, #tile.blocked<thread = [1, 1],
 
 // -----
 
-// Blocks.
+// Blocked layouts.
 // expected-error@+1 {{thread, lane, warp and order must have the same number of entries, one per dimension}}
 func.func private @ranks(tensor<8x8xf32, #tile.blocked<thread = [1], lane = [8, 4], warp = [1, 1], order = [1, 0]>>)
 
@@ -158,7 +158,7 @@ func.func private @permute_of_parent(tensor<16x64xf16, #tile.permute<[1, 0], #ti
 
 // -----
 
-// Memory.
+// Memory layouts.
 // expected-error@+1 {{the swizzle must be 32, 64 or 128 bytes, got 16}}
 func.func private @swizzle_bytes(tensor<64x64xf16, #tile.swizzle<16>>)
 

@@ -1,4 +1,4 @@
-// Every layout attribute survives text, the generic form and bytecode.
+// Every layout attribute round-trips through text, the generic form and bytecode.
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 // RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
 // RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s
@@ -19,7 +19,7 @@
 // CHECK-SAME: (tensor<16x8xf32, #[[LAYOUT]]>, tensor<8xi1, #[[COPIES]]>)
 func.func private @distributed(
     tensor<16x8xf32, #tile.layout<register = [2 -> d1, 2 -> d0 * 8], lane = [4 -> d1 * 2, 8 -> d0], warp = []>>,
-    // A copy is written in one way, whatever was read.
+    // Replication prints in one form, whatever form was parsed.
     tensor<8xi1, #tile.layout<register = [], lane = [8 -> d0 * 1, 4 -> d3 * 0], warp = [2 -> 0]>>)
 
 // CHECK-LABEL: func.func private @blocked

@@ -8,7 +8,7 @@
 !out = !tile.buffer<64x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !stage = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 
-// A static extent is a constant, for the grid too.
+// A static extent folds to a constant, also in the grid.
 // CHECK-LABEL: tile.kernel @static_extent
 tile.kernel @static_extent(%q: !heads) {
   // CHECK-DAG: %[[HEADS:.+]] = arith.constant 8 : index
@@ -20,7 +20,7 @@ tile.kernel @static_extent(%q: !heads) {
   tile.grid %heads, %size, %heads
 }
 
-// A dynamic extent of a slice is one of what was sliced.
+// A dynamic extent of a slice folds to that of its source.
 // CHECK-LABEL: tile.kernel @extent_of_slice
 // CHECK-SAME: (%[[Q:.+]]: !tile.buffer<?x?x8x64xf16
 tile.kernel @extent_of_slice(%q: !heads) {
@@ -37,7 +37,7 @@ tile.kernel @extent_of_slice(%q: !heads) {
   tile.store %t, %qh[%same, %c0] : tensor<8x64xf16>, !head
 }
 
-// Conversions to the layout at hand, and there and back again.
+// Conversions to the same layout fold, and so do those there and back.
 // CHECK-LABEL: tile.kernel @conversions
 tile.kernel @conversions(%o: !out) {
   %c0 = arith.constant 0 : index
@@ -66,7 +66,7 @@ tile.kernel @chain(%o: !out) {
   tile.store %on, %o[%c0, %c0] : tensor<64x64xf16, #tile.dot_operand<0, #mma>>, !out
 }
 
-// What is computed for nobody goes; what touches memory or orders it stays.
+// Unused computations are erased; operations that access or order memory are kept.
 // CHECK-LABEL: tile.kernel @unused
 tile.kernel @unused(%o: !out) {
   %c0 = arith.constant 0 : index

@@ -11,7 +11,7 @@
 !b = !tile.buffer<64xf32, #tile.strided<[1]>, global>
 #row = #tile.layout<register = [2 -> d0], lane = [32 -> d0 * 2], warp = []>
 
-// Only the second kernel may start early; it reads what is there from the beginning first.
+// Only the second kernel may start early; before its wait it reads what no kernel writes.
 // OTHER-NOT: tile_gpu
 // OTHER-NOT: tile.overlaps_previous
 // CHECK-LABEL: tile.kernel @first

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// Two elements at one place: the author wrote 4 for 2.
+// Two elements are at one place: the last divisor is 4 and should be 2.
 // expected-error@+1 {{#tile.map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 8, d1 mod 2, (d0 mod 8) * 4 + (d1 mod 8) floordiv 4)> stores the elements (0, 0) and (0, 2) at one place}}
 !b = !tile.buffer<?x128xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 4)>, global>
 
@@ -11,7 +11,7 @@
 
 // -----
 
-// Rows of 100 for 128 columns.
+// The rows of the storage have 100 elements, but there are 128 columns.
 // expected-error@+1 {{#tile.map<(d0, d1) -> (d0 * 100 + d1)> stores the elements (0, 100) and (1, 0) at one place}}
 !b = !tile.buffer<?x128xf32, #tile.map<(l, d) -> (100 * l + d)>, global>
 

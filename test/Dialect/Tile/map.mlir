@@ -1,9 +1,9 @@
-// Permuted memory: the attribute, and slices of such buffers.
+// The attribute of permuted memory, and slices of buffers with it.
 // RUN: tile-opt %s --verify-roundtrip | FileCheck %s
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 
-// Extents that are no power of two, parts whose end is that of the dimension,
-// one result for everything, and shared memory.
+// Extents that are not powers of two, a last digit that ends with the dimension, a
+// map with one result, and shared memory.
 // CHECK-DAG: #{{.+}} = #tile.map<(d0, d1) -> (d0 * 96 + d1)>
 // CHECK-DAG: #{{.+}} = #tile.map<(d0, d1) -> (d1 floordiv 3, d0, d1 mod 3)>
 // CHECK-DAG: #{{.+}} = #tile.map<(d0, d1) -> (d1 mod 64, d0)>
@@ -14,7 +14,7 @@ func.func private @forms(
     !tile.buffer<?x64xf16, #tile.map<(l, d) -> (d mod 64, l)>, global>,
     !tile.buffer<16x64xf16, #tile.map<(l, d) -> (d floordiv 8, l, d mod 8)>, shared>)
 
-// The accumulator of dQ in which a warp adds 32 neighbours at once.
+// The accumulator of dQ, in which the lanes of a warp add to 32 neighbours.
 !dq = !tile.buffer<?x?x?x128xf32, #tile.map<(b, h, l, d) -> (b, h, l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !dqh = !tile.buffer<?x128xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 !rows = !tile.buffer<?x?x128xf32, #tile.map<(h, l, d) -> (h, l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
@@ -32,7 +32,7 @@ func.func @slices(%a: !dq, %i: index) -> (!rows, !dqh) {
   return %r, %h : !rows, !dqh
 }
 
-// Rows of 6 elements leave half of the alignment to a slice.
+// Rows of 6 elements reduce the alignment of a slice to half.
 !six = !tile.buffer<?x6xf32, #tile.map<(l, d) -> (l, d), align = 16>, global>
 !row = !tile.buffer<6xf32, #tile.map<(d) -> (d), align = 8>, global>
 // CHECK-LABEL: func @alignment

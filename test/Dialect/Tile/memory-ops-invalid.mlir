@@ -42,7 +42,7 @@ func.func @slice_of_padded(%b: !ring, %i: index) {
 
 !b = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 16>, global>
 
-// Rows are only 8 bytes apart.
+// The distance of rows is only 8 bytes.
 func.func @slice_type(%b: !b, %i: index) {
   // expected-error@+1 {{'tile.slice' op result type should be '!tile.buffer<64xf16, #tile.strided<[1], align = 8>, global>', got '!tile.buffer<64xf16, #tile.strided<[1], align = 16>, global>'}}
   %s = tile.slice %b[%i, *] : !b to !tile.buffer<64xf16, #tile.strided<[1], align = 16>, global>
@@ -62,7 +62,7 @@ func.func @slice_indices(%b: !b, %i: index) {
 
 // -----
 
-// The slice of a permuted layout is none that has a name.
+// No layout attribute describes the slice of a permuted layout.
 !b = !tile.buffer<64x2x64xf16, #tile.permute<[1, 0, 2], #tile.swizzle<128>>, shared>
 
 func.func @slice_of_permuted(%b: !b, %i: index) {

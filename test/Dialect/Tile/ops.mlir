@@ -1,4 +1,4 @@
-// Every operation survives text, the generic form and bytecode.
+// Every operation round-trips through text, the generic form and bytecode.
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 // RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
 // RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s
@@ -123,7 +123,7 @@ tile.kernel @tiles(%x: f32) {
   %deep = tile.iota along 2 : tensor<2x4x8xi64>
 }
 
-// The kinds of reductions.
+// All kinds of reductions.
 // CHECK-LABEL: tile.kernel @reductions
 tile.kernel @reductions() {
   %c1 = arith.constant 1 : index

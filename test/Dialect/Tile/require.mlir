@@ -34,7 +34,7 @@ tile.kernel @relations(%a: !rows, %b: !rows, %n: index) attributes {num_warps = 
   tile.require %a[0] multiple_of %few, "the rows of b" : !rows
 }
 
-// What constants decide is not asked at launch.
+// Requirements on constants are not checked at launch.
 // CANONICAL-LABEL: tile.kernel @known
 // CANONICAL-NOT: tile.require
 // JSON: known null

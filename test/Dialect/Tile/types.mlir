@@ -1,4 +1,4 @@
-// Buffers survive text, the generic form and bytecode.
+// Buffer types round-trip through text, the generic form and bytecode.
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 // RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
 // RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s

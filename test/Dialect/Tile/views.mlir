@@ -5,7 +5,7 @@
 !part = !tile.buffer<?x64xf16, #tile.strided<[?:4, 1], align = 8>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
-// Multiples of a stride of 4 elements keep 8 of the 16 bytes of alignment.
+// A start at a multiple of 4 elements reduces the alignment from 16 to 8 bytes.
 // CHECK-LABEL: @narrow
 // FOLD-LABEL: @narrow
 // FOLD-SAME: %[[ROWS:.*]]: !tile.buffer{{.*}} %[[START:.*]]: index, %[[LENGTH:.*]]: index

@@ -1,4 +1,4 @@
-// Products that read shared memory.
+// MMAs that read shared memory.
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
 // expected-error@+1 {{"wgmma.m64k16.f16" is performed by 4 warps along the rows, which 2x1 warps do not make up}}

@@ -26,9 +26,9 @@ protected:
   MLIRContext context;
 };
 
-/// A random map: digits of three coordinates dealt to results. Its value at
-/// every element is that of the affine expression, and its storage is row
-/// major.
+/// A random map: digits of three coordinates distributed to results. Its value
+/// at every element equals that of the affine expression, and its storage is
+/// row major.
 TEST_F(MemoryLayouts, MapIsItsExpression) {
   std::mt19937 random(7);
   auto pick = [&](int64_t n) { return int64_t(random() % n); };
@@ -36,7 +36,7 @@ TEST_F(MemoryLayouts, MapIsItsExpression) {
     unsigned rank = 1 + pick(3);
     SmallVector<Digits> axes(rank);
     SmallVector<int64_t> shape;
-    // Every digit gets a result of its own: any such map is injective.
+    // Every digit has its own result, so that the map is injective.
     unsigned results = 0;
     for (Digits &axis : axes) {
       int64_t extent = 1;
@@ -45,7 +45,7 @@ TEST_F(MemoryLayouts, MapIsItsExpression) {
         axis.push_back({count, results++, 1});
         extent *= count;
       }
-      // Perhaps the last digit is not used up.
+      // The extent need not be a multiple of the last digit's place value.
       shape.push_back(extent - pick(axis.back().extent));
     }
     std::vector<unsigned> order(results);
@@ -63,7 +63,8 @@ TEST_F(MemoryLayouts, MapIsItsExpression) {
     EXPECT_FALSE(bool(digits->verify()));
     EXPECT_TRUE(digits->isInjective(/*countReplication=*/true));
 
-    // Affine arithmetic says where each element is, and how far results reach.
+    // Affine arithmetic gives the place of each element and the extents of
+    // results.
     SmallVector<int64_t> reach(results, 0);
     std::vector<SmallVector<int64_t>> places;
     std::vector<SmallVector<int64_t, 4>> elements;
@@ -103,8 +104,9 @@ TEST_F(MemoryLayouts, MapIsItsExpression) {
   }
 }
 
-/// For the accumulator of every matrix instruction on every chip that has it:
-/// one access of a warp is one run of memory, as wide as the chip adds.
+/// For the accumulator of every matrix instruction of every chip, one access of
+/// a warp is a contiguous run of memory, with accesses as wide as the chip
+/// adds.
 TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
   for (const Chip &chip : chips())
     for (StringRef name : chip.mma)
@@ -135,7 +137,7 @@ TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
           int64_t width =
               atomicWidths(chip, AtomicKind::AddF, AtomicElement::F32, false)
                   .front();
-          // The storage may be wider still: it is read in any order.
+          // Wider accesses may be possible, too.
           EXPECT_GE(groups.width, width);
           groups = widestAccess(*fragment, memory, width);
           int64_t lanes = chip.warpSize / fragment->replication(kLane);
@@ -152,7 +154,7 @@ TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
                   offsets.insert(memory.offset(element));
                 }
               }
-              // No dynamic end divides an access.
+              // No dynamic bound divides an access.
               EXPECT_EQ(rows, 0);
               EXPECT_EQ(int64_t(offsets.size()), lanes * width);
               EXPECT_EQ(*offsets.rbegin() - *offsets.begin() + 1,
@@ -162,7 +164,8 @@ TEST_F(MemoryLayouts, AccumulatorsAreWideAndCoalesced) {
         }
 }
 
-/// A tile laid out for a memory is read in the order of its offsets.
+/// A tile with the coalesced layout of a memory is read in the order of
+/// offsets.
 TEST_F(MemoryLayouts, CoalescedFollowsMemory) {
   // (row, column) -> blocks of 4 x 8 elements, columns first.
   Layout memory =

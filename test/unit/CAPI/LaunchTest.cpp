@@ -33,7 +33,8 @@ std::string manifestWith(const std::string &relation) {
   return text.replace(text.find("RELATION"), 8, relation);
 }
 
-/// Arguments of `rows` that fit if stats has the rows that are required.
+/// The arguments of kernel `rows`. They are valid if stats has the required
+/// rows.
 struct Arguments {
   int64_t shape[2], strides[2] = {64, 1}, rows, one = 1;
   std::vector<TileLaunchArgument> values;
@@ -47,7 +48,7 @@ struct Arguments {
   }
 };
 
-/// The message of a refusal, or the grid.
+/// Returns the error message, or the grid as text.
 std::string launch(const std::string &manifest, const Arguments &arguments,
                    const char *kernel = "rows") {
   int64_t grid[3] = {-1, -1, -1};

@@ -1,7 +1,7 @@
 //===- TensorMapTest.cpp - Tensor maps of a manifest, from C --------------===//
 //
-// The driver is a function here that keeps what it is given. What the copy
-// engine would read by that is compared with where the tensor's elements are.
+// A function that records its arguments replaces the driver. The elements that
+// TMA would read with these arguments are compared with those of the tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ TEST(TensorMapC, ReadsThoseOfAKernel) {
   EXPECT_STREQ(maps[1].type, "f32");
   EXPECT_EQ(maps[1].rank, 3u);
   EXPECT_EQ(maps[1].swizzle, 0u);
-  // Only as many as there is room for, and none.
+  // Writes only as many maps as the array can hold; that may be none.
   TileTensorMap one[2] = {{}, {}};
   one[1].rank = 77;
   EXPECT_EQ(tileReadTensorMaps(kManifest, "attention", one, 1, nullptr), 2);
@@ -108,7 +108,7 @@ TEST(TensorMapC, SaysWhatIsWrongWithAManifest) {
   EXPECT_EQ(error(replaced(kManifest, "[64, 128, 1, 1]", "[0, 1, 1, 1]"),
                   "attention"),
             none);
-  // A long text is cut off.
+  // A long message is truncated.
   std::string name(1000, 'k');
   EXPECT_EQ(error(kManifest, name.c_str()).size(),
             size_t(TILE_TENSOR_MAP_MESSAGE - 1));
@@ -246,7 +246,7 @@ TEST(TensorMapC, CopiesEndWithEachSequence) {
                                             h * strides[1] + at[0]));
           }
   }
-  // What there is no such map for.
+  // Tensors and maps that do not match are errors.
   auto refuse = [&](TileTensorMap map, int64_t rows, int64_t stride) {
     int64_t shape[] = {rows, 2, 64}, strides[] = {stride, 64, 1};
     TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
@@ -273,7 +273,7 @@ TEST(TensorMapC, CopiesEndWithEachSequence) {
 TEST(TensorMapC, SmallTensors) {
   TileTensorMap map = readMap(1);
   TileTensorMapArguments arguments;
-  // Nothing steps along dimensions of one element; their strides are free.
+  // Strides of dimensions with one element are not checked.
   int64_t shape[] = {1, 1, 7}, strides[] = {7, -3, 1};
   TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
   Message message;
@@ -283,7 +283,7 @@ TEST(TensorMapC, SmallTensors) {
   EXPECT_EQ(arguments.swizzle, 0);
   EXPECT_EQ(arguments.strides[0], 16u);
   EXPECT_EQ(arguments.strides[1], 16u);
-  // An empty tensor has no address and still a map.
+  // An empty tensor has a map, whatever its address is.
   shape[2] = 0;
   for (uint64_t address : {0, 0x1001, 0x1000}) {
     tensor.address = address;

@@ -1,8 +1,8 @@
 //===- AtomicWidthTest.cpp - How wide atomics are, and what they add up to ===//
 //
-// One kernel per condition that decides the width of an atomic: compiled for
-// six chips, its widths are compared with what the condition allows, and what
-// it leaves in memory, run on the CPU, with a sum element by element.
+// There is one kernel per condition that determines the width of an atomic. It
+// is compiled for six chips. Its widths are compared with those that the
+// condition allows, and its result on the CPU with a sum element by element.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/MLIRContext.h"
@@ -40,7 +40,7 @@ AtomicElement elementOf(const std::string &type) {
 
 bool isInteger(const std::string &type) { return type[0] == 'i'; }
 
-/// Numbers that every type holds exactly, in memory.
+/// An array in memory of numbers that every type represents exactly.
 class Memory {
 public:
   Memory(const std::string &type, int64_t count, int64_t seed) : type(type) {
@@ -55,7 +55,7 @@ public:
                                             : 64;
   }
   char *data() {
-    // 64 bytes aligned.
+    // The address is aligned to 64 bytes.
     return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64);
   }
   const llvm::fltSemantics &semantics() const {
@@ -95,25 +95,28 @@ private:
   std::vector<char> bytes;
 };
 
-/// One condition. The tile is `rows` x `columns`, of a source without gaps.
+/// A condition on the width. The tile has `rows` x `columns` elements of a
+/// source without gaps.
 struct Case {
   const char *name;
-  /// Shape, layout and space of the destination, `%E` for the element type.
+  /// The type of the destination: shape, layout and space; `%E` is the element
+  /// type.
   std::string dest;
-  /// What `dest` is given: extents, strides, elements of storage.
+  /// The extents and strides of the argument `dest`, and its storage, in
+  /// elements.
   llvm::SmallVector<int64_t, 4> shape, strides;
   int64_t storage;
-  /// Where an element is stored.
+  /// Returns the offset of an element, in elements.
   std::function<int64_t(int64_t, int64_t)> offset;
-  /// The widest access that the condition allows, whatever the chip has.
+  /// The widest access that the condition allows on any chip, in elements.
   int64_t widest;
-  /// If the tile is a window, the most neighbours of a thread that one mask
-  /// decides on. AMD's buffer form takes the place of branches that skip up to
-  /// four accesses.
+  /// The largest number of elements of a thread under one mask, if the tile is
+  /// a window; else 0. On AMD, the buffer form replaces branches that skip up
+  /// to four accesses.
   int64_t maskedTogether = 8;
   int64_t startRow = 0, startColumn = 0;
   int64_t rows = 16, columns = 32;
-  /// Layout of the tile for 32 and for 64 lanes; empty: coalesced.
+  /// The layouts of the tile for 32 and for 64 lanes; coalesced if empty.
   std::string layout32 = "#tile.blocked<thread = [1, 8], lane = [8, 4], warp = "
                          "[1, 1], order = [1, 0]>";
   std::string layout64 = "#tile.blocked<thread = [1, 8], lane = [16, 4], warp "
@@ -155,8 +158,8 @@ protected:
     return registry;
   }
 
-  /// Elements of the atomics of one thread, widths only; those of the buffer
-  /// form go to `buffer` if it is given.
+  /// Returns the widths of the atomics of one thread, in elements. Those of the
+  /// buffer form are added to `buffer` instead if it is not null.
   std::set<int64_t> widths(const std::string &text, const char *chip,
                            std::set<int64_t> *buffer = nullptr) {
     std::set<int64_t> result;
@@ -253,7 +256,8 @@ TEST_F(AtomicWidth, EveryType) {
     check(plain(), type);
 }
 
-/// The layout of tilelang's issue 1366: neighbours in a fragment are apart.
+/// The layout of tilelang's issue 1366: neighbours in a fragment are not
+/// contiguous in memory.
 TEST_F(AtomicWidth, PermutedDestination) {
   Case test = plain();
   test.name = "permuted destination";
@@ -268,11 +272,12 @@ TEST_F(AtomicWidth, PermutedDestination) {
   test.widest = 4; // columns 0, 2, 4 and 6 of a row
   check(test, "f32");
   check(test, "f16");
-  // The fragment of the seed holds two neighbouring columns, 32 apart.
+  // A lane of this fragment holds two neighbouring columns, which are 32
+  // elements apart in memory.
   test.layout32 = "#tile.mma<\"mma.m16n8k16.f16\", warps = [1, 1]>";
   std::string text = source(test, "f32", *findChip("sm_90a"));
   EXPECT_EQ(widths(text, "sm_90a"), std::set<int64_t>{1});
-  // Starts from which the layout does not repeat.
+  // The start is not a multiple of the period of the layout.
   test.layout32 = plain().layout32;
   test.startRow = 3;
   test.maskedTogether = 0;
@@ -282,14 +287,14 @@ TEST_F(AtomicWidth, PermutedDestination) {
   check(test, "f32");
 }
 
-/// A tile that begins before its buffer: what is inside is where it belongs.
+/// A tile that starts before its buffer: only the elements inside are added.
 TEST_F(AtomicWidth, NegativeStart) {
   Case test = plain();
   test.name = "negative start";
   test.startRow = -8;
   check(test, "f32");
-  // The count of periods is the fastest, so that columns are a dynamic number
-  // of elements apart.
+  // The number of the period is the fastest dimension of the storage, so that
+  // the distance of columns is dynamic.
   test.maskedTogether = 0;
   test.dest = "!tile.buffer<?x32x%E, #tile.map<(l, d) -> (l mod 8, d, l "
               "floordiv 8), align = 16>, global>";
@@ -324,7 +329,7 @@ TEST_F(AtomicWidth, PermutedFragment) {
 }
 
 TEST_F(AtomicWidth, InvariantDestination) {
-  // B[i]: all columns are one place.
+  // B[i]: all columns have one place.
   Case test = plain();
   test.name = "column invariant";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[1, 0], align = 16>, "
@@ -342,7 +347,7 @@ TEST_F(AtomicWidth, InvariantDestination) {
   test.layout32 = plain().layout32;
   test.layout64 = plain().layout64;
   test.maskedTogether = 8;
-  // B[j]: the rows of a thread are one place, the columns neighbours.
+  // B[j]: the rows of a thread have one place, and columns are neighbours.
   test.name = "row invariant";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[0, 1], align = 16>, "
               "global>";
@@ -440,7 +445,7 @@ TEST_F(AtomicWidth, Strides) {
   }
 }
 
-/// Rows of a window, each masked at once: the buffer form of every element.
+/// Rows of a window, each with one mask: every element uses the buffer form.
 TEST_F(AtomicWidth, MaskedRows) {
   Case test = plain();
   test.name = "four columns a thread";
@@ -495,8 +500,8 @@ TEST_F(AtomicWidth, MaskedTail) {
     check(test, "f32");
     check(test, "f16");
   }
-  // Rows of 4 follow each other: an access of 8 would span two, and the last
-  // row may be the end.
+  // The rows have 4 elements and are contiguous. An access of 8 would span two
+  // rows, and the buffer may end between them.
   test.name = "groups over two rows";
   test.rows = 32;
   test.columns = 4;
@@ -515,7 +520,7 @@ TEST_F(AtomicWidth, MaskedTail) {
 }
 
 TEST_F(AtomicWidth, Replication) {
-  // Copies in registers and in lanes: every element is added once.
+  // Registers and lanes hold copies: every element is added once.
   Case test = plain();
   test.name = "replicated";
   test.layout32 = "#tile.layout<register = [2 -> 0, 4 -> d1, 8 -> d0], lane = "
@@ -552,7 +557,7 @@ TEST_F(AtomicWidth, RefusesStorageThatIsTooSmall) {
 // Other kernels
 //===----------------------------------------------------------------------===//
 
-/// Into shared memory there are no vectors of f32, whatever the chip.
+/// No chip has vector atomics of f32 on shared memory.
 TEST_F(AtomicWidth, SharedDestination) {
   for (const char *name : kChips)
     for (const char *type : {"f16", "f32"}) {
@@ -585,7 +590,7 @@ tile.kernel @k(%src: !b, %dst: !b) attributes {{num_warps = 2 : i32} {{
     }
 }
 
-/// Old values come back to every thread that holds a copy of the element.
+/// Every thread that holds a copy of an element gets its old value.
 TEST_F(AtomicWidth, ReturnsOldValues) {
   for (const char *name : kChips)
     for (const char *type : {"f16", "f32", "f64", "i32", "i64"}) {
@@ -606,7 +611,8 @@ tile.kernel @k(%src: !b, %dst: !b, %old: !b) attributes {{num_warps = 1 : i32} {
       auto tensor = [&](Memory &memory, int64_t extent) {
         return cpu::Tensor{memory.data(), type, {extent}, {1}};
       };
-      // The last elements are outside: untouched, and their old value is 0.
+      // The last elements are out of bounds: unchanged, and their old value is
+      // 0.
       ASSERT_TRUE(
           run(text, name, {tensor(src, 16), tensor(dst, 13), tensor(old, 16)}));
       for (size_t i = 0; i < 16; ++i) {
@@ -618,7 +624,7 @@ tile.kernel @k(%src: !b, %dst: !b, %old: !b) attributes {{num_warps = 1 : i32} {
     }
 }
 
-/// Each of two atomics in one loop has its own width.
+/// Two atomics in one loop have different widths.
 TEST_F(AtomicWidth, TwoInOneLoop) {
   const std::string text = R"(
 !b = !tile.buffer<?x32xf32, #tile.strided<[32, 1], align = 16>, global>
@@ -657,8 +663,8 @@ tile.kernel @k(%src: !b, %wide: !b, %narrow: !c) attributes {num_warps = 1 : i32
   }
 }
 
-/// The compiler's own layout: as wide as the chip adds, coalesced, and read
-/// back by another kernel.
+/// The layout that the compiler chooses is coalesced and as wide as the chip
+/// adds. Another kernel reads the sums.
 TEST_F(AtomicWidth, ChosenAccumulator) {
   const std::string text = R"(
 !h = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>

@@ -1,7 +1,7 @@
 //===- MmaRowsTest.cpp - Every matrix instruction of every chip -----------===//
 //
-// tile_gpu.mma of each row of the instruction table, down to the assembly of
-// each chip that has it.
+// Compiles tile_gpu.mma with each row of the instruction table to the assembly
+// of each chip that has it.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -38,7 +38,8 @@ StringRef spell(tile::MmaElement element) {
   llvm_unreachable("not an element of the table");
 }
 
-/// A kernel that loads its fragments, multiplies and stores the product.
+/// Returns a kernel that loads its fragments, multiplies and stores the
+/// product.
 std::string makeKernel(const Chip &chip, const Mma &row) {
   return llvm::formatv(R"(
 #global = #gpu.address_space<global>
@@ -78,7 +79,7 @@ std::string makePipeline(const Chip &chip) {
       chip.name);
 }
 
-/// The instruction of the assembly language that performs the row.
+/// Returns the mnemonic of the row in the assembly language.
 std::string makeMnemonic(const Mma &row) {
   StringRef type = spell(row.operand);
   switch (row.kind) {
@@ -111,7 +112,7 @@ TEST(MmaRows, ReachAssembly) {
       const Mma *row = tile::findMma(name);
       ASSERT_TRUE(row);
       seen.insert(name);
-      // Reads shared memory: test/Conversion/TileToNVGPU/wgmma.mlir.
+      // wgmma reads shared memory: see test/Conversion/TileToNVGPU/wgmma.mlir.
       if (row->kind == tile::MmaKind::Wgmma)
         continue;
       MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -1,6 +1,6 @@
 //===- ShuffleTest.cpp - Lane exchanges of AMD chips ----------------------===//
 //
-// Every gpu.shuffle xor that tile-to-amdgpu replaces is executed here lane by
+// Evaluates the replacement of every gpu.shuffle xor by tile-to-amdgpu lane by
 // lane, as the instruction set architecture guides define the instructions.
 //
 //===----------------------------------------------------------------------===//
@@ -23,8 +23,8 @@ using namespace mlir;
 
 namespace {
 
-/// The lane that lane `l` reads from in a DPP move; -1 if the chip has no such
-/// control.
+/// Returns the lane that lane `l` reads in a DPP move; -1 if the chip does not
+/// have this control.
 int64_t readDpp(uint32_t control, int64_t l, bool isGfx10) {
   int64_t row = l & ~15, lane = l & 15;
   if (control <= 0xFF) // quad_perm
@@ -40,8 +40,8 @@ int64_t readDpp(uint32_t control, int64_t l, bool isGfx10) {
   return -1;
 }
 
-/// The lane whose value lane `l` has in `value`, where lane l of the argument
-/// has its own; -1 for anything unknown.
+/// Returns the lane of the block argument whose value lane `l` of `value` has;
+/// -1 if that is unknown.
 int64_t origin(Value value, int64_t l, const tile::Chip &chip) {
   if (isa<BlockArgument>(value))
     return l;

@@ -9,17 +9,19 @@ using namespace tile;
 
 namespace {
 
-/// What the verifier says about attributes that are built from C++.
+/// Collects the errors of the verifier for attributes that C++ code builds.
 class TileAttrs : public testing::Test {
 protected:
-  TileAttrs() : handler(&context, [this](mlir::Diagnostic &diag) {
-      message = diag.str();
-      return mlir::success();
-    }) {
+  TileAttrs()
+      : handler(&context, [this](mlir::Diagnostic &diag) {
+          message = diag.str();
+          return mlir::success();
+        }) {
     context.loadDialect<TileDialect>();
   }
 
-  template <typename AttrT, typename... Args> std::string refusal(Args... args) {
+  template <typename AttrT, typename... Args>
+  std::string refusal(Args... args) {
     message.clear();
     auto emitError = [this] {
       return mlir::emitError(mlir::UnknownLoc::get(&context));
@@ -48,9 +50,9 @@ TEST_F(TileAttrs, PaddingNeedsARow) {
 
 TEST_F(TileAttrs, EveryStrideHasADivisor) {
   const int64_t strides[] = {64, 1}, divisors[] = {1};
-  EXPECT_EQ(refusal<StridedAttr>(Numbers(strides), Numbers(divisors),
-                                 int64_t(0)),
-            "one divisor is needed per stride");
+  EXPECT_EQ(
+      refusal<StridedAttr>(Numbers(strides), Numbers(divisors), int64_t(0)),
+      "one divisor is needed per stride");
 }
 
 } // namespace

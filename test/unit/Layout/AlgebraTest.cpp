@@ -1,7 +1,7 @@
 //===- AlgebraTest.cpp - The layout algebra on known layouts --------------===//
 //
-// What each operation gives and says on layouts small enough to read; see
-// RandomLayoutTest.cpp for many layouts against enumeration.
+// The results and errors of each operation on small layouts.
+// RandomLayoutTest.cpp compares many layouts with enumeration.
 //
 //===----------------------------------------------------------------------===//
 #include "Layout/BruteForce.h"
@@ -13,7 +13,7 @@ using namespace tile::test;
 
 namespace {
 
-/// The accumulator of mma.m16n8k16.
+/// Returns the accumulator of mma.m16n8k16.
 Layout accumulator() {
   return Layout::distributed({{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, {},
                              {16, 8});
@@ -30,7 +30,7 @@ std::string text(llvm::Expected<Layout> result) {
                 : "error: " + llvm::toString(result.takeError());
 }
 
-/// result(x) == outer(inner(x)) for all x.
+/// Checks that the composition at x is outer(inner(x)) for all x.
 void expectComposed(const Layout &outer, const Layout &inner) {
   llvm::Expected<Layout> result = outer.compose(inner);
   ASSERT_TRUE(bool(result)) << message(std::move(result));
@@ -97,7 +97,7 @@ TEST(Layout, VerifyNamesTheFault) {
   EXPECT_EQ(verify(Layout::memory({{{8, 0, 1}}}, 8, {33, 0, 40})),
             "swizzle <33, 0, 40> is out of range; each number may be 32 at "
             "most");
-  // Offsets 0-4; 4 = 0b100 becomes 0b101.
+  // The offsets are 0 to 4; 4 = 0b100 becomes 5 = 0b101.
   EXPECT_EQ(verify(Layout::memory({{{5, 0, 1}}}, 5, {1, 0, 2})),
             "the swizzle moves index (4) to offset 5 of a storage of 5 "
             "elements");
@@ -110,7 +110,7 @@ TEST(Layout, VerifyNamesTheFault) {
   EXPECT_EQ(verify(Layout::map({{{2, 0, huge}}}, {8})),
             "index (1) has the coordinate 1125899906842624 in dimension 0, "
             "which has the extent 8");
-  // Replication names no dimension.
+  // A digit of replication may have any dimension.
   EXPECT_EQ(verify(Layout::distributed({}, {{32, 7, 0}}, {}, {1})), "");
 }
 
@@ -153,10 +153,10 @@ TEST(Layout, ComposePermutedAccumulator) {
   Layout memory = Layout::strided({8, 16, 2, 32}, {1024, 64, 32, 1});
   Layout whole = llvm::cantFail(memory.compose(dqMap(64, 128)));
   expectComposed(whole, dist);
-  // Neighbours of a row are 32 elements apart.
+  // The distance of neighbours in a row is 32 elements.
   EXPECT_EQ(whole.offset({0, 1}), 32);
 
-  // The same with as many rows as the caller likes.
+  // The number of rows may be dynamic.
   Layout dynamic =
       llvm::cantFail(Layout::strided({kDynamic, 16, 2, 32}, {1024, 64, 32, 1})
                          .compose(dqMap(kDynamic, 128)));
@@ -211,7 +211,7 @@ TEST(Layout, InvertSwizzledMemory) {
   EXPECT_TRUE(llvm::cantFail(inverse.compose(memory))
                   .equivalent(Layout::identity({64, 192})));
   EXPECT_EQ(llvm::cantFail(inverse.invert()), memory.coalesced());
-  // The other way round both swizzles stay, and undo each other.
+  // In the other order both swizzles remain, and they cancel each other.
   EXPECT_TRUE(llvm::cantFail(memory.compose(inverse))
                   .equivalent(Layout::identity({64 * 192})));
 }
@@ -302,13 +302,15 @@ TEST(Layout, SaysWhatItCannotDo) {
             "dimension 0 of the repeated layout has a dynamic extent");
   EXPECT_EQ(message(dynamic.reshape({4, 4})),
             "a dynamic shape cannot be reshaped");
-  EXPECT_EQ(message(Layout::strided({4, 4}, {4, 1}).reshape({16})),
-            "the offsets of a memory layout cannot be reshaped; compose it with "
-            "a map of its coordinates");
+  EXPECT_EQ(
+      message(Layout::strided({4, 4}, {4, 1}).reshape({16})),
+      "the offsets of a memory layout cannot be reshaped; compose it with "
+      "a map of its coordinates");
 }
 
 TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
-  // 2 x 4 warps; two of the four along the columns are apart in the tile.
+  // 2 x 4 warps; along the columns, the ranges of two of the four are not
+  // adjacent.
   Layout tile = Layout::distributed(
       {{2, 1, 1}, {2, 0, 0}, {2, 0, 16}}, {{4, 1, 2}, {8, 0, 1}},
       {{2, 0, 8}, {2, 1, 8}, {2, 1, 16}, {3, 0, 0}}, {32, 32});
@@ -316,7 +318,8 @@ TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
   EXPECT_EQ(partial.str(),
             "register = [2 -> d0 * 16], lane = [4 -> 0, 8 -> d0], "
             "warp = [2 -> d0 * 8, 2 -> d1, 2 -> d1 * 2, 3 -> 0] : 32x4");
-  // The columns lie within each warp afterwards, so the rows stay.
+  // Reducing the remaining dimension gives the layout of the complete
+  // reduction.
   EXPECT_EQ(partial.dropDim(1), tile.dropDim(1));
   EXPECT_EQ(accumulator().reduceInWarps(1).shape()[1], 1);
 }
@@ -349,7 +352,7 @@ TEST(Layout, Equivalence) {
   EXPECT_TRUE(split.equivalent(Layout::identity({12})));
   EXPECT_FALSE(split == Layout::identity({12}));
   EXPECT_EQ(split.coalesced(), Layout::identity({12}));
-  // No offset reaches the bits that the swizzle looks at.
+  // The bits that the swizzle reads are zero in all offsets.
   EXPECT_TRUE(Layout::memory({{{8, 0, 1}}}, 8, {2, 0, 3})
                   .equivalent(Layout::memory({{{8, 0, 1}}}, 8)));
   EXPECT_FALSE(Layout::memory({{{9, 0, 1}}}, 12, {2, 0, 3})
@@ -368,7 +371,7 @@ TEST(Layout, Contiguity) {
   EXPECT_EQ(tmaSwizzled(64, 128, 128).contiguity(1, 0), 8);
   EXPECT_EQ(padded(64, 64, 4).contiguity(1, 0), 4);
   EXPECT_EQ(padded(64, 96, 0).contiguity(1, 0), 32);
-  // Only the row stride limits a row of unknown length.
+  // Only the row stride limits the contiguity of rows of dynamic length.
   EXPECT_EQ(Layout::strided({8, kDynamic}, {4096, 1}).contiguity(1, 0), 4096);
   EXPECT_EQ(llvm::cantFail(tmaSwizzled(8, 64, 32).invert()).contiguity(0, 1),
             8);
@@ -380,7 +383,7 @@ TEST(Layout, DynamicQueries) {
   EXPECT_TRUE(map.isSurjective());
   EXPECT_EQ(map.imageSize(), kDynamic);
   EXPECT_FALSE(map.isStatic());
-  // Rows of unknown length meet the next row.
+  // Rows of dynamic length overlap the next row.
   Layout rows = Layout::strided({kDynamic, kDynamic}, {6, 4});
   Layout::Witness witness;
   EXPECT_FALSE(rows.isInjective(false, &witness));

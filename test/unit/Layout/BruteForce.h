@@ -1,7 +1,7 @@
 //===- BruteForce.h - Layouts by enumeration --------------------*- C++ -*-===//
 //
-// What the tests compare the algebra with: it knows nothing but the definition
-// of a layout, evaluates it digit by digit and looks at every index.
+// The reference for tests of the algebra. It uses only the definition of a
+// layout, evaluates it digit by digit and visits every index.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TEST_UNIT_LAYOUT_BRUTEFORCE_H
@@ -17,7 +17,7 @@
 
 namespace tile {
 
-/// How GoogleTest prints a layout.
+/// Prints a layout in messages of GoogleTest.
 inline void PrintTo(const Layout &layout, std::ostream *os) {
   *os << layout.str();
 }
@@ -30,7 +30,7 @@ inline Tuple toTuple(llvm::ArrayRef<int64_t> values) {
   return Tuple(values.begin(), values.end());
 }
 
-/// The sizes of the axes.
+/// Returns the sizes of the axes.
 inline Tuple axisSizes(const Layout &layout) {
   Tuple sizes;
   for (unsigned a = 0; a < layout.numAxes(); ++a) {
@@ -42,7 +42,8 @@ inline Tuple axisSizes(const Layout &layout) {
   return sizes;
 }
 
-/// Calls `visit` for every index tuple below `sizes`, the first fastest.
+/// Calls `visit` for every index tuple below `sizes`; the first index is the
+/// fastest.
 inline void forEachIndex(const Tuple &sizes,
                          const std::function<void(const Tuple &)> &visit) {
   Tuple index(sizes.size(), 0);
@@ -56,7 +57,8 @@ inline void forEachIndex(const Tuple &sizes,
   }
 }
 
-/// The definition: every axis written in its digits, an odometer.
+/// Evaluates the definition of a layout: splits the index of every axis into
+/// its digits.
 inline Tuple define(const Layout &layout, const Tuple &index) {
   auto permute = [](Swizzle swizzle, int64_t offset) {
     for (unsigned i = 0; i < swizzle.bits; ++i)
@@ -80,7 +82,7 @@ inline Tuple define(const Layout &layout, const Tuple &index) {
   return coords;
 }
 
-/// Every index tuple with its coordinates.
+/// Returns the coordinates of every index tuple.
 inline std::map<Tuple, Tuple> table(const Layout &layout) {
   std::map<Tuple, Tuple> result;
   forEachIndex(axisSizes(layout), [&](const Tuple &index) {
@@ -96,9 +98,9 @@ inline std::set<Tuple> image(const Layout &layout) {
   return result;
 }
 
-/// Whether some list of digits per axis denotes `function`. Per axis, a digit
-/// ends where the function stops being linear: a longer digit would be wrong,
-/// and a shorter one would be continued by the next.
+/// Returns true if `function` is a layout: a list of digits per axis. On each
+/// axis, a digit ends where the function is no longer linear: a longer digit
+/// would be wrong, and a shorter one would be continued by the next.
 inline bool
 isLayoutFunction(const Tuple &sizes, size_t rank,
                  const std::function<Tuple(const Tuple &)> &function) {

@@ -1,7 +1,7 @@
 //===- PlacedAccessTest.cpp - Accesses to several placed memories ---------===//
 //
-// widestAccess and findObstacle for a tile that starts anywhere in one or two
-// memories, against an enumeration of all threads.
+// Compares widestAccess and findObstacle, for a tile with any start in one or
+// two memories, with an enumeration of all threads.
 //
 //===----------------------------------------------------------------------===//
 #include "Layout/BruteForce.h"
@@ -15,7 +15,7 @@ using namespace tile::test;
 
 namespace {
 
-/// The offset of a register in a placed memory, by the definition.
+/// Returns the offset of a register in a placed memory, by the definition.
 int64_t offsetOf(const Layout &dist, const PlacedMemory &memory, int64_t reg,
                  int64_t thread) {
   int64_t lanes = dist.axisSize(kLane);
@@ -52,7 +52,7 @@ void check(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories) {
     EXPECT_EQ(holds, !obstacle) << width;
     if (!obstacle || obstacle->kind == AccessObstacle::Count)
       continue;
-    // The witness is what it says it is.
+    // The witness has the property that it claims.
     const PlacedMemory &memory = memories[obstacle->memory];
     auto offset = [&](llvm::ArrayRef<int64_t> element) {
       Tuple coordinates(element.begin(), element.end());
@@ -77,7 +77,7 @@ TEST_P(RandomPlacedAccess, AgreesWithEnumeration) {
   std::mt19937 random(GetParam());
   auto pick = [&](int64_t n) { return int64_t(random() % n); };
   constexpr int64_t rows = 16, columns = 32;
-  // 16 lanes, 32 registers, in some order.
+  // 16 lanes and 32 registers, in random order.
   Digits registers = {{2, 1, 1}, {2, 1, 2}, {2, 1, 4}, {2, 0, 1}, {2, 0, 8}},
          lanes = {{4, 1, 8}, {4, 0, 2}};
   std::shuffle(registers.begin(), registers.end(), random);
@@ -112,8 +112,8 @@ TEST_P(RandomPlacedAccess, AgreesWithEnumeration) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlacedAccess, testing::Range(0u, 150u));
 
-/// Both sides allow 4, but of other elements: together they allow 1. (A copy
-/// that grouped for one side would write the other's neighbours.)
+/// Both sides allow accesses of 4, but of different elements: together they
+/// allow 1. A copy with the groups of one side would write wrong elements.
 TEST(PlacedAccess, SidesMustAgree) {
   Layout dist =
       Layout::distributed({{4, 1, 1}, {4, 0, 1}}, {{4, 1, 4}}, {}, {4, 16});

@@ -1,7 +1,7 @@
 //===- QueriesTest.cpp - Access width, bank conflicts, conversions --------===//
 //
-// Each query against an enumeration of all registers, lanes and warps: on the
-// layouts of kernels and on seeded random ones.
+// Compares each query with an enumeration of all registers, lanes and warps,
+// for layouts of kernels and for seeded random ones.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Layout/Queries.h"
@@ -17,7 +17,7 @@ using namespace tile::test;
 
 namespace {
 
-/// Everything about a pair of layouts, by the definition.
+/// The offsets of a pair of layouts, by the definition.
 struct Enumerated {
   Enumerated(const Layout &dist, const Layout &memory)
       : registers(dist.axisSize(kRegister)), lanes(dist.axisSize(kLane)),
@@ -46,8 +46,8 @@ struct Enumerated {
     return true;
   }
 
-  /// The widest grouping there is. Needs one offset per element: the order
-  /// within an access follows from thread 0 then.
+  /// Returns the width of the widest grouping. The memory must have one offset
+  /// per element, so that thread 0 determines the order within an access.
   int64_t widest(int64_t maxWidth) const {
     std::vector<int64_t> order = distinct;
     llvm::sort(order, [&](int64_t x, int64_t y) {
@@ -83,7 +83,7 @@ struct Enumerated {
 
   int64_t registers, lanes, warps;
   std::vector<int64_t> distinct;
-  /// Per thread, per register.
+  /// One list of offsets per thread, with an offset per register.
   std::vector<std::vector<int64_t>> offsets;
 };
 
@@ -107,12 +107,13 @@ void check(const Layout &dist, const Layout &memory, int64_t maxWidth,
         << describe(dist, memory);
 }
 
-/// The plan by definition: which registers and lanes hold what.
+/// Compares the plan with the elements that registers and lanes hold.
 void checkPlan(const Layout &from, const Layout &to) {
   ConversionPlan plan = planConversion(from, to);
   std::map<Tuple, Tuple> have = table(from), want = table(to);
   Tuple sizes = axisSizes(to);
-  // Per register of the result, the operand's registers that fit everywhere.
+  // For each register of the result, find the operand's registers that hold its
+  // element in every thread.
   bool isPermutation = true, isIdentity = axisSizes(from) == sizes;
   for (int64_t reg = 0; reg < sizes[kRegister]; ++reg) {
     auto fits = [&](int64_t source) {
@@ -177,13 +178,14 @@ TEST(Queries, SharedMemoryOfCopies) {
 }
 
 TEST(Queries, KnownWidthsAndConflicts) {
-  // Rows of 128 bytes: a swizzled copy is free, and so is reading fragments.
+  // Rows of 128 bytes: neither a copy to swizzled memory nor a read of
+  // fragments has conflicts.
   Layout copy = blocked(64, 64, 8, 8, 32, 4);
   Layout swizzled = tmaSwizzled(64, 64, 128);
   EXPECT_EQ(widestAccess(copy, swizzled, 8).width, 8);
   EXPECT_EQ(widestAccess(copy, swizzled, 4).width, 4);
   EXPECT_EQ(bankConflicts(copy, swizzled, 8, 16), 1);
-  // One row per lane, 16 bytes of each: what ldmatrix reads.
+  // Each lane reads 16 bytes of its own row, as ldmatrix does.
   Layout rows =
       Layout::distributed({{8, 1, 1}}, {{32, 0, 1}}, {{8, 1, 8}}, {32, 64});
   EXPECT_EQ(bankConflicts(rows, tmaSwizzled(32, 64, 128), 8, 16), 1);
@@ -203,7 +205,7 @@ TEST(Queries, PermutedAccumulatorIsScalar) {
   check(dist, memory, 4, 32);
   EXPECT_EQ(widestAccess(dist, memory, 4).width, 1);
   EXPECT_EQ(widestAccess(dist, padded(64, 64, 0), 4).width, 2);
-  // A thread that owns every second column of 8 has 4 neighbours.
+  // A thread that holds every second of 8 columns has 4 neighbours in memory.
   Layout strided = Layout::distributed(
       {{4, 1, 2}}, {{2, 1, 1}, {8, 1, 8}, {2, 0, 1}}, {{32, 0, 2}}, {64, 64});
   check(strided, memory, 4, 32);
@@ -223,7 +225,7 @@ TEST(Queries, RegistersThatReplicate) {
 }
 
 TEST(Queries, MemoryThatBroadcasts) {
-  // A row vector seen as a matrix: both rows of a thread are accessed.
+  // A row vector as a matrix: both rows of a thread are accessed.
   Layout dist =
       Layout::distributed({{2, 0, 1}, {4, 1, 1}}, {{32, 1, 4}}, {}, {2, 128});
   AccessGroups groups =
@@ -233,7 +235,8 @@ TEST(Queries, MemoryThatBroadcasts) {
 }
 
 TEST(Queries, MemoryWithoutCommonDigits) {
-  // Three columns to a lane, panels of 8: no composition, so offsets decide.
+  // Three columns per lane and panels of 8: there is no composition, so each
+  // offset is checked.
   Layout dist =
       Layout::distributed({{3, 1, 1}}, {{16, 1, 3}, {2, 0, 1}}, {}, {2, 48});
   Layout memory = Layout::memory(
@@ -246,11 +249,11 @@ TEST(Queries, MemoryWithoutCommonDigits) {
 
 TEST(Queries, PlansBetweenInstructions) {
   const Mma &f16 = mma("mma.m16n8k16.f16");
-  // Two accumulators side by side are the left operand of the next product.
+  // Two neighbouring accumulators are the left operand of the next product.
   Layout acc = tiled(f16.acc, 64, 64, 4), operand = tiled(f16.a, 64, 64, 4);
   EXPECT_EQ(int(planConversion(acc, operand).kind), int(ConversionKind::None));
   checkPlan(acc, operand);
-  // MFMA keeps its accumulator as B of the next product.
+  // An MFMA accumulator is operand B of the next product without a conversion.
   const Mma &mfma = mma("mfma.16x16x16.f16");
   EXPECT_EQ(int(planConversion(mfma.acc, mfma.b).kind),
             int(ConversionKind::None));
@@ -295,13 +298,13 @@ TEST(Queries, PlansOfEveryKind) {
   Layout fewer = Layout::distributed({{4, 0, 1}}, {{8, 0, 4}}, {}, {32});
   EXPECT_EQ(kind(some, fewer), ConversionKind::RegisterPermute);
   EXPECT_EQ(kind(fewer, some), ConversionKind::RegisterPermute);
-  // Every warp holds everything, so the warps may be placed anew.
+  // Every warp holds all elements, so that any placement of warps is possible.
   Layout all = Layout::distributed({{8, 0, 1}}, {{4, 0, 8}}, {{2, 0, 0}}, {32});
   Layout apart =
       Layout::distributed({{4, 0, 1}}, {{4, 0, 4}}, {{2, 0, 16}}, {32});
   EXPECT_EQ(kind(all, apart), ConversionKind::WarpShuffle);
   EXPECT_EQ(kind(apart, all), ConversionKind::SharedMemory);
-  // Another number of warps.
+  // The numbers of warps differ.
   Layout single = Layout::distributed({{8, 0, 1}}, {{4, 0, 8}}, {}, {32});
   EXPECT_EQ(planConversion(single, all).kind, ConversionKind::SharedMemory);
 }
@@ -311,7 +314,7 @@ class RandomQueries : public testing::TestWithParam<unsigned> {
 protected:
   int64_t below(int64_t limit) { return engine() % uint64_t(limit); }
 
-  /// Factors of the shape dealt to registers, 8 lanes or so, and warps.
+  /// Distributes factors of the shape to registers, about 8 lanes, and warps.
   Layout distributed(llvm::ArrayRef<int64_t> shape) {
     llvm::SmallVector<Digits, 3> axes(3);
     for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -363,7 +366,7 @@ TEST_P(RandomQueries, Access) {
 TEST_P(RandomQueries, Conversion) {
   llvm::SmallVector<int64_t, 4> shape = {8, 12};
   Layout from = distributed(shape), to = distributed(shape);
-  // Both need the same threads; take registers and lanes apart again.
+  // Both layouts need the same threads; split registers and lanes again.
   Digits lanes(from.axis(kLane)), registers(from.axis(kRegister));
   switch (below(4)) {
   case 0:
@@ -387,7 +390,7 @@ TEST_P(RandomQueries, Conversion) {
                                       Digits(from.axis(kWarp)), shape));
 }
 
-/// findWarpBoxes by the definition.
+/// Returns the result of findWarpBoxes, by the definition.
 static std::optional<std::array<int64_t, 2>> boxesOf(const Layout &dist) {
   int64_t warps = dist.axisSize(kWarp);
   std::map<Tuple, std::set<int64_t>> holders;
@@ -417,7 +420,7 @@ TEST_P(RandomQueries, WarpBoxes) {
   const int64_t shapes[][2] = {{16, 32}, {6, 80}, {8, 96}, {32, 16}};
   Layout dist = distributed(shapes[below(4)]);
   EXPECT_EQ(findWarpBoxes(dist), boxesOf(dist));
-  // Two and four warps with a box each, lanes and registers within.
+  // Each warp holds one box, which its lanes and registers cover.
   int64_t m = 1 << below(3), n = 1 << below(3);
   Digits warps{{m, 0, 16}, {n, 1, 8}};
   if (below(4) == 0)

@@ -1,8 +1,8 @@
 //===- RandomLayoutTest.cpp - The algebra against enumeration -------------===//
 //
-// Seeded random layouts, extents of 3, 5, 6, 7, 80 and 96 among them. Results
-// are compared at every index, and an operation may fail only where
-// enumeration shows that no layout is the answer.
+// Seeded random layouts, with extents such as 3, 5, 6, 7, 80 and 96. Results
+// are compared at every index. An operation may fail only if enumeration shows
+// that no layout is the result.
 //
 //===----------------------------------------------------------------------===//
 #include "Layout/BruteForce.h"
@@ -19,8 +19,8 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Draws layouts. Only the engine's own numbers are used, so that every
-/// standard library draws the same.
+/// Draws random layouts. It uses only the numbers of the engine, so that all
+/// standard libraries draw the same layouts.
 class Random {
 public:
   explicit Random(unsigned seed) : engine(seed) {}
@@ -48,7 +48,7 @@ public:
     return result;
   }
 
-  /// Random factors of `extent`, with a 1 now and then.
+  /// Returns random factors of `extent`, some of which may be 1.
   SmallVector<int64_t, 8> factors(int64_t extent) {
     SmallVector<int64_t, 8> result;
     while (extent > 1) {
@@ -64,7 +64,7 @@ public:
     return result;
   }
 
-  /// The digits that count through `shape`, dealt out to the axes.
+  /// Returns axes whose digits together enumerate `shape`.
   SmallVector<Digits, 3> bijection(ArrayRef<int64_t> shape, unsigned axes) {
     Digits digits;
     for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -82,7 +82,7 @@ public:
     return result;
   }
 
-  /// Drops, replicates and overlaps digits; all stay inside `shape`.
+  /// Removes, replicates and overlaps digits. Coordinates stay inside `shape`.
   void damage(SmallVector<Digits, 3> &axes) {
     for (Digits &axis : axes) {
       if (!axis.empty() && chance(3))
@@ -101,7 +101,7 @@ public:
     return Layout::map(bijection(extents, 1 + below(3)), extents);
   }
 
-  /// A distributed layout, map or memory layout, with whatever faults.
+  /// Returns a distributed layout, map or memory layout, which may be invalid.
   Layout any(int64_t limit) {
     if (chance(3))
       return memory(shape(limit));
@@ -113,8 +113,8 @@ public:
     return Layout::map(axes, extents);
   }
 
-  /// Memory for coordinates in `extents`: digits of each axis in any order of
-  /// strides, padded or not, swizzled or not.
+  /// Returns a memory layout for coordinates in `extents`. The digits of each
+  /// axis have strides in random order, with or without padding and swizzle.
   Layout memory(ArrayRef<int64_t> extents) {
     SmallVector<Digits, 3> axes(extents.size());
     SmallVector<std::pair<unsigned, unsigned>> order;
@@ -142,7 +142,7 @@ public:
     return Layout::memory(axes, stride, swizzle);
   }
 
-  /// The same function in other digits.
+  /// Returns the same function with other digits.
   Layout resplit(const Layout &layout) {
     SmallVector<Digits, 3> axes;
     for (unsigned a = 0; a < layout.numAxes(); ++a) {
@@ -174,7 +174,7 @@ protected:
   Random random{GetParam()};
 };
 
-/// The offset before the swizzle, which is what has digits.
+/// Returns the layout of the offset before the swizzle.
 Layout withoutSwizzle(const Layout &layout) {
   SmallVector<Digits, 3> axes;
   for (unsigned a = 0; a < layout.numAxes(); ++a)
@@ -195,7 +195,7 @@ TEST_P(RandomLayout, Apply) {
 TEST_P(RandomLayout, Verify) {
   Layout layout = random.any(kLimit);
   if (layout.family() == LayoutFamily::Memory) {
-    // Storage that may be too small.
+    // The storage may be too small.
     SmallVector<Digits, 3> axes;
     for (unsigned a = 0; a < layout.numAxes(); ++a)
       axes.push_back(Digits(layout.axis(a)));
@@ -220,7 +220,7 @@ TEST_P(RandomLayout, Compose) {
                      ? random.memory(inner.shape())
                      : Layout::map(random.bijection(inner.shape(), 1), {1});
   if (outer.family() == LayoutFamily::Map) {
-    // A map whose axes are the dimensions of inner.
+    // The outer layout is a map whose axes are the dimensions of inner.
     SmallVector<Digits, 3> axes;
     SmallVector<int64_t, 4> shape = {1, 1};
     for (int64_t extent : inner.shape()) {
@@ -432,7 +432,7 @@ TEST_P(RandomLayout, Equivalence) {
   EXPECT_TRUE(layout.equivalent(other))
       << layout.str() << " and " << other.str();
   EXPECT_EQ(layout.coalesced(), other.coalesced());
-  // A neighbour in the space of layouts: equal or not as enumeration says.
+  // A slightly changed layout: enumeration shows whether it is equal.
   SmallVector<Digits, 3> axes;
   for (unsigned a = 0; a < layout.numAxes(); ++a)
     axes.push_back(Digits(other.axis(a)));
@@ -513,7 +513,7 @@ TEST_P(RandomLayout, Contiguity) {
       int64_t width = 1;
       while (size % (2 * width) == 0 && holds(2 * width))
         width *= 2;
-      // A swizzle whose source bits happen to be constant may allow more.
+      // A swizzle whose source bits are constant may allow more.
       if (layout.swizzle().bits != 0)
         EXPECT_LE(layout.contiguity(a, d), width) << layout.str();
       else

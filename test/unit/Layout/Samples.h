@@ -1,7 +1,7 @@
 //===- Samples.h - Layouts that kernels use ---------------------*- C++ -*-===//
 //
-// Shared memory as TMA lays it out, padded memory, the permuted dQ accumulator
-// and blocked register layouts, for the tests of the algebra and of the
+// Swizzled shared memory as TMA writes it, padded memory, the permuted dQ
+// accumulator and blocked register layouts, for tests of the algebra and of the
 // queries.
 //
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,8 @@
 
 namespace tile::test {
 
-/// Rows of `columns` 16-bit elements in panels of `bytes` bytes width, each
-/// swizzled in blocks of 16 bytes.
+/// Returns the memory layout of rows of `columns` 16-bit elements in panels
+/// that are `bytes` bytes wide. Each panel is swizzled in chunks of 16 bytes.
 inline Layout tmaSwizzled(int64_t rows, int64_t columns, int64_t bytes) {
   int64_t panel = bytes / 2;
   Swizzle swizzle{llvm::Log2_64(bytes / 16), 3, 3};
@@ -24,13 +24,13 @@ inline Layout tmaSwizzled(int64_t rows, int64_t columns, int64_t bytes) {
       rows * columns, swizzle);
 }
 
-/// Row major with `pad` unused elements after each row.
+/// Returns a row-major layout with `pad` unused elements after each row.
 inline Layout padded(int64_t rows, int64_t columns, int64_t pad) {
   return Layout::strided({rows, columns}, {columns + pad, 1});
 }
 
-/// The accumulator of dQ, (l, d) -> (l/8, d/8, d%2, 4*(l%8) + (d%8)/2). The
-/// number of rows may be kDynamic.
+/// Returns the accumulator of dQ,
+/// (l, d) -> (l/8, d/8, d%2, 4*(l%8) + (d%8)/2). `rows` may be kDynamic.
 inline Layout dqMap(int64_t rows, int64_t columns) {
   int64_t blocks = rows == kDynamic ? kDynamic : rows / 8;
   return Layout::map(
@@ -39,8 +39,9 @@ inline Layout dqMap(int64_t rows, int64_t columns) {
       {blocks, columns / 8, 2, 32});
 }
 
-/// `lanes` lanes that each own `vector` consecutive columns, rows over the rest
-/// of the lanes and the warps, the tile covered by repetition.
+/// Returns a distributed layout in which each lane holds `vector` consecutive
+/// columns. `lanesPerRow` lanes share a row; the other lanes and the warps hold
+/// further rows. Registers repeat this pattern over the tile.
 inline Layout blocked(int64_t rows, int64_t columns, int64_t vector,
                       int64_t lanesPerRow, int64_t lanes, int64_t warps) {
   int64_t width = vector * lanesPerRow;
@@ -52,8 +53,8 @@ inline Layout blocked(int64_t rows, int64_t columns, int64_t vector,
       {Digit{warps, 0, lanes / lanesPerRow}}, {rows, columns});
 }
 
-/// A fragment repeated over `rows` x `columns`, the rows first over `warps`
-/// warps, then over registers.
+/// Returns the layout that repeats a fragment over `rows` x `columns`: along
+/// the rows first over `warps` warps, then over registers.
 inline Layout tiled(const Layout &fragment, int64_t rows, int64_t columns,
                     int64_t warps) {
   int64_t high = rows / fragment.shape()[0],

@@ -1,11 +1,11 @@
-// Where tiles go between memory and fragments: values per row that a loop reads
+// Layouts of tiles between memory and fragments: values per row that a loop reads
 // for all warps, and permuted buffers.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-assign-layouts))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,ASYNC
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-assign-layouts))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,SYNC
 
-// Pieces of 16 bytes of a row: even columns, odd columns.
+// A row consists of chunks of 16 bytes: even columns, then odd columns.
 // ASYNC-DAG: #[[EIGHT:.+]] = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 // ASYNC-DAG: #[[PERMUTED:.+]] = #tile.layout<register = [4 -> d1 * 2, {{.*}}
 
@@ -25,13 +25,13 @@ tile.kernel @per_column(%a: !b, %sums: !v, %wherever: !indices, %o: !f) {
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %r = scf.for %i = %c0 to %c256 step %c64 iter_args(%acc = %zero) -> tensor<64x64xf32> {
     %s = tile.dot %at, %at, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-    // Read once for all warps, and ahead.
+    // This goes through shared memory: it is copied once for all warps, and ahead.
     // ASYNC: %[[S:.+]] = tile.load {{.*}} -> tensor<64xf32, #tile.padded<0, order = [0]>>
     // ASYNC: tile.convert_layout %[[S]] : {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
     // SYNC: tile.load {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
     %sum = tile.load %sums[%i] : !v -> tensor<64xf32>
     %t = tile.broadcast %sum along 0 : tensor<64xf32> -> tensor<64x64xf32>
-    // Nobody knows ahead where this one is.
+    // The address of this one is unknown before its iteration.
     // CHECK: tile.load {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
     %place = tile.load_scalar %wherever[%i] : !indices -> i32
     %start = arith.index_cast %place : i32 to index
@@ -44,8 +44,8 @@ tile.kernel @per_column(%a: !b, %sums: !v, %wherever: !indices, %o: !f) {
   tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
-// Rows of a permuted buffer, if they are wide to read and to store; what is
-// written to one follows its offsets.
+// A tile loaded from a permuted buffer is laid out by rows if its load and its store
+// are both wide then. A tile stored to one is laid out by the buffer's offsets.
 // CHECK-LABEL: tile.kernel @permuted
 tile.kernel @permuted(%acc: !acc, %o: !b) {
   %c0 = arith.constant 0 : index

@@ -1,5 +1,5 @@
-// Layouts and instructions that the author wrote stay; what is around them
-// follows or is converted.
+// Layouts and instructions that the author wrote are kept. Other tiles get the same
+// layouts or are converted.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-assign-layouts))' \
 // RUN:   | FileCheck %s
 

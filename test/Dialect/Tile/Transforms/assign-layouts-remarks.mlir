@@ -1,5 +1,5 @@
 // An operand from outside the loop that does not fit the registers beside the
-// accumulators is read in every iteration, with a remark.
+// accumulators is read again in every iteration, and a remark reports it.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-assign-layouts))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefix=DEFAULT --allow-empty

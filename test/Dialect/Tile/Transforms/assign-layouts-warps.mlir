@@ -1,5 +1,5 @@
-// How warps share a product: along the rows, unless the author or what becomes of
-// the product says otherwise.
+// Warps are placed along the rows of a product, unless the author or the uses of
+// the product determine another grid.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-assign-layouts))' \
 // RUN:   | FileCheck %s
 
@@ -10,7 +10,7 @@
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 
-// Nothing but memory sees the product: warps in a square read the least.
+// The product is only written to memory: a square grid of warps reads the least.
 // CHECK-LABEL: tile.kernel @written
 // CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[SQUARE]]>
 tile.kernel @written(%a: !b, %o: !f) {
@@ -23,8 +23,8 @@ tile.kernel @written(%a: !b, %o: !f) {
   tile.atomic_rmw addf %n, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
-// The first product is an operand of the second where it is, if its warps have
-// whole rows, and so have those of the second.
+// The first product is an operand of the second one without a conversion, if the
+// warps of both products have whole rows.
 // CHECK-LABEL: tile.kernel @chained
 // CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[ROWS]]>
 // CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #[[ROWS]]>

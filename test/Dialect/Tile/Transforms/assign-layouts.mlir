@@ -10,9 +10,9 @@
 // GFX942-DAG: #[[MMA:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
 // CHECK-DAG: #[[A:.+]] = #tile.dot_operand<0, #[[MMA]]>
 // CHECK-DAG: #[[B:.+]] = #tile.dot_operand<1, #[[MMA]]>
-// Two warps along the columns where the rows are too few for four.
+// Two warps are along the columns, because there are too few rows for four.
 // SM80-DAG: #[[WIDE:.+]] = #tile.mma<"mma.m16n8k16.bf16", warps = [2, 2]>
-// 16 bytes a thread, the fastest dimension first.
+// Each thread has 16 bytes along the contiguous dimension.
 // SM80-DAG: #[[ROWS:.+]] = #tile.layout<register = [4 -> d1], lane = [16 -> d1 * 4, 2 -> d0], warp = [4 -> d0 * 2, 2 -> 0]>
 
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
@@ -20,9 +20,9 @@
 !f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 
-// Tiles that are loaded to be multiplied go through shared memory, with the
-// dimension fast that their reader contracts unless ldmatrix transposes; what
-// is computed follows the accumulators; P goes on as an operand.
+// Tiles that are loaded as MMA operands go through shared memory; the contracted
+// dimension is contiguous unless ldmatrix transposes. Computed tiles have the
+// layouts of the accumulators. P becomes an operand without a conversion.
 // CHECK-LABEL: tile.kernel @products
 tile.kernel @products(%q: !b, %k: !b, %v: !b, %o: !b) {
   %c0 = arith.constant 0 : index
@@ -37,7 +37,7 @@ tile.kernel @products(%q: !b, %k: !b, %v: !b, %o: !b) {
   %qt = tile.load %q[%c0, %c0] : !b -> tensor<64x64xf16>
   %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
   %vt = tile.load %v[%c0, %c0] : !b -> tensor<64x64xf16>
-  // One constant per use, so that none is converted.
+  // Each use has its own constant, so that none is converted.
   // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
   // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -77,8 +77,8 @@ tile.kernel @few_rows(%a: !c, %b: !c, %o: !f) {
   tile.store %r, %o[%c0, %c0] : tensor<32x64xf32>, !f
 }
 
-// Nothing forces a layout: coalesced accesses, warps that are left over hold
-// copies, and the same layout for all that is computed from each other.
+// Nothing determines a layout: accesses are coalesced, warps that are left over
+// hold copies, and tiles that are computed from each other have one layout.
 // CHECK-LABEL: tile.kernel @elementwise
 tile.kernel @elementwise(%a: !f, %o: !f, %x: f32) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
@@ -98,8 +98,8 @@ tile.kernel @elementwise(%a: !f, %o: !f, %x: f32) attributes {num_warps = 8 : i3
   tile.store %w, %o[%c0, %c0] : tensor<8x64xf32>, !f
 }
 
-// What a loop carries has one layout; here that of its accumulator, which the
-// initial value is made in.
+// A loop-carried tile has one layout, here that of the accumulator; the initial
+// value is created with this layout.
 // CHECK-LABEL: tile.kernel @loop
 tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
   %c0 = arith.constant 0 : index
@@ -118,7 +118,7 @@ tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
   tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
-// Both sides of a branch give one layout.
+// Both sides of a branch yield one layout.
 // CHECK-LABEL: tile.kernel @branch
 tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
   %c0 = arith.constant 0 : index
@@ -141,8 +141,8 @@ tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
   tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
-// A vector that is repeated over the columns of a product is loaded as its
-// slice; one that is reduced from it and used beside another is converted.
+// A vector that is broadcast over the columns of a product is loaded as a slice of
+// its layout; one that is reduced from a product and used with another is converted.
 // CHECK-LABEL: tile.kernel @vectors
 tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
   %c0 = arith.constant 0 : index
@@ -160,7 +160,7 @@ tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
   tile.store %both, %sums[%c0] : tensor<64xf32>, !v
 }
 
-// A transposed accumulator keeps its elements where they are.
+// The elements of a transposed accumulator stay in their registers.
 // CHECK-LABEL: tile.kernel @transposed
 tile.kernel @transposed(%a: !b, %o: !f) {
   %c0 = arith.constant 0 : index

@@ -23,6 +23,6 @@ module @no_name attributes {tile.target = 80} {
 module @other_target attributes {tile.target = "sm_80"} {
 }
 
-// The last one names a chip; an option that names another contradicts it.
+// The last module has a chip; an option with another chip contradicts it.
 // OPTION: error: unknown target chip "sm_10"; tile-translate --chip=help lists the chips
 // OPTION: error: is made for "sm_80" and cannot be compiled for "sm_10"

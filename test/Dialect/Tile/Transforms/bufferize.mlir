@@ -1,7 +1,7 @@
-// Tiles in shared memory become buffers; tiles in registers stay values.
+// Tiles in shared memory become buffers; tiles in registers remain values.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-bufferize))' \
 // RUN:   | FileCheck %s
-// The result is what the pass expects of its input: a second run is a no-op.
+// The result is a valid input of the pass: a second run changes nothing.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-bufferize,tile-bufferize))' \
 // RUN:   | FileCheck %s
 

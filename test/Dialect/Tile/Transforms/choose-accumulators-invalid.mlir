@@ -21,7 +21,7 @@ module attributes {tile.target = "sm_80"} {
 
 // -----
 
-// The author's own layout is not replaced.
+// A layout that the author wrote is not replaced.
 !acc = !tile.buffer<?x64xf32, #tile.map<(l, d) -> (d, l)>, global>
 module attributes {tile.target = "sm_80"} {
   // expected-error@+1 {{'tile.kernel' op argument 0 is an accumulator, so it must be a global buffer with a #tile.strided layout, got '!tile.buffer<?x64xf32, #tile.map<(d0, d1) -> (d1, d0)>, global>'}}

@@ -1,5 +1,5 @@
-// The layout of what a matrix product is added to, per chip: each lane's access
-// as wide as the chip adds f32, and the lanes of a warp side by side.
+// The layout of a buffer that a matrix product is added to, per chip: accesses are as
+// wide as the chip adds f32, and the lanes of a warp access neighbours.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-choose-accumulators)' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -7,15 +7,15 @@
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile-choose-accumulators)' | FileCheck %s --check-prefixes=CHECK,GFX942
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile-choose-accumulators)' | FileCheck %s --check-prefixes=CHECK,GFX1100
 
-// What the seed's author wrote by hand for sm_80.
+// This is the layout that hand-written kernels for sm_80 use.
 // SM80-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 8, d2 mod 2, (d1 mod 8) * 4 + (d2 mod 8) floordiv 2), align = 16>
-// Columns 0, 1, 8 and 9 of a row: four elements of one lane in one row, so that
-// the last row may be anywhere.
+// Columns 0, 1, 8 and 9 of a row: the four elements of one lane are in one row, so
+// that the number of rows may be dynamic.
 // SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 16, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 16) floordiv 8) * 2), align = 16>
 // GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 16, d2 mod 4, d1 mod 16 + ((d2 mod 16) floordiv 4) * 16), align = 16>
 // GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
 
-// The last kernel's, see there.
+// This is the layout for the last kernel.
 // CHECK-DAG: #{{.+}} = #tile.map<(d0, d1, d2) -> (d1, d0 floordiv {{[0-9]+}}, d2 floordiv
 
 !h = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
@@ -49,7 +49,7 @@ tile.kernel @add(%a: !h, %b: !h, %acc: !acc {tile.accumulator, tile.name = "dq"}
   tile.atomic_rmw addf %scaled, %row[%c0, %c0] : tensor<32x64xf32>, !row
 }
 
-// Every kernel that names the accumulator gets its layout.
+// All kernels with this accumulator get its layout.
 // CHECK-LABEL: tile.kernel @read
 // CHECK-SAME: !tile.buffer<?x?x64xf32, #[[ACC]], global> {tile.name = "dq"}
 tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
@@ -63,7 +63,7 @@ tile.kernel @read(%acc: !acc {tile.accumulator, tile.name = "dq"}, %out: !row)
   tile.store %t, %out[%c0, %c0] : tensor<32x64xf32>, !row
 }
 
-// Nothing forces the layout of what is added here.
+// Nothing determines the layout of this added tile.
 // CHECK-LABEL: tile.kernel @free
 // CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.name = "free"}
 // REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to whole rows and columns of it"
@@ -76,8 +76,8 @@ tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
   tile.atomic_rmw addf %t, %acc[%c0, %c0] : tensor<32x64xf32>, !row
 }
 
-// Heads between rows and columns: the layout is that of the two dimensions that
-// a tile has, and the others are outermost.
+// Heads are between rows and columns: the two dimensions of a tile determine the
+// layout, and the others are outermost.
 !heads = !tile.buffer<?x?x64xf32, #tile.strided<[?, 64, 1]>, global>
 !head = !tile.buffer<?x64xf32, #tile.strided<[?, 1]>, global>
 tile.kernel @heads(%a: !h, %b: !h, %acc: !heads {tile.accumulator, tile.name = "heads"})
@@ -93,7 +93,7 @@ tile.kernel @heads(%a: !h, %b: !h, %acc: !heads {tile.accumulator, tile.name = "
   tile.atomic_rmw addf %d, %head[%c0, %c0] : tensor<32x64xf32>, !head
 }
 
-// A kernel that takes one row of the buffer keeps it as it is.
+// The layout is unchanged, because a kernel slices one row of the buffer.
 // CHECK-LABEL: tile.kernel @sliced
 // CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.name = "sliced"}
 // REMARK: remark: [Missed] accumulator-layout

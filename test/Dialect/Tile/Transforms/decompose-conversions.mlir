@@ -1,5 +1,5 @@
-// Conversions that cross lanes or warps go through shared memory, with a
-// remark; those within a thread stay.
+// Conversions between lanes or warps go through shared memory, and a remark reports
+// it; those within a thread are unchanged.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-decompose-conversions))' \
 // RUN:   | FileCheck %s
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-decompose-conversions))' \
@@ -62,8 +62,8 @@ tile.kernel @mask() {
   %a = tile.convert_layout %p : tensor<16x256xi1, #rows> -> tensor<16x256xi1, #columns>
 }
 
-// Fragments that ldmatrix reads are written as wide as they are held, in
-// swizzled rows, when they are there; a transposed tile is the same memory.
+// Fragments that ldmatrix reads are written to swizzled rows right after they are
+// computed. A transposed tile uses the same memory.
 // CSE-LABEL: tile.kernel @fragments
 // REMARK: Reason="conversion through shared memory: elements cross warps", bytes=8192
 // REMARK: Reason="conversion through shared memory: elements cross {{lanes|warps}}", bytes=8192

@@ -35,7 +35,7 @@ tile.kernel @across(%s: f32) {
   %r = tile.reduce maxnumf %t along 1 : tensor<16x64xf32, #columns> -> tensor<16xf32, #tile.slice<1, #columns>>
 }
 
-// Along each dimension, those warps that differ along it.
+// Along each dimension, the warps that differ along it exchange their results.
 // CHECK-LABEL: tile.kernel @grid
 tile.kernel @grid(%s: f32) {
   %c1 = arith.constant 1 : index
@@ -49,7 +49,7 @@ tile.kernel @grid(%s: f32) {
   %q = tile.reduce addf %t along 1 : tensor<32x64xf32, #both> -> tensor<32xf32, #tile.slice<1, #both>>
 }
 
-// Not laid out yet: nothing to do.
+// Tiles without layouts are unchanged.
 // CHECK-LABEL: tile.kernel @plain
 tile.kernel @plain(%s: f32) {
   %c1 = arith.constant 1 : index

@@ -1,6 +1,6 @@
-// Gradients where warps copy for the others: both products of the keys come
-// before the exponentials, dQ beside dV and dK, and loops count in 32 bits. On
-// chips without a copy engine there are no such warps.
+// Gradients with producer warps: both MMAs with the keys come before the
+// exponentials, that of dQ is beside those of dV and dK, and loop counters have 32
+// bits. On chips without TMA there are no producer warps.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-expand-attention)' | FileCheck %s
 
 !q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -43,8 +43,8 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !
   return
 }
 
-// Under a window, each loop computes its bounds anew from a row and a length of
-// its own, and a distance from the lower bound is compared with the width.
+// With a window, each loop recomputes its bounds from its own row and length, and
+// compares the distance from the lower bound with the width of the window.
 // CHECK-LABEL: tile.kernel @window_dkv
 // CHECK: scf.for
 // CHECK: %[[WIDTH:.*]] = tensor.splat %{{.*}} : tensor<128x64xi32>
@@ -70,8 +70,8 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 !prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
-// Numbers per row are read as rows of all sequences, of which each has zeros behind its own: the
-// kernel of the numbers goes on to a multiple of 128 rows, and nothing masks what is past the end.
+// Values per row are stored for all sequences, with zeros after the rows of each: @packed_stats
+// writes up to a multiple of 128 rows, so that loads past the end need no mask.
 // CHECK-LABEL: tile.kernel @packed_stats
 // CHECK: %[[START:.*]] = arith.minsi {{.*}} : index
 // CHECK-NEXT: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %c128 : index
@@ -105,7 +105,7 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
   return
 }
 
-// The addresses of atomics take registers, which the kernel saves.
+// The addresses of atomics need registers, so the kernel has tile.saves_registers.
 !pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 // CHECK-LABEL: tile.kernel @atomic_dkv
 // CHECK-SAME: tile.registers = array<i32: 240, 24>, tile.saves_registers, tile.storing_warps = 3 : i64

@@ -1,8 +1,8 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   -tile-expand-attention="block-m=64 block-n=128 num-warps=8" | FileCheck %s
 
-// delta and lse to base 2; then dK and dV, a block per keys and head of k; dQ by atomics and a
-// conversion.
+// The kernels compute delta and the base-2 lse; then dK and dV, with one block per block of keys
+// and head of k; then dQ, which atomics add up, in the type of q.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -58,7 +58,7 @@
 // CHECK: %[[QH:.*]] = tile.slice %arg0[%{{.*}}, *, %[[HEAD]], *]
 // CHECK: %[[DOH:.*]] = tile.slice %arg4[%{{.*}}, *, %[[HEAD]], *]
 // CHECK: %[[ACCH:.*]] = tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
-// Blocks of keys beyond the end only need a mask.
+// Only blocks of keys beyond the end need a mask.
 // CHECK: %[[R:.*]]:2 = scf.for
 // CHECK: arith.select %{{.*}}, %{{.*}} : tensor<128x64xi1>
 // CHECK: scf.for %[[M:.*]] = %{{.*}} step %[[C64]] iter_args(%[[DK:.*]] = %[[R]]#0, %[[DV:.*]] = %[[R]]#1)
@@ -110,8 +110,8 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 
 // -----
 
-// Without dq_acc, dQ has a kernel that walks over the keys, and nothing is
-// atomic. Under a causal mask a block of keys starts at its diagonal.
+// Without dq_acc, the kernel of dQ iterates over the keys and there are no
+// atomics. With a causal mask, a block of keys starts at its diagonal.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -146,7 +146,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 
 // -----
 
-// Each query head apart, and a kernel that sums the heads of a group.
+// Each query head has its own sums, and a kernel adds up the heads of a group.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -177,7 +177,7 @@ func.func @separate(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows,
 
 // -----
 
-// All heads of a group add to zeroed sums; the sinks; packed sequences.
+// All heads of a group add to zeroed sums atomically; sinks; packed sequences.
 
 !q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !acc = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>

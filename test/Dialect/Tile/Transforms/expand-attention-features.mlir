@@ -1,8 +1,8 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   -tile-expand-attention="block-m=128 block-n=64 num-warps=4" | FileCheck %s
 
-// A sink is one more score: it takes part in the largest, so that nothing
-// overflows, and is added to the sum.
+// A sink is an additional score: it is part of the maximum, so that nothing
+// overflows, and of the sum.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -60,8 +60,8 @@ func.func @softcap(%q: !q, %scale: f32, %cap: f32) {
 
 // -----
 
-// Packed sequences: the bounds are clamped to the buffer, rows beyond a sequence
-// are outside its views, and a block does as many blocks of rows as it takes.
+// Packed sequences: their bounds are clamped to the buffer, rows beyond a sequence
+// are outside of its views, and a block iterates over all of its blocks of rows.
 
 !q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>

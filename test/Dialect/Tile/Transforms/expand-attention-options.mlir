@@ -1,4 +1,4 @@
-// Tile sizes: chosen for the chip and the head dimension, or given.
+// Tile sizes are chosen for the chip and the head dimension, or given as options.
 //
 // RUN: tile-opt %s -tile-attach-target=chip=sm_80 -tile-expand-attention \
 // RUN:   | FileCheck %s --check-prefix=SM80

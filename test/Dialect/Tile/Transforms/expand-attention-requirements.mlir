@@ -1,4 +1,4 @@
-// What kernels of attention need of extents that the types leave open.
+// The requirements of attention kernels on dynamic extents.
 // RUN: tile-opt %s -split-input-file -tile-expand-attention="block-m=64 block-n=64 num-warps=4" --cse | FileCheck %s
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -35,7 +35,7 @@ func.func @forward(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %sink: !sink, %sc
 
 // -----
 
-// What the types tell is not asked.
+// Static extents that are known to be right need no requirement.
 
 !q = !tile.buffer<2x50x4x64xf16, #tile.strided<[12800, 256, 64, 1], align = 16>, global>
 !k = !tile.buffer<2x?x2x64xf16, #tile.strided<[?:8, 128, 64, 1], align = 16>, global>
@@ -52,7 +52,7 @@ func.func @known(%q: !q, %k: !k, %v: !k, %o: !q, %scale: f32) {
 
 // -----
 
-// Scratch memory: as many rows as the blocks of q in stats, at least those of q in dq_acc.
+// Scratch memory: stats has the rows of all blocks of q, dq_acc at least the rows of q.
 
 !q = !tile.buffer<?x?x4x64xf16, #tile.strided<[?:8, 256, 64, 1], align = 16>, global>
 !lse = !tile.buffer<?x4x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -68,7 +68,7 @@ func.func @known(%q: !q, %k: !k, %v: !k, %o: !q, %scale: f32) {
 // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[S]], %{{.*}} : index
 // CHECK: %[[ROWS:.*]] = arith.muli %[[BLOCKS]], %{{.*}} : index
 // CHECK: tile.require %arg9[3] equal %[[ROWS]], "the length of q in whole blocks of 16"
-// Each kernel may be launched alone.
+// Each kernel may be launched separately, so each has its requirements.
 // CHECK-LABEL: tile.kernel @backward_dkv
 // CHECK: tile.require %arg9[3] equal
 // CHECK-LABEL: tile.kernel @backward_dq

@@ -1,7 +1,7 @@
-// Forward attention where warps copy for others: blocks of threads do one block
-// of rows after another, the keys from the last to the first, and the weights of
-// one step are multiplied in the next, those of the last step beside the first
-// products of the next rows.
+// Forward attention with producer warps: a block of threads processes one block of
+// rows after another, and keys from the last to the first. The MMA of the weights of
+// one step is in the next step; that of the last step is beside the first MMA of the
+// next rows.
 //
 // RUN: tile-opt %s --tile-attach-target=chip=sm_90a --tile-expand-attention --canonicalize --cse | FileCheck %s
 
@@ -44,8 +44,8 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   return
 }
 
-// Under a causal mask the last rows see the most keys: they go together with the
-// first ones. What is in the middle of an odd number goes alone.
+// With a causal mask the last rows see the most keys, so the last block of rows is
+// paired with the first one. The middle one of an odd number has no pair.
 // CHECK-LABEL: tile.kernel @causal
 func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %c128
@@ -60,8 +60,8 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   return
 }
 
-// The largest heads leave no room for a second tile of Q: there each block of
-// rows ends before the next begins.
+// The largest heads leave no shared memory for a second tile of Q, so each block of
+// rows ends before the next one starts.
 // CHECK-LABEL: tile.kernel @one_q
 // CHECK-NOT: tile.turns
 !l = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -80,8 +80,8 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
   return
 }
 
-// In a packed batch there is a block of threads for every block of rows, which goes on with the next
-// one of a sequence that is longer than it was said to be.
+// A packed batch has a block of threads for every block of rows. It continues with further rows of
+// its sequence if that is longer than the given maximum.
 // CHECK-LABEL: tile.kernel @packed
 // CHECK-SAME: num_warps = 8 : i32
 // CHECK-SAME: tile.producer_warps = 4 : i64
@@ -101,8 +101,8 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
 
 !small = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
-// Four groups of small heads take turns, but under a softcap, where tanh takes
-// the registers.
+// With small heads, four warpgroups take turns; with a softcap they do not, because
+// tanh needs the registers.
 // CHECK-LABEL: tile.kernel @small
 // CHECK-SAME: num_warps = 16 : i32
 // CHECK-SAME: tile.turns
@@ -119,8 +119,8 @@ func.func @small_softcap(%q: !small, %k: !small, %v: !small, %o: !small, %scale:
   return
 }
 
-// Of a packed batch, the bounds of the keys that need a mask are computed again
-// in front of their loop.
+// In a packed batch, the bounds of the keys that need a mask are recomputed before
+// their loop.
 // CHECK-LABEL: tile.kernel @packed_causal
 // CHECK: math.exp2
 // CHECK-NOT: scf.for

@@ -1,7 +1,7 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   -tile-expand-attention="block-m=128 block-n=64 num-warps=4" | FileCheck %s
 
-// Without a mask: a loop over the whole blocks of keys, and one for the rest.
+// Without a mask: a loop over the full blocks of keys, and one for the rest.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
@@ -21,7 +21,7 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[X:.*]] = tile.program_id x
   // CHECK: %[[Y:.*]] = tile.program_id y
   // CHECK: %[[Z:.*]] = tile.program_id z
-  // The head of K and V is that of Q divided by the size of its group.
+  // The head of K and V is the head of Q divided by the group size.
   // CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
   // CHECK: %[[YKV:.*]] = arith.divui %[[Y]], %[[GROUP]]
   // CHECK: %[[SK:.*]] = tile.dim %[[K]][1]
@@ -92,8 +92,8 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 
 // -----
 
-// Causal: the last rows first; the unmasked loop ends at the diagonal of the
-// first row, the masked one at that of the last.
+// Causal: the last rows come first; the unmasked loop ends at the diagonal of the
+// first row, the masked loop at that of the last row.
 
 !q = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -147,7 +147,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %scale: f32) {
 
 // -----
 
-// A window to both sides: three loops.
+// A window with both sides has three loops.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
@@ -196,8 +196,8 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 
 // -----
 
-// A window that is open to the right bounds the keys on the left only, and one
-// that is open on both sides is no window.
+// A window that is open to the right bounds the keys only on the left; one that is
+// open on both sides has no bounds.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
@@ -217,7 +217,7 @@ func.func @left(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 
 // -----
 
-// Each kernel has all arguments, and the scalars it needs.
+// Each kernel has all arguments and computes the scalars it needs.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 

@@ -5,7 +5,7 @@
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// Every warp writes and stores its own rows.
+// Every warp writes and stores its own rows, so no barrier is needed.
 // CHECK-LABEL: tile.kernel @own_parts
 // CHECK-NOT: tile.barrier
 // CHECK: tile.return
@@ -31,7 +31,7 @@ tile.kernel @own_parts(%o: !k, %n: index) attributes {num_warps = 4 : i32} {
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 
-// Every warp stores what others have written, too.
+// Every warp also stores rows that other warps have written.
 // CHECK-LABEL: tile.kernel @other_parts
 tile.kernel @other_parts(%o: !k, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -60,7 +60,7 @@ tile.kernel @other_parts(%o: !k, %n: index) attributes {num_warps = 4 : i32} {
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// One thread stores what all have written.
+// One thread stores rows that all threads have written.
 // CHECK-LABEL: tile.kernel @whole
 tile.kernel @whole(%o: !k) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// Barriers and fences of a role with asynchronous products.
+// Barriers and fences of a role with asynchronous MMAs.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers))' | FileCheck %s
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
@@ -8,10 +8,10 @@
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// One fence for the release of the row and for the tile that a product reads;
-// none before the barrier that only keeps writes behind reads.
-// The product reads until it is waited for, after the barrier in between: the
-// next iteration needs another before it writes.
+// One fence serves the release of the row and the tile that an MMA reads. A barrier
+// that only orders writes after reads has no fence.
+// The MMA reads until its wait, which follows the barrier in between. So the next
+// iteration needs another barrier before it writes.
 // CHECK-LABEL: tile.kernel @scratch
 tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -60,8 +60,8 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
   }
 }
 
-// Who has been handed a tile waits for it: the arrival stays in front of the next
-// wait, whatever fence comes later.
+// Another role waits for the stored tile: the arrival stays before the next wait,
+// even if a fence follows later.
 // CHECK-LABEL: tile.kernel @handed
 tile.kernel @handed(%g: !rows) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -99,8 +99,8 @@ tile.kernel @handed(%g: !rows) attributes {num_warps = 4 : i32} {
 !sums = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !part = !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
 
-// What one thread of another role takes away through a tensor map is guarded as
-// well: no barrier of all warps between the wait and the store.
+// mbarriers also guard a tile that a thread of another role stores through a tensor
+// map: there is no barrier of all warps between the wait and the store.
 // CHECK-LABEL: tile.kernel @taken
 tile.kernel @taken(%g: !sums) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index

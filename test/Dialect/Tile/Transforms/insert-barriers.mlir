@@ -1,7 +1,7 @@
-// Barriers separate what threads do to one memory; each is needed.
+// Barriers separate conflicting accesses of threads to one memory; each is needed.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers))' \
 // RUN:   | FileCheck %s
-// Barriers that are there count: a second run adds none.
+// Existing barriers are taken into account: a second run adds none.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-insert-barriers,tile-insert-barriers))' \
 // RUN:   | FileCheck %s
 
@@ -34,7 +34,7 @@ tile.kernel @straight(%g: !g) {
   // CHECK-NEXT: tile.barrier
   // CHECK-NEXT: tile.store
   tile.store %x, %a[%c0, %c0] : !t, !p
-  // %b has been read and is free since the barrier.
+  // The barrier has ordered the read of %b, so it may be overwritten.
   // CHECK-NEXT: tile.store
   tile.store %y, %b[%c0, %c0] : !t, !p
   // Write after write.
@@ -44,7 +44,7 @@ tile.kernel @straight(%g: !g) {
   tile.store %x, %b[%c0, %c0] : !t, !p
 }
 
-// Other buffers are in the way only where they share bytes.
+// Accesses to other buffers conflict only if these share bytes.
 // CHECK-LABEL: tile.kernel @overlapping
 tile.kernel @overlapping() {
   %c0 = arith.constant 0 : index
@@ -67,7 +67,7 @@ tile.kernel @overlapping() {
   tile.store %x, %b[%c0, %c0] : !t, !p
 }
 
-// Views are the memory of their allocation.
+// A view is the memory of its allocation.
 // CHECK-LABEL: tile.kernel @views
 tile.kernel @views() {
   %c0 = arith.constant 0 : index
@@ -84,8 +84,8 @@ tile.kernel @views() {
   %x = tile.load %at[%c0, %c0] : !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.padded<8, order = [1, 0]>>, shared> -> !t
 }
 
-// Two copies in a loop: the barrier for one separates the iterations of the
-// other.
+// Two copies in a loop: the barrier for one of them also separates the iterations
+// of the other.
 // CHECK-LABEL: tile.kernel @loop
 tile.kernel @loop(%g: !g, %n: index) {
   %c0 = arith.constant 0 : index
@@ -111,7 +111,7 @@ tile.kernel @loop(%g: !g, %n: index) {
   }
 }
 
-// One buffer: around the back edge its overwriting needs a barrier of its own.
+// With one buffer, overwriting it around the back edge needs a barrier of its own.
 // CHECK-LABEL: tile.kernel @back_edge
 tile.kernel @back_edge(%g: !g, %n: index) {
   %c0 = arith.constant 0 : index
@@ -130,7 +130,7 @@ tile.kernel @back_edge(%g: !g, %n: index) {
   }
 }
 
-// What only precedes a loop needs one barrier before it, none inside.
+// Accesses before a loop need one barrier before the loop and none inside.
 // CHECK-LABEL: tile.kernel @before_loop
 tile.kernel @before_loop(%g: !g, %n: index) {
   %c0 = arith.constant 0 : index
@@ -161,7 +161,7 @@ tile.kernel @branch(%g: !g, %cond: i32) {
   %b = tile.alloc {offset = 9216 : i64} : !p
   %t = arith.constant dense<0.0> : !t
   %is = arith.cmpi eq, %cond, %zero : i32
-  // Both sides of the branch and what follows it have one barrier, in front.
+  // Both sides of the branch and the accesses after it share one barrier before it.
   // CHECK: tile.copy
   // CHECK-NEXT: tile.barrier
   // CHECK-NEXT: scf.if
@@ -177,7 +177,7 @@ tile.kernel @branch(%g: !g, %cond: i32) {
     %x = tile.load %a[%c0, %c0] : !p -> !t
   }
   %y = tile.load %a[%c0, %c0] : !p -> !t
-  // What a branch needs for itself stays inside.
+  // A barrier for accesses inside a branch stays inside.
   // CHECK: scf.if
   // CHECK-NEXT: tile.store
   // CHECK-NEXT: tile.barrier
@@ -187,7 +187,7 @@ tile.kernel @branch(%g: !g, %cond: i32) {
     tile.store %t, %b[%c0, %c0] : !t, !p
     %x = tile.load %b[%c0, %c0] : !p -> !t
   }
-  // It may have been skipped, but it may have read.
+  // The branch may have been skipped, but it may also have read.
   // CHECK-NEXT: tile.barrier
   // CHECK-NEXT: tile.store
   tile.store %t, %b[%c0, %c0] : !t, !p
@@ -217,8 +217,8 @@ tile.kernel @while(%g: !g, %n: index) {
   }
 }
 
-// An asynchronous copy overwrites when it is issued and has written when it is
-// waited for: with two slots, one barrier in an iteration is enough.
+// An asynchronous copy starts to write when it is issued and is complete at its
+// wait. With two slots, one barrier per iteration is enough.
 // CHECK-LABEL: tile.kernel @ring
 tile.kernel @ring(%g: !g, %n: index) {
   %c0 = arith.constant 0 : index
@@ -254,7 +254,7 @@ tile.kernel @ring(%g: !g, %n: index) {
   }
 }
 
-// The next loop fills the memory that slow threads still read.
+// The next loop writes memory that slower threads may still read.
 // CHECK-LABEL: tile.kernel @next_ring
 tile.kernel @next_ring(%g: !g) {
   %c0 = arith.constant 0 : index

@@ -10,9 +10,9 @@
 #mma8 = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
 #a8 = #tile.dot_operand<0, #mma8>
 
-// The weights of one iteration are multiplied in the next, beside what is
-// computed from the scores. They are narrowed, into registers that the product
-// reads, after that product; the release of its buffer comes after it, too.
+// The MMA of one iteration's weights is in the next iteration and overlaps with the
+// computations on the scores. The conversion to narrower weights, which writes the
+// registers that the MMA reads, comes after it; so does the release of its buffer.
 // CHECK-LABEL: tile.kernel @two_products
 tile.kernel @two_products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -51,7 +51,7 @@ tile.kernel @two_products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
       // CHECK-NEXT: scf.yield %[[P]], %[[W]]#0
       scf.yield %p1, %o1 : tensor<64x64xf16, #mma>, tensor<64x64xf32, #mma>
     }
-    // Nobody uses the last product, and yet the role ends with its wait.
+    // The last product has no use, but the role still ends with its wait.
     // CHECK: %[[LAST:.*]] = tile.dot async
     // CHECK-NEXT: tile.wait_dots 0, %[[LAST]]
     // CHECK-NEXT: }, {
@@ -62,7 +62,7 @@ tile.kernel @two_products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
   }
 }
 
-// Buffers that threads fill are overwritten by others without a word.
+// A dot on buffers that threads write stays synchronous: nothing orders their next write.
 // CHECK-LABEL: tile.kernel @filled_by_threads
 // CHECK-NOT: async
 tile.kernel @filled_by_threads(%k: !k) attributes {num_warps = 4 : i32} {
@@ -75,8 +75,8 @@ tile.kernel @filled_by_threads(%k: !k) attributes {num_warps = 4 : i32} {
   %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
 }
 
-// A tile of a ring that is waited for while the one before is still held: the
-// product that reads the latter comes first.
+// A tile of a ring is awaited while the previous one is still held: the MMA that
+// reads the previous one comes first.
 // CHECK-LABEL: tile.kernel @same_ring
 tile.kernel @same_ring(%k: !k) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -101,9 +101,9 @@ tile.kernel @same_ring(%k: !k) attributes {num_warps = 4 : i32} {
   }
 }
 
-// What threads write for a product to read: the product is over before they
-// write it again. A tile that goes with a product is read after the wait, and
-// released at once, whatever runs.
+// Threads write an operand of an MMA: the MMA is finished before they write it
+// again. A tile that is used with a product is read after the wait and released at
+// once, even if another MMA is in flight.
 // CHECK-LABEL: tile.kernel @scratch
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
 !rows = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
@@ -152,7 +152,7 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %p: !k, %n: index) attributes {num_wa
   }
 }
 
-// What a copy of this role fills is waited for as its author waits.
+// A buffer that this role itself copies to is awaited where its author waits.
 // CHECK-LABEL: tile.kernel @copied
 // CHECK: tile.dot %
 // CHECK-NOT: tile.wait_dots
@@ -166,9 +166,9 @@ tile.kernel @copied(%k: !k) attributes {num_warps = 4 : i32} {
   %s = tile.dot %t, %t, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
 }
 
-// What another loop starts from is in the registers of what it ends with: the
-// weights for it wait for the product that reads those. Groups take turns to
-// start the two products, and none for the last one alone.
+// A loop starts with values in the registers that its results will have: computing
+// these weights waits for the MMA that reads the registers. Warpgroups take turns to
+// start the two MMAs; there is no turn for the last MMA alone.
 // CHECK-LABEL: tile.kernel @rows_after_rows
 // CHECK-NOT: tile.turns
 tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32, tile.turns} {
@@ -212,8 +212,8 @@ tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32,
   }
 }
 
-// A value that the wait hands on is there before the wait, though it comes from
-// shared memory as well.
+// An operand of the wait is defined before the wait, even if it is loaded from
+// shared memory.
 // CHECK-LABEL: tile.kernel @alongside
 tile.kernel @alongside(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -246,8 +246,8 @@ tile.kernel @alongside(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 
   }
 }
 
-// What hands on a tile that has been stored is no release of a product: it does
-// not wait for the one in flight.
+// An arrival that passes a stored tile to another role does not release an operand
+// of an MMA, so it does not wait for the MMA in flight.
 // CHECK-LABEL: tile.kernel @handed
 tile.kernel @handed(%k: !k, %sums: !rows) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index

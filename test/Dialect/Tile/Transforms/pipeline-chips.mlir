@@ -1,4 +1,4 @@
-// What the chip allows: asynchronous copies at all, and how many stages.
+// The chip decides whether copies are asynchronous and how many stages fit.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-pipeline))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=SM80
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_89},tile.kernel(tile-pipeline))' \

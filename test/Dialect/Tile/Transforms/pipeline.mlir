@@ -17,8 +17,8 @@
 
 module attributes {tile.target = "sm_80"} {
 
-// One copy: with two stages the next iteration's copy runs during this one's
-// use; with three, two are under way; with one there is nothing to overlap.
+// One copy: with two stages the copy of the next iteration overlaps with the use in
+// this one; with three, two copies are in flight; with one, nothing overlaps.
 // REMARK: remark: [Passed] loop-pipelined | Category:tile-pipeline | {{.*}}groups=1, stages=2
 // CHECK-LABEL: tile.kernel @single(
 // CHECK-SAME: %[[G:[^:]+]]: {{[^%]+}}%[[N:[^:]+]]: index
@@ -72,8 +72,8 @@ tile.kernel @single(%g: !g, %n: index, %out: !g) {
   }
 }
 
-// Two copies that are read one after the other, as in attention. Every group is
-// waited for alone; the slot that the readers before have left is filled.
+// Two copies that are read one after the other, as in attention. Each group has its
+// own wait; after it, the slot that the previous readers have finished is filled.
 // REMARK: groups=2, stages=2
 // CHECK-LABEL: tile.kernel @attention(
 // THREE-LABEL: tile.kernel @attention(
@@ -84,8 +84,8 @@ tile.kernel @attention(%q: !g, %k: !g, %v: !g, %n: index, %out: !g) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   tile.grid %c1, %c1, %c1
-  // The copy of %q overlaps with the first ones of the loop: its load moves
-  // down to the loop, and the groups after its own need not be complete.
+  // The copy of %q overlaps with the first copies of the loop: its load moves down to
+  // the loop, and later groups need not be complete.
   // CHECK: tile.copy async
   // CHECK-NEXT: tile.commit_group
   // CHECK-NOT: tile.load
@@ -113,8 +113,8 @@ tile.kernel @attention(%q: !g, %k: !g, %v: !g, %n: index, %out: !g) {
   // THREE: tile.wait_group 4
   // THREE: tile.wait_group 4
 
-  // One buffer for each: the copy for %v runs during the use of %k and the
-  // other way round. This iteration's is always in range.
+  // Each has one buffer: the copy for %v overlaps with the use of %k, and that for %k
+  // with the use of %v. The copy for this iteration is always in range.
   // ONE-COUNT-3: tile.alloc : !tile.buffer<64x64xf16
   // ONE: tile.wait_group 1
   // ONE: scf.for %[[I:.+]] = %{{.*}} to %{{.*}} step %{{.*}} {
@@ -157,8 +157,8 @@ tile.kernel @attention(%q: !g, %k: !g, %v: !g, %n: index, %out: !g) {
   }
 }
 
-// Reads that interleave make one group: neither slot is free before both have
-// been read. What the source depends on is computed for the other iteration.
+// Copies with interleaved reads are one group: neither slot is free before both have
+// been read. The operations that a source depends on are repeated for the other iteration.
 // REMARK: groups=1, stages=2
 // CHECK-LABEL: tile.kernel @interleaved(
 tile.kernel @interleaved(%k: !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>, %v: !g, %n: index, %out: !g) {
@@ -192,9 +192,9 @@ tile.kernel @interleaved(%k: !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1
   }
 }
 
-// A loop that goes on with the same copies is fed by the one before: one
-// prologue, one set of rings, and what lies beyond the end of the first loop is
-// fetched from the second.
+// The first loop also copies for a second loop with the same copies: there is one
+// prologue and one set of rings, and past the end of the first loop the tiles of the
+// second loop are copied.
 // REMARK: groups=1, stages=2
 // REMARK: groups=1, stages=2
 // CHECK-LABEL: tile.kernel @stream(
@@ -242,7 +242,7 @@ tile.kernel @stream(%g: !g, %mid: index, %n: index, %out: !g) {
   }
 }
 
-// Another step, or other tiles: two pipelines.
+// With different steps or tiles there are two pipelines.
 // REMARK: groups=1, stages=2
 // REMARK: groups=1, stages=2
 // REMARK: groups=1, stages=2
@@ -278,7 +278,7 @@ tile.kernel @separate(%g: !g, %mid: index, %n: index, %out: !g) {
   }
 }
 
-// A source that is only known in its iteration is copied there.
+// A source that is known only in its iteration is copied in that iteration.
 // REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its source depends on a value that the loop carries"
 // CHECK-LABEL: tile.kernel @carried(
 // CHECK: scf.for
@@ -301,8 +301,8 @@ tile.kernel @carried(%g: !g, %n: index, %out: !g) {
   }
 }
 
-// A read of what nobody writes in the loop moves past the wait to its use:
-// above the wait its registers would be held for nothing.
+// A read of memory that the loop does not write moves past the wait to its use:
+// before the wait it would occupy registers needlessly.
 // REMARK: remark: [Passed] loop-pipelined | Category:tile-pipeline | {{.*}}groups=1, stages=2
 // CHECK-LABEL: tile.kernel @reread(
 // CHECK: scf.for
@@ -332,7 +332,7 @@ tile.kernel @reread(%g: !g, %n: index, %out: !g) {
   }
 }
 
-// The author's number of stages counts, and the outer loop is left alone.
+// The author's number of stages is used, and the outer loop is unchanged.
 // REMARK: [Passed] loop-pipelined {{.*}}groups=1, stages=4
 // REMARK: [Missed] copy-not-pipelined {{.*}}Reason="a loop inside its loop is pipelined"
 // REMARK-NOT: remark

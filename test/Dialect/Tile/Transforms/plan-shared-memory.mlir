@@ -1,9 +1,9 @@
-// Buffers that are never live at once share memory.
+// Buffers that are never live at the same time share memory.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-plan-shared-memory))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks \
 // RUN:   | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// Offsets that are there already are kept.
+// Existing offsets are kept.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-plan-shared-memory,tile-plan-shared-memory))' \
 // RUN:   | FileCheck %s
 
@@ -50,8 +50,8 @@ tile.kernel @together() {
   %y = tile.load %b[%c0, %c0] : !s -> !t
 }
 
-// %a outlives an iteration, so it is live in all of the loop; the buffers of
-// the loop stay apart because there is room.
+// %a is used across iterations, so it is live in the whole loop. The buffers of the
+// loop do not share memory, because there is enough.
 // CHECK-LABEL: tile.kernel @loop()
 // CHECK-SAME: tile.shared_bytes = 27648 : i64
 tile.kernel @loop() {
@@ -74,7 +74,7 @@ tile.kernel @loop() {
     tile.store %y, %c[%c0, %c0] : !t, !p
     %z = tile.load %c[%c0, %c0] : !p -> !t
   }
-  // After the loop its memory is free.
+  // The memory is free again after the loop.
   // CHECK: tile.alloc {offset = 0 : i64}
   %d = tile.alloc : !p
   tile.store %t, %d[%c0, %c0] : !t, !p
@@ -102,7 +102,7 @@ tile.kernel @tight() {
   }
 }
 
-// A copy that nobody waits for may write until the kernel ends.
+// A copy without a wait may write until the kernel ends.
 // CHECK-LABEL: tile.kernel @in_flight
 tile.kernel @in_flight(%g: !tile.buffer<64x64xf16, #tile.strided<[64, 1], align = 16>, global>) {
   %c0 = arith.constant 0 : index

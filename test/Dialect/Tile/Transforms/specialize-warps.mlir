@@ -11,8 +11,8 @@
 !t = !tile.buffer<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// One tile before the loop and one in every iteration share a ring of three;
-// the tile that is read in all iterations has a buffer of its own.
+// One tile before the loop and one per iteration share a ring of three stages; the
+// tile that all iterations read has its own buffer.
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=3
 // CHECK-LABEL: tile.kernel @ring
 // CHECK-NOT: tile.producer_warps
@@ -77,9 +77,9 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// Two rings that each iteration takes one tile of, one of them after a first tile
-// in front of the loop, share one count. The third is filled more often: it has
-// its own.
+// Two rings of which each iteration uses one tile share one counter, although one of
+// them has a first tile before the loop. The third ring is filled more often and has
+// its own counter.
 // CHECK-LABEL: tile.kernel @counts
 tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4 : i32,
     tile.producer_warps = 4 : i64} {
@@ -125,7 +125,7 @@ tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4
     // CHECK: scf.yield %{{.*}}, %[[ALL]], %[[IN]]#2
     scf.yield %t2 : tensor<64x64xf32, #mma>
   }
-  // The warps that copy count alike.
+  // The producer warps have the same counters.
   // CHECK: }, {
   // CHECK: scf.for {{.*}} -> (i32, i32)
   // CHECK: scf.for {{.*}} -> (i32, i32)
@@ -137,8 +137,8 @@ tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// What lies past the end of a sequence are elements of the next one: copies end with it. Where it
-// begins is read by both roles.
+// The elements past the end of a sequence belong to the next one, so copies end with the sequence.
+// Both roles read the start of the sequence.
 // REMARK: remark: [Passed] warps-specialized | {{.*}}rings=1, stages=1
 // CHECK-LABEL: tile.kernel @packed
 // CHECK: tile.warp_roles
@@ -254,7 +254,7 @@ tile.kernel @carried(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warp
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// Three tiles of one argument are read together, in a ring of two.
+// Three tiles of one argument are read together, from a ring of two stages.
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}more tiles are in use at once than the ring has stages
 // CHECK-LABEL: tile.kernel @three
 // CHECK-NOT: tile.warp_roles
@@ -295,8 +295,8 @@ tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps
 !head = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
 
-// Tiles of one dimension; an iteration takes two of one ring, which has room
-// for two iterations.
+// Tiles of one dimension: an iteration uses two tiles of one ring, which holds the
+// tiles of two iterations.
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=1, stages=4
 // CHECK-LABEL: tile.kernel @two_rows
 tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
@@ -331,7 +331,7 @@ tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_
 
 // -----
 
-// The kernel behind may start before roles begin; every role waits for the one before.
+// The next kernel may start before the roles; every role waits for the preceding kernel.
 
 !q = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
@@ -367,8 +367,8 @@ tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, tile.produce
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// While the only buffer of a ring is in use, the next tile is fetched to the
-// second-level cache.
+// While the only buffer of a ring is in use, the next tile is prefetched to the L2
+// cache.
 // CHECK-LABEL: tile.kernel @one_buffer
 tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
     attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
@@ -396,9 +396,9 @@ tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
 !few = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// What the loop adds to %sums leaves through a ring from which a third role adds
-// it. Of %few too little lies together, what comes after the loop runs beside
-// nothing, and an order is not the copy engine's.
+// A third role adds the tiles for %sums, through a ring. Other additions stay: runs
+// of %few are too short, an addition after the loop overlaps with nothing, and TMA
+// has no memory order.
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="only 256 bytes at a time are neighbours in its buffer"
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="the copy engine adds floats, relaxed, in the scope of the device, and returns nothing"
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="nothing runs beside it, which is in no loop"
@@ -454,8 +454,8 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
 !sums = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// What is past the end of a sequence are sums of the next one: a tensor map that ends with it adds
-// them, from a tile with a swizzle.
+// The sums past the end of a sequence belong to the next one: a ragged tensor map bounds the
+// addition, from a tile with a swizzle.
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=2
 // CHECK-LABEL: tile.kernel @sums_of_part
 tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) attributes {num_warps = 4 : i32,

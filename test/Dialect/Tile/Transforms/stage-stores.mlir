@@ -7,7 +7,7 @@
 !oh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// Stores of one kind go through one buffer, the warps' rows each by itself.
+// Stores of one type use one staging buffer; each warp stores its own rows.
 // CHECK-LABEL: tile.kernel @loop
 tile.kernel @loop(%o: !o, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -45,7 +45,7 @@ tile.kernel @loop(%o: !o, %n: index) attributes {num_warps = 4 : i32} {
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// A tile that was copied once and is not read any more lends its buffer.
+// The buffer of a tile that was copied once and is not read any more is reused.
 // CHECK-LABEL: tile.kernel @once
 tile.kernel @once(%k: !k, %o: !k) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -78,8 +78,8 @@ tile.kernel @once(%k: !k, %o: !k) attributes {num_warps = 4 : i32} {
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// Where there is no more memory, the buffer of a ring of one is released when
-// the copy engine has read it for the last time.
+// Without memory for a new buffer, the buffer of a ring of one stage is reused; it is
+// released when TMA has read it for the last time.
 // CHECK-LABEL: tile.kernel @ring
 tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
@@ -132,7 +132,7 @@ tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
 !oh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// A store to a part of the rows ends with it.
+// A store to a range of rows ends with the range.
 // CHECK-LABEL: tile.kernel @part
 tile.kernel @part(%o: !o, %start: index, %length: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index

@@ -25,8 +25,8 @@ tile.kernel @reads(%o: !b {tile.name = "o"}, %a: !bb {tile.name = "a"}) attribut
 
 // -----
 
-// What a kernel reads may not be overwritten while it runs, either; without names, buffers are
-// numbered.
+// Memory that a running kernel reads must not be overwritten, either. Buffers without a name have
+// the number of the argument as their name.
 
 !b = !tile.buffer<64xf32, #tile.strided<[1]>, global>
 

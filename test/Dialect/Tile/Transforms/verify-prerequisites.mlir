@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --tile-verify-prerequisites -split-input-file -verify-diagnostics | FileCheck %s
 
-// What a kernel in front of one that does not wait has done is done: @third may read it at once. It
-// reads what @second reads, and writes what nobody touches.
+// A kernel before one that does not wait has ended, so @third may read its results at once. @third
+// also reads memory that @second reads, and writes memory that no other kernel accesses.
 
 !b = !tile.buffer<64xf32, #tile.strided<[1]>, global>
 

@@ -1,4 +1,4 @@
-// From a tile program to products that read shared memory: what each pass does.
+// The passes from a tile program to MMAs that read shared memory.
 //
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-assign-layouts,cse))' | FileCheck %s --check-prefix=LAYOUT
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-assign-layouts,cse,tile-decompose-conversions,tile-bufferize,tile-plan-shared-memory,tile-insert-barriers))' | FileCheck %s --check-prefix=BUFFER
@@ -15,8 +15,8 @@
 
 module attributes {tile.target = "sm_90a"} {
 
-// What comes from global memory stays in shared memory; what was computed goes
-// to registers as A, and to shared memory as B.
+// Operands from global memory stay in shared memory. Computed operands are in
+// registers as A, and go to shared memory as B.
 // LAYOUT-DAG: #[[MMA:.+]] = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 // LAYOUT-DAG: #[[A:.+]] = #tile.dot_operand<0, #[[MMA]]>
 // LAYOUT-LABEL: tile.kernel @products(
@@ -28,7 +28,7 @@ module attributes {tile.target = "sm_90a"} {
 // LAYOUT: %[[PA:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
 // LAYOUT: tile.dot %[[PA]], %[[PB]]
 
-// Shared tiles are buffers that products read; fences come before barriers.
+// Shared tiles become buffers that MMAs read; fences come before barriers.
 // BUFFER-LABEL: tile.kernel @products(
 // BUFFER: tile.fence_async
 // BUFFER-NEXT: tile.barrier
@@ -51,7 +51,7 @@ tile.kernel @products(%q: !g, %k: !g, %out: !o) attributes {num_warps = 4 : i32}
   tile.store %r, %out[%c0, %c0] : tensor<64x64xf32>, !o
 }
 
-// Pinned, or not four warps: mma.sync as on other chips.
+// With a pinned instruction or fewer than four warps, mma.sync is used.
 // LAYOUT-LABEL: tile.kernel @pinned(
 // LAYOUT: tile.dot {{.+}} {instruction = "mma.m16n8k16.f16"}
 tile.kernel @pinned(%q: !g, %out: !o) attributes {num_warps = 4 : i32} {
@@ -78,8 +78,8 @@ tile.kernel @two_warps(%q: !g, %out: !o) attributes {num_warps = 2 : i32} {
   tile.store %s, %out[%c0, %c0] : tensor<64x64xf32>, !o
 }
 
-// A whose elements would cross threads is read from shared memory, written as
-// it is; 64 rows leave half of the columns to each group of four warps.
+// An operand A that needs elements of other threads is read from shared memory. With
+// 64 rows, each of two warpgroups has half of the columns.
 // LAYOUT-LABEL: tile.kernel @transposed(
 // LAYOUT: %[[S:.+]] = tile.dot {{.+}} -> tensor<128x64xf32, #[[ROWS:.+]]>
 // LAYOUT: %[[P:.+]] = arith.truncf %[[S]]
@@ -102,8 +102,8 @@ tile.kernel @transposed(%q: !wide, %out: !wideout) attributes {num_warps = 8 : i
   tile.store %r, %out[%c0, %c0] : tensor<64x128xf32>, !wideout
 }
 
-// Two groups of four warps share 192 columns: the rows of the swizzle are such
-// that 96 of them are whole ones.
+// Two warpgroups share 192 columns: the swizzle is chosen such that 96 columns are
+// whole rows of it.
 // LAYOUT-LABEL: tile.kernel @shared_columns(
 // LAYOUT: tile.load {{.+}} -> tensor<64x64xf16, #tile.swizzle<128>>
 // LAYOUT: tile.load {{.+}} -> tensor<64x192xf16, #tile.swizzle<64>>
@@ -119,8 +119,8 @@ tile.kernel @shared_columns(%q: !g, %v: !wider, %out: !widerout) attributes {num
   tile.store %r, %out[%c0, %c0] : tensor<64x192xf32>, !widerout
 }
 
-// One number per row goes to shared memory where warps copy by the copy engine,
-// if that can fetch it.
+// A value per row goes through shared memory in kernels with producer warps, if TMA
+// can copy it.
 // LAYOUT-LABEL: tile.kernel @rows(
 // LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.padded<0, order = [0]>>
 // LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
