@@ -15,9 +15,7 @@ from tile import DriverError, Module
 from tile.programs import (
     AnyVariant,
     Artifacts,
-    accumulator_rows,
     choose_kv_sum,
-    stats_shape,
 )
 
 #: PyTorch's back end for each peer.
@@ -86,7 +84,7 @@ class Ours:
                 kv = choose_kv_sum(keys, properties.multi_processor_count)
             used = variants[kv]
             begin = time.perf_counter()
-            self._gradients = _Gradients(problem, artifacts.load(used), kv, self)
+            self._gradients = _Gradients(problem, artifacts.load(used), self)
             run = self._gradients.run
             torch.cuda.synchronize()
             load_seconds = time.perf_counter() - begin
@@ -107,24 +105,20 @@ class _Gradients:
     """Our gradients. The constructor computes them once; scratch memory holds NaN
     before that."""
 
-    def __init__(self, problem: Problem, kernels: Module, kv: str, ours: Ours):
-        shape = problem.shape
-
-        def scratch(rows: int, heads: int, d: int) -> torch.Tensor:
-            sizes = (shape.batch, rows, heads, d)
-            return torch.full(sizes, float("nan"), device="cuda")
-
+    def __init__(self, problem: Problem, kernels: Module, ours: Ours):
         self.kernels = kernels
         self.gradients = tuple(
             torch.full_like(x, float("nan")) for x in (problem.q, problem.k, problem.v)
         )
         tensors = [problem.q, problem.k, problem.v, ours.out, problem.do]
         views = [x.transpose(1, 2) for x in [*tensors, *self.gradients]]
-        memory = [torch.full(stats_shape(ours.lse.shape), float("nan"), device="cuda")]
-        memory.append(scratch(accumulator_rows(shape.length), shape.heads, shape.d))
-        if kv == "separate":
-            sizes = (shape.d, shape.dv)
-            memory += [scratch(shape.length, shape.heads, d) for d in sizes]
+        names = ("q", "k", "v", "o", "do", "dq", "dk", "dv")
+        shapes = {name: tuple(x.shape) for name, x in zip(names, views)}
+        shapes["lse"] = tuple(ours.lse.shape)
+        memory = [
+            torch.full(buffer.shape, float("nan"), device="cuda")
+            for buffer in kernels.scratch(shapes).values()
+        ]
         self.arguments = (*views[:5], ours.lse, *views[5:], *memory, problem.scale)
         self.run()
 

@@ -95,7 +95,7 @@ def check_python(build):
     environment["PATH"] = os.pathsep.join(
         [os.path.join(build, "bin"), environment["PATH"]])
     done = subprocess.run(
-        [find_numpy(), "-m", "unittest", "discover", "-s", tests],
+        [find_python("numpy"), "-m", "unittest", "discover", "-s", tests],
         cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
         stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
@@ -132,22 +132,29 @@ def check_attention(build, python, script, *options):
 
 def check_gpu(build):
     """Checks numerics on the local GPU; without a GPU all cases are skipped."""
-    results = [check_attention(build, sys.executable, script)
-               for script in ("attention.py", "autograd.py")]
+    return add([check_attention(build, sys.executable, "attention.py"),
+                check_attention(build, sys.executable, "autograd.py",
+                                "--device=cuda")])
+
+
+def check_executor(build):
+    """Checks the kernels of every chip on the CPU, with NumPy and PyTorch."""
+    return add([check_attention(build, find_python("numpy"), "attention.py",
+                                "--on=executor"),
+                check_attention(build, find_python("torch"), "autograd.py",
+                                "--device=cpu")])
+
+
+def add(results):
     return Result(sum(r.passed for r in results), sum(r.failed for r in results),
                   sum(r.skipped for r in results))
 
 
-def check_executor(build):
-    """The kernels of every kind of chip on the CPU; skipped without NumPy."""
-    return check_attention(build, find_numpy(), "attention.py", "--on=executor")
-
-
-def find_numpy():
-    """Returns a Python with NumPy: this one, or else Debian's."""
+def find_python(package):
+    """Returns a Python that has the package: this one, or else Debian's."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
-            if subprocess.run([python, "-c", "import numpy"],
+            if subprocess.run([python, "-c", "import " + package],
                               stderr=subprocess.DEVNULL).returncode == 0:
                 return python
         except OSError:

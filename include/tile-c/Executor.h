@@ -45,6 +45,10 @@ TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
 /// tileExecutorFree.
 char *tileExecutorParameters(TileExecutorProgram *program);
 
+/// Returns the manifest of the kernels (docs/Manifest.md) as JSON text. The
+/// caller frees it with tileExecutorFree.
+char *tileExecutorManifest(TileExecutorProgram *program);
+
 /// Runs all kernels in order, with one argument for each parameter. `grid` is
 /// the number of blocks in three dimensions, or null for that of the manifest.
 /// `jobs` is the number of host threads, 0 for one per core. Returns 0 on

@@ -83,6 +83,12 @@ char *tileExecutorParameters(TileExecutorProgram *program) {
   return copyText(text);
 }
 
+char *tileExecutorManifest(TileExecutorProgram *program) {
+  std::string text;
+  llvm::raw_string_ostream(text) << program->program->manifest();
+  return copyText(text);
+}
+
 int tileExecutorRun(TileExecutorProgram *program,
                     const TileExecutorArgument *arguments, size_t count,
                     const int64_t *grid, unsigned jobs, char **message) {

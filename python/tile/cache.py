@@ -3,7 +3,11 @@
 An entry is a folder named by a hash of everything that its contents depend on:
 the program, the chip, the options and the compiler itself. It appears complete,
 by a rename; processes that want it at the same time wait for the one that
-compiles it. Nothing is ever changed: to empty the cache, delete its folder.
+compiles it. The driver's compilation of its PTX is added at the first launch
+(see cubins). Nothing else changes: to empty the cache, delete its folder.
+
+A pack is a folder of entries for machines without the compiler, so their names
+do not depend on it. `pack` makes one; programs in it are not compiled.
 """
 
 from __future__ import annotations
@@ -14,9 +18,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Dict, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
 from . import compiler
 from .errors import CompileError
@@ -24,6 +29,9 @@ from .launcher import Module, load
 
 #: Names the folder of the cache; without it, tile in the user's cache folder.
 ENVIRONMENT_VARIABLE = "TILE_CACHE_DIR"
+
+#: Names a pack, which is searched before the compiler is.
+PACK_VARIABLE = "TILE_PACK_DIR"
 
 #: Changes whenever an entry's files do.
 _FORMAT = 1
@@ -33,7 +41,7 @@ _modules_lock = threading.Lock()
 
 
 def folder() -> Path:
-    """The folder of the cache."""
+    """Returns the folder of the cache."""
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         return Path(named)
@@ -42,26 +50,80 @@ def folder() -> Path:
 
 
 def load_program(text: str, chip: str, options: Sequence[str] = ()) -> Module:
-    """The module of a program, compiled unless this user has compiled it before.
+    """Returns the module of a program.
 
-    Raises CompileError with the compiler's messages. A process loads an entry
-    once.
+    It comes from $TILE_PACK_DIR, else from the cache; a program in neither is
+    compiled. Raises CompileError with the compiler's messages. A process loads
+    an entry once.
     """
-    key = entry_key(text, chip, options)
+    packed = os.environ.get(PACK_VARIABLE)
+    if packed:
+        key = pack_key(text, chip, options)
+        entry = Path(packed, key)
+        if entry.is_dir():
+            return _load_entry(packed, key, entry)
+    try:
+        key = entry_key(text, chip, options)
+    except CompileError as error:
+        if not packed:
+            raise
+        raise CompileError(
+            f"the program is not in ${PACK_VARIABLE}, {packed}, for {chip}; {error}"
+        ) from None
     where = str(folder())
     with _modules_lock:
         module = _modules.get((where, key))
+    if module is not None:
+        return module
+    return _load_entry(
+        where, key, compile_entry(Path(where), key, text, chip, options)
+    )
+
+
+def _load_entry(where: str, key: str, entry: Path) -> Module:
+    with _modules_lock:
+        module = _modules.get((where, key))
     if module is None:
-        entry = compile_entry(Path(where), key, text, chip, options)
-        module = load(entry / "kernel.ptx", entry / "kernel.json")
+        module = load(entry / "kernel.ptx", entry / "kernel.json", cubins=entry)
         with _modules_lock:
             module = _modules.setdefault((where, key), module)
     return module
 
 
+def pack(
+    folder: Union[str, "os.PathLike[str]"],
+    programs: Iterable[str],
+    chip: str,
+    options: Sequence[str] = (),
+    jobs: int = 2,
+) -> None:
+    """Compiles programs into a folder that $TILE_PACK_DIR may name elsewhere.
+
+    Raises CompileError with the compiler's messages.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        for _ in pool.map(
+            lambda text: compile_entry(
+                folder, pack_key(text, chip, options), text, chip, options
+            ),
+            dict.fromkeys(programs),
+        ):
+            pass
+    for lock in Path(folder).glob("*.lock"):
+        lock.unlink()
+
+
 def entry_key(text: str, chip: str, options: Sequence[str] = ()) -> str:
-    """The name of the entry of a program."""
-    parts = (str(_FORMAT), compiler_identity(), chip, *options, "", text)
+    """Returns the name of the entry of a program in the cache."""
+    return _hash(str(_FORMAT), compiler_identity(), chip, *options, "", text)
+
+
+def pack_key(text: str, chip: str, options: Sequence[str] = ()) -> str:
+    """Returns the name of the entry of a program in a pack."""
+    return _hash(str(_FORMAT), "pack", chip, *options, "", text)
+
+
+def _hash(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -73,8 +135,8 @@ _identities: Dict[Tuple[str, int, int], str] = {}
 
 
 def compiler_identity() -> str:
-    """What tells this compiler from all others: its bytes, and what it says of
-    its version and the LLVM that it runs with."""
+    """Returns a hash of the compiler: its bytes, and the versions of itself and
+    of LLVM that it prints."""
     path = compiler.find_tile_translate()
     status = os.stat(path)
     found = (os.path.realpath(path), status.st_size, status.st_mtime_ns)
@@ -96,7 +158,7 @@ def compile_entry(
     chip: str,
     options: Sequence[str] = (),
 ) -> Path:
-    """Returns the folder of an entry, which it makes if it is missing."""
+    """Returns the folder of an entry; compiles it if it is missing."""
     cache = Path(cache)
     entry = cache / key
     if entry.is_dir():

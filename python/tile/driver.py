@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from .errors import DriverError
 
@@ -16,9 +16,6 @@ _JIT_INFO_LOG_BUFFER = 3
 _JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4
 _JIT_ERROR_LOG_BUFFER = 5
 _JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
-_LAUNCH_PARAM_END = 0
-_LAUNCH_PARAM_BUFFER_POINTER = 1
-_LAUNCH_PARAM_BUFFER_SIZE = 2
 _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 _FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
@@ -26,16 +23,24 @@ _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
 _DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 _POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 _ERROR_INVALID_VALUE = 1
+_JIT_INPUT_PTX = 1
 
 _TENSOR_MAP_TYPES = {"f16": 6, "f32": 7, "f64": 8, "bf16": 9, "i32": 3, "i64": 5}
 _TENSOR_MAP_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 _TENSOR_MAP_L2_PROMOTION_256B = 3
 _TENSOR_MAP_BYTES = 128
 
+#: Tensor maps that are kept, about half a kilobyte each.
+_MAX_TENSOR_MAPS = 16384
+
+#: Bytes of the memory of zeros that stands for tensors without elements.
+_ZERO_BYTES = 256
+
 _LOG_BYTES = 1 << 16
 
 _PROTOTYPES = {
     "cuInit": [c_uint],
+    "cuDriverGetVersion": [c_void_p],
     "cuGetErrorName": [c_int, c_void_p],
     "cuGetErrorString": [c_int, c_void_p],
     "cuDeviceGet": [c_void_p, c_int],
@@ -48,26 +53,20 @@ _PROTOTYPES = {
     "cuModuleLoadDataEx": [c_void_p, c_void_p, c_uint, c_void_p, c_void_p],
     "cuModuleUnload": [c_void_p],
     "cuModuleGetFunction": [c_void_p, c_void_p, c_char_p],
+    "cuLinkCreate_v2": [c_uint, c_void_p, c_void_p, c_void_p],
+    "cuLinkAddData_v2": [c_void_p, c_int, c_void_p, c_size_t, c_char_p]
+    + [c_uint, c_void_p, c_void_p],
+    "cuLinkComplete": [c_void_p, c_void_p, c_void_p],
+    "cuLinkDestroy": [c_void_p],
+    "cuMemAlloc_v2": [c_void_p, c_size_t],
+    "cuMemsetD8_v2": [ctypes.c_uint64, ctypes.c_ubyte, c_size_t],
     "cuFuncSetAttribute": [c_void_p, c_int, c_int],
     "cuPointerGetAttribute": [c_void_p, c_int, ctypes.c_uint64],
     "cuTensorMapEncodeTiled": [c_void_p, c_int, c_uint]
     + [c_void_p] * 5
     + [c_int] * 4,
-    "cuLaunchKernel": [c_void_p] + [c_uint] * 7 + [c_void_p] * 3,
     "cuLaunchKernelEx": [c_void_p] * 4,
 }
-
-
-class _LaunchParams(ctypes.Structure):
-    """cuLaunchKernel's `extra`: all parameters of a kernel in one buffer."""
-
-    _fields_ = [
-        ("pointer_tag", c_void_p),
-        ("pointer", c_char_p),
-        ("size_tag", c_void_p),
-        ("size", c_void_p),
-        ("end_tag", c_void_p),
-    ]
 
 
 class _LaunchAttribute(ctypes.Structure):
@@ -94,6 +93,50 @@ class _LaunchConfig(ctypes.Structure):
     ]
 
 
+class LaunchGeometry:
+    """The part of a launch that does not change from call to call.
+
+    A launch that `overlaps` the one before it in the stream may start before
+    that one has ended, as soon as that one allows it.
+    """
+
+    def __init__(
+        self,
+        grid: Tuple[int, int, int],
+        block: Tuple[int, int, int],
+        shared_bytes: int,
+        overlaps: bool,
+    ):
+        self._attribute = _LaunchAttribute(
+            _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 0, 1
+        )
+        self.config = _LaunchConfig(
+            grid,
+            block,
+            shared_bytes,
+            0,
+            ctypes.pointer(self._attribute),
+            1 if overlaps else 0,
+        )
+        self.reference = byref(self.config)
+
+    def __str__(self) -> str:
+        config = self.config
+        return (
+            f"grid {tuple(config.grid)}, block {tuple(config.block)},"
+            f" {config.shared_bytes} bytes of shared memory"
+        )
+
+
+class TensorMap:
+    """An encoded tensor map in memory that the driver can read."""
+
+    def __init__(self) -> None:
+        # The driver requires an alignment of 64 bytes.
+        self._memory = ctypes.create_string_buffer(_TENSOR_MAP_BYTES + 64)
+        self.address = -(-ctypes.addressof(self._memory) // 64) * 64
+
+
 class Driver:
     """The CUDA driver. Handles are integers; every failure is a DriverError.
 
@@ -103,23 +146,36 @@ class Driver:
     def __init__(self, library: Any = None):
         self._lib = _open() if library is None else library
         self._primary: Dict[int, int] = {}
+        self._zeros: Dict[int, int] = {}
+        self._maps: Dict[tuple, TensorMap] = {}
         self._lock = threading.Lock()
+        # Bound here because every launch calls them.
+        self._get_context = self._lib.cuCtxGetCurrent
+        self._launch = self._lib.cuLaunchKernelEx
         self._call("cuInit", 0)
 
+    def version(self) -> int:
+        """Returns the CUDA version of the driver, such as 13000."""
+        version = c_int()
+        self._call("cuDriverGetVersion", byref(version))
+        return version.value
+
     def current_context(self) -> int:
-        """The calling thread's context, 0 where it has none."""
+        """Returns the calling thread's context, 0 if it has none."""
         context = c_void_p()
-        self._call("cuCtxGetCurrent", byref(context))
+        status = self._get_context(byref(context))
+        if status:
+            self._check("cuCtxGetCurrent", status)
         return context.value or 0
 
     def current_device(self) -> int:
-        """The device of the calling thread's context, which must have one."""
+        """Returns the device of the calling thread's context, which must have one."""
         device = c_int()
         self._call("cuCtxGetDevice", byref(device))
         return device.value
 
     def primary_context(self, device: int) -> int:
-        """The primary context of a device, retained for the process."""
+        """Returns the primary context of a device, retained for the process."""
         with self._lock:
             if device not in self._primary:
                 handle, context = c_int(), c_void_p()
@@ -141,7 +197,7 @@ class Driver:
         )
 
     def pointer_device(self, pointer: int) -> Optional[int]:
-        """The device that owns an address, None where CUDA does not know it."""
+        """Returns the device that owns an address, None if CUDA does not know it."""
         device = c_int()
         status = self._lib.cuPointerGetAttribute(
             byref(device), _POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer
@@ -158,23 +214,36 @@ class Driver:
         Returns the module and what the JIT compiler reported; an error holds
         the JIT compiler's error log.
         """
-        info = ctypes.create_string_buffer(_LOG_BYTES)
-        error = ctypes.create_string_buffer(_LOG_BYTES)
-        keys = (c_int * 4)(
-            _JIT_INFO_LOG_BUFFER,
-            _JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-            _JIT_ERROR_LOG_BUFFER,
-            _JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        )
-        values = (c_void_p * 4)(
-            ctypes.addressof(info), _LOG_BYTES, ctypes.addressof(error), _LOG_BYTES
-        )
+        options = _JitOptions()
         module = c_void_p()
         # The copy ends with the null byte that the driver expects after PTX.
         text = ctypes.create_string_buffer(image)
-        status = self._lib.cuModuleLoadDataEx(byref(module), text, 4, keys, values)
-        self._check("cuModuleLoadDataEx", status, _decode(error.value))
-        return module.value, _decode(info.value)
+        status = self._lib.cuModuleLoadDataEx(byref(module), text, *options.arguments)
+        self._check("cuModuleLoadDataEx", status, options.errors)
+        return module.value, options.information
+
+    def compile_ptx(self, ptx: bytes) -> Tuple[bytes, str]:
+        """Compiles PTX for the device of the current context.
+
+        Returns the cubin and what the JIT compiler reported; an error holds
+        the JIT compiler's error log.
+        """
+        options = _JitOptions()
+        state, cubin, size = c_void_p(), c_void_p(), c_size_t()
+        status = self._lib.cuLinkCreate_v2(*options.arguments, byref(state))
+        self._check("cuLinkCreate", status, options.errors)
+        try:
+            text = ctypes.create_string_buffer(ptx)
+            status = self._lib.cuLinkAddData_v2(
+                state, _JIT_INPUT_PTX, text, len(text), b"kernel.ptx", 0, None, None
+            )
+            self._check("cuLinkAddData", status, options.errors)
+            status = self._lib.cuLinkComplete(state, byref(cubin), byref(size))
+            self._check("cuLinkComplete", status, options.errors)
+            # The linker owns the memory of the cubin.
+            return ctypes.string_at(cubin.value, size.value), options.information
+        finally:
+            self._lib.cuLinkDestroy(state)
 
     def unload_module(self, module: int) -> None:
         self._call("cuModuleUnload", module)
@@ -200,26 +269,42 @@ class Driver:
                 f"{size} bytes of shared memory requested, the device has {limit}",
             )
 
+    def zeros(self, context: int) -> int:
+        """Returns the address of 256 bytes of zeros in the memory of `context`.
+
+        `context` must be current. The memory lives as long as the process.
+        """
+        with self._lock:
+            if context not in self._zeros:
+                pointer = c_void_p()
+                self._call("cuMemAlloc_v2", byref(pointer), _ZERO_BYTES)
+                self._call("cuMemsetD8_v2", pointer.value, 0, _ZERO_BYTES)
+                self._zeros[context] = pointer.value
+            return self._zeros[context]
+
     def encode_tensor_map(
         self,
         type: str,
         address: int,
-        extents: Sequence[int],
-        strides: Sequence[int],
-        box: Sequence[int],
+        extents: Tuple[int, ...],
+        strides: Tuple[int, ...],
+        box: Tuple[int, ...],
         swizzle: int,
-    ) -> bytes:
-        """What the copy engine needs to know of a tensor and the boxes it copies.
+    ) -> TensorMap:
+        """Returns the tensor map of a tensor and of the boxes that TMA copies.
 
         Extents and boxes count elements, the innermost dimension first;
-        `strides` are those of the other dimensions, in bytes.
+        `strides` are those of the other dimensions, in bytes. Maps are kept,
+        because addresses recur and the driver takes 17 us to encode a map.
         """
+        key = (type, address, extents, strides, box, swizzle)
+        found = self._maps.get(key)
+        if found is not None:
+            return found
         rank = len(extents)
-        # The driver wants 64 bytes of alignment.
-        memory = ctypes.create_string_buffer(_TENSOR_MAP_BYTES + 64)
-        place = -(-ctypes.addressof(memory) // 64) * 64
+        made = TensorMap()
         status = self._lib.cuTensorMapEncodeTiled(
-            place,
+            made.address,
             _TENSOR_MAP_TYPES[type],
             rank,
             address,
@@ -236,65 +321,27 @@ class Driver:
             self._check(
                 "cuTensorMapEncodeTiled",
                 status,
-                f"{type} at {address:#x}, extents {tuple(extents)}, strides"
-                f" {tuple(strides)} bytes, box {tuple(box)}",
+                f"{type} at {address:#x}, extents {extents}, strides"
+                f" {strides} bytes, box {box}",
             )
-        return ctypes.string_at(place, _TENSOR_MAP_BYTES)
+        with self._lock:
+            if len(self._maps) >= _MAX_TENSOR_MAPS:
+                self._maps.clear()
+            return self._maps.setdefault(key, made)
 
     def launch(
-        self,
-        function: int,
-        grid: Tuple[int, int, int],
-        block: Tuple[int, int, int],
-        shared_bytes: int,
-        stream: int,
-        params: bytes,
-        offsets: Sequence[int] = (),
-        overlaps: bool = False,
+        self, function: int, geometry: LaunchGeometry, stream: int, parameters: Any
     ) -> None:
-        """Launches a kernel whose parameters lie in `params` as in memory.
+        """Launches a kernel.
 
-        With `offsets`, where each of them begins in `params`, the driver places
-        them itself: parameters that ask for more alignment than the place has
-        where the driver puts the first one do not lie as in memory. With
-        `overlaps` the kernel may start before the one in front of it in the
-        stream has ended, as soon as that one allows it.
+        `parameters` is an array with the address of each kernel parameter. The
+        driver reads them before it returns. No other thread may use `geometry`
+        meanwhile.
         """
-        pointers = extra = None
-        if offsets:
-            memory = ctypes.create_string_buffer(params, len(params))
-            base = ctypes.addressof(memory)
-            pointers = (c_void_p * len(offsets))(*[base + at for at in offsets])
-        else:
-            size = c_size_t(len(params))
-            record = _LaunchParams(
-                _LAUNCH_PARAM_BUFFER_POINTER,
-                params,
-                _LAUNCH_PARAM_BUFFER_SIZE,
-                ctypes.addressof(size),
-                _LAUNCH_PARAM_END,
-            )
-            extra = byref(record)
-        if overlaps:
-            attribute = _LaunchAttribute(
-                _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 0, 1
-            )
-            config = _LaunchConfig(
-                grid, block, shared_bytes, stream, ctypes.pointer(attribute), 1
-            )
-            status = self._lib.cuLaunchKernelEx(
-                byref(config), function, pointers, extra
-            )
-        else:
-            status = self._lib.cuLaunchKernel(
-                function, *grid, *block, shared_bytes, stream, pointers, extra
-            )
+        geometry.config.stream = stream
+        status = self._launch(geometry.reference, function, parameters, None)
         if status:
-            self._check(
-                "cuLaunchKernelEx" if overlaps else "cuLaunchKernel",
-                status,
-                f"grid {grid}, block {block}, {shared_bytes} bytes of shared memory",
-            )
+            self._check("cuLaunchKernelEx", status, str(geometry))
 
     def _attribute(self, attribute: int, device: int) -> int:
         handle, value = c_int(), c_int()
@@ -320,12 +367,42 @@ class Driver:
         return _decode(text.value or b"")
 
 
+class _JitOptions:
+    """Log buffers for the driver's JIT compiler."""
+
+    def __init__(self) -> None:
+        self._info = ctypes.create_string_buffer(_LOG_BYTES)
+        self._error = ctypes.create_string_buffer(_LOG_BYTES)
+        self._keys = (c_int * 4)(
+            _JIT_INFO_LOG_BUFFER,
+            _JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            _JIT_ERROR_LOG_BUFFER,
+            _JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        )
+        self._values = (c_void_p * 4)(
+            ctypes.addressof(self._info),
+            _LOG_BYTES,
+            ctypes.addressof(self._error),
+            _LOG_BYTES,
+        )
+        #: The number of options, their names and their values.
+        self.arguments = (4, self._keys, self._values)
+
+    @property
+    def information(self) -> str:
+        return _decode(self._info.value)
+
+    @property
+    def errors(self) -> str:
+        return _decode(self._error.value)
+
+
 _shared: Optional[Driver] = None
 _shared_lock = threading.Lock()
 
 
 def shared() -> Driver:
-    """The process's driver, opened at the first call."""
+    """Returns the process's driver, which the first call opens."""
     global _shared
     with _shared_lock:
         if _shared is None:

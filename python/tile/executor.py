@@ -1,7 +1,7 @@
-"""Running compiled kernels on the CPU, on NumPy arrays.
+"""Running compiled kernels on the CPU, on NumPy arrays or PyTorch tensors.
 
-Needs NumPy and the library `libTileExecutorC`, which the build makes. Tensors
-may have any strides; bf16, which NumPy lacks, is `uint16` or a type of that
+Needs the library `libTileExecutorC`, which the build makes. Tensors may have
+any strides. NumPy lacks bf16: arrays of bf16 are `uint16` or of a type of that
 name (`ml_dtypes.bfloat16`).
 """
 
@@ -11,10 +11,15 @@ import ctypes
 import functools
 import json
 import os
+import threading
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
+from . import manifest as _manifest
+from . import tensors
 from .errors import ArgumentError, CompileError, ExecutionError
+from .scratch import Scratch, scratch_buffers
+from .tensors import Layout
 
 #: Names the library to load, before the one beside `tile-run`.
 ENVIRONMENT_VARIABLE = "TILE_EXECUTOR"
@@ -57,7 +62,7 @@ class Parameter(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What the blocks of a kernel did, summed up.
+    """Sums over the blocks of a kernel.
 
     `instructions` counts those of warps, by their kind. The next four are
     bytes. `shared_sweeps` is how often the banks of shared memory were swept,
@@ -92,6 +97,8 @@ def _library() -> ctypes.CDLL:
     library.tileExecutorStatistics.argtypes = [ctypes.c_void_p]
     library.tileExecutorParameters.restype = ctypes.c_void_p
     library.tileExecutorParameters.argtypes = [ctypes.c_void_p]
+    library.tileExecutorManifest.restype = ctypes.c_void_p
+    library.tileExecutorManifest.argtypes = [ctypes.c_void_p]
     library.tileExecutorRun.argtypes = [
         ctypes.c_void_p,
         ctypes.POINTER(_Argument),
@@ -125,8 +132,9 @@ class Program:
     """The kernels of a program, compiled for `chip` and run on the CPU.
 
     Raises CompileError with the compiler's messages. With `checks`, every
-    access to memory is watched, as docs/Executor.md says. With `statistics`,
-    calls count what the kernels do and return it.
+    access to memory is checked, as docs/Executor.md says. With `statistics`,
+    calls count what the kernels do and return it. Safe to use from several
+    threads, which run the program in turn.
     """
 
     def __init__(
@@ -138,6 +146,7 @@ class Program:
         statistics: bool = False,
     ):
         self._handle = None
+        self._lock = threading.Lock()
         message = ctypes.c_void_p()
         self._handle = _library().tileExecutorCompile(
             source.encode(), name.encode(), chip.encode(), checks, statistics, message
@@ -149,6 +158,9 @@ class Program:
         self.parameters: List[Parameter] = [
             Parameter(**entry) for entry in json.loads(parameters)
         ]
+        self.manifest = _manifest.parse(
+            _take_text(_library().tileExecutorManifest(self._handle))
+        )
 
     def __del__(self):
         if self._handle:
@@ -178,15 +190,35 @@ class Program:
                 _pack(slot, parameter, value, alive)
             except ArgumentError as error:
                 raise ArgumentError(f"argument '{parameter.name}': {error}") from None
+        return self._run(packed, grid, jobs)
+
+    def prepare(
+        self, names: Sequence[str], arguments: Dict[str, Union[Layout, float]]
+    ) -> "_Prepared":
+        """Returns a launch for tensors of these layouts, as `Module.prepare`."""
+        return _Prepared(self, names, arguments)
+
+    def scratch(
+        self,
+        shapes: Mapping[str, Tuple[int, ...]],
+        scalars: Optional[Mapping[str, int]] = None,
+    ) -> Dict[str, Scratch]:
+        """Returns type and smallest shape of each buffer that `shapes` lacks."""
+        return scratch_buffers(self.manifest, shapes, scalars)
+
+    def _run(
+        self, packed: Any, grid: Optional[Sequence[int]] = None, jobs: int = 0
+    ) -> List[Statistics]:
         extents = (ctypes.c_int64 * 3)(*grid) if grid is not None else None
         message = ctypes.c_void_p()
-        status = _library().tileExecutorRun(
-            self._handle, packed, len(values), extents, jobs, message
-        )
-        text = _take_text(message.value).strip()
-        if status == 0:
-            counted = _take_text(_library().tileExecutorStatistics(self._handle))
-            return [Statistics(**entry) for entry in json.loads(counted)]
+        with self._lock:
+            status = _library().tileExecutorRun(
+                self._handle, packed, len(packed), extents, jobs, message
+            )
+            text = _take_text(message.value).strip()
+            if status == 0:
+                counted = _take_text(_library().tileExecutorStatistics(self._handle))
+                return [Statistics(**entry) for entry in json.loads(counted)]
         if "error: argument " in text:
             raise ArgumentError(text.split("error: ", 1)[1])
         raise ExecutionError(text)
@@ -206,35 +238,73 @@ class Program:
         return [bound[name] for name in names]
 
 
-def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -> None:
-    if not hasattr(value, "__array_interface__") or getattr(value, "shape", ()) == ():
-        slot.is_real = parameter.type == "f32"
-        try:
-            if slot.is_real:
-                slot.real = float(value)
+class _Prepared:
+    """A launch of a program for tensors of certain layouts."""
+
+    def __init__(self, program: Program, names: Sequence[str], arguments):
+        self._program = program
+        self._inputs = [
+            (parameter, names.index(parameter.name), arguments[parameter.name])
+            for parameter in program.parameters
+        ]
+
+    def launch(self, values: Sequence[Any], stream: int = 0) -> None:
+        """Runs the kernels to their end on addresses and numbers, in the order
+        of the names that the launch was prepared with."""
+        alive: List[Any] = []
+        packed = (_Argument * len(self._inputs))()
+        for slot, (parameter, place, layout) in zip(packed, self._inputs):
+            if parameter.buffer:
+                _pack_tensor(slot, values[place], layout, alive)
             else:
-                slot.integer = int(value)
-        except (TypeError, ValueError):
-            raise ArgumentError(
-                f"expected {'an array' if parameter.buffer else 'a number'}"
-            ) from None
+                _pack_number(slot, parameter, values[place])
+        self._program._run(packed)
+
+
+def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -> None:
+    alive.append(value)
+    if hasattr(value, "data_ptr") and value.dim() > 0:
+        _pack_tensor(slot, *tensors.describe_cpu(value), alive)
+        return
+    if not hasattr(value, "__array_interface__") or getattr(value, "shape", ()) == ():
+        _pack_number(slot, parameter, value)
         return
     type = _TYPES.get(value.dtype.name, value.dtype.name)
     if type == "uint16" and parameter.type == "bf16":
         type = "bf16"
     item = value.dtype.itemsize
-    if any(stride % item for stride in value.strides):
+    if value.size and any(stride % item for stride in value.strides):
         raise ArgumentError(f"strides {value.strides} are no multiples of {item} bytes")
     if parameter.written and not value.flags.writeable:
         raise ArgumentError("is written to, but the array is read-only")
-    extents = ctypes.c_int64 * max(value.ndim, 1)
-    shape = extents(*value.shape)
-    strides = extents(*(stride // item for stride in value.strides))
-    name = type.encode()
-    alive += [shape, strides, name, value]
-    slot.data = value.ctypes.data
+    strides = tuple(stride // item for stride in value.strides)
+    layout = Layout(type, value.shape, strides, None)
+    _pack_tensor(slot, value.ctypes.data, layout, alive)
+
+
+def _pack_number(slot: _Argument, parameter: Parameter, value: Any) -> None:
+    slot.is_real = parameter.type == "f32"
+    try:
+        if slot.is_real:
+            slot.real = float(value)
+        else:
+            slot.integer = int(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"expected {'an array' if parameter.buffer else 'a number'}"
+        ) from None
+
+
+def _pack_tensor(
+    slot: _Argument, address: int, layout: Layout, alive: List[Any]
+) -> None:
+    extents = ctypes.c_int64 * max(len(layout.shape), 1)
+    shape, strides = extents(*layout.shape), extents(*layout.strides)
+    name = layout.type.encode()
+    alive += [shape, strides, name]
+    slot.data = address
     slot.type = name
-    slot.rank = value.ndim
+    slot.rank = len(layout.shape)
     slot.shape = shape
     slot.strides = strides
 
@@ -256,11 +326,12 @@ def run(
     statistics: bool = False,
     **named: Any,
 ) -> List[Statistics]:
-    """Compiles a program for `chip` and runs it on the CPU, on NumPy arrays.
+    """Compiles a program for `chip` and runs it on the CPU.
 
-    `source` is a program's text, or a path: a path object or a string that
-    ends with .mlir. The rest is as for `Program`, which the last calls' are
-    kept of.
+    Arguments are NumPy arrays, PyTorch tensors and numbers. `source` is a
+    program's text, or a path: a path object or a string that ends with .mlir.
+    The other arguments are those of `Program` and of calling one. The programs
+    of the last 64 different calls are kept.
     """
     name = "source"
     if not isinstance(source, str) or source.endswith(".mlir"):

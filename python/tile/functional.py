@@ -1,29 +1,37 @@
 """Attention as a differentiable function of PyTorch tensors. Needs PyTorch.
 
-Forward and backward are custom operators, tile::attention and
-tile::attention_backward, so that torch.compile keeps them whole. Kernels are
-compiled at the first use of a variant and kept in the cache on disk.
+Tensors are on a CUDA device, or on the CPU, where the kernels of
+`$TILE_CPU_CHIP` run in the executor. Kernels are compiled at the first use of a
+variant and kept in the cache on disk.
 """
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+import math
+from typing import Any, Optional, Tuple
 
 import torch
 
-from . import cache
-from .compiler import chip_for
 from .errors import ArgumentError
-from .launcher import Module
-from .programs import (
-    BackwardVariant,
-    Variant,
-    accumulator_rows,
-    choose_kv_sum,
-    stats_shape,
+from .prepared import (
+    HEAD_DIMENSIONS,
+    MAX_PREPARED,
+    SINK_TYPES,
+    TYPES,
+    Forward,
+    Signature,
+    find,
+    readable,
 )
 
-_TYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32"}
+#: Says whether torch.compile traces the call; older PyTorch never does.
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+_HAS_AUTOCAST_TYPE = hasattr(torch, "get_autocast_dtype")
+
+#: Prepared calls, by what distinguishes them.
+_prepared: dict = {}
+
 
 def attention(
     q: torch.Tensor,
@@ -44,81 +52,241 @@ def attention(
 ):
     """Softmax attention; differentiable in q, k, v and sink.
 
-    q is [B, Sq, H, D], k [B, Sk, Hkv, D] and v [B, Sk, Hkv, Dv], of f16 or bf16
-    and with any strides; H is a multiple of Hkv. D is 64, 96, 128, 192 or 256,
-    Dv is D, or 128 where D is 192. Returns o, [B, Sq, H, Dv], and with
-    `return_lse` the logarithms of the rows' sums, [B, H, Sq] in f32, which have
-    no gradient.
+    q is [B, Sq, H, D], k [B, Sk, Hkv, D] and v [B, Sk, Hkv, Dv], all f16 or all
+    bf16 and with any strides; H is a multiple of Hkv. (D, Dv) is (64, 64), (96,
+    96), (128, 128), (192, 128) or (256, 256). Returns o, [B, Sq, H, Dv], and
+    with `return_lse` the logarithms of the rows' sums, [B, H, Sq] in f32, which
+    have no gradient.
 
     Key j is visible to query i iff i + Sk - Sq - left <= j <= i + Sk - Sq +
     right, with `window` (left, right), -1 for no bound; `causal` bounds right by
-    0. A query that sees no key gets 0. Scores are multiplied by `scale`, by
-    default 1 / sqrt(D), and pass through softcap * tanh(s / softcap) if it is
-    given. `sink`, [H] in f16, bf16 or f32, is one more score of each head that
-    has no value.
+    0. A query that sees no key gets 0, and -inf as its logarithm. Scores are
+    multiplied by `scale`, by default 1 / sqrt(D), and pass through softcap *
+    tanh(s / softcap) if it is given. `sink`, [H] in f16, bf16 or f32, is one
+    more score of each head that has no value.
 
     With `cu_seqlens_q` and `cu_seqlens_k`, i32 [B + 1], the sequences of a batch
     are packed: q is [Tq, H, D], k [Tk, Hkv, D], v [Tk, Hkv, Dv] and lse [H, Tq];
     sequence b has the rows from cu_seqlens[b] to before cu_seqlens[b + 1].
-    Rows of no sequence are not written. The longest lengths size the grid only.
+    `max_seqlen_q` and `max_seqlen_k`, the longest lengths, size the grid only.
+    Kernels do not write rows that belong to no sequence: these rows of o, lse
+    and of the gradients are undefined.
 
     With `deterministic` every run gives the same bits of all gradients, at the
     price of two more matrix products; otherwise those of q vary.
 
-    Raises ArgumentError for tensors that do not fit, CompileError where the
+    Under autocast, q, k and v are cast to its type. Tensors on the CPU run in
+    the executor, which is slow and checks every access to memory; the
+    environment variable TILE_CPU_CHIP names the chip to compile for, by default
+    sm_80.
+
+    Raises ArgumentError for arguments that do not fit, CompileError if the
     compiler fails.
     """
-    packed = cu_seqlens_q is not None
-    if packed != (cu_seqlens_k is not None):
-        raise ArgumentError("cu_seqlens_q and cu_seqlens_k must be given together")
-    _check(q, k, v, sink, packed)
+    if torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled():
+        q, k, v = _autocast(q, k, v)
+    if window.__class__ is list:
+        window = tuple(window)
+    prepared = key = None
+    if not _is_compiling():
+        try:
+            key = _key(
+                q, k, v, causal, window, softcap, deterministic, sink, cu_seqlens_q,
+                cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+            )  # fmt: skip
+            prepared = _prepared.get(key)
+        except (AttributeError, TypeError):
+            pass  # The checks below say which argument is wrong.
+    if prepared is None:
+        signature = _check(
+            q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
+            max_seqlen_q, max_seqlen_k, deterministic,
+        )  # fmt: skip
     if scale is None:
         scale = q.shape[-1] ** -0.5
-    if softcap is not None and not softcap > 0:
-        raise ArgumentError(f"softcap is {softcap}, must be positive")
-    left, right = (-1, -1) if window is None else window
-    if packed:
-        max_q = q.shape[0] if max_seqlen_q is None else max_seqlen_q
-        max_k = k.shape[0] if max_seqlen_k is None else max_seqlen_k
-    else:
-        max_q = max_k = 0
-    o, lse = _forward(
-        q,
-        k,
-        v,
-        sink,
-        cu_seqlens_q,
-        cu_seqlens_k,
-        max_q,
-        max_k,
-        float(scale),
-        0.0 if softcap is None else float(softcap),
-        causal,
-        left,
-        right,
-        deterministic,
-    )
+    elif not 0 <= scale < math.inf:
+        raise ArgumentError(f"scale is {scale}, must be finite and not negative")
+    if softcap is None:
+        softcap = 0.0
+    elif not 0 < softcap < math.inf:
+        raise ArgumentError(f"softcap is {softcap}, must be finite and positive")
+    if prepared is None:
+        if _is_compiling():
+            from .operators import forward
+
+            o, lse = forward(
+                q, k, v, sink, cu_seqlens_q, cu_seqlens_k, float(scale),
+                float(softcap), signature,
+            )  # fmt: skip
+            return (o, lse) if return_lse else o
+        prepared = Forward(signature, q, k, v, sink, cu_seqlens_q, cu_seqlens_k)
+        if len(_prepared) >= MAX_PREPARED:
+            _prepared.clear()
+        _prepared[key] = prepared
+
+    if prepared.copies or (q.data_ptr() | k.data_ptr() | v.data_ptr()) & 15:
+        q, k, v = readable(q), readable(k), readable(v)
+        if sink is not None:
+            sink = sink.contiguous()
+        prepared = find(
+            prepared.signature, q, k, v, sink, cu_seqlens_q, cu_seqlens_k
+        )
+    if torch.is_grad_enabled() and (
+        q.requires_grad
+        or k.requires_grad
+        or v.requires_grad
+        or (sink is not None and sink.requires_grad)
+    ):
+        return _Attention.apply(
+            q, k, v, sink, cu_seqlens_q, cu_seqlens_k, prepared, scale, softcap,
+            return_lse,
+        )  # fmt: skip
+    o, lse = prepared.run(q, k, v, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap)
     return (o, lse) if return_lse else o
 
 
-def _check(q, k, v, sink, packed: bool) -> None:
-    rank = 3 if packed else 4
-    for name, tensor in (("q", q), ("k", k), ("v", v)):
-        if tensor.dim() != rank:
+def _key(
+    q, k, v, causal, window, softcap, deterministic, sink, cu_q, cu_k, max_q, max_k
+) -> tuple:
+    """Returns all that the kernels and their parameters depend on.
+
+    Only scalars that are passed to kernels and addresses are not in it. Raises
+    AttributeError or TypeError for some arguments of wrong types.
+    """
+    key = (
+        q.shape,
+        k.shape,
+        v.shape,
+        q.stride(),
+        k.stride(),
+        v.stride(),
+        q.dtype,
+        k.dtype,
+        v.dtype,
+        q.device,
+        k.device,
+        v.device,
+        causal,
+        window,
+        softcap is None,
+        deterministic,
+    )
+    if sink is not None:
+        key += (sink.shape, sink.stride(), sink.dtype, sink.device)
+    if cu_q is not None or cu_k is not None:
+        key += (
+            cu_q.shape,
+            cu_k.shape,
+            cu_q.stride(),
+            cu_k.stride(),
+            cu_q.dtype,
+            cu_k.dtype,
+            cu_q.device,
+            cu_k.device,
+            max_q,
+            max_k,
+        )
+    return key
+
+
+class _Attention(torch.autograd.Function):
+    """Attention of tensors that kernels can read as they are."""
+
+    @staticmethod
+    def forward(
+        ctx, q, k, v, sink, cu_q, cu_k, prepared, scale, softcap, return_lse
+    ):
+        o, lse = prepared.run(q, k, v, sink, cu_q, cu_k, scale, softcap)
+        ctx.save_for_backward(q, k, v, o, lse, sink, cu_q, cu_k)
+        ctx.set_materialize_grads(False)
+        ctx.prepared, ctx.scale, ctx.softcap = prepared, scale, softcap
+        if not return_lse:
+            return o
+        ctx.mark_non_differentiable(lse)
+        return o, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, do, _=None):
+        if do is None:
+            return (None,) * 10
+        saved = ctx.saved_tensors
+        gradients = ctx.prepared.run_backward(do, *saved, ctx.scale, ctx.softcap)
+        return (*gradients, None, None, None, None, None, None)
+
+
+def _autocast_type(tensor: torch.Tensor) -> Optional[torch.dtype]:
+    """Returns the type that autocast gives to tensors on this device."""
+    kind = tensor.device.type
+    if _HAS_AUTOCAST_TYPE:
+        if torch.is_autocast_enabled(kind):
+            return torch.get_autocast_dtype(kind)
+    elif kind == "cuda" and torch.is_autocast_enabled():
+        return torch.get_autocast_gpu_dtype()
+    elif kind == "cpu" and torch.is_autocast_cpu_enabled():
+        return torch.get_autocast_cpu_dtype()
+    return None
+
+
+def _autocast(*tensors: Any) -> Tuple[Any, ...]:
+    """Casts tensors as autocast casts those of scaled_dot_product_attention."""
+    first = tensors[0]
+    dtype = _autocast_type(first) if isinstance(first, torch.Tensor) else None
+    if dtype is None:
+        return tensors
+    return tuple(
+        tensor.to(dtype)
+        if isinstance(tensor, torch.Tensor)
+        and tensor.is_floating_point()
+        and tensor.dtype != torch.float64
+        and tensor.device == first.device
+        else tensor
+        for tensor in tensors
+    )
+
+
+def _check(
+    q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, deterministic
+) -> Signature:
+    """Checks all arguments but numbers; raises ArgumentError."""
+    packed = cu_q is not None or cu_k is not None
+    given = {"q": q, "k": k, "v": v}
+    if sink is not None:
+        given["sink"] = sink
+    if packed:
+        if cu_q is None or cu_k is None:
+            raise ArgumentError("cu_seqlens_q and cu_seqlens_k must be given together")
+        given.update(cu_seqlens_q=cu_q, cu_seqlens_k=cu_k)
+    for name, tensor in given.items():
+        if not isinstance(tensor, torch.Tensor):
             raise ArgumentError(
-                f"{name} has {tensor.dim()} dimensions, must have {rank}"
-                + (" (sequences are packed)" if packed else "")
-            )
-        if tensor.dtype != q.dtype or tensor.dtype not in (
-            torch.float16,
-            torch.bfloat16,
-        ):
-            raise ArgumentError(
-                f"{name} is {tensor.dtype}, must be torch.float16 or torch.bfloat16"
-                " like the others"
+                f"{name} must be a torch.Tensor, got {type(tensor).__name__}"
             )
         if tensor.device != q.device:
-            raise ArgumentError(f"{name} is on {tensor.device}, q on {q.device}")
+            raise ArgumentError(
+                f"{name} is on {tensor.device}, but q is on {q.device}; all tensors"
+                " must be on one device"
+            )
+    if q.device.type not in ("cuda", "cpu"):
+        raise ArgumentError(f"q is on {q.device}, must be on a CUDA device or the CPU")
+    rank = 3 if packed else 4
+    axes = "[T, H, D]" if packed else "[B, S, H, D]"
+    for name in "qkv":
+        tensor = given[name]
+        if tensor.dim() != rank:
+            raise ArgumentError(
+                f"{name} has {tensor.dim()} dimensions, must have {rank}: {axes}"
+                + (", because sequences are packed" if packed else "")
+            )
+        if tensor.dtype not in TYPES:
+            raise ArgumentError(
+                f"{name} is {tensor.dtype}, must be torch.float16 or torch.bfloat16"
+            )
+        if tensor.dtype != q.dtype:
+            raise ArgumentError(
+                f"{name} is {tensor.dtype}, but q is {q.dtype}; q, k and v must have"
+                " one type"
+            )
     if k.shape[:-1] != v.shape[:-1]:
         raise ArgumentError(
             f"shapes of k and v differ: {tuple(k.shape)} and {tuple(v.shape)}"
@@ -127,202 +295,83 @@ def _check(q, k, v, sink, packed: bool) -> None:
         raise ArgumentError(
             f"head dimensions of q and k differ: {q.shape[-1]} and {k.shape[-1]}"
         )
-    if not packed and q.shape[0] != k.shape[0]:
+    if (q.shape[-1], v.shape[-1]) not in HEAD_DIMENSIONS:
+        supported = ", ".join(map(str, HEAD_DIMENSIONS))
         raise ArgumentError(
-            f"batches of q and k differ: {q.shape[0]} and {k.shape[0]}"
+            f"head dimensions of q and v are {(q.shape[-1], v.shape[-1])}; supported"
+            f" are {supported}"
         )
-    if k.shape[-2] == 0 or q.shape[-2] % k.shape[-2]:
+    if not packed and q.shape[0] != k.shape[0]:
+        raise ArgumentError(f"batches of q and k differ: {q.shape[0]} and {k.shape[0]}")
+    heads, kv_heads = q.shape[-2], k.shape[-2]
+    if heads % kv_heads if kv_heads else heads:
         raise ArgumentError(
-            f"heads of q ({q.shape[-2]}) are no multiple of heads of k"
-            f" ({k.shape[-2]})"
+            f"q has {heads} heads, which is no multiple of the {kv_heads} heads of k"
         )
     if sink is not None:
-        if tuple(sink.shape) != (q.shape[-2],) or sink.dtype not in _TYPES:
+        if tuple(sink.shape) != (heads,) or sink.dtype not in SINK_TYPES:
             raise ArgumentError(
-                f"sink must have one f16, bf16 or f32 element per head of q, got"
+                f"sink must have shape ({heads},), one element for each head of q, and"
+                " be torch.float16, torch.bfloat16 or torch.float32; got"
                 f" {tuple(sink.shape)} of {sink.dtype}"
             )
-
-
-def _variant(q, v, sink, packed, softcap, causal, left, right) -> Variant:
-    window = None if left < 0 and right < 0 else (max(left, -1), max(right, -1))
-    return Variant(
-        q.shape[-1],
-        v.shape[-1],
-        _TYPES[q.dtype],
-        causal,
-        window,
-        True,
-        "" if sink is None else _TYPES[sink.dtype],
-        packed,
-        softcap > 0,
-    )
-
-
-def _module(program, device: torch.device) -> Module:
-    chip = chip_for(torch.cuda.get_device_capability(device))
-    return cache.load_program(program.ir(), chip)
-
-
-def _readable(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor, or a copy whose rows can be read 16 bytes at a time."""
-    multiples = all(
-        stride % 8 == 0 or extent <= 1
-        for stride, extent in zip(tensor.stride()[:-1], tensor.shape)
-    )
-    if tensor.stride(-1) == 1 and multiples and tensor.data_ptr() % 16 == 0:
-        return tensor
-    return tensor.contiguous()
-
-
-def _launch(module: Module, arguments: dict) -> None:
-    module.launch(**{name: arguments[name] for name in module.parameters})
-
-
-def _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap) -> dict:
-    return {
-        "sink": None if sink is None else sink.contiguous(),
-        "cu_q": cu_q,
-        "cu_k": cu_k,
-        "max_q": max_q,
-        "max_k": max_k,
-        "scale": scale,
-        "softcap": softcap,
-    }
-
-
-def _empty_results(q, v, packed: bool):
-    o = torch.empty((*q.shape[:-1], v.shape[-1]), dtype=q.dtype, device=q.device)
-    rows = (q.shape[1], q.shape[0]) if packed else (q.shape[0], q.shape[2], q.shape[1])
-    return o, torch.empty(rows, dtype=torch.float32, device=q.device)
-
-
-@torch.library.custom_op("tile::attention", mutates_args=())
-def _forward(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    sink: Optional[torch.Tensor],
-    cu_q: Optional[torch.Tensor],
-    cu_k: Optional[torch.Tensor],
-    max_q: int,
-    max_k: int,
-    scale: float,
-    softcap: float,
-    causal: bool,
-    left: int,
-    right: int,
-    deterministic: bool,
-) -> Tuple[torch.Tensor, torch.Tensor]:
-    packed = cu_q is not None
-    variant = _variant(q, v, sink, packed, softcap, causal, left, right)
-    q, k, v = map(_readable, (q, k, v))
-    o, lse = _empty_results(q, v, packed)
     if packed:
-        # Rows of no sequence stay as they are: finite.
-        o.zero_(), lse.zero_()
-    arguments = _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap)
-    arguments.update(q=q, k=k, v=v, o=o, lse=lse)
-    _launch(_module(variant, q.device), arguments)
-    return o, lse
-
-
-@_forward.register_fake
-def _(q, k, v, sink, cu_q, cu_k, max_q, max_k, scale, softcap, causal, left, right,
-      deterministic):
-    return _empty_results(q, v, cu_q is not None)
-
-
-@torch.library.custom_op("tile::attention_backward", mutates_args=())
-def _backward(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    o: torch.Tensor,
-    do: torch.Tensor,
-    lse: torch.Tensor,
-    sink: Optional[torch.Tensor],
-    cu_q: Optional[torch.Tensor],
-    cu_k: Optional[torch.Tensor],
-    max_q: int,
-    max_k: int,
-    scale: float,
-    softcap: float,
-    causal: bool,
-    left: int,
-    right: int,
-    deterministic: bool,
-) -> List[torch.Tensor]:
-    packed = cu_q is not None
-    forward = _variant(q, v, sink, packed, softcap, causal, left, right)
-    variant = BackwardVariant(
-        forward, "kernel" if deterministic else "atomic", _choose_kv(q, k, packed)
+        _check_bounds(cu_q, cu_k)
+        max_q = _length("max_seqlen_q", max_q, q.shape[0])
+        max_k = _length("max_seqlen_k", max_k, k.shape[0])
+    else:
+        max_q = max_k = 0
+    if not isinstance(causal, (bool, int)):
+        raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
+    return Signature(
+        bool(causal),
+        *_window(window),
+        softcap is not None,
+        max_q,
+        max_k,
+        bool(deterministic),
     )
-    q, k, v, o, do = map(_readable, (q, k, v, o, do))
-    make = torch.zeros if packed else torch.empty
-    gradients = [make(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v)]
 
-    def scratch(tensor: torch.Tensor, heads: int) -> torch.Tensor:
-        shape = list(tensor.shape)
-        shape[-2] = heads
-        if not packed:
-            shape[1] = accumulator_rows(shape[1])
-        return torch.empty(shape, dtype=torch.float32, device=q.device)
 
-    arguments = _scalars(sink, cu_q, cu_k, max_q, max_k, scale, softcap)
-    arguments.update(q=q, k=k, v=v, o=o, do=do, lse=lse)
-    arguments.update(zip(("dq", "dk", "dv"), gradients))
-    arguments["stats"] = lse.new_empty(
-        stats_shape(lse.shape, len(cu_q) - 1 if packed else 0)
-    )
-    if variant.dq == "atomic":
-        arguments["dq_acc"] = scratch(q, q.shape[-2])
-    if variant.kv != "loop":
-        heads = q.shape[-2] if variant.kv == "separate" else k.shape[-2]
-        arguments["dk_acc"] = scratch(k, heads)
-        arguments["dv_acc"] = scratch(v, heads)
-    if sink is not None:
-        arguments["dsink"] = torch.empty(
-            sink.shape, dtype=torch.float32, device=q.device
+def _check_bounds(cu_q: torch.Tensor, cu_k: torch.Tensor) -> None:
+    for name, tensor in (("cu_seqlens_q", cu_q), ("cu_seqlens_k", cu_k)):
+        if (
+            tensor.dim() != 1
+            or tensor.dtype != torch.int32
+            or tensor.shape[0] == 0
+            or (tensor.shape[0] > 1 and tensor.stride(0) != 1)
+        ):
+            raise ArgumentError(
+                f"{name} must be a contiguous torch.int32 tensor of shape (B + 1,),"
+                f" got {tuple(tensor.shape)} of {tensor.dtype}"
+            )
+    if cu_q.shape != cu_k.shape:
+        raise ArgumentError(
+            f"cu_seqlens_q and cu_seqlens_k have {cu_q.shape[0]} and {cu_k.shape[0]}"
+            " elements, must have as many"
         )
-        gradients.append(arguments["dsink"])
-    _launch(_module(variant, q.device), arguments)
-    return gradients
 
 
-@_backward.register_fake
-def _(q, k, v, o, do, lse, sink, cu_q, cu_k, max_q, max_k, scale, softcap, causal,
-      left, right, deterministic):
-    gradients = [
-        torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v)
-    ]
-    if sink is not None:
-        gradients.append(torch.empty(sink.shape, dtype=torch.float32, device=q.device))
-    return gradients
+def _length(name: str, value: Any, default: int) -> int:
+    if value is None:
+        return default
+    if not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ArgumentError(f"{name} must be an int from 0 to 2^31 - 1, got {value!r}")
+    return value
 
 
-def _choose_kv(q: torch.Tensor, k: torch.Tensor, packed: bool) -> str:
-    """How the heads of a group add up: in one block where there are enough."""
-    if q.shape[-2] == k.shape[-2]:
-        return "loop"
-    rows = k.shape[0] if packed else k.shape[0] * k.shape[1]
-    processors = torch.cuda.get_device_properties(q.device).multi_processor_count
-    return choose_kv_sum(rows * k.shape[-2], processors)
-
-
-def _setup_context(ctx, inputs, output) -> None:
-    q, k, v, sink, cu_q, cu_k, *rest = inputs
-    o, lse = output
-    ctx.save_for_backward(q, k, v, o, lse, sink, cu_q, cu_k)
-    ctx.rest = rest
-    ctx.mark_non_differentiable(lse)
-
-
-def _differentiate(ctx, do, _):
-    q, k, v, o, lse, sink, cu_q, cu_k = ctx.saved_tensors
-    dq, dk, dv, *dsink = _backward(q, k, v, o, do, lse, sink, cu_q, cu_k, *ctx.rest)
-    dsink = dsink[0].to(sink.dtype) if dsink else None
-    return (dq, dk, dv, dsink) + (None,) * (2 + len(ctx.rest))
-
-
-_forward.register_autograd(_differentiate, setup_context=_setup_context)
+def _window(window: Any) -> Tuple[int, int]:
+    """Returns the sides of a window, -1 for none."""
+    if window is None:
+        return -1, -1
+    if (
+        not isinstance(window, (tuple, list))
+        or len(window) != 2
+        or not all(isinstance(side, int) and side < 2**31 for side in window)
+    ):
+        raise ArgumentError(
+            f"window must be a pair of ints (left, right), -1 for no bound; got"
+            f" {window!r}"
+        )
+    left, right = window
+    return max(left, -1), max(right, -1)

@@ -22,22 +22,6 @@ DQ_SUMS = ("atomic", "kernel")
 KV_SUMS = ("loop", "separate", "atomic")
 
 
-#: Accumulators may lie in blocks of this many rows.
-_ACCUMULATOR_ROWS = 16
-
-
-def accumulator_rows(length: int) -> int:
-    """Rows that stats, dq_acc, and dk_acc and dv_acc where they are sums of
-    atomics, must have for sequences of `length` rows that are not packed."""
-    return -(-length // _ACCUMULATOR_ROWS) * _ACCUMULATOR_ROWS
-
-
-def stats_shape(lse: Sequence[int], sequences: int = 0) -> List[int]:
-    """The shape of stats for an lse of shape [B, H, S] (packed: [H, T], with the
-    number of sequences, each of which takes a multiple of 128 rows)."""
-    return [*lse[:-1], 2, accumulator_rows(lse[-1] + 128 * sequences)]
-
-
 #: Keys of one block of threads of the backward kernel; see choose_kv_sum.
 _BLOCK_KEYS = 128
 
@@ -245,9 +229,8 @@ def attention_backward_ir(
 
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
     dv and stats; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
-    dv_acc. These and stats are scratch memory in f32 (see accumulator_rows and
-    stats_shape). Then they take, as the
-    variant has them, sink and dsink [H], cu_q, cu_k, max_q and max_k, then scale
+    dv_acc. These and stats are scratch memory in f32, for which `Module.scratch`
+    says the shapes. Then they take, as the variant has them, sink and dsink [H], cu_q, cu_k, max_q and max_k, then scale
     and softcap. See tile.attention_backward for the shapes.
     """
     if dq not in DQ_SUMS:

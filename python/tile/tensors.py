@@ -24,7 +24,7 @@ _ITEM_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
 
 class Layout(NamedTuple):
-    """All of a tensor but its address; extents and strides count elements.
+    """Type, shape and device of a tensor; extents and strides count elements.
 
     `device` is None where it does not matter, for a tensor without storage.
     """
@@ -65,6 +65,17 @@ def describe(
     if type is None:
         type = _dtypes[dtype] = _TORCH_TYPES.get(str(dtype), str(dtype))
     return read(), (type, value.shape, value.stride(), value.get_device())
+
+
+def describe_cpu(value: Any) -> Tuple[int, Layout]:
+    """Returns the address and the layout of a PyTorch tensor on the CPU.
+
+    Raises ArgumentError, without naming the argument.
+    """
+    if str(value.device) != "cpu":
+        raise ArgumentError(f"is on device '{value.device}', must be on the CPU")
+    type = _TORCH_TYPES.get(str(value.dtype), str(value.dtype))
+    return value.data_ptr(), Layout(type, tuple(value.shape), value.stride(), None)
 
 
 def current_stream(values: Tuple[Any, ...], device: Optional[int]) -> int:

@@ -1,4 +1,4 @@
-"""What tests and benchmarks of attention share: references and tolerances.
+"""References and tolerances for tests and benchmarks of attention.
 
 Needs PyTorch. Tensors are [B, S, H, D]; `window` and `causal` mean what
 `tile.programs.attention_ir` says.
@@ -6,7 +6,7 @@ Needs PyTorch. Tensors are [B, S, H, D]; `window` and `causal` mean what
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import Callable, NamedTuple, Optional, Tuple
 
 import torch
 
@@ -36,7 +36,7 @@ def visible(
     window: Optional[Tuple[int, int]],
     device: torch.device,
 ) -> torch.Tensor:
-    """Which keys each query sees, [Sq, Sk]; aligned at the bottom right."""
+    """Returns whether query i sees key j, [Sq, Sk]; aligned at the bottom right."""
     left, right = window if window is not None else (-1, -1)
     if causal:
         right = 0 if right < 0 else min(right, 0)
@@ -59,29 +59,48 @@ def _head_attention(
     scale: float,
     sink: Optional[torch.Tensor],
     softcap: Optional[float],
+    step: Callable[[torch.Tensor], torch.Tensor],
 ) -> Tuple[torch.Tensor, torch.Tensor]:
-    """Attention of heads [B, H, S, D], in their type; sink is [H]."""
-    scores = q @ (k * scale).transpose(-1, -2)
+    """Attention of heads [B, H, S, D], in their type; sink is [H].
+
+    The result of each operation goes through `step`.
+    """
+    scores = step(q @ step(k * scale).transpose(-1, -2))
     if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
+        scores = step(softcap * step(torch.tanh(step(scores / softcap))))
     empty = ~seen.any(dim=1)
     # Rows that see nothing get any finite scores, so that no NaN arises.
     scores = scores.masked_fill(~seen, float("-inf"))
     scores = scores.masked_fill(empty[:, None], 0)
-    lse = torch.logsumexp(scores, dim=-1)
-    weights = torch.softmax(scores, dim=-1).masked_fill(empty[:, None], 0)
+    lse = step(torch.logsumexp(scores, dim=-1))
+    weights = step(torch.softmax(scores, dim=-1)).masked_fill(empty[:, None], 0)
     if sink is not None:
         alone = lse.masked_fill(empty, float("-inf"))
-        with_sink = torch.logaddexp(alone, sink[:, None].expand_as(lse))
-        weights = weights * torch.exp(torch.where(empty, 0, lse - with_sink))[..., None]
+        with_sink = step(torch.logaddexp(alone, sink[:, None].expand_as(lse)))
+        zeros = torch.zeros_like(lse)
+        share = step(torch.exp(torch.where(empty, zeros, lse - with_sink)))
+        weights = step(weights * share[..., None])
         lse = with_sink
     else:
         lse = lse.masked_fill(empty, float("-inf"))
-    return weights @ v, lse
+    return step(weights @ v), lse
+
+
+def _arithmetic(
+    dtype: torch.dtype, device: torch.device
+) -> Tuple[torch.dtype, Callable[[torch.Tensor], torch.Tensor]]:
+    """Returns the type to compute in, and the rounding after each operation.
+
+    PyTorch 1.13 has no matrix product of f16 on the CPU: it is one of f32 whose
+    result is rounded.
+    """
+    if dtype == torch.float16 and device.type == "cpu":
+        return torch.float32, lambda tensor: tensor.half().float()
+    return dtype, lambda tensor: tensor
 
 
 def _chunks(batch: int, sq: int, sk: int, heads: int, dtype: torch.dtype):
-    """Ranges of heads whose scores fit into a chunk."""
+    """Yields ranges of heads whose scores fit into a chunk."""
     scores = batch * sq * sk * torch.empty(0, dtype=dtype).element_size()
     step = max(1, _CHUNK_BYTES // max(1, scores))
     for begin in range(0, heads, step):
@@ -89,7 +108,7 @@ def _chunks(batch: int, sq: int, sk: int, heads: int, dtype: torch.dtype):
 
 
 def _heads(tensor: torch.Tensor, chosen: torch.Tensor, dtype: torch.dtype):
-    """[B, S, H, D] to the chosen heads of [B, H, S, D]."""
+    """Returns the chosen heads of [B, S, H, D], as [B, H, S, D]."""
     return tensor[:, :, chosen].transpose(1, 2).to(dtype)
 
 
@@ -114,6 +133,7 @@ def attention(
     seen = visible(sq, sk, causal, window, q.device)
     out = torch.empty(batch, sq, heads, v.shape[3], dtype=dtype, device=q.device)
     lse = torch.empty(batch, heads, sq, dtype=dtype, device=q.device)
+    dtype, step = _arithmetic(dtype, q.device)
     for begin, end in _chunks(batch, sq, sk, heads, dtype):
         chosen = torch.arange(begin, end, device=q.device)
         result, sums = _head_attention(
@@ -124,14 +144,15 @@ def attention(
             scale,
             None if sink is None else sink[chosen].to(dtype),
             softcap,
+            step,
         )
-        out[:, :, chosen] = result.transpose(1, 2)
-        lse[:, chosen] = sums
+        out[:, :, chosen] = result.transpose(1, 2).to(out.dtype)
+        lse[:, chosen] = sums.to(lse.dtype)
     return out, lse
 
 
 class Gradients(NamedTuple):
-    """Of q, k, v and, if there are any, the sinks."""
+    """The gradients of q, k, v and, if there are any, the sinks."""
 
     dq: torch.Tensor
     dk: torch.Tensor
@@ -156,6 +177,8 @@ def gradients(
     batch, sq, heads, _ = q.shape
     sk, group = k.shape[1], heads // k.shape[2]
     seen = visible(sq, sk, causal, window, q.device)
+    result_type = dtype
+    dtype, step = _arithmetic(dtype, q.device)
     dq, dk, dv = (torch.zeros(t.shape, dtype=dtype, device=q.device) for t in (q, k, v))
     dsink = None
     if sink is not None:
@@ -171,7 +194,12 @@ def gradients(
             inputs.append(sink[chosen].to(dtype))
         inputs = [tensor.detach().requires_grad_() for tensor in inputs]
         result, _ = _head_attention(
-            *inputs[:3], seen, scale, inputs[3] if sink is not None else None, softcap
+            *inputs[:3],
+            seen,
+            scale,
+            inputs[3] if sink is not None else None,
+            softcap,
+            step,
         )
         found = torch.autograd.grad(result, inputs, _heads(do, chosen, dtype))
         dq[:, :, chosen] = found[0].transpose(1, 2)
@@ -179,7 +207,8 @@ def gradients(
         dv.index_add_(2, chosen // group, found[2].transpose(1, 2))
         if sink is not None:
             dsink[chosen] = found[3]
-    return Gradients(dq, dk, dv, dsink)
+    found = (dq, dk, dv, dsink)
+    return Gradients(*(t if t is None else t.to(result_type) for t in found))
 
 
 def compare(

@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 from cases import GRID_ROWS, ORDERS, Case, all_cases  # noqa: E402
-from tile.programs import Artifacts, accumulator_rows, stats_shape  # noqa: E402
+from tile.programs import Artifacts  # noqa: E402
 
 LENGTHS = ((77, 131),)
 PACKED_LENGTHS = ((77, 131), (0, 57), (33, 0), (5, 5))
@@ -93,32 +93,17 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
     heads["k"] = (1, case.kv_heads, variant.d)
     heads["o"] = heads["do"] = (0, case.heads, variant.dv)
     heads["dq"], heads["dk"], heads["dv"] = heads["q"], heads["k"], heads["v"]
-    heads["dq_acc"] = heads["q"]
-    summed = {"dq_acc", "dk_acc", "dv_acc"}
-    if case.backward and case.backward.kv == "separate":
-        summed = {"dq_acc"}
-        heads["dk_acc"] = (1, case.heads, variant.d)
-        heads["dv_acc"] = (1, case.heads, variant.dv)
-    else:
-        heads["dk_acc"], heads["dv_acc"] = heads["k"], heads["v"]
 
     def blank(name: str) -> np.ndarray:
         if name == "dsink":
             return np.full(case.heads, np.nan, np.float32)
-        if name == "stats":
-            sequences = len(case.lengths) if variant.packed else 0
-            shape = stats_shape(blank("lse").shape, sequences)
-            return aligned(np.full(shape, np.nan, np.float32))
         side, count, d = heads.get(name, (0, case.heads, 0))
         lengths = [length[side] for length in case.lengths]
         batch = () if variant.packed else (case.batch,)
         rows = sum(lengths) if variant.packed else lengths[0]
-        # Of separate dK and dV, each row is one of the keys.
-        if name in summed and not variant.packed:
-            rows = accumulator_rows(rows)
         shape = (*batch, rows, count, d) if d else (*batch, count, rows)
         values = np.full(shape, np.nan, np.float32)
-        if name == "lse" or name.endswith("_acc"):
+        if name == "lse":
             return aligned(values)
         return aligned(encode(values, variant.dtype))
 
@@ -149,8 +134,11 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
     program = Program(case.variants[-1].ir(), chip, name=case.variants[-1].name)
     names = [parameter.name for parameter in program.parameters]
     for name in names:
-        if name not in arguments:
-            arguments[name] = blank(name)
+        if name in heads or name in ("lse", "dsink"):
+            arguments.setdefault(name, blank(name))
+    shapes = {n: a.shape for n, a in arguments.items() if isinstance(a, np.ndarray)}
+    for name, buffer in program.scratch(shapes).items():
+        arguments[name] = aligned(np.full(buffer.shape, np.nan, np.float32))
     program(jobs=1, **{name: arguments[name] for name in names})
     kept = BACKWARD if case.backward else FORWARD
     np.savez_compressed(

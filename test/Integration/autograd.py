@@ -1,97 +1,456 @@
 #!/usr/bin/env python3
-"""Test of tile.attention on a GPU: gradients, torch.compile and the cache.
+"""Test of tile.attention on PyTorch tensors, against float64.
 
-Needs PyTorch, a GPU and the compiler. The last line is "N passed, M failed, K
-skipped"; the exit status is 1 if a test failed.
+    autograd.py                       # on the GPU at hand, else on the CPU
+    autograd.py --device cpu          # in the executor; needs no GPU
+
+Needs PyTorch 1.13 and the compiler. Where the compiler and the GPU are on two
+machines, compile first and carry the folder:
+
+    autograd.py --pack DIR --chip sm_90a           # beside the compiler
+    TILE_PACK_DIR=DIR autograd.py                  # beside the GPU
+
+The last line is "N passed, M failed, K skipped"; the exit status is 1 if a test
+failed.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "python")]
 
-import tile  # noqa: E402
-from tile import DriverError  # noqa: E402
-from tile import driver as tile_driver  # noqa: E402
-
-#: q heads, k heads, d, dv, type, options of tile.attention.
+#: q heads, k heads, d, dv, type, queries, keys, options of tile.attention, and
+#: the chip whose kernels run for tensors on the CPU.
 CASES = {
-    "plain": (4, 4, 64, 64, "float16", {}),
-    "grouped": (6, 2, 128, 128, "bfloat16", {"causal": True}),
-    "two_sizes": (2, 1, 192, 128, "bfloat16", {"causal": True}),
+    "plain": (2, 2, 64, 64, "float16", 130, 70, {}, "sm_80"),
+    "grouped": (6, 2, 128, 128, "bfloat16", 33, 77, {"causal": True}, "sm_90a"),
+    "two_sizes": (2, 1, 192, 128, "bfloat16", 50, 61, {"causal": True}, "sm_89"),
     "features": (
         4,
         2,
         64,
         64,
         "float16",
+        45,
+        100,
         {"window": (40, 8), "softcap": 5.0, "sink": "bfloat16", "deterministic": True},
+        "gfx942",
     ),
+    "wide": (2, 1, 256, 256, "float16", 19, 40, {"sink": "float32"}, "sm_90a"),
+    "narrow": (3, 1, 96, 96, "bfloat16", 70, 35, {"window": (-1, 20)}, "gfx1100"),
 }
 
 
+class Skipped(Exception):
+    """The test cannot run here; says why."""
+
+
 def main() -> int:
-    try:
-        tile_driver.shared().compute_capability(0)
-    except DriverError as error:
-        print(f"SKIPPED: no GPU ({error})")
-        print("0 passed, 0 failed, 1 skipped")
-        return 0
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", choices=("cuda", "cpu"))
+    parser.add_argument("--filter", default="", metavar="REGEX")
+    parser.add_argument("--require-gpu", action="store_true")
+    parser.add_argument("--pack", metavar="DIR", help="compile all kernels to DIR")
+    parser.add_argument("--chip", help="what to compile for with --pack")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
     if importlib.util.find_spec("torch") is None:
         print("SKIPPED: no PyTorch")
         print("0 passed, 0 failed, 1 skipped")
-        return 0
-    if len(sys.argv) > 1 and sys.argv[1] == "--child":
-        check_case("plain")
-        return 0
-
-    tests = {f"case {name}": (check_case, name) for name in CASES}
-    tests["packed"] = (check_packed,)
-    tests["deterministic"] = (check_deterministic,)
-    tests["strides"] = (check_strides,)
-    tests["compiled"] = (check_compiled,)
-    tests["processes"] = (check_processes,)
-    failed = 0
-    for name, (test, *arguments) in tests.items():
-        try:
-            test(*arguments)
-        except Exception:  # noqa: BLE001: reported, and the next one runs
-            failed += 1
-            print(f"FAILED {name}:\n{traceback.format_exc()}", flush=True)
-    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
-
-
-def normal(shape, dtype, seed):
+        return int(arguments.require_gpu)
     import torch
 
-    generator = torch.Generator("cuda").manual_seed(seed)
-    values = torch.randn(shape, generator=generator, device="cuda")
-    return values.to(getattr(torch, dtype)).requires_grad_()
+    device = arguments.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if arguments.pack:
+        device = "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        print("SKIPPED: no GPU")
+        print("0 passed, 0 failed, 1 skipped")
+        return int(arguments.require_gpu)
+    Tests.device = device
+    if arguments.child:
+        Tests().case("plain")
+        return 0
+    if arguments.pack:
+        return pack(arguments)
+    return run(arguments.filter)
 
 
-def make(name, batch=2, sq=130, sk=175):
-    heads, kv_heads, d, dv, dtype, options = CASES[name]
-    options = dict(options)
-    q = normal((batch, sq, heads, d), dtype, 1)
-    k = normal((batch, sk, kv_heads, d), dtype, 2)
-    v = normal((batch, sk, kv_heads, dv), dtype, 3)
-    do = normal((batch, sq, heads, dv), dtype, 4).detach()
-    if "sink" in options:
-        options["sink"] = normal((heads,), options["sink"], 5)
-    return q, k, v, do, options
+def run(pattern: str) -> int:
+    tests = Tests()
+    all_tests = {f"case {name}": lambda name=name: tests.case(name) for name in CASES}
+    for name in sorted(vars(Tests)):
+        if name.startswith("test_"):
+            all_tests[name[5:]] = getattr(tests, name)
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for name, test in all_tests.items():
+        if not re.search(pattern, name):
+            continue
+        os.environ["TILE_CPU_CHIP"] = "sm_80"
+        begin, status, detail = time.monotonic(), "passed", ""
+        try:
+            test()
+        except Skipped as reason:
+            status, detail = "skipped", f": {reason}"
+        except Exception:  # noqa: BLE001: reported, and the next one runs
+            status, detail = "failed", f":\n{traceback.format_exc()}"
+        counts[status] += 1
+        seconds = time.monotonic() - begin
+        print(f"{status.upper()} {name} ({seconds:.1f} s){detail}", flush=True)
+    print(", ".join(f"{count} {status}" for status, count in counts.items()))
+    return 1 if counts["failed"] else 0
 
 
-def judge(found, q, k, v, do, options, names=("dq", "dk", "dv", "dsink")):
-    """Compares gradients with float64."""
+def pack(arguments) -> int:
+    """Compiles all variants that the tests use, for a machine with a GPU."""
+    from tile import cache, prepared
+    from tile.programs import KV_SUMS, BackwardVariant
+
+    variants = {}
+
+    def note(variant):
+        variants[variant] = None
+        if isinstance(variant, BackwardVariant) and variant.kv != "loop":
+            # The GPU may choose another way to sum.
+            for kv in KV_SUMS[:2]:
+                variants[BackwardVariant(variant.forward, variant.dq, kv)] = None
+
+    prepared.observers.append(note)
+    status = run(arguments.filter)
+    programs = [variant.ir() for variant in variants]
+    cache.pack(arguments.pack, programs, arguments.chip or "sm_90a")
+    print(f"{len(programs)} programs in {arguments.pack}")
+    return status
+
+
+class Tests:
+    """The tests; each raises AssertionError or Skipped."""
+
+    device = "cpu"
+
+    def normal(self, shape, dtype, seed):
+        import torch
+
+        generator = torch.Generator(self.device).manual_seed(seed)
+        values = torch.randn(shape, generator=generator, device=self.device)
+        return values.to(getattr(torch, dtype)).requires_grad_()
+
+    def make(self, name, batch=2, sq=None, sk=None):
+        heads, kv_heads, d, dv, dtype, queries, keys, options, chip = CASES[name]
+        os.environ["TILE_CPU_CHIP"] = chip
+        options = dict(options)
+        sq, sk = queries if sq is None else sq, keys if sk is None else sk
+        q = self.normal((batch, sq, heads, d), dtype, 1)
+        k = self.normal((batch, sk, kv_heads, d), dtype, 2)
+        v = self.normal((batch, sk, kv_heads, dv), dtype, 3)
+        do = self.normal((batch, sq, heads, dv), dtype, 4).detach()
+        if "sink" in options:
+            options["sink"] = self.normal((heads,), options["sink"], 5)
+        return q, k, v, do, options
+
+    def sequences(self, lengths):
+        """Where sequences of these lengths begin, and the end."""
+        import torch
+
+        bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+        return torch.tensor(bounds, dtype=torch.int32, device=self.device)
+
+    def case(self, name):
+        q, k, v, do, options = self.make(name)
+        check(gradients(q, k, v, do, options), q, k, v, do, options)
+
+    def test_packed(self):
+        lengths_q, lengths_k = (70, 0, 30), (33, 9, 50)
+        cu_q, cu_k = self.sequences(lengths_q), self.sequences(lengths_k)
+        q = self.normal((100, 4, 64), "float16", 1)
+        k, v = (self.normal((92, 2, 64), "float16", seed) for seed in (2, 3))
+        do = self.normal((100, 4, 64), "float16", 4).detach()
+        options = {"causal": True}
+        packed = {"cu_seqlens_q": cu_q, "cu_seqlens_k": cu_k, "max_seqlen_q": 70}
+        found = gradients(q, k, v, do, {**options, **packed})
+        for b in range(len(lengths_q)):
+            rows = slice(*cu_q[b : b + 2].tolist())
+            keys = slice(*cu_k[b : b + 2].tolist())
+            if rows.start == rows.stop:
+                assert not found[2][keys].any() and not found[3][keys].any()
+                continue
+            parts = [t[s][None] for t, s in ((q, rows), (k, keys), (v, keys), (do, rows))]
+            results = [
+                (found[0][rows][None], found[1][rows][None]),
+                found[2][keys][None],
+                found[3][keys][None],
+            ]
+            check([*results[0], *results[1:]], *parts, options)
+
+    def test_deterministic(self):
+        import torch
+
+        sizes = {"sq": 700, "sk": 900} if self.device == "cuda" else {}
+        q, k, v, do, options = self.make("features", **sizes)
+        first = gradients(q, k, v, do, options)
+        for _ in range(20 if self.device == "cuda" else 1):
+            again = gradients(q, k, v, do, options)
+            assert all(torch.equal(a, b) for a, b in zip(first, again))
+
+    def test_strides_and_addresses(self):
+        """Tensors that cannot be read 16 bytes at a time, and gradients of ones."""
+        import torch
+        import tile
+
+        q, k, v, do, _ = self.make("plain")
+        wide = torch.zeros(*q.shape[:-1], 67, dtype=q.dtype, device=self.device)
+        odd = wide[..., 1:65].copy_(q.detach()).requires_grad_()
+        flat = torch.zeros(k.numel() + 1, dtype=k.dtype, device=self.device)
+        moved = flat[1:].view(k.shape).copy_(k.detach()).requires_grad_()
+        assert moved.is_contiguous() and moved.data_ptr() % 16
+        found = torch.autograd.grad(tile.attention(odd, moved, v).sum(), [odd, moved])
+        expected = torch.autograd.grad(tile.attention(q, k, v).sum(), [q, k])
+        for a, b in zip(found, expected):
+            # dq is summed in another order each time.
+            assert torch.allclose(a, b, atol=2e-3)
+        transposed = [t.detach().transpose(1, 2).contiguous().transpose(1, 2) for t in (q, k, v)]
+        assert torch.equal(tile.attention(*transposed), tile.attention(q, k, v).detach())
+
+    def test_empty(self):
+        """No queries, keys, sequences or heads: zeros, and logarithms of -inf."""
+        import torch
+        import tile
+
+        for b, sq, sk, heads in (
+            (1, 0, 9, 2), (1, 9, 0, 2), (0, 9, 9, 2), (1, 9, 9, 0), (2, 0, 0, 1),
+        ):  # fmt: skip
+            for sink in (None, torch.ones(heads, device=self.device)):
+                q = self.normal((b, sq, heads, 64), "float16", 1)
+                k, v = (self.normal((b, sk, heads, 64), "float16", s) for s in (2, 3))
+                o, lse = tile.attention(q, k, v, return_lse=True, sink=sink)
+                assert o.shape == q.shape and lse.shape == (b, heads, sq)
+                if sk == 0:
+                    assert (o == 0).all(), o
+                    assert (lse == (-float("inf") if sink is None else 1)).all(), lse
+                for g, t in zip(torch.autograd.grad(o.sum(), [q, k, v]), (q, k, v)):
+                    assert g.shape == t.shape and (g == 0).all()
+        for lengths_q, lengths_k in (((5, 3), (0, 0)), ((0, 0), (5, 3)), ((), ())):
+            q = self.normal((sum(lengths_q), 2, 64), "float16", 1)
+            k, v = (self.normal((sum(lengths_k), 2, 64), "float16", s) for s in (2, 3))
+            bounds = {
+                "cu_seqlens_q": self.sequences(lengths_q),
+                "cu_seqlens_k": self.sequences(lengths_k),
+            }
+            o, lse = tile.attention(q, k, v, return_lse=True, **bounds)
+            assert (o == 0).all() and (lse == -float("inf")).all()
+            for g in torch.autograd.grad(o.sum(), [q, k, v]):
+                assert (g == 0).all()
+
+    def test_lse_and_no_gradient(self):
+        import torch
+        import tile
+        from tile import testing
+
+        q, k, v, _, _ = self.make("plain")
+        with torch.no_grad():
+            o, lse = tile.attention(q, k, v, causal=True, return_lse=True)
+            assert not o.requires_grad
+        exact = testing.attention(q, k, v, 0.125, causal=True)
+        result = testing.compare_lse(lse, exact[1].detach())
+        assert result.ok, result
+        only = torch.autograd.grad(tile.attention(q, k, v, causal=True).sum(), [v])
+        with_lse = tile.attention(q, k, v, causal=True, return_lse=True)
+        assert not with_lse[1].requires_grad
+        (again,) = torch.autograd.grad(with_lse[0].sum(), [v])
+        assert torch.equal(only[0], again)
+        assert torch.equal(lse, with_lse[1])
+
+    def test_autocast(self):
+        """Tensors in f32 are cast, as scaled_dot_product_attention casts them."""
+        import torch
+        import tile
+
+        q, k, v, do, _ = self.make("plain")
+        wide = [t.detach().float().requires_grad_() for t in (q, k, v)]
+        with torch.autocast(self.device, dtype=torch.bfloat16):
+            o = tile.attention(*wide, causal=True)
+            assert o.dtype == torch.bfloat16
+        found = torch.autograd.grad(o, wide, do.to(torch.bfloat16))
+        assert all(g.dtype == torch.float32 for g in found)
+        low = [t.detach().to(torch.bfloat16).requires_grad_() for t in wide]
+        options = {"causal": True}
+        check(
+            [o, *(g.to(torch.bfloat16) for g in found)], *low, do.to(torch.bfloat16),
+            options,
+        )  # fmt: skip
+        try:
+            tile.attention(*wide)
+        except tile.ArgumentError as error:
+            assert "q is torch.float32" in str(error)
+        else:
+            raise AssertionError("f32 is accepted")
+
+    def test_errors(self):
+        """Messages name the argument in the caller's words."""
+        import torch
+        import tile
+
+        q, k, v, _, _ = self.make("plain")
+        many = q.new_zeros((2, 9, 3, 64))
+        bounds = self.sequences((3,))
+        for words, arguments, options in (
+            ("window must be a pair", (q, k, v), {"window": 5}),
+            ("window must be a pair", (q, k, v), {"window": (1.5, 0)}),
+            ("q must be a torch.Tensor, got list", ([1], k, v), {}),
+            ("v must be a torch.Tensor, got NoneType", (q, k, None), {}),
+            ("sink must be a torch.Tensor", (q, k, v), {"sink": 1.0}),
+            ("sink must have shape \\(2,\\)", (q, k, v), {"sink": q[0, 0, 0]}),
+            ("q has 3 dimensions, must have 4", (q[0], k, v), {}),
+            ("k is torch.bfloat16, but q is", (q, k.bfloat16(), v), {}),
+            ("shapes of k and v differ", (q, k, v[:, :5]), {}),
+            ("batches of q and k differ: 1 and 2", (q[:1], k, v), {}),
+            ("head dimensions of q and k differ", (q[..., :32], k, v), {}),
+            ("are \\(32, 32\\); supported are \\(64, 64\\),",
+             tuple(t[..., :32] for t in (q, k, v)), {}),
+            ("q has 3 heads, which is no multiple of the 2", (many, k, v), {}),
+            ("scale is -1", (q, k, v), {"scale": -1.0}),
+            ("softcap is 0", (q, k, v), {"softcap": 0}),
+            ("must be given together", (q, k, v), {"cu_seqlens_k": bounds}),
+            ("because sequences are packed", (q, k, v),
+             {"cu_seqlens_q": bounds, "cu_seqlens_k": bounds}),
+            ("cu_seqlens_q must be a contiguous torch.int32", (q[0], k[0], v[0]),
+             {"cu_seqlens_q": bounds.long(), "cu_seqlens_k": bounds}),
+            ("max_seqlen_k must be an int", (q[0], k[0], v[0]),
+             {"cu_seqlens_q": bounds, "cu_seqlens_k": bounds, "max_seqlen_k": -1}),
+        ):  # fmt: skip
+            # The second time as the first: nothing wrong is remembered.
+            for _ in range(2):
+                try:
+                    tile.attention(*arguments, **options)
+                except tile.ArgumentError as error:
+                    assert re.search(words, str(error)), (words, str(error))
+                else:
+                    raise AssertionError(f"accepted what must be refused: {words}")
+        if self.device == "cuda":
+            try:
+                tile.attention(q, k.cpu(), v)
+            except tile.ArgumentError as error:
+                assert "k is on cpu, but q is on cuda:0" in str(error)
+            else:
+                raise AssertionError("accepted tensors on two devices")
+
+    def test_threads(self):
+        """First use in new threads, and many threads at once."""
+        import torch
+        import tile
+
+        on_cpu = self.device == "cpu"
+        q, k, v, _, _ = self.make("plain", *((1, 9, 20) if on_cpu else ()))
+        expected = tile.attention(q, k, v, causal=True).detach()
+        results = []
+
+        def work():
+            for _ in range(2 if on_cpu else 50):
+                results.append(tile.attention(q, k, v, causal=True).detach())
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 4 * (2 if on_cpu else 50)
+        assert all(torch.equal(result, expected) for result in results)
+
+    def test_compiled(self):
+        import torch
+        import tile
+
+        need_compile()
+        q, k, v, do, options = self.make("features")
+
+        def function(q, k, v, **options):
+            return tile.attention(q * 2, k, v, **options) + 1
+
+        compiled = torch.compile(function, fullgraph=True)
+        for a, b in zip(
+            gradients(q, k, v, do, options, function),
+            gradients(q, k, v, do, options, compiled),
+        ):
+            assert torch.equal(a, b)
+
+    def test_compiled_under_autocast(self):
+        import torch
+        import tile
+
+        need_compile()
+        q, k, v, _, _ = self.make("plain")
+        wide = [t.detach().float() for t in (q, k, v)]
+        compiled = torch.compile(tile.attention, fullgraph=True)
+        with torch.autocast(self.device, dtype=torch.float16):
+            assert torch.equal(compiled(*wide), tile.attention(*wide))
+
+    def test_operators(self):
+        import torch
+
+        need_compile()
+        from tile import operators  # noqa: F401: registers them
+
+        q, k, v, _, _ = self.make("plain")
+        arguments = (q, k, v, None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0)
+        torch.library.opcheck(
+            torch.ops.tile.attention.default, (*arguments, True),
+            # The atomic sums of dq differ from run to run.
+            atol=2e-3, rtol=2e-3,
+        )  # fmt: skip
+
+    def test_processes(self):
+        if self.device == "cpu":
+            raise Skipped("the executor does not use the cache on disk")
+        if os.environ.get("TILE_PACK_DIR"):
+            raise Skipped("needs the compiler")
+        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+            environment = dict(os.environ, TILE_CACHE_DIR=folder)
+            children = [
+                subprocess.Popen(
+                    [sys.executable, __file__, "--child", "--device=cuda"],
+                    env=environment,
+                )
+                for _ in range(4)
+            ]
+            assert [child.wait() for child in children] == [0] * 4
+            entries = [path for path in Path(folder).iterdir() if path.is_dir()]
+            assert len(entries) == 2, entries  # forward and backward
+
+
+def need_compile():
+    import torch
+
+    version = tuple(map(int, re.findall(r"\d+", torch.__version__)[:2]))
+    if version < (2, 4):
+        raise Skipped(f"PyTorch is {torch.__version__}, must be 2.4")
+
+
+def gradients(q, k, v, do, options, function=None):
+    """The output and the gradients of q, k, v and the sinks, if there are any."""
+    import torch
+    import tile
+
+    inputs = [q, k, v] + ([options["sink"]] if "sink" in options else [])
+    o = (function or tile.attention)(q, k, v, **options)
+    return [o.detach(), *torch.autograd.grad(o, inputs, do)]
+
+
+def check(found, q, k, v, do, options):
+    """Compares the output and the gradients with float64."""
     from tile import testing
 
     reference = {
@@ -100,109 +459,17 @@ def judge(found, q, k, v, do, options, names=("dq", "dk", "dv", "dsink")):
         if key in options
     }
     scale = q.shape[-1] ** -0.5
-    exact = testing.gradients(q, k, v, do, scale, **reference)
-    low = testing.gradients(q, k, v, do, scale, dtype=q.dtype, **reference)
-    for name, gradient in zip(names, found):
+    exact_o = testing.attention(q, k, v, scale, **reference)[0].detach()
+    low_o = testing.attention(q, k, v, scale, dtype=q.dtype, **reference)[0].detach()
+    exact = [exact_o, *testing.gradients(q, k, v, do, scale, **reference)]
+    low = [low_o, *testing.gradients(q, k, v, do, scale, dtype=q.dtype, **reference)]
+    names = ("o", "dq", "dk", "dv", "dsink")
+    for name, result, right, rounded in zip(names, found, exact, low):
         # A gradient has the type of its tensor, which may be lower than q's.
-        rounded = getattr(low, name).to(gradient.dtype)
-        result = testing.compare(
-            gradient, getattr(exact, name), rounded, factor=3, slack=3e-4
+        judged = testing.compare(
+            result, right, rounded.to(result.dtype), factor=3, slack=3e-4
         )
-        assert result.ok, f"{name} is off by {result.error}, allowed {result.tolerance}"
-
-
-def gradients(function, q, k, v, do, options):
-    import torch
-
-    inputs = [q, k, v] + ([options["sink"]] if "sink" in options else [])
-    o = function(q, k, v, **options)
-    return torch.autograd.grad(o, inputs, do)
-
-
-def check_case(name):
-    q, k, v, do, options = make(name)
-    judge(gradients(tile.attention, q, k, v, do, options), q, k, v, do, options)
-
-
-def check_packed():
-    import torch
-
-    lengths_q, lengths_k = (70, 0, 130), (33, 9, 150)
-    cu_q, cu_k = (
-        torch.tensor([0, *torch.tensor(n).cumsum(0)], dtype=torch.int32, device="cuda")
-        for n in (lengths_q, lengths_k)
-    )
-    q = normal((200, 4, 64), "float16", 1)
-    k, v = (normal((192, 2, 64), "float16", seed) for seed in (2, 3))
-    do = normal((200, 4, 64), "float16", 4).detach()
-    options = {"causal": True}
-    found = gradients(
-        lambda *tensors, **rest: tile.attention(
-            *tensors, cu_seqlens_q=cu_q, cu_seqlens_k=cu_k, **rest
-        ),
-        q,
-        k,
-        v,
-        do,
-        options,
-    )
-    for b in range(len(lengths_q)):
-        rows, keys = slice(*cu_q[b : b + 2].tolist()), slice(*cu_k[b : b + 2].tolist())
-        parts = [q[rows], k[keys], v[keys], do[rows]]
-        sequence = [found[0][rows], found[1][keys], found[2][keys]]
-        judge([g[None] for g in sequence], *(p[None] for p in parts), options)
-
-
-def check_deterministic():
-    import torch
-
-    q, k, v, do, options = make("features", sq=700, sk=900)
-    first = gradients(tile.attention, q, k, v, do, options)
-    for _ in range(20):
-        again = gradients(tile.attention, q, k, v, do, options)
-        assert all(torch.equal(a, b) for a, b in zip(first, again))
-
-
-def check_strides():
-    """Tensors that cannot be read 16 bytes at a time, and a gradient of ones."""
-    import torch
-
-    q, k, v, do, options = make("plain")
-    wide = torch.zeros(*q.shape[:-1], 67, dtype=q.dtype, device="cuda")
-    odd = wide[..., 1:65].copy_(q.detach()).requires_grad_()
-    o = tile.attention(odd, k, v)
-    (found,) = torch.autograd.grad(o.sum(), [odd])
-    (expected,) = torch.autograd.grad(tile.attention(q, k, v).sum(), [q])
-    # dq is summed in another order each time.
-    assert torch.allclose(found, expected, atol=2e-3)
-
-
-def check_compiled():
-    import torch
-
-    q, k, v, do, options = make("features")
-
-    def function(q, k, v, **options):
-        return tile.attention(q * 2, k, v, **options) + 1
-
-    compiled = torch.compile(function, fullgraph=True)
-    for a, b in zip(
-        gradients(function, q, k, v, do, options),
-        gradients(compiled, q, k, v, do, options),
-    ):
-        assert torch.equal(a, b)
-
-
-def check_processes():
-    with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-        environment = dict(os.environ, TILE_CACHE_DIR=folder)
-        children = [
-            subprocess.Popen([sys.executable, __file__, "--child"], env=environment)
-            for _ in range(4)
-        ]
-        assert [child.wait() for child in children] == [0] * 4
-        entries = [path for path in Path(folder).iterdir() if path.is_dir()]
-        assert len(entries) == 2, entries  # forward and backward
+        assert judged.ok, f"{name} is off by {judged.error}, allowed {judged.tolerance}"
 
 
 if __name__ == "__main__":

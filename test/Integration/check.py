@@ -12,7 +12,7 @@ from cases import GRID_ROWS, Case
 from outcome import PAD_COLUMNS, PAD_ROWS, Outcome
 from tile import testing
 from tile.launcher import Module
-from tile.programs import Artifacts, accumulator_rows, stats_shape
+from tile.programs import Artifacts
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
 
@@ -166,26 +166,15 @@ class Run:
         like = {"dq": (0, case.heads, variant.d), "dk": (1, case.kv_heads, variant.d)}
         like["dv"] = (1, case.kv_heads, variant.dv)
 
-        def scratch(side: int, heads: int, d: int, atomic: bool):
-            if atomic and not variant.packed:
-                rows = accumulator_rows(case.lengths[0][side])
-                return Scratch((case.batch, rows, heads, d))
-            return Padded(case, side, heads, d, torch.float32)
-
         def make() -> Dict[str, Padded]:
             outputs = {n: Padded(case, *shape, self.dtype) for n, shape in like.items()}
-            sequences = case.batch if variant.packed else 0
-            outputs["stats"] = Scratch(
-                stats_shape(results["lse"].view.shape, sequences)
-            )
-            if backward.dq == "atomic":
-                outputs["dq_acc"] = scratch(*like["dq"], True)
-            if backward.kv != "loop":
-                heads = case.heads if backward.kv == "separate" else case.kv_heads
-                for name in ("dk", "dv"):
-                    outputs[f"{name}_acc"] = scratch(
-                        1, heads, like[name][2], backward.kv == "atomic"
-                    )
+            known = {**inputs, **outputs}
+            shapes = {name: tuple(t.view.shape) for name, t in known.items()}
+            for name in ("cu_q", "cu_k", "sink", "dsink"):
+                if name in self.scalars:
+                    shapes[name] = tuple(self.scalars[name].shape)
+            for name, buffer in module.scratch(shapes).items():
+                outputs[name] = Scratch(buffer.shape)
             return outputs
 
         if variant.packed:

@@ -1,11 +1,13 @@
 """Stand-ins for the CUDA driver's library and for tensors of a framework."""
 
 import ctypes
+import re
 import struct
 from dataclasses import dataclass
 
 ERRORS = {
     1: (b"CUDA_ERROR_INVALID_VALUE", b"invalid argument"),
+    200: (b"CUDA_ERROR_INVALID_IMAGE", b"device kernel image is invalid"),
     218: (b"CUDA_ERROR_INVALID_PTX", b"a PTX JIT compilation failed"),
     500: (b"CUDA_ERROR_NOT_FOUND", b"named symbol not found"),
 }
@@ -19,11 +21,20 @@ class LaunchRecord:
     block: tuple
     shared_bytes: int
     stream: int
-    params: bytes
+    params: list
     overlaps: bool = False
 
     def unpack(self, code):
-        return struct.unpack(code, self.params)
+        """Returns the parameters, whose types are those of the struct code."""
+        codes = "".join(
+            letter if letter == "s" else letter * int(count or 1)
+            for count, letter in re.findall(r"(\d*)([A-Za-z])", code)
+        )
+        assert len(codes) == len(self.params)
+        return tuple(
+            data if code == "s" else struct.unpack_from("@" + code, data)[0]
+            for code, data in zip(codes, self.params)
+        )
 
 
 class FakeCuda:
@@ -48,8 +59,12 @@ class FakeCuda:
         self.error_log = b""
         self.shared_limit = 232448
         self.tensor_maps = []
-        # Bytes of each parameter, for launches that pass an array of pointers.
-        self.parameter_sizes = None
+        # The number of each encoded map, by the place that it is in.
+        self.places = {}
+        self.version = 13000
+        self.links = []
+        self.log_buffers = {}
+        self.allocations = []
 
     def cuInit(self, flags):
         return 0
@@ -103,16 +118,54 @@ class FakeCuda:
         out._obj.value = (pointer >> 40) - 1
         return 0
 
-    def cuModuleLoadDataEx(self, out, image, count, keys, values):
+    def cuDriverGetVersion(self, out):
+        out._obj.value = self.version
+        return 0
+
+    def _write_logs(self, count, keys, values):
         buffers = dict(zip(list(keys), list(values)))
         assert count == len(buffers)
         for key, text in ((3, self.info_log), (5, self.error_log)):
             assert buffers[key + 1] > len(text)
             ctypes.memmove(buffers[key], text + b"\0", len(text) + 1)
+
+    def cuModuleLoadDataEx(self, out, image, count, keys, values):
+        self._write_logs(count, keys, values)
         if self.load_error:
             return self.load_error
         self.images.append((self.stack[-1], image.raw))
         out._obj.value = 2000 + len(self.images)
+        return 0
+
+    def cuLinkCreate_v2(self, count, keys, values, out):
+        self._write_logs(count, keys, values)
+        out._obj.value = 4000
+        return 0
+
+    def cuLinkAddData_v2(self, state, type, data, size, name, count, keys, values):
+        assert (state.value, type, count) == (4000, 1, 0)
+        if self.load_error:
+            return self.load_error
+        self.linked = ctypes.create_string_buffer(b"cubin of " + data.raw[:size])
+        return 0
+
+    def cuLinkComplete(self, state, cubin, size):
+        self.links.append(self.stack[-1])
+        cubin._obj.value = ctypes.addressof(self.linked)
+        size._obj.value = len(self.linked)
+        return 0
+
+    def cuLinkDestroy(self, state):
+        ctypes.memset(self.linked, 0, len(self.linked))
+        return 0
+
+    def cuMemAlloc_v2(self, out, size):
+        self.allocations.append(self.stack[-1])
+        out._obj.value = (self.stack[-1] - 999 << 40) + 0xF00
+        return 0
+
+    def cuMemsetD8_v2(self, pointer, value, size):
+        assert (pointer & 0xFFF, value, size) == (0xF00, 0, 256)
         return 0
 
     def cuModuleUnload(self, module):
@@ -134,65 +187,51 @@ class FakeCuda:
         self.shared[self.functions[function]] = value
         return 0
 
-    def cuLaunchKernel(
-        self, function, gx, gy, gz, bx, by, bz, shared, stream, params, extra
-    ):
-        launch = (function, (gx, gy, gz), (bx, by, bz), shared, stream)
-        self._record(*launch, self._parameters(params, extra))
-        return 0
-
     def cuLaunchKernelEx(self, config, function, params, extra):
         # Words and addresses as cuda.h lays them out.
         config = bytes(config._obj)
         gx, gy, gz, bx, by, bz, shared, stream, attributes, count = struct.unpack(
             "=7I4xQQI4x", config
         )
-        attribute = ctypes.string_at(attributes, 72)
-        assert count == 1 and struct.unpack("=i4xi60x", attribute) == (6, 1)
-        launch = (function, (gx, gy, gz), (bx, by, bz), shared, stream)
-        self._record(*launch, self._parameters(params, extra), overlaps=True)
-        return 0
-
-    def _parameters(self, params, extra):
-        if params is not None:
-            assert extra is None
-            return b"".join(
-                ctypes.string_at(pointer, size)
-                for pointer, size in zip(list(params), self.parameter_sizes)
-            )
-        words = (ctypes.c_void_p * 5).from_buffer(extra._obj)
-        assert (words[0], words[2], words[4]) == (1, 2, None)
-        size = ctypes.c_size_t.from_address(words[3]).value
-        return ctypes.string_at(words[1], size)
-
-    def _record(
-        self, function, grid, block, shared, stream, params, overlaps=False
-    ):
+        assert count in (0, 1) and extra is None
+        if count:
+            attribute = ctypes.string_at(attributes, 72)
+            assert struct.unpack("=i4xi60x", attribute) == (6, 1)
         self.launches.append(
             LaunchRecord(
                 self.stack[-1],
                 self.functions[function],
-                grid,
-                block,
+                (gx, gy, gz),
+                (bx, by, bz),
                 shared,
                 stream,
-                params,
-                overlaps,
+                [self._parameter(address) for address in params if address],
+                bool(count),
             )
         )
+        return 0
+
+    def _parameter(self, address):
+        if address in self.places:
+            return self.places[address]
+        # No parameter but a tensor map has more bytes.
+        return ctypes.string_at(address, 8)
 
     def cuTensorMapEncodeTiled(
         self, place, type, rank, address, extents, strides, box, steps,
         interleave, swizzle, promotion, fill,
     ):  # fmt: skip
         assert place % 64 == 0 and list(steps) == [1] * rank
+        # The driver encodes maps only for a thread with a context.
+        if not self.stack or address % 16 or not address:
+            return 1
         assert (interleave, promotion, fill) == (0, 3, 0)
         if any(stride % 16 for stride in strides):
             return 1
         self.tensor_maps.append(
             (type, address, tuple(extents), tuple(strides), tuple(box), swizzle)
         )
-        ctypes.memset(place, len(self.tensor_maps), 128)
+        self.places[place] = len(self.tensor_maps)
         return 0
 
 

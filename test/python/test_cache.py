@@ -107,6 +107,30 @@ class CacheTest(unittest.TestCase):
         keys.add(cache.entry_key("a", "sm_80"))
         self.assertEqual(len(keys), 8)
 
+    def test_a_pack_needs_no_compiler(self):
+        packed = self.base / "pack"
+        cache.pack(packed, ["program", "other", "program"], "sm_80")
+        self.assertEqual(self.runs(), 2)
+        self.assertEqual(len(list(packed.iterdir())), 2)
+        missing = {"TILE_TRANSLATE": "/nowhere", "TILE_PACK_DIR": str(packed)}
+        loaded = []
+        with mock.patch.dict(os.environ, missing), mock.patch.object(
+            cache, "load", lambda ptx, json, cubins: loaded.append((ptx, cubins)) or ptx
+        ):
+            for _ in range(2):
+                path = cache.load_program("other", "sm_80")
+            self.assertEqual(path.read_text(), "ptx of other")
+            self.assertEqual(loaded, [(path, path.parent)])
+            with self.assertRaisesRegex(CompileError, "not in .TILE_PACK_DIR.*sm_90a"):
+                cache.load_program("other", "sm_90a")
+        # With a compiler, a program that is missing is compiled as ever.
+        only = {"TILE_PACK_DIR": str(packed)}
+        with mock.patch.dict(os.environ, only), mock.patch.object(
+            cache, "load", lambda ptx, json, cubins: ptx
+        ):
+            path = cache.load_program("third", "sm_80")
+        self.assertEqual(path.parent.parent, self.folder)
+
     def test_folder(self):
         self.assertEqual(cache.folder(), self.folder)
         with mock.patch.dict(os.environ, {"XDG_CACHE_HOME": "/x"}):

@@ -12,6 +12,7 @@ SCRIPT = ROOT / "test" / "Integration" / "attention.py"
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import cases
+from tile.scratch import Scratch
 
 
 def run(*arguments):
@@ -77,6 +78,7 @@ class LaunchOnly(unittest.TestCase):
             backward = ["do", "dq", "dk", "dv", "stats"]
             extra = backward if variant is case.backward else []
             module.parameters = ["q", "k", "v", "o", "lse", *extra, "scale"]
+            module.scratch.return_value = {"stats": Scratch("f32", (1,))}
         artifacts = mock.Mock(load=modules.__getitem__)
         outcome = check.run_case(case, artifacts, 0, launches=3, judged=False)
         self.assertEqual((outcome.faults, outcome.errors), ([], {}))

@@ -1,4 +1,4 @@
-"""Tests of loading, argument checks and packing, against a fake driver.
+"""Tests of loading, argument checks and launches, against a fake driver.
 
 Run with `python -m unittest discover -s test/python`; needs no GPU.
 """
@@ -17,64 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import tile
-from fakes import FakeArray, FakeCuda, FakeTensor
-from tile.driver import Driver
 from tile.launcher import Module
+from fakes import FakeArray, FakeTensor
+from launching import ATTENTION, LauncherTest, buffer, manifest
 
 
-def buffer(name, type="f16", rank=4, last=128, **fields):
-    return {
-        "kind": "buffer",
-        "name": name,
-        "type": type,
-        "rank": rank,
-        "shape": [None] * (rank - 1) + [last],
-        "strides": [None] * (rank - 1) + [1],
-        "stride_divisibility": [8] * (rank - 1) + [1],
-        "alignment": 16,
-        **fields,
-    }
-
-
-def manifest(params, grid=(1, 1, 1), name="kernel", **fields):
-    return {
-        "version": 1,
-        "chip": "sm_80",
-        "kind": "ptx",
-        "kernels": [
-            {
-                "name": name,
-                "grid": list(grid),
-                "block": [128, 1, 1],
-                "shared_bytes": 0,
-                "params": params,
-                **fields,
-            }
-        ],
-    }
-
-
-ATTENTION = manifest(
-    [buffer("q"), buffer("o"), {"kind": "scalar", "name": "scale", "type": "f32"}],
-    grid=[["ceildiv", ["dim", 0, 1], 128], ["dim", 0, 2], ["dim", 0, 0]],
-    name="attention",
-    shared_bytes=98304,
-)
-
-
-class LauncherTest(unittest.TestCase):
-    def setUp(self):
-        self.cuda = FakeCuda()
-        self.driver = Driver(self.cuda)
-
-    def module(self, source):
-        return Module(b".version 8.0", copy.deepcopy(source), self.driver)
-
-    def assertRefused(self, message, module, *args, **named):
-        with self.assertRaises(tile.ArgumentError) as caught:
-            module.launch(*args, **named)
-        self.assertEqual(str(caught.exception), message)
-        self.assertEqual(self.cuda.launches, [])
 
 
 class PackingTest(LauncherTest):
@@ -100,7 +47,7 @@ class PackingTest(LauncherTest):
         self.assertEqual(launch.block, (128, 1, 1))
         self.assertEqual(launch.shared_bytes, 98304)
 
-    def test_scalars_are_aligned_as_in_c(self):
+    def test_scalars_of_each_type(self):
         module = self.module(
             manifest(
                 [
@@ -113,8 +60,7 @@ class PackingTest(LauncherTest):
         )
         module.launch(-3, 1 << 40, 0.25, -(1 << 40))
         (launch,) = self.cuda.launches
-        self.assertEqual(len(launch.params), 32)
-        self.assertEqual(launch.unpack("=i4xqf4xq"), (-3, 1 << 40, 0.25, -(1 << 40)))
+        self.assertEqual(launch.unpack("=iqfq"), (-3, 1 << 40, 0.25, -(1 << 40)))
 
     def test_layouts_seen_before_still_pass_new_addresses_and_scalars(self):
         module = self.module(ATTENTION)
@@ -124,7 +70,7 @@ class PackingTest(LauncherTest):
             module.launch(q, q, float(i))
             values = self.cuda.launches[i].unpack("@P6qP6qf")
             self.assertEqual((values[0], values[7], values[14]), (pointer, pointer, i))
-        self.assertEqual(len(module["attention"]._plans), 1)
+        self.assertEqual(len(module._launcher._prepared), 1)
 
     def test_layouts_seen_before_are_checked_for_alignment_again(self):
         module = self.module(ATTENTION)
@@ -309,36 +255,9 @@ class ArgumentCheckTest(LauncherTest):
             self.module(manifest([{**scale, "nonnegative": 1}]))
 
 
-class StorageTest(LauncherTest):
-    """Buffers whose elements the kernel permutes."""
-
-    BLOCKS = buffer("acc", type="f32", rank=2, storage=["mul", ["ceildiv", ["dim", 0, 0], 8], 1024])
-    for field in ("strides", "stride_divisibility"):
-        del BLOCKS[field]
-
-    def test_passes_pointer_and_extents(self):
-        self.module(manifest([self.BLOCKS])).launch(
-            FakeTensor((256, 128), dtype="float32")
-        )
-        (launch,) = self.cuda.launches
-        self.assertEqual(launch.unpack("@Pq"), (1 << 40, 256))
-
-    def test_refuses_what_is_shorter_than_its_blocks(self):
-        self.assertRefused(
-            "argument 0 'acc': spans 32000 elements, must span 32768: its layout"
-            " stores whole blocks",
-            self.module(manifest([self.BLOCKS])),
-            FakeTensor((250, 128), dtype="float32"),
-        )
-
-    def test_nothing_is_stored_of_an_empty_tensor(self):
-        self.module(manifest([self.BLOCKS])).launch(
-            FakeTensor((0, 128), dtype="float32")
-        )
-
 
 class TensorMapTest(LauncherTest):
-    """Kernels whose copy engine is told of the tensors."""
+    """Kernels that copy with TMA."""
 
     MAP = {
         "kind": "tensor_map",
@@ -351,7 +270,6 @@ class TensorMapTest(LauncherTest):
     PARAMS = [buffer("q"), buffer("k"), SCALE, MAP, {**MAP, "argument": 0}]
 
     def launch(self, module, k, q=None):
-        self.cuda.parameter_sizes = [8] * 14 + [4] + [128] * 2
         module.launch(q or FakeTensor((1, 8, 1, 128)), k, 0.5)
 
     def test_extents_strides_and_box_innermost_first(self):
@@ -372,25 +290,61 @@ class TensorMapTest(LauncherTest):
     def test_maps_follow_the_parameters(self):
         self.launch(self.module(manifest(self.PARAMS)), FakeTensor((2, 4, 6, 128)))
         (launch,) = self.cuda.launches
-        values = launch.unpack("=Q6qQ6qf128s128s")
+        values = launch.unpack("=Q6qQ6qfss")
         self.assertEqual(values[7:11], (1 << 40, 2, 4, 6))
-        self.assertEqual(values[14:], (0.5, b"\1" * 128, b"\2" * 128))
+        self.assertEqual(values[14:], (0.5, 1, 2))
 
-    def test_made_once_for_an_address(self):
-        module = self.module(manifest(self.PARAMS))
+    def test_made_once_for_an_address_and_a_shape(self):
         for pointer in (1 << 40, (1 << 40) + 256, 1 << 40):
+            # Modules share maps: the first argument is the same tensor.
+            module = self.module(manifest(self.PARAMS))
             self.launch(module, FakeTensor((2, 4, 6, 128), pointer=pointer))
-        self.assertEqual(len(self.cuda.tensor_maps), 4)
-        maps = [launch.unpack("=Q6qQ6qf128s128s")[15] for launch in self.cuda.launches]
-        self.assertEqual(maps, [b"\1" * 128, b"\3" * 128, b"\1" * 128])
+        self.assertEqual(len(self.cuda.tensor_maps), 3)
+        maps = [launch.unpack("=Q6qQ6qfss")[15:] for launch in self.cuda.launches]
+        self.assertEqual(maps, [(1, 2), (3, 2), (1, 2)])
 
-    def test_dimensions_that_nobody_steps_along(self):
-        # No map has an empty dimension, and no stride that 16 does not divide.
-        k = FakeTensor((1, 0, 1, 128), strides=(3, 128, 5, 1), pointer=0)
+    def test_made_in_the_context_of_the_device(self):
+        # The fake driver refuses to encode a map for a thread without a context.
+        self.assertEqual(self.cuda.stack, [])
+        self.launch(self.module(manifest(self.PARAMS)), FakeTensor((2, 4, 6, 128)))
+        self.assertEqual(len(self.cuda.launches), 1)
+
+    def test_dimensions_with_one_element(self):
+        k = FakeTensor((1, 4, 1, 128), strides=(3, 128, 5, 1))
         self.launch(self.module(manifest(self.PARAMS)), k)
         _, address, extents, strides, _, _ = self.cuda.tensor_maps[0]
-        self.assertEqual(address, 16)
-        self.assertEqual((extents, strides), ((128, 1, 1, 1), (16, 16, 16)))
+        self.assertEqual(address, 1 << 40)
+        self.assertEqual((extents, strides), ((128, 4, 1, 1), (256, 16, 16)))
+
+    def test_tensors_without_elements(self):
+        # Neither the address nor the strides of such a tensor count.
+        module = self.module(manifest(self.PARAMS))
+        for shape, strides, pointer in (
+            ((1, 0, 1, 128), (3, 128, 5, 1), 0),
+            ((2, 0, 6, 128), (768, 1, 129, 3), 8),
+        ):
+            k = FakeTensor(shape, strides=strides, pointer=pointer)
+            self.launch(module, k)
+            launch = self.cuda.launches[-1]
+            _, address, extents, strides, box, _ = self.cuda.tensor_maps[
+                launch.unpack("=Q6qQ6qfss")[15] - 1
+            ]
+            self.assertEqual(address, (1 << 40) + 0xF00)
+            self.assertEqual((extents, strides), ((1,) * 4, (16,) * 3))
+            self.assertEqual(box, (64, 128, 1, 1))
+        # The zeros are allocated once for a context.
+        self.assertEqual(self.cuda.allocations, [1000])
+
+    def test_ragged_tensors_without_elements(self):
+        x = buffer("x", rank=3)
+        ragged = {
+            **self.MAP, "dims": [2, 0, 1], "box": [64, 128, 1], "ragged": 0,
+            "argument": 0,
+        }  # fmt: skip
+        module = self.module(manifest([x, ragged]))
+        module.launch(FakeTensor((0, 2, 128), pointer=0))
+        (encoded,) = self.cuda.tensor_maps
+        self.assertEqual(encoded[2:5], ((1,) * 5, (16,) * 4, (64, 128, 1, 1, 1)))
 
     def test_ragged_maps_end_with_each_sequence(self):
         x = buffer("x", rank=3)
@@ -399,7 +353,6 @@ class TensorMapTest(LauncherTest):
             "argument": 0,
         }  # fmt: skip
         module = self.module(manifest([x, ragged]))
-        self.cuda.parameter_sizes = [8, 8, 8, 8, 8, 128]
         module.launch(FakeTensor((9, 2, 128), strides=(256, 128, 1)))
         _, address, extents, strides, box, _ = self.cuda.tensor_maps[0]
         self.assertEqual(extents, (128, 2**30, 2, 2**31, 2**31))
@@ -447,139 +400,6 @@ class TensorMapTest(LauncherTest):
                 self.assertEqual(str(caught.exception), message)
 
 
-class GridTest(LauncherTest):
-    PARAMS = [
-        buffer("x", rank=2, strides=[None, 1], shape=[None, None]),
-        {"kind": "scalar", "name": "n", "type": "index"},
-    ]
-
-    def grid(self, *grid, shape=(20, 3), n=7):
-        padded = list(grid) + [1] * (3 - len(grid))
-        self.module(manifest(self.PARAMS, padded)).launch(
-            FakeTensor(shape, strides=(8, 1)), n
-        )
-        return self.cuda.launches[-1].grid[: len(grid)]
-
-    def test_operators(self):
-        rows, n = ["dim", 0, 0], ["arg", 1]
-        self.assertEqual(self.grid(["add", rows, n], ["sub", rows, n]), (27, 13))
-        self.assertEqual(self.grid(["mul", rows, n], ["mod", rows, n]), (140, 6))
-        self.assertEqual(
-            self.grid(["floordiv", rows, n], ["ceildiv", rows, n]), (2, 3)
-        )
-        self.assertEqual(self.grid(["min", rows, n], ["max", rows, n]), (7, 20))
-        self.assertEqual(self.grid(["ceildiv", 21, 7], ["ceildiv", 22, 7]), (3, 4))
-        self.assertEqual(self.grid(["mul", ["add", rows, 1], ["dim", 0, 1]]), (63,))
-
-    def test_scalar_changes_the_grid_of_a_known_layout(self):
-        module = self.module(manifest(self.PARAMS, [["arg", 1], 1, 1]))
-        x = FakeTensor((4, 8))
-        for n in (1, 5):
-            module.launch(x, n)
-        self.assertEqual([launch.grid[0] for launch in self.cuda.launches], [1, 5])
-
-    def test_empty_grid_launches_nothing(self):
-        module = self.module(manifest(self.PARAMS, [["dim", 0, 0], 1, 1]))
-        module.launch(FakeTensor((0, 8), pointer=0), 1)
-        self.assertEqual(self.cuda.launches, [])
-
-    def test_limits(self):
-        x = FakeTensor((20, 3), strides=(8, 1))
-        self.assertRefused(
-            "kernel: grid extent y is 70000, must be between 0 and 65535",
-            self.module(manifest(self.PARAMS, [1, ["arg", 1], 1])), x, 70000,
-        )  # fmt: skip
-        self.assertRefused(
-            "kernel: grid extent x is -5, must be between 0 and 2147483647",
-            self.module(manifest(self.PARAMS, [["arg", 1], 1, 1])), x, -5,
-        )  # fmt: skip
-        self.assertRefused(
-            "an expression of the manifest divides 20 by zero",
-            self.module(
-                manifest(self.PARAMS, [["ceildiv", ["dim", 0, 0], ["arg", 1]], 1, 1])
-            ), x, 0,
-        )  # fmt: skip
-
-
-class RequirementTest(LauncherTest):
-    PARAMS = [
-        buffer("a", type="f32", rank=2, last=None),
-        buffer("b", type="f32", rank=2, last=None),
-        {"kind": "scalar", "name": "n", "type": "index"},
-    ]
-
-    def requirement(self, relation, value, **fields):
-        return {
-            "argument": 1,
-            "dim": 0,
-            "relation": relation,
-            "value": value,
-            "reason": "as a says",
-            **fields,
-        }
-
-    def require(self, *requirements):
-        return self.module(manifest(self.PARAMS, requires=list(requirements)))
-
-    def test_each_relation(self):
-        rows = ["add", ["dim", 0, 0], ["arg", 2]]
-        for relation, good, bad, words in (
-            ("equal", (6,), (5, 7, 12), "must be 6"),
-            ("at_least", (6, 7), (0, 5), "must be at least 6"),
-            ("at_most", (0, 6), (7,), "must be at most 6"),
-            ("multiple_of", (0, 6, 12), (3, 7), "must be a multiple of 6"),
-        ):
-            module = self.require(self.requirement(relation, rows))
-            a = FakeTensor((4, 8), dtype="float32")
-            for extent in good:
-                module.launch(a, FakeTensor((extent, 8), dtype="float32"), 2)
-            self.cuda.launches.clear()
-            for extent in bad:
-                self.assertRefused(
-                    f"argument 1 'b': extent 0 is {extent}, {words}: as a says",
-                    module, a, FakeTensor((extent, 8), dtype="float32"), 2,
-                )  # fmt: skip
-
-    def test_only_zero_is_a_multiple_of_zero(self):
-        module = self.require(self.requirement("multiple_of", ["dim", 0, 0]))
-        empty = FakeTensor((0, 8), dtype="float32")
-        module.launch(empty, empty, 0)
-        self.cuda.launches.clear()
-        self.assertRefused(
-            "argument 1 'b': extent 0 is 4, must be a multiple of 0: as a says",
-            module, empty, FakeTensor((4, 8), dtype="float32"), 0,
-        )  # fmt: skip
-
-    def test_a_scalar_is_checked_again_with_layouts_seen_before(self):
-        module = self.require(self.requirement("at_least", ["arg", 2]))
-        a = FakeTensor((4, 8), dtype="float32")
-        module.launch(a, a, 4)
-        self.cuda.launches.clear()
-        self.assertRefused(
-            "argument 1 'b': extent 0 is 4, must be at least 5: as a says",
-            module, a, a, 5,
-        )  # fmt: skip
-
-    def test_malformed_ones_are_refused(self):
-        good = self.requirement("equal", 1)
-        for fields, message in (
-            ({"argument": 2}, "kernels[0].requires[0]: parameter 2 is not a buffer"),
-            ({"argument": 9}, "kernels[0].requires[0]: parameter 9 is not a buffer"),
-            ({"dim": 2}, "kernels[0].requires[0]: parameter 1 has no dimension 2"),
-            (
-                {"relation": "less"},
-                "kernels[0].requires[0].relation: 'less' is not one of equal,"
-                " at_least, at_most, multiple_of",
-            ),
-            (
-                {"value": ["arg", 0]},
-                "kernels[0].requires[0].value: parameter 0 is not an integer scalar",
-            ),
-            ({"reason": 1}, "kernels[0].requires[0].reason: expected a name, got 1"),
-        ):
-            with self.assertRaises(tile.ManifestError) as caught:
-                self.require({**good, **fields})
-            self.assertEqual(str(caught.exception), message)
 
 
 class ModuleTest(LauncherTest):
@@ -626,7 +446,7 @@ class ModuleTest(LauncherTest):
         self.assertEqual((whole.stream, whole.shared_bytes), (77, 0))
         self.assertEqual(whole.params, own.params)
         self.cuda.launches.clear()
-        # Without the second kernel, nothing is known of what is before the third.
+        # The second kernel is not launched, so the third must not overlap.
         source["kernels"][2]["overlaps_previous"] = True
         self.module(source).launch(FakeTensor((1, 0, 1, 128)))
         self.assertEqual(
@@ -778,77 +598,69 @@ class StreamTest(LauncherTest):
             self.stream_of(array, stream="0")
 
 
-class ManifestTest(LauncherTest):
-    def assertMalformed(self, message, change):
-        source = copy.deepcopy(ATTENTION)
-        change(source, source["kernels"][0])
-        with self.assertRaises(tile.ManifestError) as caught:
-            self.module(source)
-        self.assertEqual(str(caught.exception), message)
 
-    def test_malformed(self):
-        def grid(value):
-            return lambda root, kernel: kernel.update(grid=[value, 1, 1])
+class CubinTest(LauncherTest):
+    """Compilations of the driver that are kept on disk."""
 
-        for message, change in (
-            (
-                "manifest version is 2, this package reads 1",
-                lambda root, kernel: root.update(version=2),
-            ),
-            (
-                "the CUDA driver loads ptx and cubin, not 'hsaco'",
-                lambda root, kernel: root.update(kind="hsaco"),
-            ),
-            (
-                "kernels[0]: has no field 'block'",
-                lambda root, kernel: kernel.pop("block"),
-            ),
-            (
-                "kernels: 'attention' appears twice",
-                lambda root, kernel: root["kernels"].append(kernel),
-            ),
-            (
-                "kernels[0].params: 'q' appears twice",
-                lambda root, kernel: kernel["params"][1].update(name="q"),
-            ),
-            (
-                "kernels[0].params[1].kind: 'image' is neither 'scalar' nor 'buffer'",
-                lambda root, kernel: kernel["params"][1].update(kind="image"),
-            ),
-            (
-                "kernels[0].params[0].type: 'f8' is not one of f16, bf16, f32, f64,"
-                " i32, i64",
-                lambda root, kernel: kernel["params"][0].update(type="f8"),
-            ),
-            (
-                "kernels[0].params[0].strides: expected 4 items, got 1",
-                lambda root, kernel: kernel["params"][0].update(strides=[1]),
-            ),
-            (
-                "kernels[0].params[0].stride_divisibility[0]: expected an integer of"
-                " at least 1, got 0",
-                lambda root, kernel: kernel["params"][0].update(
-                    stride_divisibility=[0, 8, 8, 1]
-                ),
-            ),
-            ("kernels[0].grid[0]: parameter 2 is not a buffer", grid(["dim", 2, 0])),
-            ("kernels[0].grid[0]: parameter 0 has no dimension 4", grid(["dim", 0, 4])),
-            (
-                "kernels[0].grid[0]: parameter 2 is not an integer scalar",
-                grid(["arg", 2]),
-            ),
-            (
-                "kernels[0].grid[0]: ['pow', 2, 2] is not an expression",
-                grid(["pow", 2, 2]),
-            ),
-            ("kernels[0].grid[0][1]: expected a list, got 'x'", grid(["add", "x", 2])),
-        ):
-            with self.subTest(message):
-                self.assertMalformed(message, change)
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
 
-    def test_not_json(self):
-        with self.assertRaisesRegex(tile.ManifestError, "manifest is not JSON"):
-            Module(b"", "{", self.driver)
+    def load(self, folder=None):
+        module = Module(b"PTX", ATTENTION, self.driver, folder or self.folder)
+        module.load()
+        return module, self.cuda.images[-1][1].rstrip(b"\0")
+
+    def test_compiles_once_for_a_capability_and_a_driver(self):
+        for _ in range(2):
+            self.assertEqual(self.load()[1], b"cubin of PTX")
+        self.assertEqual(len(self.cuda.links), 1)
+        self.assertEqual(
+            [path.name for path in self.folder.iterdir()], ["kernel-90-13000.cubin"]
+        )
+        self.cuda.version = 13010
+        self.load()
+        self.cuda.capability = (9, 1)
+        self.load()
+        self.assertEqual(len(self.cuda.links), 3)
+        self.assertEqual(len(list(self.folder.iterdir())), 3)
+
+    def test_a_damaged_file_is_written_again(self):
+        self.load()
+        (path,) = self.folder.iterdir()
+        path.write_bytes(b"damaged")
+        whole = self.cuda.cuModuleLoadDataEx
+
+        def refuse(out, image, *rest):
+            return 200 if image.raw.startswith(b"damaged") else whole(out, image, *rest)
+
+        with mock.patch.object(self.cuda, "cuModuleLoadDataEx", refuse):
+            self.assertEqual(self.load()[1], b"cubin of PTX")
+        self.assertTrue(path.read_bytes().startswith(b"cubin of PTX"))
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.assertEqual(self.load(self.folder / "missing")[1], b"cubin of PTX")
+
+    def test_a_cubin_without_register_counts_of_roles_is_not_used(self):
+        self.cuda.info_log = b"(C7507) 'setmaxnreg' ignored to maintain registers"
+        self.assertEqual(self.load()[1], b"PTX")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_errors_and_reports(self):
+        self.cuda.info_log = b"ptxas info: 3 registers"
+        self.assertEqual(self.load()[0].log, "ptxas info: 3 registers")
+        self.assertEqual(self.load()[0].log, "")
+        (path,) = self.folder.iterdir()
+        path.unlink()
+        self.cuda.load_error, self.cuda.error_log = 218, b"line 5; error"
+        with self.assertRaisesRegex(tile.DriverError, "INVALID_PTX.*\nline 5; error"):
+            self.load()
+
+    def test_without_a_folder_the_driver_loads_the_ptx(self):
+        Module(b"PTX", ATTENTION, self.driver).load()
+        self.assertEqual((self.cuda.images[-1][1], self.cuda.links), (b"PTX\0", []))
 
 
 class LoadTest(LauncherTest):

@@ -30,6 +30,7 @@ struct Program::Implementation {
   const Chip *chip = nullptr;
   bool checks = true, counts = false;
   Redirected redirected;
+  llvm::json::Value manifest = nullptr;
   std::vector<KernelSpec> kernels;
   std::vector<Parameter> parameters;
   /// For each kernel, which of the parameters its own are.
@@ -62,6 +63,10 @@ Program::~Program() = default;
 
 llvm::ArrayRef<Parameter> Program::parameters() const {
   return implementation->parameters;
+}
+
+const llvm::json::Value &Program::manifest() const {
+  return implementation->manifest;
 }
 
 llvm::Error Program::Implementation::selectParameters() {
@@ -261,6 +266,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
   if (!kernels)
     return fail(kernels.takeError());
   program->kernels = std::move(*kernels);
+  program->manifest = std::move(artifact->manifest);
   if (llvm::Error error = program->selectParameters())
     return fail(std::move(error));
 

@@ -91,6 +91,9 @@ public:
   /// appear first.
   llvm::ArrayRef<Parameter> parameters() const;
 
+  /// Returns the manifest of the kernels, as docs/Manifest.md describes it.
+  const llvm::json::Value &manifest() const;
+
   /// Runs all kernels in their order, each to its end, with one argument for
   /// each of parameters(). On failure a diagnostic has been emitted: an
   /// argument does not fit, or a thread did what no kernel may.

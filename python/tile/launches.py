@@ -1,0 +1,172 @@
+"""Launches whose parameters are laid out once and patched at each call."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from operator import itemgetter
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import driver as _driver
+from . import manifest as _manifest
+from .arguments import CheckedArguments, check_layouts
+from .errors import ArgumentError
+from .manifest import Scalar
+from .tensors import Layout
+
+_PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
+
+
+def _selector(places: Sequence[int]) -> Callable[[Sequence[Any]], Tuple[Any, ...]]:
+    """Returns a function that takes these items of a sequence."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[place] for place in places)
+
+
+class PreparedKernel:
+    """The parameters of one kernel for one set of layouts.
+
+    The driver takes an array with the address of each parameter. Addresses of
+    tensors and scalars are patched at each launch, in one piece of memory;
+    extents and strides stay. `places` are the positions of the kernel's
+    arguments among the values of the launch.
+    """
+
+    def __init__(
+        self,
+        spec: _manifest.Kernel,
+        checked: CheckedArguments,
+        places: Sequence[int],
+        overlaps: bool,
+    ):
+        self.name = spec.name
+        self.geometry = _driver.LaunchGeometry(
+            checked.grid, spec.block, spec.shared_bytes, overlaps
+        )
+        code = "@" + "".join(
+            _PACK_CODES[param.type] if isinstance(param, Scalar) else "P"
+            for param in spec.params
+        )
+        values = struct.Struct(code)
+        ends = [struct.calcsize(code[: 2 + i]) for i in range(len(spec.params))]
+        offsets = [end - struct.calcsize(c) for end, c in zip(ends, code[1:])]
+        numbers = [n for found in checked.numbers for n in found]
+        fixed = -(-values.size // 8) * 8
+        self._memory = (ctypes.c_char * (fixed + 8 * len(numbers) + 8))()
+        struct.pack_into(f"={len(numbers)}q", self._memory, fixed, *numbers)
+        base = ctypes.addressof(self._memory)
+        addresses: List[int] = []
+        for offset, found in zip(offsets, checked.numbers):
+            addresses.append(base + offset)
+            for _ in found:
+                addresses.append(base + fixed)
+                fixed += 8
+        self._first_map = len(addresses)
+        addresses += [0] * len(checked.maps)
+        self._pointers = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
+        self._pack = values.pack_into
+        self._select = _selector(places)
+        self._map_arguments = checked.maps
+        self._select_maps = _selector(
+            [places[spec_map.argument] for spec_map in spec.tensor_maps]
+        )
+        self._mapped: Optional[tuple] = None
+        self._maps: List[_driver.TensorMap] = []
+
+    def launch(
+        self,
+        driver: _driver.Driver,
+        context: int,
+        function: int,
+        values: Sequence[Any],
+        stream: int,
+    ) -> None:
+        """Launches the kernel in `context`, which is current."""
+        self._pack(self._memory, 0, *self._select(values))
+        if self._map_arguments:
+            mapped = self._select_maps(values)
+            if mapped != self._mapped:
+                self._encode(driver, context, mapped)
+        driver.launch(function, self.geometry, stream, self._pointers)
+
+    def _encode(self, driver: _driver.Driver, context: int, mapped: tuple) -> None:
+        """Sets the tensor maps to those of the tensors at these addresses."""
+        self._mapped = None
+        maps = [
+            driver.encode_tensor_map(
+                spec.type,
+                driver.zeros(context) if spec.empty else address,
+                *spec[1:-1],
+            )
+            for spec, address in zip(self._map_arguments, mapped)
+        ]
+        for position, encoded in enumerate(maps):
+            self._pointers[self._first_map + position] = encoded.address
+        # The driver reads the maps at every launch.
+        self._maps = maps
+        # Zeros are those of one context.
+        if not any(spec.empty for spec in self._map_arguments):
+            self._mapped = mapped
+
+
+class PreparedLaunch:
+    """Kernels of a module in their order, ready for tensors of certain layouts.
+
+    `values` of a launch are the addresses of the tensors and the numbers, in
+    the order of `names`. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        specs: Sequence[_manifest.Kernel],
+        names: Sequence[str],
+        arguments: Dict[str, Union[Layout, int, float]],
+    ):
+        places = {name: place for place, name in enumerate(names)}
+        self._module = module
+        self._lock = threading.Lock()
+        self._kernels: List[PreparedKernel] = []
+        self.device: Optional[int] = None
+        follows = False
+        for spec in specs:
+            checked = check_layouts(spec, [arguments[p.name] for p in spec.params])
+            if self.device is None:
+                self.device = checked.device
+            elif checked.device not in (None, self.device):
+                raise ArgumentError(
+                    f"{spec.name}: its tensors are on device {checked.device}, those"
+                    f" of {specs[0].name} on device {self.device}"
+                )
+            # A grid without blocks is not launched, and what is in front of it
+            # in the stream need not have ended.
+            launched = 0 not in checked.grid
+            if launched:
+                self._kernels.append(
+                    PreparedKernel(
+                        spec,
+                        checked,
+                        [places[param.name] for param in spec.params],
+                        spec.overlaps_previous and follows,
+                    )
+                )
+            follows = launched
+
+    def launch(self, values: Sequence[Any], stream: int) -> None:
+        """Launches the kernels on a stream; does not wait for them."""
+        if not self._kernels:
+            return
+        module = self._module
+        driver, context, entered = module.enter(self.device)
+        try:
+            functions = module.functions(driver, context)
+            with self._lock:
+                for kernel in self._kernels:
+                    kernel.launch(
+                        driver, context, functions[kernel.name], values, stream
+                    )
+        finally:
+            if entered:
+                driver.pop_context()

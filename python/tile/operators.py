@@ -1,0 +1,119 @@
+"""Attention as custom operators, which torch.compile keeps whole.
+
+Needs PyTorch 2.4. `tile.attention` uses these operators where torch.compile
+traces it; eager calls do without them, because they cost time.
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+import torch
+
+from .prepared import Signature, find, readable
+
+
+@torch.library.custom_op("tile::attention", mutates_args=())
+def _forward(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    sink: Optional[torch.Tensor],
+    cu_q: Optional[torch.Tensor],
+    cu_k: Optional[torch.Tensor],
+    scale: float,
+    softcap: float,
+    causal: bool,
+    left: int,
+    right: int,
+    has_softcap: bool,
+    max_q: int,
+    max_k: int,
+    deterministic: bool,
+) -> Tuple[torch.Tensor, torch.Tensor]:
+    signature = Signature(
+        causal, left, right, has_softcap, max_q, max_k, deterministic
+    )
+    tensors = _readable(q, k, v, sink, cu_q, cu_k)
+    return find(signature, *tensors).run(*tensors, scale, softcap)
+
+
+@_forward.register_fake
+def _(q, k, v, sink, cu_q, cu_k, *options):
+    o = q.new_empty((*q.shape[:-1], v.shape[-1]))
+    if cu_q is not None:
+        rows = (q.shape[1], q.shape[0])
+    else:
+        rows = (q.shape[0], q.shape[2], q.shape[1])
+    return o, q.new_empty(rows, dtype=torch.float32)
+
+
+@torch.library.custom_op("tile::attention_backward", mutates_args=())
+def _backward(
+    do: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    o: torch.Tensor,
+    lse: torch.Tensor,
+    sink: Optional[torch.Tensor],
+    cu_q: Optional[torch.Tensor],
+    cu_k: Optional[torch.Tensor],
+    scale: float,
+    softcap: float,
+    causal: bool,
+    left: int,
+    right: int,
+    has_softcap: bool,
+    max_q: int,
+    max_k: int,
+    deterministic: bool,
+) -> List[torch.Tensor]:
+    signature = Signature(
+        causal, left, right, has_softcap, max_q, max_k, deterministic
+    )
+    given = (q, k, v, sink)
+    q, k, v, sink, cu_q, cu_k = _readable(q, k, v, sink, cu_q, cu_k)
+    found = find(signature, q, k, v, sink, cu_q, cu_k).run_backward(
+        do, q, k, v, readable(o), lse.contiguous(), sink, cu_q, cu_k, scale, softcap
+    )
+    # The strides that the fake operator promises.
+    return [
+        torch.empty_like(tensor).copy_(gradient)
+        if gradient.stride() != torch.empty_like(tensor).stride()
+        else gradient
+        for tensor, gradient in zip(given, found)
+        if tensor is not None
+    ]
+
+
+@_backward.register_fake
+def _(do, q, k, v, o, lse, sink, *options):
+    return [torch.empty_like(t) for t in (q, k, v, sink) if t is not None]
+
+
+def _readable(q, k, v, sink, cu_q, cu_k):
+    q, k, v = map(readable, (q, k, v))
+    return q, k, v, None if sink is None else sink.contiguous(), cu_q, cu_k
+
+
+def _setup_context(ctx, inputs, output) -> None:
+    q, k, v, sink, cu_q, cu_k, *rest = inputs
+    o, lse = output
+    ctx.save_for_backward(q, k, v, o, lse, sink, cu_q, cu_k)
+    ctx.rest = rest
+    ctx.mark_non_differentiable(lse)
+
+
+def _differentiate(ctx, do, _):
+    q, k, v, o, lse, sink, cu_q, cu_k = ctx.saved_tensors
+    dq, dk, dv, *dsink = _backward(do, q, k, v, o, lse, sink, cu_q, cu_k, *ctx.rest)
+    return (dq, dk, dv, dsink[0] if dsink else None) + (None,) * (2 + len(ctx.rest))
+
+
+_forward.register_autograd(_differentiate, setup_context=_setup_context)
+
+
+def forward(q, k, v, sink, cu_q, cu_k, scale: float, softcap: float, signature):
+    """Returns the output and the logarithms of the rows' sums."""
+    return _forward(q, k, v, sink, cu_q, cu_k, scale, softcap, *signature)

@@ -1,0 +1,137 @@
+"""Shapes that a manifest requires of scratch buffers.
+
+The caller of a kernel allocates its scratch memory. The manifest says how large
+it must be: its requirements relate the extents of a scratch buffer to those of
+the other arguments (docs/Manifest.md).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from .errors import ManifestError
+from .manifest import Buffer, Expression, Kernel, Manifest, Requirement, evaluate
+
+_Place = Tuple[str, int]
+
+
+class Scratch(NamedTuple):
+    """The element type and the smallest shape of a scratch buffer."""
+
+    type: str
+    shape: Tuple[int, ...]
+
+
+def scratch_buffers(
+    manifest: Manifest,
+    shapes: Mapping[str, Tuple[int, ...]],
+    scalars: Optional[Mapping[str, int]] = None,
+) -> Dict[str, Scratch]:
+    """Returns the smallest scratch buffers that all kernels of `manifest` accept.
+
+    `shapes` holds the shape of each buffer argument that is not scratch, by
+    name; every other buffer of the manifest is scratch. `scalars` holds the
+    integer arguments that extents depend on, if there are any. Raises
+    ManifestError if the manifest does not determine an extent.
+    """
+    return _Solver(manifest, shapes, scalars or {}).solve()
+
+
+class _Solver:
+    """Finds extents one by one, each after those that its bounds depend on."""
+
+    def __init__(self, manifest, shapes, scalars):
+        self.shapes = {name: list(shape) for name, shape in shapes.items()}
+        self.scalars = scalars
+        self.buffers: Dict[str, Buffer] = {}
+        self.owners: Dict[str, Kernel] = {}
+        self.bounds: Dict[_Place, List[Tuple[Kernel, Requirement]]] = {}
+        for kernel in manifest.kernels:
+            for param in kernel.params:
+                if isinstance(param, Buffer) and param.name not in shapes:
+                    self.buffers.setdefault(param.name, param)
+                    self.owners.setdefault(param.name, kernel)
+                    self.shapes.setdefault(param.name, list(param.shape))
+            for requirement in kernel.requires:
+                place = (kernel.params[requirement.argument].name, requirement.dim)
+                if place[0] in self.buffers:
+                    self.bounds.setdefault(place, []).append((kernel, requirement))
+
+    def solve(self) -> Dict[str, Scratch]:
+        missing = [
+            (name, dim)
+            for name in self.buffers
+            for dim, extent in enumerate(self.shapes[name])
+            if extent is None
+        ]
+        while missing:
+            waiting = [place for place in missing if not self._find(place)]
+            if len(waiting) == len(missing):
+                name, dim = waiting[0]
+                raise ManifestError(
+                    f"the manifest does not determine extent {dim} of '{name}'"
+                )
+            missing = waiting
+        for name in self.buffers:
+            self._grow(name)
+        return {
+            name: Scratch(buffer.type, tuple(self.shapes[name]))
+            for name, buffer in self.buffers.items()
+        }
+
+    def _find(self, place: _Place) -> bool:
+        """Sets an extent; returns whether all that its bounds depend on is known."""
+        bounds = self.bounds.get(place, ())
+        lower, multiples, determined = 0, [], False
+        for kernel, requirement in bounds:
+            if not self._is_known(kernel, requirement.value):
+                return False
+            value = self._evaluate(kernel, requirement.value)
+            if requirement.relation == "multiple_of":
+                multiples.append(value)
+            elif requirement.relation != "at_most":
+                lower, determined = max(lower, value), True
+        if not determined:
+            return False
+        while any(lower % multiple for multiple in multiples if multiple):
+            lower += 1
+        self.shapes[place[0]][place[1]] = lower
+        return True
+
+    def _grow(self, name: str) -> None:
+        """Adds rows until a buffer with permuted elements holds whole blocks.
+
+        Only an extent that may exceed its bound can grow.
+        """
+        storage, shape = self.buffers[name].storage, self.shapes[name]
+        if storage is None or 0 in shape:
+            return
+        kernel = self.owners[name]
+        for dim in range(len(shape)):
+            relations = {r.relation for _, r in self.bounds.get((name, dim), ())}
+            if relations != {"at_least"}:
+                continue
+            rest = prod(shape) // shape[dim]
+            while (needed := self._evaluate(kernel, storage)) > prod(shape):
+                shape[dim] = -(-needed // rest)
+            return
+
+    def _is_known(self, kernel: Kernel, expression: Expression) -> bool:
+        if isinstance(expression, int):
+            return True
+        if expression[0] == "arg":
+            return kernel.params[expression[1]].name in self.scalars
+        if expression[0] == "dim":
+            shape = self.shapes[kernel.params[expression[1]].name]
+            return shape[expression[2]] is not None
+        return all(self._is_known(kernel, part) for part in expression[1:])
+
+    def _evaluate(self, kernel: Kernel, expression: Expression) -> int:
+        shapes, scalars = {}, {}
+        for position, param in enumerate(kernel.params):
+            if param.name in self.shapes:
+                shapes[position] = self.shapes[param.name]
+            elif param.name in self.scalars:
+                scalars[position] = self.scalars[param.name]
+        return evaluate(expression, shapes, scalars)
