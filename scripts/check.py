@@ -181,6 +181,20 @@ def check_fuzz(build):
     return Result(counts["passed"], counts["failed"])
 
 
+def check_numerics(build):
+    """Random tile programs on the CPU; needs NumPy."""
+    report = fresh(os.path.join(build, "numerics.json"))
+    environment = dict(os.environ)
+    environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
+    run([find_numpy(), os.path.join("test", "fuzz", "numerics.py"),
+         "--failures=" + os.path.join(build, "numerics-failures"),
+         "--report=" + report], env=environment)
+    counts = read_report(report)
+    if counts is None:
+        return Result(failed=1)
+    return Result(counts["passed"], counts["failed"], counts["skipped"])
+
+
 SUITES = [
     ("unit", "layout algebra and tables (GoogleTest)", check_unit),
     ("lit", "dialect, passes, tools, documents", check_lit),
@@ -190,6 +204,8 @@ SUITES = [
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
+    ("numerics", "random tile programs on the CPU, against float64",
+     check_numerics),
 ]
 
 

@@ -1,0 +1,226 @@
+"""Systematic programs: every operation at extents that are chosen, not drawn.
+
+Buffers have random strides and ragged ends, as those of random programs have.
+Several kernels form one module, so that few compilers are started.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from .generate import FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, Generator, Retry, prune
+from .program import Program
+from .runner import Job
+
+WARPS = (1, 2, 4, 8)
+ROWS = (1, 2, 4, 8, 16, 32, 64)
+COLUMNS = (8, 16, 32, 64, 128)
+#: Extents that no small power of two divides, beside each other and beside powers.
+ODD_COLUMNS = ((12, 60), (60, 12), (60, 68), (68, 100), (100, 60), (96, 80), (64, 100), (100, 64), (7, 13), (13, 8))
+ODD_ROWS = (3, 5, 7, 13, 24, 60)
+PRODUCTS = (16, 32, 48, 64, 80, 96, 112, 128)
+#: Kernels of one module.
+BATCH = 6
+
+#: Adds the operations of one case to a generator.
+Case = Callable[[Generator], None]
+
+
+def broadcasts(full: bool) -> Iterator[Case]:
+    """A reduction, and a broadcast to another extent: growing and shrinking."""
+    pairs = list(itertools.permutations(COLUMNS, 2)) + list(ODD_COLUMNS)
+    rows: Sequence[int] = range(1, 65) if full else ROWS
+    cases = [(r, c) for r in rows for c in pairs]
+    if not full:
+        cases += [(r, c) for r, c in zip(itertools.cycle(ODD_ROWS), pairs)]
+    for r, (c, to) in cases:
+        for axis in (0, 1):
+            yield lambda g, r=r, c=c, to=to, axis=axis: broadcast(g, r, c, to, axis)
+
+
+def broadcast(g: Generator, rows: int, columns: int, to: int, axis: int) -> None:
+    r, c, t = g.dim(rows), g.dim(columns), g.dim(to)
+    x = g.load((r, c) if axis == 1 else (c, r), "f32")
+    small = g.reduce_along(x, axis, "addf")
+    g.store(g.emit("broadcast", ((r, t) if axis == 1 else (t, r), "f32", None), [small],
+                   g.limit[small], dim=axis))
+
+
+def reductions(full: bool) -> Iterator[Case]:
+    shapes = list(itertools.product(ROWS, COLUMNS)) if full else list(
+        zip(itertools.cycle(ROWS), itertools.islice(itertools.cycle(COLUMNS), 35)))
+    shapes += [(60, 60), (68, 17), (7, 100), (13, 13), (1, 60), (100, 3)]
+    deep = [(2, 8, 16), (4, 4, 32), (3, 5, 7), (8, 1, 64), (1, 16, 12), (16, 16, 2)]
+    kinds = [("f32", k) for k in dict.fromkeys(FLOAT_REDUCTIONS)]
+    kinds += [("i32", k) for k in dict.fromkeys(INTEGER_REDUCTIONS)]
+    kinds += [("f16", "addf"), ("bf16", "maxnumf"), ("f16", "mulf"), ("i64", "addi")]
+    turn = itertools.cycle(kinds)
+    for shape in [*shapes, *deep]:
+        for axis in range(len(shape)):
+            for _ in range(len(kinds) if full else 1):
+                dtype, kind = next(turn)
+                yield lambda g, s=shape, a=axis, d=dtype, k=kind: reduction(g, s, a, d, k)
+
+
+def reduction(g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str) -> None:
+    x = g.load(tuple(g.dim(n) for n in shape), dtype)
+    g.store(g.reduce_along(x, axis, kind))
+
+
+def transposes(full: bool) -> Iterator[Case]:
+    shapes = [(r, c) for r in ROWS for c in COLUMNS][:: 1 if full else 3]
+    shapes += [(60, 60), (68, 100), (7, 13), (1, 13), (96, 20)]
+    deep = [(2, 8, 16), (3, 5, 7), (8, 1, 64), (16, 4, 12)]
+    turn = itertools.cycle(["f32", "f16", "i32", "bf16", "i64"])
+    for shape in shapes:
+        yield lambda g, s=shape, d=next(turn): transpose(g, s, (1, 0), d)
+    for shape in deep:
+        for order in list(itertools.permutations(range(3)))[1 :: 1 if full else 2]:
+            yield lambda g, s=shape, o=order, d=next(turn): transpose(g, s, o, d)
+
+
+def transpose(g: Generator, shape: Sequence[int], order: Tuple[int, ...], dtype: str) -> None:
+    dims = tuple(g.dim(n) for n in shape)
+    x = g.load(dims, dtype)
+    result = (tuple(dims[k] for k in order), dtype, None)
+    g.store(g.emit("transpose", result, [x], g.limit[x], order=order))
+
+
+def masks(full: bool) -> Iterator[Case]:
+    """iota along each dimension, a comparison and a select."""
+    shapes = [(r, c) for r in ROWS for c in COLUMNS][:: 1 if full else 4]
+    shapes += [(60, 60), (7, 100), (13, 68), (3, 4, 5), (2, 16, 32), (17,), (64,), (100,)]
+    for shape in shapes:
+        for axis in range(len(shape)):
+            yield lambda g, s=shape, a=axis: mask(g, s, a)
+
+
+def mask(g: Generator, shape: Sequence[int], axis: int) -> None:
+    dims = tuple(g.dim(n) for n in shape)
+    x = g.load(dims, "f32")
+    i = g.emit("iota", (dims, "i32", None), limit=128.0, dim=axis)
+    j = g.emit("iota", (dims, "i32", None), limit=128.0, dim=(axis + 1) % len(dims))
+    if len(dims) == 1:
+        j = g.constant((dims, "i32", None), shape[0] // 2)
+    seen = g.emit("compare", (dims, "i1", None), [i, j], 1.0, name="arith.cmpi", predicate="sle")
+    hidden = g.constant((dims, "f32", None), float("-inf"))
+    g.store(g.emit("select", (dims, "f32", None), [seen, x, hidden], g.limit[x]))
+    g.store(i)
+
+
+def loops(full: bool) -> Iterator[Case]:
+    """A sum that grows by a tile an iteration."""
+    shapes = [(r, c) for r in ROWS for c in COLUMNS][:: 1 if full else 2]
+    shapes += [(60, 20), (7, 13), (24, 96)]
+    for number, shape in enumerate(shapes):
+        for trips in (0, 1, 3) if full else ((0, 1, 3)[number % 3],):
+            yield lambda g, s=shape, t=trips: loop(g, s, t)
+
+
+def loop(g: Generator, shape: Sequence[int], trips: int) -> None:
+    from .program import Op, Region
+
+    dims = tuple(g.dim(n) for n in shape)
+    type = (dims, "f32", None)
+    start = g.load(dims, "f32")
+    step = g.draw.choice([None, *dims])
+    region = Region()
+    outer, g.ops = g.ops, region.ops
+    seen = len(g.visible)
+    g.loops.append(("i", step, trips))
+    carried = g.program.new(*type)
+    region.arguments.append(carried)
+    x = g.load(dims, "f32")
+    region.yields.append(g.emit("elementwise", type, [carried, x], 100.0, name="arith.addf"))
+    g.loops.pop()
+    g.ops = outer
+    del g.visible[seen:]
+    result = g.program.new(*type)
+    g.limit[result] = 100.0
+    attrs = {"variable": "i", "step": step, "trips": trips, "scalar": None}
+    g.ops.append(Op("for", [result], [start], attrs, [region]))
+    g.store(result)
+
+
+def dots(full: bool) -> Iterator[Case]:
+    cases = list(itertools.product(PRODUCTS, repeat=3))
+    if not full:
+        cases = cases[3::17]
+    cases += [(60, 60, 60), (20, 12, 24), (68, 100, 16), (64, 60, 64), (16, 7, 13), (1, 64, 64),
+              (48, 48, 20), (8, 8, 8)]
+    turn = itertools.cycle(["f16", "bf16"])
+    for m, n, k in cases:
+        for chained in (False, True) if full else (n <= 64 and m <= 64,):
+            yield lambda g, m=m, n=n, k=k, c=chained, d=next(turn): dot(g, m, n, k, c, d)
+
+
+def dot(g: Generator, m: int, n: int, k: int, chained: bool, dtype: str) -> None:
+    dm, dn, dk = g.dim(m), g.dim(n), g.dim(k)
+    a = g.load((dm, dk), dtype)
+    if g.draw.random() < 0.5:
+        b = g.load((dn, dk), dtype)
+        b = g.emit("transpose", ((dk, dn), dtype, None), [b], g.limit[b], order=(1, 0))
+    else:
+        b = g.load((dk, dn), dtype)
+    zero = g.constant(((dm, dn), "f32", None), 0.0)
+    s = g.emit("dot", ((dm, dn), "f32", None), [a, b, zero], 16.0 * k)
+    if chained:
+        p = g.cast(s, dtype)
+        b = g.load((dn, dk), dtype)
+        zero = g.constant(((dm, dk), "f32", None), 0.0)
+        s = g.emit("dot", ((dm, dk), "f32", None), [p, b, zero], 1e6)
+    g.store(s)
+
+
+SWEEPS: Dict[str, Callable[[bool], Iterator[Case]]] = {
+    "broadcast": broadcasts,
+    "reduce": reductions,
+    "transpose": transposes,
+    "mask": masks,
+    "loop": loops,
+    "dot": dots,
+}
+
+
+def build(case: Case, label: str, warps: int) -> Program:
+    draw = random.Random(label)
+    while True:
+        generator = Generator(draw)
+        generator.pinned = False
+        generator.program.warps = warps
+        try:
+            case(generator)
+        except Retry:
+            continue
+        prune(generator.program)
+        return generator.program
+
+
+def jobs(full: bool, chips: Sequence[str], names: Optional[Sequence[str]] = None) -> Iterator[Job]:
+    """All cases. In full each is compiled for all numbers of warps and all
+    chips; else these come in turn."""
+    for name, cases in SWEEPS.items():
+        if names and name not in names:
+            continue
+        variants = list(itertools.product(chips, WARPS))
+        waiting: Dict[str, List[Program]] = {chip: [] for chip in chips}
+        first: Dict[str, int] = {}
+        number = 0
+        for case in cases(full):
+            # Steps that share no factor with the number of variants reach all.
+            chosen = variants if full else [variants[number * 5 % len(variants)]]
+            for chip, warps in chosen:
+                program = build(case, f"{name}:{number}", warps)
+                batch = waiting[chip]
+                program.name = f"k{len(batch)}"
+                first.setdefault(chip, number)
+                batch.append(program)
+                if len(batch) == BATCH:
+                    yield Job(f"{name}:{first.pop(chip)}", batch, chip)
+                    waiting[chip] = []
+            number += 1
+        for chip, batch in waiting.items():
+            if batch:
+                yield Job(f"{name}:{first[chip]}", batch, chip)
