@@ -79,9 +79,17 @@ class Ours:
             variants = shape.backward_variants
             kv = next(iter(variants))
             if len(variants) > 1:
-                keys = shape.batch * shape.kv_heads * shape.length
                 properties = torch.cuda.get_device_properties("cuda")
-                kv = choose_kv_sum(keys, properties.multi_processor_count)
+                kv = choose_kv_sum(
+                    shape.batch,
+                    shape.heads,
+                    shape.kv_heads,
+                    shape.length,
+                    shape.length,
+                    shape.causal,
+                    None,
+                    properties.multi_processor_count,
+                )
             used = variants[kv]
             begin = time.perf_counter()
             self._gradients = _Gradients(problem, artifacts.load(used), self)

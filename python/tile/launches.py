@@ -17,6 +17,9 @@ from .tensors import Layout
 
 _PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
 
+#: Tensor maps that a kernel keeps for each of its parameters.
+_MAX_MAPS = 1024
+
 
 def _selector(places: Sequence[int]) -> Callable[[Sequence[Any]], Tuple[Any, ...]]:
     """Returns a function that takes these items of a sequence."""
@@ -63,17 +66,24 @@ class PreparedKernel:
             for _ in found:
                 addresses.append(base + fixed)
                 fixed += 8
-        self._first_map = len(addresses)
+        first_map = len(addresses)
         addresses += [0] * len(checked.maps)
         self._pointers = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
         self._pack = values.pack_into
         self._select = _selector(places)
         self._map_arguments = checked.maps
+        self._empty = any(arguments.empty for arguments in checked.maps)
         self._select_maps = _selector(
             [places[spec_map.argument] for spec_map in spec.tensor_maps]
         )
         self._mapped: Optional[tuple] = None
-        self._maps: List[_driver.TensorMap] = []
+        # Per tensor map: the position of its address in the array, and the maps
+        # of the tensors seen before, by address.
+        self._maps: List[Tuple[int, Dict[int, _driver.TensorMap]]] = [
+            (position, {}) for position in range(first_map, len(addresses))
+        ]
+        # The driver reads these maps at every launch.
+        self._current: List[_driver.TensorMap] = []
 
     def launch(
         self,
@@ -88,26 +98,32 @@ class PreparedKernel:
         if self._map_arguments:
             mapped = self._select_maps(values)
             if mapped != self._mapped:
-                self._encode(driver, context, mapped)
+                self._set_maps(driver, context, mapped)
         driver.launch(function, self.geometry, stream, self._pointers)
 
-    def _encode(self, driver: _driver.Driver, context: int, mapped: tuple) -> None:
+    def _set_maps(self, driver: _driver.Driver, context: int, mapped: tuple) -> None:
         """Sets the tensor maps to those of the tensors at these addresses."""
         self._mapped = None
-        maps = [
-            driver.encode_tensor_map(
-                spec.type,
-                driver.zeros(context) if spec.empty else address,
-                *spec[1:-1],
-            )
-            for spec, address in zip(self._map_arguments, mapped)
-        ]
-        for position, encoded in enumerate(maps):
-            self._pointers[self._first_map + position] = encoded.address
-        # The driver reads the maps at every launch.
-        self._maps = maps
-        # Zeros are those of one context.
-        if not any(spec.empty for spec in self._map_arguments):
+        current = []
+        pointers = self._pointers
+        for address, (position, known) in zip(mapped, self._maps):
+            encoded = known.get(address)
+            if encoded is None:
+                arguments = self._map_arguments[len(current)]
+                encoded = driver.encode_tensor_map(
+                    arguments.type,
+                    driver.zeros(context) if arguments.empty else address,
+                    *arguments[1:-1],
+                )
+                # The zeros that stand for a tensor are those of one context.
+                if not arguments.empty:
+                    if len(known) >= _MAX_MAPS:
+                        known.clear()
+                    known[address] = encoded
+            pointers[position] = encoded.address
+            current.append(encoded)
+        self._current = current
+        if not self._empty:
             self._mapped = mapped
 
 

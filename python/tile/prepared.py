@@ -32,7 +32,7 @@ CPU_CHIP_VARIABLE = "TILE_CPU_CHIP"
 _DEFAULT_CPU_CHIP = "sm_80"
 
 #: Processors that the choice of kernels assumes for tensors on the CPU.
-_CPU_PROCESSORS = 16
+_CPU_PROCESSORS = 132
 
 #: The arguments of forward and backward kernels, in the order of a launch.
 _FORWARD = (
@@ -162,7 +162,7 @@ class Forward:
         key = do.stride()
         backward = self._backward.get(key)
         if backward is None:
-            backward = _Backward(self, do, q, k, v)
+            backward = _Backward(self, do, q, k, v, cu_q)
             self._backward[key] = backward
         return backward.run(do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap)
 
@@ -170,13 +170,13 @@ class Forward:
 class _Backward:
     """The gradients of a `Forward` for gradients of its output with one layout."""
 
-    def __init__(self, forward: Forward, do, q, k, v):
+    def __init__(self, forward: Forward, do, q, k, v, cu_q):
         self._forward = forward
         signature = forward.signature
         self.variant = BackwardVariant(
             forward.variant,
             "kernel" if signature.deterministic else "atomic",
-            _choose_kv(q, k, signature, forward._packed),
+            _choose_kv(q, k, cu_q, forward.variant),
         )
         index = forward._index
         gradients = {name: _layout(torch.empty_like(t)) for name, t in
@@ -318,17 +318,29 @@ def _program(variant: AnyVariant, chip: str) -> Any:
     return Program(variant.ir(), chip, name=variant.name)
 
 
-def _choose_kv(q, k, signature: Signature, packed: bool) -> str:
+def _choose_kv(q, k, cu_q, variant: Variant) -> str:
     """Returns how the gradients of heads that share keys are summed."""
-    if q.shape[-2] == k.shape[-2]:
-        return "loop"
-    rows = k.shape[0] if packed else k.shape[0] * k.shape[1]
+    if cu_q is None:
+        sequences, queries, keys = q.shape[0], q.shape[1], k.shape[1]
+    else:
+        # The lengths are on the device; their means have to do.
+        sequences = max(cu_q.shape[0] - 1, 1)
+        queries, keys = q.shape[0] // sequences, k.shape[0] // sequences
     if q.is_cuda:
         properties = torch.cuda.get_device_properties(q.device)
         processors = properties.multi_processor_count
     else:
         processors = _CPU_PROCESSORS
-    return choose_kv_sum(rows * k.shape[-2], processors)
+    return choose_kv_sum(
+        sequences,
+        q.shape[-2],
+        k.shape[-2],
+        queries,
+        keys,
+        variant.causal,
+        variant.window,
+        processors,
+    )
 
 
 try:

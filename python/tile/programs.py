@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -22,15 +23,55 @@ DQ_SUMS = ("atomic", "kernel")
 KV_SUMS = ("loop", "separate", "atomic")
 
 
-#: Keys of one block of threads of the backward kernel; see choose_kv_sum.
+#: Keys of one block of threads of the backward kernel.
 _BLOCK_KEYS = 128
 
+#: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
+#: kernel whose blocks differ, in units of an average block, and the cost of
+#: writing and summing separate gradients, in visible queries. Fitted to an H200.
+_TAIL = 0.6
+_SUM_COST = 240
 
-def choose_kv_sum(keys: int, processors: int) -> str:
-    """How the gradients of `keys` keys, of all heads and sequences together, that
-    groups of heads share are best summed on a GPU of `processors`: by one block
-    that visits all heads of its group, if there are enough such blocks."""
-    return "loop" if keys >= 2 * processors * _BLOCK_KEYS else "separate"
+
+def choose_kv_sum(
+    sequences: int,
+    heads: int,
+    kv_heads: int,
+    queries: int,
+    keys: int,
+    causal: bool,
+    window: Optional[Tuple[int, int]],
+    processors: int,
+) -> str:
+    """Returns the faster way to sum dK and dV over the heads that share keys.
+
+    "loop": one block of threads visits all heads of its group. There are few
+    blocks, each with the work of a whole group, so that processors idle at the
+    end. "separate": one block for each head; another kernel sums their results,
+    which takes longer the fewer queries see a key. Where all blocks have equal
+    work, they run in whole waves. `queries` and `keys` are the lengths of one
+    sequence.
+    """
+    group = heads // max(kv_heads, 1)
+    if group <= 1:
+        return "loop"
+    visible = float(queries)
+    if causal and keys:
+        short = min(queries, keys)
+        visible = short * (1 - short / (2 * keys))
+    if window is not None and min(window) >= 0:
+        visible = min(visible, window[0] + window[1] + 1)
+
+    def waves(blocks: float) -> float:
+        if causal or window is not None:
+            return blocks / processors + _TAIL
+        return float(ceil(blocks / processors))
+
+    blocks = sequences * kv_heads * ceil(keys / _BLOCK_KEYS)
+    loop = group * waves(blocks)
+    summing = group * blocks / processors * _SUM_COST / max(visible, 1)
+    separate = waves(group * blocks) + summing
+    return "loop" if loop <= separate else "separate"
 
 
 @dataclass(frozen=True, order=True)

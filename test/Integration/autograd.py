@@ -27,6 +27,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "python")]
@@ -195,6 +196,18 @@ class Tests:
                 found[3][keys][None],
             ]
             check([*results[0], *results[1:]], *parts, options)
+
+    def test_sums_over_heads(self):
+        """Each way to sum dK and dV; keys are no multiple of any block."""
+        from tile import prepared
+        from tile.programs import KV_SUMS
+
+        for extra, kv in enumerate(KV_SUMS):
+            # Other shapes each time, since calls are prepared once.
+            q, k, v, do, options = self.make("grouped", 1, 20, 77 + extra)
+            with mock.patch.object(prepared, "choose_kv_sum", lambda *_: kv):
+                found = gradients(q, k, v, do, options)
+            check(found, q, k, v, do, options)
 
     def test_deterministic(self):
         import torch

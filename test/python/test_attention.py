@@ -13,7 +13,13 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import cases
 from tile import CompileError, compiler
-from tile.programs import Artifacts, Variant, attention_backward_ir, attention_ir
+from tile.programs import (
+    Artifacts,
+    Variant,
+    attention_backward_ir,
+    attention_ir,
+    choose_kv_sum,
+)
 
 
 def without_names(text):
@@ -94,6 +100,36 @@ class BackwardProgramTest(unittest.TestCase):
             attention_backward_ir(variant, kv="any")
         with self.assertRaisesRegex(ValueError, "sink is 'f64', must be"):
             Variant(64, 64, "f16", sink="f64").ir()
+
+
+class ChooseKVSumTest(unittest.TestCase):
+    def choose(self, sequences, heads, kv_heads, length, causal=True, **options):
+        window = options.get("window")
+        return choose_kv_sum(
+            sequences, heads, kv_heads, length, length, causal, window, 132
+        )
+
+    def test_without_groups_nothing_is_summed(self):
+        for length in (0, 1, 512, 1 << 17):
+            self.assertEqual(self.choose(1, 16, 16, length), "loop")
+            self.assertEqual(self.choose(0, 0, 0, length), "loop")
+
+    def test_few_blocks_are_separate(self):
+        # Measured on an H200: one block for each key head leaves it half empty.
+        self.assertEqual(self.choose(4, 8, 1, 4096), "separate")
+        self.assertEqual(self.choose(1, 8, 1, 512, causal=False), "separate")
+
+    def test_many_blocks_of_short_sequences_loop(self):
+        # Writing and summing costs more, the fewer queries see a key.
+        self.assertEqual(self.choose(64, 32, 4, 1024), "loop")
+        self.assertEqual(self.choose(4, 32, 8, 16384, window=(64, 0)), "loop")
+        self.assertEqual(self.choose(1, 64, 8, 16384), "separate")
+
+    def test_blocks_of_equal_work_run_in_waves(self):
+        # 132 blocks are one wave, 136 are two of which one is nearly empty.
+        self.assertEqual(self.choose(33, 32, 4, 128, causal=False), "loop")
+        self.assertEqual(self.choose(1, 32, 4, 33 * 128, causal=False), "loop")
+        self.assertEqual(self.choose(1, 32, 4, 34 * 128, causal=False), "separate")
 
 
 class CasesTest(unittest.TestCase):

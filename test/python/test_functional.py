@@ -1,0 +1,162 @@
+"""Tests of tile.attention's launches, against a fake driver.
+
+CPU tensors stand for those of a CUDA device. Needs PyTorch and the compiler;
+test/Integration/autograd.py tests the results.
+"""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fakes import FakeCuda
+from tile import compiler
+from tile.driver import Driver
+from tile.launcher import load
+
+try:
+    import torch
+
+    import tile
+    from tile import functional, prepared
+except ImportError:
+    torch = None
+
+_artifacts = tempfile.TemporaryDirectory()
+_paths = {}
+
+
+def artifact(variant):
+    """The PTX of a variant and its manifest, compiled once for all tests."""
+    if variant not in _paths:
+        base = Path(_artifacts.name, str(len(_paths)))
+        paths = [base.with_suffix(suffix) for suffix in (".mlir", ".ptx", ".json")]
+        paths[0].write_text(variant.ir())
+        compiler.translate(paths[0], "sm_90a", *paths[1:])
+        _paths[variant] = paths[1:]
+    return _paths[variant]
+
+
+@unittest.skipIf(torch is None, "no PyTorch")
+class FunctionalTest(unittest.TestCase):
+    def setUp(self):
+        self.cuda = FakeCuda()
+        self.driver = Driver(self.cuda)
+        self.variants = []
+        for cache in (functional._prepared, prepared._found):
+            patch = mock.patch.dict(cache, clear=True)
+            patch.start()
+            self.addCleanup(patch.stop)
+        patch = mock.patch.object(prepared, "_kernels", self.kernels)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def kernels(self, variant, device):
+        self.variants.append(variant)
+        return load(*artifact(variant), driver=self.driver)
+
+    def tensors(self, heads=4, kv_heads=2, sq=33, sk=77):
+        shapes = ((2, sq, heads, 64), (2, sk, kv_heads, 64), (2, sk, kv_heads, 64))
+        return [torch.randn(s).half().requires_grad_() for s in shapes]
+
+    def addresses(self, launch):
+        """The addresses that a launch passes, by name of the parameter."""
+        spec = next(
+            spec
+            for variant in self.variants
+            for spec in load(*artifact(variant)).manifest.kernels
+            if spec.name == launch.function
+        )
+        found, place = {}, 0
+        for param in spec.params:
+            if hasattr(param, "shape"):
+                found[param.name] = int.from_bytes(launch.params[place], "little")
+                place += param.shape.count(None) + param.strides.count(None)
+            place += 1
+        return found
+
+    def test_a_call_is_prepared_once(self):
+        q, k, v = self.tensors()
+        tile.attention(q, k, v, causal=True).sum().backward()
+        first = list(self.variants)
+        self.assertEqual(len(first), 2)
+        launches, maps = len(self.cuda.launches), len(self.cuda.tensor_maps)
+        self.assertGreaterEqual(launches, 3)
+        refuse = mock.Mock(side_effect=AssertionError("looked up again"))
+        with mock.patch.object(functional, "_check", refuse), mock.patch.object(
+            prepared.Forward, "__init__", refuse
+        ), mock.patch.object(prepared, "_Backward", refuse):
+            tile.attention(q, k, v, causal=True, scale=0.5).sum().backward()
+            with torch.no_grad():
+                tile.attention(q, k, v, causal=True, scale=0.25)
+        self.assertEqual(self.variants, first)
+        self.assertEqual(len(self.cuda.launches), 2 * launches + 1)
+        # Inputs are where they were: only results and scratch may need maps.
+        for encoded in self.cuda.tensor_maps[maps:]:
+            self.assertNotIn(encoded[1], {t.data_ptr() for t in (q, k, v)})
+
+    def test_kernels_get_the_tensors(self):
+        q, k, v = self.tensors()
+        o = tile.attention(q, k, v)
+        forward = self.addresses(self.cuda.launches[-1])
+        self.assertEqual(forward["q"], q.data_ptr())
+        self.assertEqual(forward["k"], k.data_ptr())
+        self.assertEqual(forward["v"], v.data_ptr())
+        self.assertEqual(forward["o"], o.data_ptr())
+        before = len(self.cuda.launches)
+        do = torch.ones_like(o)
+        found = torch.autograd.grad(o, (q, k, v), do)
+        # Separate sums of dK and dV: the key heads are too few for a GPU.
+        self.assertEqual(self.variants[-1].kv, "separate")
+        for launch in self.cuda.launches[before:]:
+            got = self.addresses(launch)
+            self.assertEqual(got["o"], o.data_ptr())
+            self.assertEqual(got["lse"], forward["lse"])
+            self.assertEqual([got[f"d{x}"] for x in "qkv"], [g.data_ptr() for g in found])
+            self.assertEqual(got["do"] % 16, 0)
+            # Scratch buffers share an allocation and do not overlap.
+            stats, dq, dk, dv = (
+                got[name] for name in ("stats", "dq_acc", "dk_acc", "dv_acc")
+            )
+            self.assertEqual({stats % 16, dq % 16, dk % 16, dv % 16}, {0})
+            self.assertGreaterEqual(dq - stats, 2 * 4 * 2 * 48 * 4)
+            self.assertGreaterEqual(dk - dq, 2 * 33 * 4 * 64 * 4)
+            self.assertGreaterEqual(dv - dk, 2 * 77 * 4 * 64 * 4)
+
+    def test_what_changes_kernels_or_sizes_is_prepared_again(self):
+        q, k, v = self.tensors()
+        calls = [
+            lambda: tile.attention(q, k, v),
+            lambda: tile.attention(q, k, v, causal=True),
+            lambda: tile.attention(q, k, v, window=(5, 0)),
+            lambda: tile.attention(q, k, v, softcap=5.0),
+            lambda: tile.attention(q, k, v, sink=torch.zeros(4)),
+            lambda: tile.attention(q[:, :20], k, v),
+            lambda: tile.attention(q, k[:, :, :1], v[:, :, :1]),
+        ]
+        for _ in range(2):
+            for call in calls:
+                call()
+        self.assertEqual(len(functional._prepared), len(calls))
+        self.assertEqual(len(self.variants), len(calls))
+
+    def test_lists_as_windows_and_numbers_as_flags(self):
+        q, k, v = self.tensors()
+        tile.attention(q, k, v, window=[5, 0], causal=1)
+        tile.attention(q, k, v, window=(5, 0), causal=True)
+        self.assertEqual(len(self.variants), 1)
+
+    def test_nothing_is_launched_for_no_rows(self):
+        for sq, heads in ((0, 4), (9, 0)):
+            q, k, v = self.tensors(sq=sq, heads=heads, kv_heads=heads)
+            o = tile.attention(q, k, v)
+            self.assertEqual(o.shape, q.shape)
+        self.assertEqual((self.variants, self.cuda.launches), ([], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
