@@ -204,9 +204,9 @@ Side::findAlignmentLimit(int64_t width) const {
   int64_t bytes = type.getElementBits() / 8;
   // The compiler aligns shared buffers for the widest access.
   if (!type.isShared() && width * bytes > type.getAlignment())
-    return Limit("width-alignment",
-                 "the base is only known to be aligned to " +
-                     std::to_string(type.getAlignment()) + " bytes");
+    return Limit("width-alignment", "the base is only known to be aligned to " +
+                                        std::to_string(type.getAlignment()) +
+                                        " bytes");
   for (unsigned dim = 0; dim < operand.indices.size(); ++dim) {
     std::string what;
     int64_t divisor = startDivisor(dim, what);

@@ -35,8 +35,8 @@ int tileCheckLaunch(const char *manifest, const char *kernel,
   };
   llvm::Expected<llvm::json::Value> json = llvm::json::parse(manifest);
   if (!json)
-    return fail(message, "the manifest is no JSON: " +
-                             llvm::toString(json.takeError()));
+    return fail(message,
+                "the manifest is no JSON: " + llvm::toString(json.takeError()));
   llvm::Expected<std::vector<KernelSpec>> kernels = parseManifest(*json);
   if (!kernels)
     return failWith(kernels.takeError());

@@ -10,7 +10,8 @@ using namespace tile;
 BufferParts::BufferParts(BufferType type, ValueRange parts)
     : type(type), memory(parts[0]), offset(parts[1]) {
   parts = parts.drop_front(2);
-  auto take = [&](ArrayRef<int64_t> numbers, SmallVectorImpl<Value> &values) {
+  auto readDynamic = [&](ArrayRef<int64_t> numbers,
+                         SmallVectorImpl<Value> &values) {
     for (int64_t number : numbers) {
       bool dynamic = number == kDynamic;
       values.push_back(dynamic ? parts.front() : Value());
@@ -18,9 +19,9 @@ BufferParts::BufferParts(BufferType type, ValueRange parts)
         parts = parts.drop_front();
     }
   };
-  take(type.getShape(), extents);
+  readDynamic(type.getShape(), extents);
   if (auto strided = dyn_cast<StridedAttr>(type.getLayout()))
-    take(strided.getStrides(), strides);
+    readDynamic(strided.getStrides(), strides);
 }
 
 SmallVector<Value> BufferParts::slice(Value newOffset,

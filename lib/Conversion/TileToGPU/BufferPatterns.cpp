@@ -74,9 +74,8 @@ struct NarrowPattern : MemoryPattern<NarrowOp> {
     BufferParts buffer(op.getSource().getType(), adaptor.getSource());
     unsigned dim = op.getDim();
     Value start = adaptor.getStart().front();
-    Value offset =
-        arith::AddIOp::create(rewriter, loc, buffer.offset,
-                              buffer.scale(rewriter, loc, start, dim));
+    Value offset = arith::AddIOp::create(
+        rewriter, loc, buffer.offset, buffer.scale(rewriter, loc, start, dim));
     buffer.extents[dim] = adaptor.getLength().front();
     SmallVector<bool> all(buffer.type.getRank(), true);
     rewriter.replaceOpWithMultiple(op, {buffer.slice(offset, all)});
@@ -151,7 +150,8 @@ struct BarrierPattern : MemoryPattern<BarrierOp> {
 void tile::populateBufferPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns,
                                   const Chip &chip) {
-  patterns.add<AllocPattern, BarrierPattern, CommitGroupPattern, DimPattern,
-               LoadScalarPattern, NarrowPattern, SlicePattern, WaitGroupPattern>(
-      converter, patterns.getContext(), chip);
+  patterns
+      .add<AllocPattern, BarrierPattern, CommitGroupPattern, DimPattern,
+           LoadScalarPattern, NarrowPattern, SlicePattern, WaitGroupPattern>(
+          converter, patterns.getContext(), chip);
 }

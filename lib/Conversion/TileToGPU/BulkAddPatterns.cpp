@@ -18,20 +18,19 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     if (!chip.bulkCopy)
-      return op.emitOpError() << chip.name << " has no copy engine";
+      return op.emitOpError() << chip.name << " has no TMA";
     BufferParts source(op.getSource().getType(), adaptor.getSource());
     BufferParts dest(op.getDest().getType(), adaptor.getDest());
     SmallVector<Value> indices = single(adaptor.getIndices());
     BulkRuns runs = findBulkRuns(source.type, memoryOperand(dest, indices));
     if (!runs.obstacle.empty())
-      return op.emitOpError()
-             << "cannot be done by the copy engine: " << runs.obstacle;
+      return op.emitOpError() << "cannot be done by TMA: " << runs.obstacle;
     // Runs start at multiples of 16 bytes from the start of the source.
     int64_t bytes =
         knownDivisor(source.offset) * source.type.getElementBits() / 8;
     if (bytes % kBulkBytes != 0)
       return op.emitOpError()
-             << "cannot be done by the copy engine: its source "
+             << "cannot be done by TMA: its source "
                 "is known to begin at a multiple of "
              << bytes << " bytes, which must be " << kBulkBytes;
     GlobalAccess access(rewriter, loc, runs.order, dest, indices);

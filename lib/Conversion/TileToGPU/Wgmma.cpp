@@ -49,15 +49,16 @@ public:
   /// Sets the address: `parts` are the memref and the offset of the buffer. If
   /// `first` is not null, it is the distance to the elements of this warpgroup,
   /// in elements.
-  void place(OpBuilder &builder, Location loc, ValueRange parts, Value first) {
+  void setAddress(OpBuilder &builder, Location loc, ValueRange parts,
+                  Value first) {
     memory = parts[0];
     index = parts[1];
     if (first)
       index = arith::AddIOp::create(builder, loc, index, first);
   }
   /// Emits the matrix descriptor of the elements from (mn, k) on.
-  Value describe(OpBuilder &builder, Location loc, int64_t mn,
-                 int64_t k) const {
+  Value emitDescriptor(OpBuilder &builder, Location loc, int64_t mn,
+                       int64_t k) const {
     return tile::gpu::MatrixDescriptorOp::create(
         builder, loc, builder.getI64Type(), memory, index,
         builder.getI64IntegerAttr(descriptor->bits()),
@@ -135,7 +136,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
                                             constantI32(rewriter, loc, groups));
       column = scaled(rewriter, loc, number, step);
     }
-    b->place(rewriter, loc, adaptor.getB(), column);
+    b->setAddress(rewriter, loc, adaptor.getB(), column);
     FailureOr<SharedOperand> a;
     if (sharedA) {
       a = SharedOperand::get(op, 0, kRows, mma.k);
@@ -157,7 +158,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
                                           constantI32(rewriter, loc, groups));
         row = scaled(rewriter, loc, number, step);
       }
-      a->place(rewriter, loc, adaptor.getA(), row);
+      a->setAddress(rewriter, loc, adaptor.getA(), row);
     }
 
     auto slice = [&](Value tile, int64_t first, int64_t size) -> Value {
@@ -192,10 +193,11 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
         for (int64_t part = 0; part < parts; ++part) {
           Value aValue =
               sharedA
-                  ? a->describe(rewriter, loc, block * groups * kRows,
-                                k * mma.k)
+                  ? a->emitDescriptor(rewriter, loc, block * groups * kRows,
+                                      k * mma.k)
                   : slice(aTile, (block * steps + k) * aRegisters, aRegisters);
-          Value bValue = b->describe(rewriter, loc, part * columns, k * mma.k);
+          Value bValue =
+              b->emitDescriptor(rewriter, loc, part * columns, k * mma.k);
           Value &acc = accumulators[block * parts + part];
           acc = tile::gpu::WgmmaOp::create(
               rewriter, loc, acc.getType(), mma.name, aValue, bValue, acc,

@@ -11,7 +11,7 @@ tile.kernel @swizzled(%g: !g) attributes {num_warps = 4 : i32} {
   tile.warp_roles warps = [4, 1] {
     %a = arith.constant 0 : i32
   }, {
-    // expected-error @below {{'tile.bulk_add' op cannot be done by the copy engine: the tile is swizzled}}
+    // expected-error @below {{'tile.bulk_add' op cannot be done by TMA: the tile is swizzled}}
     // expected-error @below {{failed to legalize operation 'tile.bulk_add'}}
     tile.bulk_add %t, %g[%c0, %c0] : !t, !g
   }
@@ -29,7 +29,7 @@ tile.kernel @unaligned(%g: !g) attributes {num_warps = 4 : i32} {
   tile.warp_roles warps = [4, 1] {
     %a = arith.constant 0 : i32
   }, {
-    // expected-error @below {{'tile.bulk_add' op cannot be done by the copy engine: width 4 -> }}
+    // expected-error @below {{'tile.bulk_add' op cannot be done by TMA: width 4 -> }}
     // expected-error @below {{failed to legalize operation 'tile.bulk_add'}}
     tile.bulk_add %t, %g[%c0, %c0] : !t, !g
   }
@@ -47,7 +47,7 @@ tile.kernel @padded(%g: !g) attributes {num_warps = 4 : i32} {
   tile.warp_roles warps = [4, 1] {
     %a = arith.constant 0 : i32
   }, {
-    // expected-error @below {{'tile.bulk_add' op cannot be done by the copy engine: the tile is not stored without gaps}}
+    // expected-error @below {{'tile.bulk_add' op cannot be done by TMA: the tile is not stored without gaps}}
     // expected-error @below {{failed to legalize operation 'tile.bulk_add'}}
     tile.bulk_add %t, %g[%c0, %c0] : !t, !g
   }
@@ -55,7 +55,7 @@ tile.kernel @padded(%g: !g) attributes {num_warps = 4 : i32} {
 
 // -----
 
-// Slots of a ring with gaps in between: the second begins 8 bytes after a multiple of 16.
+// The slots of this ring have gaps: the second starts 8 bytes after a multiple of 16.
 !g = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !ring = !tile.buffer<3x16x64xf32, #tile.strided<[1026, 64, 1]>, shared>
 !t = !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, shared>
@@ -72,7 +72,7 @@ tile.kernel @odd_ring(%g: !g, %slot: index) attributes {num_warps = 4 : i32} {
     %good = tile.slice %ring[%even, *, *] : !ring to !t
     tile.bulk_add %good, %g[%c0, %c0] : !t, !g
     %t = tile.slice %ring[%slot, *, *] : !ring to !t
-    // expected-error @below {{'tile.bulk_add' op cannot be done by the copy engine: its source is known to begin at a multiple of 8 bytes, which must be 16}}
+    // expected-error @below {{'tile.bulk_add' op cannot be done by TMA: its source is known to begin at a multiple of 8 bytes, which must be 16}}
     // expected-error @below {{failed to legalize operation 'tile.bulk_add'}}
     tile.bulk_add %t, %g[%c0, %c0] : !t, !g
   }

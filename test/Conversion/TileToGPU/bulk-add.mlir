@@ -1,11 +1,11 @@
-// What the copy engine adds at once: neighbours in both buffers, inside the
-// extents or stored as a whole.
+// One bulk reduction adds a run that is contiguous in both buffers and is either
+// inside the extents or in a block that is stored as a whole.
 //
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize,canonicalize,cse)' \
 // RUN:   | FileCheck %s
 // RUN: not tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_89},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize)' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OLD
-// OLD: error: 'tile.bulk_add' op sm_89 has no copy engine
+// OLD: error: 'tile.bulk_add' op sm_89 has no TMA
 
 !rows = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !all = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
@@ -26,15 +26,15 @@ tile.kernel @add(%rows: !rows, %all: !all, %map: !map, %n: index) attributes {nu
   tile.warp_roles warps = [4, 1] {
     %a = arith.constant 0 : i32
   }, {
-    // A row each where the distance between rows is not known.
+    // One row per run, because the distance between rows is unknown.
     // CHECK-COUNT-16: tile_gpu.bulk_add {{.*}}, 64 if %{{[0-9]+}} :
     // CHECK-NEXT: tile_gpu.bulk_commit
     tile.bulk_add %p, %rows[%i, %c0] : !plain, !rows
-    // All where it is, and all rows exist.
+    // One run for the whole tile: the distance is known and all rows exist.
     // CHECK-NEXT: tile_gpu.bulk_add {{.*}}, 1024 if %true
     // CHECK-NEXT: tile_gpu.bulk_commit
     tile.bulk_add %p, %all[%c0, %c0] : !plain, !all
-    // Eight rows each, of which some may not exist.
+    // Eight rows per run, some of which may not exist.
     // CHECK-COUNT-2: tile_gpu.bulk_add {{.*}}, 512 if %{{[0-9]+}} :
     // CHECK-NEXT: tile_gpu.bulk_commit
     tile.bulk_add %s, %map[%i, %c0] : !staged, !map

@@ -146,7 +146,7 @@ tile.kernel @add_from_memory(%c: !c) attributes {num_warps = 4 : i32} {
 tile.kernel @add_elements(%c: !c) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %t = tile.alloc : !tile
-  // expected-error @below {{'tile.bulk_add' op adds floats to such of the same type, got 'f32' and 'f16'}}
+  // expected-error @below {{'tile.bulk_add' op adds float elements to those of the same type, got 'f32' and 'f16'}}
   tile.bulk_add %t, %c[%c0, %c0] : !tile, !c
 }
 
@@ -168,7 +168,7 @@ tile.kernel @add_rank(%c: !c) attributes {num_warps = 4 : i32} {
 tile.kernel @add_by_all(%c: !c) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %t = tile.alloc : !tile
-  // expected-error @below {{'tile.bulk_add' op is for one thread: for a role but the first}}
+  // expected-error @below {{'tile.bulk_add' op needs a role of one thread, which is any role but the first}}
   tile.bulk_add %t, %c[%c0, %c0] : !tile, !c
 }
 

@@ -29,7 +29,7 @@ tile.kernel @slice(%a: !rows) {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %row = tile.slice %a[%c1, *] : !rows to !row
-  // expected-error @below {{'tile.require' op is about a buffer that is no argument of the kernel}}
+  // expected-error @below {{'tile.require' op needs a buffer that is an argument of the kernel}}
   tile.require %row[0] equal %c1, "one" : !row
 }
 

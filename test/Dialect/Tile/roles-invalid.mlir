@@ -188,7 +188,7 @@ tile.kernel @async_dot() {
   tile.grid %c1, %c1, %c1
   %a = arith.constant dense<0.0> : tensor<64x64xf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-error @below {{'tile.dot' op is asynchronous, which only products of wgmma are}}
+  // expected-error @below {{'tile.dot' op is asynchronous, which requires a wgmma instruction}}
   %d = tile.dot async %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
 }
 
@@ -198,7 +198,7 @@ tile.kernel @one_group() attributes {num_warps = 4 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   tile.warp_roles warps = [4, 4] {
-    // expected-error @below {{'tile.await_turn' op is for two or more groups of 4 warps; the role has 4 warps}}
+    // expected-error @below {{'tile.await_turn' op needs two or more warpgroups of 4 warps; the role has 4 warps}}
     tile.await_turn
     tile.pass_turn
   }, {
@@ -213,7 +213,7 @@ tile.kernel @turn_in_turn() attributes {num_warps = 8 : i32} {
   tile.grid %c1, %c1, %c1
   tile.warp_roles warps = [8, 4] {
     tile.await_turn
-    // expected-error @below {{'tile.await_turn' op begins a turn in a turn}}
+    // expected-error @below {{'tile.await_turn' op begins a turn inside another turn}}
     tile.await_turn
     tile.pass_turn
   }, {
@@ -227,7 +227,7 @@ tile.kernel @no_turn() attributes {num_warps = 8 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   tile.warp_roles warps = [8, 4] {
-    // expected-error @below {{'tile.pass_turn' op ends no turn of its block}}
+    // expected-error @below {{'tile.pass_turn' op ends a turn that does not begin in its block}}
     tile.pass_turn
   }, {
     %b = arith.constant 0 : i32
@@ -255,7 +255,7 @@ tile.kernel @turn_of_another_role() attributes {num_warps = 8 : i32} {
   tile.warp_roles warps = [8, 4] {
     %a = arith.constant 0 : i32
   }, {
-    // expected-error @below {{'tile.await_turn' op is for the first role}}
+    // expected-error @below {{'tile.await_turn' op must be in the first role}}
     tile.await_turn
     tile.pass_turn
   }

@@ -78,7 +78,7 @@ func.func @dot_instruction(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tens
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
 
 func.func @dot_half_laid_out(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, #mma>) {
-  // expected-error@+1 {{'tile.dot' op mixes a laid-out tile with one that is not}}
+  // expected-error@+1 {{'tile.dot' op mixes a tile with a layout and one without}}
   %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf32, #mma>
   return
 }
@@ -89,7 +89,7 @@ func.func @dot_half_laid_out(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: te
 #dot_a = #tile.dot_operand<0, #mma>
 
 func.func @dot_b_not_laid_out(%a: tensor<16x16xf16, #dot_a>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, #mma>) {
-  // expected-error@+1 {{'tile.dot' op mixes a laid-out tile with one that is not}}
+  // expected-error@+1 {{'tile.dot' op mixes a tile with a layout and one without}}
   %d = tile.dot %a, %b, %c : tensor<16x16xf16, #dot_a>, tensor<16x8xf16> -> tensor<16x8xf32, #mma>
   return
 }
@@ -268,7 +268,7 @@ func.func @reduce_integer(%s: tensor<16x8xf32>) {
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
 
 func.func @reduce_half_laid_out(%s: tensor<16x8xf32, #mma>) {
-  // expected-error@+1 {{'tile.reduce' op mixes a laid-out tile with one that is not}}
+  // expected-error@+1 {{'tile.reduce' op mixes a tile with a layout and one without}}
   %r = tile.reduce addf %s along 1 : tensor<16x8xf32, #mma> -> tensor<16xf32>
   return
 }
@@ -478,7 +478,7 @@ func.func @transpose_element(%s: tensor<16x8xf16>) {
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
 
 func.func @transpose_half_laid_out(%s: tensor<16x8xf32, #mma>) {
-  // expected-error@+1 {{'tile.transpose' op mixes a laid-out tile with one that is not}}
+  // expected-error@+1 {{'tile.transpose' op mixes a tile with a layout and one without}}
   %r = tile.transpose %s [1, 0] : tensor<16x8xf32, #mma> -> tensor<8x16xf32>
   return
 }

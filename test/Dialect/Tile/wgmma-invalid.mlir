@@ -39,7 +39,7 @@ func.func @b_in_global_memory(%a: tensor<64x16xf16, #dot_a>, %b: !g, %c: tensor<
 !s = !tile.buffer<16x16xf16, #tile.swizzle<32>, shared>
 
 func.func @mixed(%a: tensor<64x16xf16>, %b: !s, %c: tensor<64x16xf32>) {
-  // expected-error@+1 {{'tile.dot' op mixes a laid-out tile with one that is not}}
+  // expected-error@+1 {{'tile.dot' op mixes a tile with a layout and one without}}
   %d = tile.dot %a, %b, %c : tensor<64x16xf16>, !s -> tensor<64x16xf32>
   return
 }

@@ -17,7 +17,8 @@ using namespace tile;
 /// access to the argument in errors, for example "copies from".
 static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
   if (bool(op.getStart()) != bool(op.getLength()))
-    return op->emitOpError("has a part of the rows with no start or no length");
+    return op->emitOpError(
+        "needs both a start and a length of its range of rows");
   BufferType argument = op.getArgument().getType(), tile = op.getTileType();
   auto block = dyn_cast<BlockArgument>(op.getArgument());
   if (!block || !isa<KernelOp>(block.getOwner()->getParentOp()))
@@ -209,8 +210,9 @@ LogicalResult BulkAddOp::verify() {
   if (!source.isShared() || dest.isShared())
     return emitOpError("adds a shared buffer to a global one");
   if (!isa<FloatType>(element) || element != dest.getElementType())
-    return emitOpError() << "adds floats to such of the same type, got "
-                         << element << " and " << dest.getElementType();
+    return emitOpError()
+           << "adds float elements to those of the same type, got " << element
+           << " and " << dest.getElementType();
   if (source.getRank() != dest.getRank() ||
       int64_t(getIndices().size()) != dest.getRank())
     return emitOpError() << "adds a tile of rank " << source.getRank() << " at "
@@ -218,7 +220,8 @@ LogicalResult BulkAddOp::verify() {
                          << " indices to a buffer of rank " << dest.getRank();
   auto roles = (*this)->getParentOfType<WarpRolesOp>();
   if (!roles || roles.getRoles().front().isAncestor((*this)->getParentRegion()))
-    return emitOpError("is for one thread: for a role but the first");
+    return emitOpError(
+        "needs a role of one thread, which is any role but the first");
   return success();
 }
 

@@ -141,7 +141,7 @@ LogicalResult GridOp::verify() {
 LogicalResult RequireOp::verify() {
   int64_t dim = getDim(), rank = getBuffer().getType().getRank();
   if (!isa<BlockArgument>(getBuffer()))
-    return emitOpError("is about a buffer that is no argument of the kernel");
+    return emitOpError("needs a buffer that is an argument of the kernel");
   if (dim < 0 || dim >= rank)
     return emitOpError() << "dimension " << dim
                          << " does not exist in a buffer of rank " << rank;

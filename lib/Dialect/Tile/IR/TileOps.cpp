@@ -95,7 +95,7 @@ static void addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
 static LogicalResult verifyBothLaidOut(Operation *op, Type first, Type second) {
   if (!getLayoutAttr(first) == !getLayoutAttr(second))
     return success();
-  return op->emitOpError() << "mixes a laid-out tile with one that is not";
+  return op->emitOpError() << "mixes a tile with a layout and one without";
 }
 
 /// Verifies that two layouts of one shape are the same function.
@@ -453,11 +453,11 @@ LogicalResult DotOp::verify() {
     if (buffer && !buffer.isShared())
       return emitOpError("multiplies buffers in shared memory only");
     if (bool(buffer || getLayoutAttr(type)) != bool(layout))
-      return emitOpError() << "mixes a laid-out tile with one that is not";
+      return emitOpError() << "mixes a tile with a layout and one without";
   }
   auto mma = dyn_cast_or_null<MmaAttr>(layout);
   if (getAsync() && !(mma && mma.getMma().kind == MmaKind::Wgmma))
-    return emitOpError("is asynchronous, which only products of wgmma are");
+    return emitOpError("is asynchronous, which requires a wgmma instruction");
   if (!layout)
     return success();
   if (!mma)

@@ -24,11 +24,12 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
           continue;
         first = first ? first : &op;
         if (&role != &roles.getRoles().front())
-          return op.emitOpError("is for the first role"),
+          return op.emitOpError("must be in the first role"),
                  WalkResult::interrupt();
         if (isa<AwaitTurnOp>(op) == (open != nullptr))
-          return op.emitOpError(open ? "begins a turn in a turn"
-                                     : "ends no turn of its block"),
+          return op.emitOpError(
+                     open ? "begins a turn inside another turn"
+                          : "ends a turn that does not begin in its block"),
                  WalkResult::interrupt();
         open = open ? nullptr : &op;
       }
@@ -45,7 +46,7 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
   int64_t warps = roles.getWarps().front();
   if (warps % 4 != 0 || warps / 4 < 2)
     return first->emitOpError()
-           << "is for two or more groups of 4 warps; the role has " << warps
+           << "needs two or more warpgroups of 4 warps; the role has " << warps
            << " warps";
   // The hardware has 16 named barriers (PTX ISA, "bar"). Barrier 0 is that of
   // the block; each role has one, and each warpgroup has one.
@@ -107,7 +108,7 @@ LogicalResult WarpRolesOp::verify() {
                            << share * all * 32 << ", " << share << " each";
   }
   if (llvm::range_size(kernel.getBody().front().getOps<WarpRolesOp>()) != 1)
-    return emitOpError("a kernel gives its warps roles once");
+    return emitOpError("a kernel may have only one tile.warp_roles");
   for (Region &role : getRoles().drop_front()) {
     WalkResult result = role.walk([&](Operation *op) {
       auto isTile = [](Type type) { return isa<RankedTensorType>(type); };

@@ -26,8 +26,9 @@ static void decompose(ReduceOp reduce, int64_t warps) {
   auto source = cast<RankedTensorType>(reduce.getSource().getType());
   auto result = cast<RankedTensorType>(reduce.getType());
   int64_t dim = reduce.getDim();
-  remark::missed(loc, remark::RemarkOpts::name("reduction-through-shared-memory")
-                          .category("tile-decompose-reductions"))
+  remark::missed(loc,
+                 remark::RemarkOpts::name("reduction-through-shared-memory")
+                     .category("tile-decompose-reductions"))
       << remark::reason("reduction through shared memory: {0} warps share the "
                         "elements along dimension {1}",
                         warps, dim);
