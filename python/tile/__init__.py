@@ -1,4 +1,4 @@
-"""Load and launch kernels that the tile compiler made.
+"""Loads and launches kernels that the tile compiler makes.
 
     import tile
 
@@ -6,10 +6,10 @@
     module["attention"](q, k, v, o, lse, scale)
 
 Tensors are PyTorch's, CuPy's or any with `__cuda_array_interface__`. Every
-argument is checked against the manifest before anything is launched; a misfit
-is a `tile.ArgumentError`. `tile.compile` runs the compiler first. `tile.run`
-needs no GPU: it runs what was compiled for one on the CPU, on NumPy arrays.
-The package needs nothing but the CUDA driver, or for `tile.run` NumPy;
+argument is checked against the manifest before anything is launched; an argument
+that does not fit is a `tile.ArgumentError`. `tile.compile` runs the compiler
+first. `tile.run` needs no GPU: it runs compiled kernels on the CPU. The package
+needs only the CUDA driver, or NumPy or PyTorch for `tile.run`;
 `tile.attention`, a differentiable function of tensors, needs PyTorch.
 """
 
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Only here, so that the package does without PyTorch.
+    # Imported here because the rest of the package does not need PyTorch.
     if name == "attention":
         from .functional import attention
 

@@ -30,7 +30,7 @@ from .launcher import Module, load
 #: Names the folder of the cache; without it, tile in the user's cache folder.
 ENVIRONMENT_VARIABLE = "TILE_CACHE_DIR"
 
-#: Names a pack, which is searched before the compiler is.
+#: Names a pack, which is searched first.
 PACK_VARIABLE = "TILE_PACK_DIR"
 
 #: Changes whenever an entry's files do.
@@ -193,7 +193,7 @@ def compile_entry(
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Keeps other processes and threads out, where the system has locks."""
+    """Keeps other processes and threads out if the system has locks."""
     descriptor: Optional[int] = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         try:

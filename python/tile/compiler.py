@@ -13,7 +13,7 @@ from . import driver as _driver
 from .errors import CompileError
 from .launcher import Module, load
 
-#: Names the tile-translate to run, before PATH and the build tree.
+#: Names the tile-translate to run; it comes before PATH and the build tree.
 ENVIRONMENT_VARIABLE = "TILE_TRANSLATE"
 
 _EXECUTABLE = "tile-translate"
@@ -23,10 +23,10 @@ _CHIPS = {(8, 0): "sm_80", (8, 6): "sm_80", (8, 9): "sm_89", (9, 0): "sm_90a"}
 
 
 def find_tile_translate() -> str:
-    """The path of tile-translate.
+    """Returns the path of tile-translate.
 
-    It is $TILE_TRANSLATE, else the one on PATH, else build/bin beside the
-    source tree of this package. Raises CompileError where there is none.
+    It is $TILE_TRANSLATE, else the one on PATH, else the one in build/bin
+    beside the source tree of this package. Raises CompileError if there is none.
     """
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
@@ -47,10 +47,10 @@ def find_tile_translate() -> str:
 
 
 def chip_for(capability: Tuple[int, int]) -> str:
-    """The chip to compile for on a device of this compute capability.
+    """Returns the chip to compile for on a device of this compute capability.
 
-    Devices without an entry of their own get sm_80 PTX, which the driver
-    compiles for any later device. Raises CompileError for older ones.
+    Devices without an entry in the table get sm_80 PTX, which the driver
+    compiles for any later device. Raises CompileError for older devices.
     """
     if tuple(capability) < (8, 0):
         raise CompileError(
@@ -102,8 +102,8 @@ def compile(
     """Compiles a program and returns its module, leaving no files behind.
 
     `source` is a program's text, or a path: a path object or a string that
-    ends with .mlir. Without `chip` it is the one for `device`, and without
-    that for the device of the current context, else device 0.
+    ends with .mlir. `chip` defaults to the chip of `device`, which defaults to
+    the device of the current context, else to device 0.
     """
     if chip is None:
         driver = driver or _driver.shared()

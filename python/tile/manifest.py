@@ -1,7 +1,7 @@
 """The manifest that tile-translate writes beside an artifact.
 
-`parse` turns its JSON into checked, immutable records; docs/Manifest.md says
-what each field means.
+`parse` turns its JSON into checked, immutable records; docs/Manifest.md explains
+each field.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VERSION = 1
 BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
 SCALAR_TYPES = ("f32", "i32", "i64", "index")
 
-#: Tensor maps have five dimensions at most, of which ragged ones need two.
+#: Tensor maps have at most five dimensions; ragged ones need two of them.
 MAX_RAGGED_RANK = 3
 
 #: An integer, ("dim", p, d), ("arg", p) or (operator, a, b).
@@ -35,7 +35,7 @@ _OPERATORS: Dict[str, Callable[[int, int], int]] = {
     "max": max,
 }
 
-#: What an extent may have to be to a number, and how messages say it.
+#: Relations of an extent to a number, with their words in messages.
 _RELATIONS: Dict[str, Tuple[Callable[[int, int], bool], str]] = {
     "equal": (operator.eq, ""),
     "at_least": (operator.ge, "at least "),
@@ -81,12 +81,12 @@ class Buffer:
 
 @dataclass(frozen=True)
 class TensorMap:
-    """How the copy engine sees the buffer of parameter `argument`.
+    """The tensor map through which TMA accesses the buffer of `argument`.
 
-    `dims` are that buffer's dimensions, the innermost first, and `box` the
-    extents of what one copy moves, in that order; `swizzle` counts bytes. Along
-    the dimension `ragged` of the buffer, if there is one, sequences follow each
-    other, and copies end with theirs.
+    `dims` are that buffer's dimensions, the innermost first. `box` holds the
+    extents of one copy, in that order; `swizzle` counts bytes. Sequences follow
+    each other along the dimension `ragged` of the buffer, if there is one, and a
+    copy ends at the end of its sequence.
     """
 
     argument: int
@@ -98,10 +98,10 @@ class TensorMap:
 
 @dataclass(frozen=True)
 class Requirement:
-    """What the extent `dim` of the buffer of parameter `argument` must be.
+    """A condition on extent `dim` of the buffer of parameter `argument`.
 
-    `relation` is one of `RELATIONS`, to the number `value`; `reason` says what
-    that number is.
+    The extent must be in `relation`, one of `RELATIONS`, to the number `value`;
+    `reason` names that number in messages.
     """
 
     argument: int
@@ -113,7 +113,7 @@ class Requirement:
     def check(
         self, shapes: Mapping[int, Tuple[int, ...]], scalars: Mapping[int, int]
     ) -> Optional[str]:
-        """What is wrong with these arguments (see `evaluate`), if anything is."""
+        """Returns why these arguments fail (see `evaluate`); None if they fit."""
         extent = shapes[self.argument][self.dim]
         value = evaluate(self.value, shapes, scalars)
         holds, words = _RELATIONS[self.relation]
@@ -141,7 +141,7 @@ class Kernel:
 
     @property
     def launch_scalars(self) -> Tuple[int, ...]:
-        """The scalar parameters on which the grid or a requirement depends."""
+        """Returns the scalar parameters that the grid or a requirement uses."""
         found = set()
         for expression in self.grid:
             _collect_scalars(expression, found)
@@ -152,7 +152,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a launcher needs of one artifact."""
+    """The facts that a launcher needs about an artifact."""
 
     chip: str
     kind: str

@@ -1,4 +1,4 @@
-"""Prepared calls of attention: all that does not change from call to call.
+"""Prepared calls of attention: the part that does not change from call to call.
 
 A `Forward` belongs to one combination of shapes, strides, types, device and
 options. It knows its kernels and the layouts of their arguments, so that a call

@@ -18,7 +18,7 @@ _HEADS = "#tile.strided<[?:8, ?:8, ?:8, 1], align = 16>"
 _PACKED_HEADS = "#tile.strided<[?:8, ?:8, 1], align = 16>"
 _VECTOR = "#tile.strided<[1]>"
 
-#: How a gradient is summed: see tile.attention_backward.
+#: Ways to sum a gradient; the operation tile.attention_backward explains them.
 DQ_SUMS = ("atomic", "kernel")
 KV_SUMS = ("loop", "separate", "atomic")
 
@@ -76,7 +76,9 @@ def choose_kv_sum(
 
 @dataclass(frozen=True, order=True)
 class Variant:
-    """What attention is compiled for; sizes, heads and strides stay dynamic.
+    """The static properties of a compiled forward kernel of attention.
+
+    Lengths, numbers of heads and strides stay dynamic.
 
     `d` is the extent of q and k, `dv` of v and o. Key j is visible to query i
     iff i + Sk - Sq - left <= j <= i + Sk - Sq + right, with `window` (left,
@@ -98,7 +100,7 @@ class Variant:
 
     @property
     def mask(self) -> str:
-        """A short name of the mask."""
+        """Returns a short name of the mask."""
         parts = ["causal"] if self.causal else []
         if self.window is not None:
             parts.append("w{}_{}".format(*self.window))
@@ -106,7 +108,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """The stem of the artifact's file names."""
+        """Returns the stem of the artifact's file names."""
         head = f"d{self.d}" if self.d == self.dv else f"d{self.d}_{self.dv}"
         parts = ["attention", head, self.dtype, self.mask]
         if not self.lse:
@@ -135,7 +137,7 @@ class Variant:
 
 @dataclass(frozen=True, order=True)
 class BackwardVariant:
-    """What the gradients of a forward variant are compiled for."""
+    """The static properties of compiled kernels of gradients."""
 
     forward: Variant
     dq: str = "atomic"
@@ -150,7 +152,7 @@ class BackwardVariant:
 
 
 class _Program:
-    """One function with one named operation, written part by part."""
+    """Writes a function with one named operation."""
 
     def __init__(self, variant: Variant, name: str):
         if variant.dtype not in ("f16", "bf16"):
@@ -240,7 +242,7 @@ def attention_ir(
     packed: bool = False,
     softcap: bool = False,
 ) -> str:
-    """The program of forward attention, one named op.
+    """Returns the program of forward attention, one named op.
 
     The kernel `name` takes q, k, v and o of logical shape [B, S, H, D] (packed:
     [T, H, D]), then with `lse` the logarithms of the row sums, [B, H, S]
@@ -266,7 +268,7 @@ def attention_ir(
 def attention_backward_ir(
     variant: Variant, dq: str = "atomic", kv: str = "loop", name: str = "backward"
 ) -> str:
-    """The program of the gradients of attention, one named op.
+    """Returns the program of the gradients of attention, one named op.
 
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
     dv and stats; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
@@ -338,7 +340,7 @@ class Artifacts:
         return {v: message for v, message in zip(distinct, messages) if message}
 
     def load(self, variant: AnyVariant) -> Module:
-        """The module of a compiled variant; raises OSError where it is missing."""
+        """Returns the module of a variant; raises OSError if it is not compiled."""
         if variant not in self._modules:
             _, artifact, manifest = self._paths(variant)
             self._modules[variant] = load(artifact, manifest)

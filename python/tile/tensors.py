@@ -26,7 +26,7 @@ _ITEM_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8}
 class Layout(NamedTuple):
     """Type, shape and device of a tensor; extents and strides count elements.
 
-    `device` is None where it does not matter, for a tensor without storage.
+    `device` is None for a tensor without storage, which is on no device.
     """
 
     type: str
@@ -35,12 +35,12 @@ class Layout(NamedTuple):
     device: Optional[int]
 
 
-#: Frameworks' dtype objects already translated; filled as they are met.
+#: Our names of frameworks' dtype objects, added at their first use.
 _dtypes: Dict[Any, str] = {}
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor that `describe` would read or refuse."""
+    """Returns whether `value` is a tensor that `describe` would read or refuse."""
     return hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__")
 
 
@@ -53,7 +53,7 @@ def describe(
     address, for the protocol that does not name it. Raises ArgumentError,
     without naming the argument.
     """
-    # Attempted rather than asked for first: every launch comes through here.
+    # An attempt is faster than a test, and every launch comes through here.
     try:
         on_device, dtype = value.is_cuda, value.dtype
         read = value.data_ptr
@@ -79,10 +79,10 @@ def describe_cpu(value: Any) -> Tuple[int, Layout]:
 
 
 def current_stream(values: Tuple[Any, ...], device: Optional[int]) -> int:
-    """The stream on which the owner of the tensors expects work to go.
+    """Returns the stream that the owner of the tensors works on.
 
-    PyTorch's current stream where a tensor is PyTorch's, else the one that an
-    array's interface names, else the default stream.
+    That is PyTorch's current stream if a tensor is PyTorch's, else the stream
+    that an array's interface names, else the default stream.
     """
     torch = sys.modules.get("torch")
     if torch is not None and any(isinstance(v, torch.Tensor) for v in values):
@@ -95,7 +95,7 @@ def current_stream(values: Tuple[Any, ...], device: Optional[int]) -> int:
 
 
 def stream_handle(stream: Any) -> int:
-    """The driver's handle of a stream given as an integer or an object."""
+    """Returns the driver's handle of a stream, an integer or an object."""
     if isinstance(stream, int):
         return stream
     for attribute in ("cuda_stream", "ptr"):

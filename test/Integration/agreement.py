@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Agreement of the executor with a GPU on every kernel of the attention test.
 
-    agreement.py --save DIR      # where the compiler is; needs NumPy
-    agreement.py --compare DIR   # where the GPU is; needs NumPy and PyTorch
+    agreement.py --save DIR      # on the machine with the compiler; needs NumPy
+    agreement.py --compare DIR   # on the machine with the GPU; needs NumPy and PyTorch
 
-The first compiles every kernel of the grid, runs it once on the executor, and
-leaves in DIR what the second needs: PTX, manifests and results. Inputs are drawn
-again, from seeds; those of a backward pass include the executor's o and lse. The
-second prints a table: by how much the results differ, in their own unit and in
-that of the limit that attention.py allows an error of.
+The first command compiles every kernel of the grid, runs it once on the executor,
+and writes PTX, manifests and results to DIR. The second command draws the inputs
+again from their seeds; the inputs of a backward pass include the executor's o and
+lse. It prints a table of the differences, in absolute numbers and relative to the
+error that attention.py accepts.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ from tile.programs import Artifacts  # noqa: E402
 LENGTHS = ((77, 131),)
 PACKED_LENGTHS = ((77, 131), (0, 57), (33, 0), (5, 5))
 SOFTCAP = 15.0
-#: What is compared of a forward and of a backward pass.
+#: The outputs of a forward and of a backward pass that are compared.
 FORWARD, BACKWARD = ("o", "lse"), ("dq", "dk", "dv", "dsink")
 
 
 def kernels() -> List[Tuple[int, Case]]:
-    """A seed and a small case for every kernel. Cases of the same forward
-    variant have the same inputs."""
+    """Returns a seed and a small case for every kernel.
+
+    Cases with equal forward variants have equal inputs.
+    """
     seeds: Dict = {}
     rows = []
     for case in all_cases():
@@ -148,7 +150,7 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
 
 
 def sequences(case: Case, array, side: int) -> list:
-    """The sequences of a packed array, or of all of the batch at once."""
+    """Returns the sequences of a packed array, or the whole array."""
     if not case.variant.packed:
         return [array]
     starts = accumulate((n[side] for n in case.lengths), initial=0)
@@ -163,21 +165,21 @@ Difference = Tuple[float, float]
 
 
 def run_on_gpu(folder: Path, seed: int, case: Case) -> Dict[str, Difference]:
-    """How far the results are from the executor's, and the errors allowed."""
+    """Returns the differences from the executor's results, and the errors allowed."""
     import torch
 
     from check import Padded, Run
     from tile.testing import LSE_TOLERANCE
 
     class SameInputs(Run):
-        """A run on the numbers that the executor had."""
+        """A run with the inputs of the executor."""
 
         def _draw(self, shape):
             self.rng = getattr(self, "rng", None) or np.random.default_rng(seed)
             return torch.from_numpy(self.rng.standard_normal(shape, np.float32)).cuda()
 
     def tensors(name: str, saved: np.ndarray, side: int) -> list:
-        """The executor's results, in the shapes of Padded.sequences()."""
+        """Returns the executor's results in the shapes of Padded.sequences()."""
         if name == "lse":
             result = torch.from_numpy(saved)
         elif case.variant.dtype == "f16":

@@ -4,16 +4,16 @@
     attention.py                                 # on the GPU at hand; needs PyTorch
     attention.py --on executor [--chip gfx942]   # on the CPU; needs NumPy
 
-On the executor it runs a smaller grid, for every chip or for those that are
-named. The rest is about GPUs. Where the compiler is and where the GPU is may be two machines:
+The executor runs a smaller grid, for every chip or for the named ones. All other
+options are for GPUs. The compiler and the GPU may be on two machines:
 
     attention.py --compile-only --artifacts DIR --chip sm_80    # no GPU needed
     attention.py --artifacts DIR                                # no compiler needed
 
-With neither of the options it compiles for the GPU at hand. Cases run in a process of
-their own, which is replaced when a kernel crashes or hangs. What is slow, such as a
-sanitizer, may be divided among N processes, of which each takes one part of the kernels,
-and need not judge the results, which takes many kernels of PyTorch:
+Without these options it compiles for the GPU at hand. Cases run in a worker process,
+which is replaced when a kernel crashes or hangs. A slow run, such as one under a
+sanitizer, can be divided among N processes that each take one part of the kernels. It
+can also skip the judgement of results, which launches many kernels of PyTorch:
 
     attention.py --artifacts DIR --shard 1/8 --launch-only \\
         --under 'compute-sanitizer --tool racecheck --error-exitcode 1'
@@ -52,7 +52,7 @@ START_SECONDS = 180
 #: Exit status of a worker whose CUDA context is lost.
 CONTEXT_LOST = 3
 
-#: What a worker prints when it has started, and its results' lines begin with.
+#: A worker prints the first when it has started, and the second before a result.
 READY_MARK = "READY"
 RESULT_MARK = "RESULT "
 
@@ -107,7 +107,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--artifacts", metavar="DIR", help="folder of artifacts")
     parser.add_argument("--compile-only", action="store_true", help="run nothing")
-    parser.add_argument("--chip", help="what to compile for; default: the GPU's, or with --on executor every one")
+    parser.add_argument("--chip", help="chip to compile for; default: the GPU's, or with --on executor all chips")
     parser.add_argument("--jobs", type=int, default=2, help="compilations at a time")
     parser.add_argument(
         "--filter", default="", metavar="REGEX", help="take matching cases only"
@@ -133,7 +133,7 @@ def parse_arguments() -> argparse.Namespace:
         "--launches",
         type=int,
         default=3,
-        help="of each case, which must agree in every bit that is not an atomic's",
+        help="launches of each case; all bits but those of atomic sums must agree",
     )
     parser.add_argument(
         "--launch-only",
@@ -144,7 +144,7 @@ def parse_arguments() -> argparse.Namespace:
         "--under",
         default="",
         metavar="COMMAND",
-        help="what to run workers under, such as 'compute-sanitizer --tool memcheck'",
+        help="prefix of the worker's command, such as 'compute-sanitizer --tool memcheck'",
     )
     # Indices of the cases that a worker is to run.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -155,7 +155,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def shard(text: str) -> Tuple[int, int]:
-    """The numbers of I/N, 1 <= I <= N."""
+    """Returns the numbers of I/N, 1 <= I <= N."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"'{text}' is not I/N with 1 <= I <= N")
@@ -182,7 +182,7 @@ def run_on_executor(
 
 
 def missing_requirement() -> Optional[str]:
-    """Why cases cannot run here, None if they can."""
+    """Returns why cases cannot run here, None if they can."""
     try:
         tile_driver.shared().compute_capability(0)
     except DriverError as error:
@@ -252,7 +252,7 @@ def run_worker(
     folder: str,
     results: Dict[int, Result],
 ) -> Optional[Case]:
-    """Runs one worker; moves what it finishes from `pending` to `results`.
+    """Runs one worker; moves finished cases from `pending` to `results`.
 
     Returns the case that broke it, which has its result too, if one did.
     """
@@ -342,7 +342,7 @@ def emit(index: int, status: str, detail: str, errors: Dict[str, Any]) -> None:
 
 
 def context_works() -> bool:
-    """Whether this process can still use the GPU after an error."""
+    """Returns whether this process can still use the GPU after an error."""
     import torch
 
     try:

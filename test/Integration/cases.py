@@ -35,7 +35,7 @@ SIZES = (
 ORDERS = ("bshd", "bhsd")
 LARGE = (4224, 4224)
 
-#: The model of which every combination is tested: (d, dv), dtype.
+#: The model with which every combination is tested: (d, dv), dtype.
 FULL_MODEL = ((128, 128), "bf16")
 
 
@@ -59,10 +59,10 @@ UNPACKED = (((113, 203),) * 2, ((256, 250),) * 2)
 
 @dataclass(frozen=True)
 class Case:
-    """One launch: a compiled variant and what it leaves dynamic.
+    """One launch: a compiled variant and the sizes that it leaves dynamic.
 
-    `lengths` are the queries and keys of each sequence of the batch; they are
-    all the same unless the variant is packed.
+    `lengths` holds the queries and keys of each sequence of the batch. All
+    sequences have equal lengths unless the variant is packed.
     """
 
     variant: Variant
@@ -99,17 +99,17 @@ class Case:
 
     @property
     def variants(self) -> List[AnyVariant]:
-        """All that has to be compiled."""
+        """Returns the variants to compile."""
         return [self.variant] + ([self.backward] if self.backward else [])
 
 
 def all_cases() -> List[Case]:
-    """Every case, in an order that does not change from run to run."""
+    """Returns all cases, in an order that does not change from run to run."""
     return forward_cases() + gradient_cases() + feature_cases()
 
 
 def forward_cases() -> List[Case]:
-    """The output, without any other feature than masks."""
+    """Returns cases of forward attention without features other than masks."""
     models = [
         model for model in product(HEAD_SIZES, DTYPES) if model != FULL_MODEL
     ]
@@ -127,7 +127,7 @@ def forward_cases() -> List[Case]:
 
 
 def gradient_cases() -> List[Case]:
-    """The output and the gradients, without other features than masks."""
+    """Returns cases with gradients, without features other than masks."""
     models = list(product(HEAD_SIZES, DTYPES))
     rows = pairwise([models, MASKS, HEADS, SIZES, ORDERS])
     for i, size in enumerate(HEAD_SIZES):
@@ -149,7 +149,7 @@ def gradient_cases() -> List[Case]:
 
 
 def feature_cases() -> List[Case]:
-    """Sinks, softcap and packed sequences, with gradients."""
+    """Returns cases with sinks, softcap and packed sequences, with gradients."""
     lengths = [(True, packed) for packed in PACKED]
     lengths += [(False, unpacked) for unpacked in UNPACKED]
     models = list(product(FEATURE_SIZES, DTYPES))
@@ -160,7 +160,7 @@ def feature_cases() -> List[Case]:
         (d, dv), dtype = model
         sink, softcap = feature
         variant = Variant(d, dv, dtype, *mask, True, sink, packed, softcap)
-        # As above: few compilations.
+        # One way of summing per mask, feature and type keeps compilations few.
         dq, kv = SUMS[
             (MASKS.index(mask) + FEATURES.index(feature) + DTYPES.index(dtype))
             % len(SUMS)
@@ -170,15 +170,18 @@ def feature_cases() -> List[Case]:
     return cases
 
 
-#: What the executor runs: smaller, as a CPU is slower than a GPU.
+#: Sizes for the executor, smaller than those for a GPU because it is slower.
 SMALL_SIZES = ((1, 1), (64, 128), (113, 203), (239, 1), (160, 257))
 SMALL_HEADS = ((2, 2), (4, 2), (3, 1))
 SMALL_PACKED = ((40, 70), (0, 0), (150, 20), (0, 9), (33, 0), (1, 1))
 
 
 def small_cases() -> List[Case]:
-    """Cases in which any two choices meet, for every head size and type, and a
-    packed batch for every head size."""
+    """Returns the cases of the executor.
+
+    Any two choices meet in some case for every head size and type, and every
+    head size has a packed batch.
+    """
     models = list(product(HEAD_SIZES, DTYPES))
     rows = pairwise([models, MASKS, SMALL_HEADS, SMALL_SIZES, ORDERS])
     cases = [_case(*row) for row in rows]
@@ -195,7 +198,7 @@ def small_cases() -> List[Case]:
 def shard_cases(
     cases: List[Tuple[int, Case]], part: int, parts: int
 ) -> List[Tuple[int, Case]]:
-    """The cases of every `parts`-th kernel, beginning with the `part`-th (from 1).
+    """Returns the cases of every `parts`-th kernel from the `part`-th, from 1.
 
     Cases of the same kernels stay together: they are loaded once.
     """
@@ -208,7 +211,7 @@ def shard_cases(
 
 
 def pairwise(factors: List[list]) -> List[tuple]:
-    """Rows in which any two values of different factors meet.
+    """Returns rows in which any two values of different factors meet.
 
     Greedy: each row is the one with the most pairs that no earlier row has,
     and among those the one with the values used least so far.

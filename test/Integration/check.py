@@ -48,16 +48,16 @@ class Padded:
         self.view = self._view(self.storage)
 
     def bounds(self) -> torch.Tensor:
-        """Where the sequences of a packed batch start, and the end."""
+        """Returns the start of each sequence of a packed batch, and the end."""
         starts = list(accumulate(self.lengths, initial=GAP_ROWS))
         return torch.tensor(starts, dtype=torch.int32, device="cuda")
 
     def sequences(self) -> List[torch.Tensor]:
-        """Views [B, S, H, D] or [B, H, S] of all that counts."""
+        """Returns views [B, S, H, D] or [B, H, S] of the sequences."""
         return self._sequences(self.view)
 
     def is_intact(self) -> bool:
-        """Whether all around the sequences is still NaN."""
+        """Returns whether all elements around the sequences are still NaN."""
         copy = self.storage.clone()
         for sequence in self._sequences(self._view(copy)):
             sequence.fill_(float("nan"))
@@ -94,10 +94,10 @@ class Scratch:
 
 
 class Run:
-    """A case with its inputs, and what went wrong with it so far.
+    """A case with its inputs and the faults found so far.
 
-    Without launches that are `judged`, the kernels of a case run once and nothing
-    else does that is not needed for that.
+    Unless results are `judged`, the kernels of a case run once and no reference
+    is computed.
     """
 
     def __init__(self, case: Case, seed: int, launches: int = 3, judged: bool = True):
@@ -220,7 +220,7 @@ class Run:
         return tensor
 
     def _draw(self, shape: Tuple[int, ...]) -> torch.Tensor:
-        """Normally distributed f32."""
+        """Returns normally distributed numbers in f32."""
         return torch.randn(shape, generator=self.generator, device="cuda")
 
     def _sequences(self, *names: str):
@@ -242,7 +242,7 @@ class Run:
         make: Callable[[], Dict[str, Padded]],
         fixed: Set[str],
     ) -> Dict[str, Padded]:
-        """Launches some times; the outputs in `fixed` must not vary."""
+        """Launches several times; the outputs in `fixed` must not vary."""
         before = {}
         if self.judged:
             before = {name: _bits(t.storage).clone() for name, t in inputs.items()}
@@ -308,8 +308,8 @@ class Run:
 def run_case(
     case: Case, artifacts: Artifacts, seed: int, launches: int, judged: bool = True
 ) -> Outcome:
-    """Launches a case some times and judges all that it wrote, or launches it
-    once and judges nothing."""
+    """Launches a case several times and judges its outputs, or launches it once
+    and judges nothing."""
     run = Run(case, seed, launches, judged)
     results = run.forward(artifacts.load(case.variant))
     if case.backward:
@@ -322,5 +322,5 @@ def _flat(tensors: List[torch.Tensor]) -> torch.Tensor:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory as integers, which compare equal where it is NaN."""
+    """Returns a view of the memory as integers, for which NaN equals itself."""
     return tensor.view({2: torch.int16, 4: torch.int32}[tensor.element_size()])

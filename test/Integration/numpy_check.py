@@ -1,6 +1,6 @@
 """Runs one case of the attention test on the executor. Needs NumPy.
 
-The same case, judged by the same rule, as check.py runs on a GPU.
+check.py runs such a case on a GPU and judges it by the same rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tile.executor import Program
 
 
 def round_to(values: np.ndarray, dtype: str) -> np.ndarray:
-    """`values` rounded to the type, to nearest even, as float32."""
+    """Returns `values` rounded to the type, to nearest even, as float32."""
     single = values.astype(np.float32)
     if dtype == "f16":
         return single.astype(np.float16).astype(np.float32)
@@ -23,7 +23,7 @@ def round_to(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def encode(values: np.ndarray, dtype: str) -> np.ndarray:
-    """`values` in the type: float16, or the bits of bf16."""
+    """Returns `values` in the type: float16, or the bits of bf16."""
     if dtype == "f16":
         return values.astype(np.float16)
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
@@ -32,7 +32,7 @@ def encode(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def decode(array: np.ndarray, dtype: str) -> np.ndarray:
-    """What encode() made, as float64."""
+    """Returns the float64 values of an array that encode() returned."""
     if dtype == "f16":
         return array.astype(np.float64)
     return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
@@ -60,7 +60,7 @@ class Padded:
         self.argument = self.view[0] if case.variant.packed else self.view
 
     def is_intact(self) -> bool:
-        """Whether all around the array is still NaN."""
+        """Returns whether all elements around the array are still NaN."""
         copy = self.storage.copy()
         self._view(copy)[...] = self.storage.flat[-1]
         values = copy if self.dtype == "f32" else decode(copy, self.dtype)
@@ -80,7 +80,7 @@ class Padded:
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """A copy that begins at a multiple of 256 bytes."""
+    """Returns a copy that begins at a multiple of 256 bytes."""
     memory = np.empty(array.nbytes + 256, np.uint8)
     start = -memory.ctypes.data % 256
     copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -91,9 +91,11 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, seen: np.ndarray, dtype=None
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """Attention computed step by step in float64, or rounded to `dtype` after
-    every step. Returns the output and the logarithm of each row's sum; a row
-    that sees no key is 0, with the logarithm -inf."""
+    """Computes attention in float64, or rounded to `dtype` after every step.
+
+    Returns the output and the logarithm of each row's sum; a row that sees no
+    key is 0, with the logarithm -inf.
+    """
 
     def step(values: np.ndarray) -> np.ndarray:
         return values if dtype is None else round_to(values, dtype)
@@ -114,7 +116,7 @@ def attention(
 
 
 def visible(case: Case, sq: int, sk: int) -> np.ndarray:
-    """Which keys each query sees, [sq, sk]; aligned at the bottom right."""
+    """Returns whether query i sees key j, [sq, sk]; aligned at the bottom right."""
     left, right = case.variant.window or (-1, -1)
     if case.variant.causal:
         right = 0 if right < 0 else min(right, 0)
@@ -128,7 +130,7 @@ def visible(case: Case, sq: int, sk: int) -> np.ndarray:
 
 
 def sequences(case: Case) -> Iterator[Tuple[slice, slice]]:
-    """The queries and the keys that belong together."""
+    """Yields the rows of the queries and of the keys of each sequence."""
     if not case.variant.packed:
         yield slice(0, case.sq), slice(0, case.sk)
         return
@@ -141,11 +143,11 @@ def sequences(case: Case) -> Iterator[Tuple[slice, slice]]:
 def attention_of_all(
     case: Case, q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, dtype=None
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """What attention() returns for each of the sequences, behind each other."""
+    """Returns the results of attention() for all sequences, concatenated."""
     results = []
     for rows, keys in sequences(case):
         sq, sk = rows.stop - rows.start, keys.stop - keys.start
-        # A key that no row sees stands for none.
+        # Without keys, one key that no query sees keeps the shapes valid.
         inputs = [x[:, keys] if sk else np.zeros_like(x[:, :1]) for x in (k, v)]
         seen = visible(case, sq, sk) if sk else np.zeros((sq, 1), bool)
         results.append(attention(q[:, rows], *inputs, scale, seen, dtype))
@@ -154,7 +156,7 @@ def attention_of_all(
 
 
 def run_case(case: Case, program: Program, seed: int) -> Outcome:
-    """Runs a case and judges all that it wrote."""
+    """Runs a case and judges its outputs."""
     variant, dtype = case.variant, case.variant.dtype
     generator = np.random.default_rng(seed)
     scale = variant.d**-0.5

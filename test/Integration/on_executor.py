@@ -15,7 +15,7 @@ from tile.programs import Variant
 
 
 def all_chips() -> List[str]:
-    """Every chip that the compiler knows."""
+    """Returns the names of all chips that the compiler knows."""
     done = subprocess.run(
         [find_tile_translate(), "--chip=help"], stdout=subprocess.PIPE, text=True, check=True
     )
@@ -23,7 +23,7 @@ def all_chips() -> List[str]:
 
 
 def missing_requirement() -> Optional[str]:
-    """Why cases cannot run here, None if they can."""
+    """Returns why cases cannot run here, None if they can."""
     if importlib.util.find_spec("numpy") is None:
         return "no NumPy"
     return None
@@ -32,7 +32,7 @@ def missing_requirement() -> Optional[str]:
 def run_group(
     chip: str, variant: Variant, cases: Sequence[Tuple[int, Case]]
 ) -> List[Tuple[int, str, str, Dict[str, Tuple[float, float]]]]:
-    """Compiles a variant and runs its cases; one result for each."""
+    """Compiles a variant and runs its cases; returns one result for each."""
     from numpy_check import run_case
     from tile.executor import Program
 
@@ -53,7 +53,7 @@ def run_group(
 
 
 def run_chip(chip: str, cases: Sequence[Tuple[int, Case]], jobs: int):
-    """Yields the results of all cases, in no order."""
+    """Yields the results of all cases, in any order."""
     groups: Dict[Variant, List[Tuple[int, Case]]] = {}
     for index, case in cases:
         groups.setdefault(case.variant, []).append((index, case))

@@ -1,4 +1,4 @@
-"""What the attention test means by a pass, wherever it runs."""
+"""Limits and results that the attention test shares between CPU and GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LSE_TOLERANCE = 1e-3
 
 
 class Outcome(NamedTuple):
-    """What a case showed; it passed if `faults` is empty.
+    """The result of a case, which passed if `faults` is empty.
 
     `errors` holds the largest error and its limit by output.
     """

@@ -38,7 +38,7 @@ class LaunchRecord:
 
 
 class FakeCuda:
-    """libcuda with one context per device; records what it is asked for.
+    """A libcuda with one context per device, which records calls.
 
     Contexts are 1000 + device, modules 2000 + count, functions are handles of
     names. Addresses belong to device (address >> 40), those below to none.
@@ -59,7 +59,7 @@ class FakeCuda:
         self.error_log = b""
         self.shared_limit = 232448
         self.tensor_maps = []
-        # The number of each encoded map, by the place that it is in.
+        # The numbers of encoded maps, by their addresses.
         self.places = {}
         self.version = 13000
         self.links = []

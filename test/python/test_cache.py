@@ -99,7 +99,7 @@ class CacheTest(unittest.TestCase):
         }
         self.assertEqual(len(keys), 6)
         self.assertIn(cache.entry_key("a", "sm_80"), keys)
-        # Another compiler, and the same one with another LLVM.
+        # Another compiler, and another LLVM under the same compiler.
         with mock.patch.dict(os.environ, {"STAND_IN_VERSION": "2"}):
             cache._identities.clear()
             keys.add(cache.entry_key("a", "sm_80"))

@@ -1,4 +1,4 @@
-"""Tests of what a manifest requires of sizes, and of the grid.
+"""Tests of requirements on extents, of scratch sizes and of the grid.
 
 Needs no GPU.
 """
