@@ -40,7 +40,11 @@ def load(
             return driver.load_module(kept)[0], ""
         except DriverError:
             pass  # A damaged file; it is written again.
-    cubin, log = driver.compile_ptx(image)
+    try:
+        cubin, log = driver.compile_ptx(image)
+    except DriverError:
+        # If the PTX is wrong, this says why.
+        return driver.load_module(image)
     if _IGNORED in log:
         return driver.load_module(image)
     _write(path, cubin)

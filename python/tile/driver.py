@@ -47,6 +47,7 @@ _PROTOTYPES = {
     "cuDeviceGetAttribute": [c_void_p, c_int, c_int],
     "cuDevicePrimaryCtxRetain": [c_void_p, c_int],
     "cuCtxGetCurrent": [c_void_p],
+    "cuCtxSynchronize": [],
     "cuCtxGetDevice": [c_void_p],
     "cuCtxPushCurrent_v2": [c_void_p],
     "cuCtxPopCurrent_v2": [c_void_p],
@@ -279,6 +280,8 @@ class Driver:
                 pointer = c_void_p()
                 self._call("cuMemAlloc_v2", byref(pointer), _ZERO_BYTES)
                 self._call("cuMemsetD8_v2", pointer.value, 0, _ZERO_BYTES)
+                # Other streams do not wait for the memset.
+                self._call("cuCtxSynchronize")
                 self._zeros[context] = pointer.value
             return self._zeros[context]
 

@@ -27,6 +27,9 @@ from .prepared import (
 #: Says whether torch.compile traces the call; older PyTorch never does.
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
+if hasattr(torch.library, "custom_op"):
+    from . import operators as _operators
+
 _HAS_AUTOCAST_TYPE = hasattr(torch, "get_autocast_dtype")
 
 #: Prepared calls, by what distinguishes them.
@@ -83,9 +86,9 @@ def attention(
     Raises ArgumentError for arguments that do not fit, CompileError if the
     compiler fails.
     """
-    if torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled():
+    if _autocasts():
         q, k, v = _autocast(q, k, v)
-    if window.__class__ is list:
+    if isinstance(window, list):
         window = tuple(window)
     prepared = key = None
     if not _is_compiling():
@@ -112,9 +115,7 @@ def attention(
         raise ArgumentError(f"softcap is {softcap}, must be finite and positive")
     if prepared is None:
         if _is_compiling():
-            from .operators import forward
-
-            o, lse = forward(
+            o, lse = _operators.forward(
                 q, k, v, sink, cu_seqlens_q, cu_seqlens_k, float(scale),
                 float(softcap), signature,
             )  # fmt: skip
@@ -213,6 +214,17 @@ class _Attention(torch.autograd.Function):
         saved = ctx.saved_tensors
         gradients = ctx.prepared.run_backward(do, *saved, ctx.scale, ctx.softcap)
         return (*gradients, None, None, None, None, None, None)
+
+
+if _HAS_AUTOCAST_TYPE:
+
+    def _autocasts() -> bool:
+        return torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu")
+
+else:
+
+    def _autocasts() -> bool:
+        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
 
 
 def _autocast_type(tensor: torch.Tensor) -> Optional[torch.dtype]:

@@ -307,7 +307,11 @@ def _kernels(variant: AnyVariant, device: torch.device) -> Any:
     if device.type == "cpu":
         chip = os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP
         return _program(variant, chip)
-    chip = chip_for(torch.cuda.get_device_capability(device))
+    return _module(variant, chip_for(torch.cuda.get_device_capability(device)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _module(variant: AnyVariant, chip: str) -> Any:
     return cache.load_program(variant.ir(), chip)
 
 

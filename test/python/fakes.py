@@ -99,6 +99,9 @@ class FakeCuda:
         out._obj.value = self.stack[-1] if self.stack else None
         return 0
 
+    def cuCtxSynchronize(self):
+        return 0
+
     def cuCtxGetDevice(self, out):
         out._obj.value = self.stack[-1] - 1000
         return 0

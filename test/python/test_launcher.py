@@ -643,6 +643,11 @@ class CubinTest(LauncherTest):
     def test_a_folder_that_cannot_be_written(self):
         self.assertEqual(self.load(self.folder / "missing")[1], b"cubin of PTX")
 
+    def test_ptx_that_the_driver_does_not_link(self):
+        with mock.patch.object(self.cuda, "cuLinkComplete", return_value=200):
+            self.assertEqual(self.load()[1], b"PTX")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_a_cubin_without_register_counts_of_roles_is_not_used(self):
         self.cuda.info_log = b"(C7507) 'setmaxnreg' ignored to maintain registers"
         self.assertEqual(self.load()[1], b"PTX")
