@@ -59,11 +59,14 @@ typedef struct {
 } TileTensorMap;
 
 /// A tensor in GPU memory. `shape` and `strides` have `rank` entries each, in
-/// elements, the outermost dimension first, as in the manifest.
+/// elements, the outermost dimension first, as in the manifest. `zeros` is the
+/// address of 16 bytes of zeros in the memory of the GPU, aligned to 16 bytes.
+/// Only tensors without elements need it; for others it may be 0.
 typedef struct {
   uint64_t address;
   uint32_t rank;
   const int64_t *shape, *strides;
+  uint64_t zeros;
 } TileTensorMapTensor;
 
 /// The arguments of cuTensorMapEncodeTiled after the map, in their order.
@@ -99,9 +102,9 @@ int tileReadTensorMaps(const char *manifest, const char *kernel,
 /// Computes the arguments that encode `map` for `tensor`. Returns 0, or -1 if
 /// the tensor does not match the map or TMA cannot access it: its address and
 /// strides must be multiples of 16 bytes and its innermost dimension
-/// contiguous. A dimension without elements gets the extent 1, since kernels
-/// copy nothing from an empty tensor. Strides of dimensions with at most one
-/// element are not checked.
+/// contiguous. The map of a tensor without elements has the extents 1 over
+/// `zeros`, so that every box holds zeros; neither its address nor its strides
+/// are checked. Strides of dimensions with one element are not checked.
 int tileTensorMapArguments(const TileTensorMap *map,
                            const TileTensorMapTensor *tensor,
                            TileTensorMapArguments *arguments, char *message);

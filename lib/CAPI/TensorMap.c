@@ -81,6 +81,8 @@ int tileTensorMapArguments(const TileTensorMap *map,
                 map->swizzle);
 
   int empty = 0;
+  for (uint32_t i = 0; i < tensor->rank; ++i)
+    empty |= tensor->shape[i] == 0;
   unsigned seen = 0;
   for (uint32_t i = 0; i < map->rank; ++i) {
     uint32_t dim = map->dims[i];
@@ -95,12 +97,12 @@ int tileTensorMapArguments(const TileTensorMap *map,
       return fail(message,
                   "extent %" PRIu32 " is %" PRId64 ", must be below 2^31", dim,
                   extent);
-    empty |= extent == 0;
-    arguments->extents[i] = extent > 1 ? (uint64_t)extent : 1;
+    // The map of a tensor without elements has one element, which is zero.
+    arguments->extents[i] = empty ? 1 : (uint64_t)extent;
     arguments->box[i] = map->box[i];
     arguments->steps[i] = 1;
     if (i == 0) {
-      if (extent > 1 && stride != 1)
+      if (!empty && extent > 1 && stride != 1)
         return fail(message, "stride %" PRIu32 " is %" PRId64 ", must be 1",
                     dim, stride);
       continue;
@@ -112,9 +114,9 @@ int tileTensorMapArguments(const TileTensorMap *map,
                     "extent %" PRIu32 " is %" PRId64
                     ", must be at most 2^30 for sequences in it",
                     dim, extent);
-      arguments->extents[i] = RAGGED_ROWS;
+      arguments->extents[i] = empty ? 1 : RAGGED_ROWS;
     }
-    if (extent <= 1) {
+    if (empty || extent <= 1) {
       arguments->strides[i - 1] = kUnit;
       continue;
     }
@@ -132,22 +134,22 @@ int tileTensorMapArguments(const TileTensorMap *map,
       continue;
     uint64_t stride = arguments->strides[i - 1];
     arguments->strides[map->rank - 1] = stride;
-    arguments->strides[map->rank] = (uint64_t)RAGGED_BYTES - stride;
+    arguments->strides[map->rank] =
+        empty ? stride : (uint64_t)RAGGED_BYTES - stride;
     for (int more = 0; more < kRaggedDims; ++more) {
-      arguments->extents[arguments->rank] = RAGGED_EXTENT;
+      arguments->extents[arguments->rank] = empty ? 1 : RAGGED_EXTENT;
       arguments->box[arguments->rank] = 1;
       arguments->steps[arguments->rank++] = 1;
     }
   }
-  // The address of an empty tensor may be null or misaligned.
-  arguments->address =
-      empty && tensor->address % kUnit != 0 ? kUnit : tensor->address;
+  arguments->address = empty ? tensor->zeros : tensor->address;
   if (empty && arguments->address == 0)
-    arguments->address = kUnit;
+    return fail(message,
+                "a tensor without elements needs the address of 16 zeros");
   if (arguments->address == 0 || arguments->address % kUnit != 0)
     return fail(message,
                 "address 0x%" PRIx64 " must be aligned to 16 bytes and not 0",
-                tensor->address);
+                arguments->address);
   arguments->promotion = kPromotion;
   return 0;
 }

@@ -212,7 +212,8 @@ static llvm::Error checkTensor(const Parameter &parameter,
     if (parameter.shape[i] && *parameter.shape[i] != extent)
       return createStringError(formatv("extent {0} is {1}, must be {2}", i,
                                        extent, *parameter.shape[i]));
-    if (extent <= 1 || parameter.strides.empty())
+    // No address depends on the stride of such a dimension.
+    if (empty || extent == 1 || parameter.strides.empty())
       continue;
     if (parameter.strides[i] && *parameter.strides[i] != stride)
       return createStringError(formatv("stride {0} is {1}, must be {2}", i,

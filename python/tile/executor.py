@@ -147,6 +147,8 @@ class Program:
     ):
         self._handle = None
         self._lock = threading.Lock()
+        # Bound here because modules may be gone when the process ends.
+        self._destroy = _library().tileExecutorDestroy
         message = ctypes.c_void_p()
         self._handle = _library().tileExecutorCompile(
             source.encode(), name.encode(), chip.encode(), checks, statistics, message
@@ -164,7 +166,7 @@ class Program:
 
     def __del__(self):
         if self._handle:
-            _library().tileExecutorDestroy(self._handle)
+            self._destroy(self._handle)
             self._handle = None
 
     def __call__(

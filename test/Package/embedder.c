@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   int count = tileReadTensorMaps(text, "attention", maps, 8, message);
   for (int i = 0; i < count; ++i) {
     TileTensorMapTensor tensor = {0x10000u * (maps[i].argument + 1), 4, shape,
-                                  strides};
+                                  strides, 0};
     if (tileEncodeTensorMap(&maps[i], &tensor, encode, encoded[i], message))
       count = -1;
   }

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python")]
 
 import tile
-from tile.programs import attention_ir
+from tile.programs import BackwardVariant, Variant, attention_ir
 
 try:
     import numpy as np
@@ -16,6 +16,11 @@ try:
     from tile.executor import Program
 except ImportError:
     np = None
+
+try:
+    import torch
+except ImportError:
+    torch = None
 
 #: Adds 1 to every element of a row of 64.
 ADD = """
@@ -71,6 +76,46 @@ class RunTest(unittest.TestCase):
         tile.run(source, ones, ones, ones, out, 0.125, chip="gfx1100")
         self.assertTrue((out == 0x3F80).all())
         self.assertTrue((padded[..., 64:] == 0x7FC0).all())
+
+    def test_attention_without_elements(self):
+        """No queries, keys, sequences or heads: zeros, and -inf as logarithm."""
+        variant = Variant(64, 64, "f16", causal=True)
+        for chip in ("sm_80", "sm_90a", "gfx942"):
+            forward = Program(variant.ir(), chip)
+            backward = Program(BackwardVariant(variant, kv="separate").ir(), chip)
+            for b, sq, sk, heads in (
+                (1, 9, 0, 2), (1, 0, 9, 2), (0, 9, 9, 2), (1, 9, 9, 0), (1, 0, 0, 2),
+            ):  # fmt: skip
+                nan, half = np.nan, np.float16
+                queries, keys = (b, sq, heads, 64), (b, sk, heads, 64)
+                q, k, v = (np.ones(s, half) for s in (queries, keys, keys))
+                o, lse = np.full(queries, nan, half), np.full((b, heads, sq), nan, "f4")
+                forward(q, k, v, o, lse, 0.125)
+                if sk == 0:
+                    self.assertTrue((o == 0).all() and (lse == -np.inf).all())
+                arrays = dict(q=q, k=k, v=v, o=o, do=np.ones(queries, half), lse=lse)
+                gradients = {"d" + n: np.full_like(arrays[n], nan) for n in "qkv"}
+                arrays.update(gradients)
+                scratch = backward.scratch({n: a.shape for n, a in arrays.items()})
+                for name, buffer in scratch.items():
+                    arrays[name] = np.full(buffer.shape, nan, np.float32)
+                backward(scale=0.125, **arrays)
+                if 0 in (sq, sk):
+                    for gradient in gradients.values():
+                        self.assertTrue((gradient == 0).all())
+
+    @unittest.skipIf(torch is None, "no PyTorch")
+    def test_tensors_of_pytorch(self):
+        source = attention_ir(64, dtype="bf16", lse=False)
+        q, k, v = (torch.ones(1, 32, 2, 64, dtype=torch.bfloat16) for _ in range(3))
+        padded = torch.zeros(1, 2, 32, 72, dtype=torch.bfloat16)
+        out = padded[..., :64].transpose(1, 2)
+        tile.run(source, q, k, v, out, torch.tensor(0.125), chip="gfx1100")
+        self.assertTrue((out == 1).all() and (padded[..., 64:] == 0).all())
+        with self.assertRaisesRegex(
+            tile.ArgumentError, "argument 'q': is on device 'meta', must be on the CPU"
+        ):
+            tile.run(source, q.to("meta"), k, v, out, 0.125, chip="gfx1100")
 
     def test_statistics(self):
         source = ADD.replace("INDEX", "%t")

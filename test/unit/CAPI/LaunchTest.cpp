@@ -101,6 +101,19 @@ TEST(LaunchC, ChecksEachArgument) {
   EXPECT_EQ(launch(manifest, few), "3 arguments, there are 4");
 }
 
+TEST(LaunchC, StridesAndAddressOfTensorsWithoutElements) {
+  Arguments empty(0, 6), single(1, 7);
+  for (Arguments *arguments : {&empty, &single})
+    arguments->strides[0] = 68;
+  empty.strides[1] = 3;
+  empty.values[0].address = 0x1008;
+  EXPECT_EQ(launch(manifestWith("equal"), empty), "0 3 2");
+  EXPECT_EQ(launch(manifestWith("equal"), single), "1 3 2");
+  single.strides[1] = 3;
+  EXPECT_EQ(launch(manifestWith("equal"), single),
+            "argument 0 'q': stride 1 is 3, must be 1");
+}
+
 TEST(LaunchC, RefusesManifestsThatDoNotFit) {
   Arguments arguments(100, 106);
   EXPECT_EQ(launch("{", arguments).substr(0, 23), "the manifest is no JSON");

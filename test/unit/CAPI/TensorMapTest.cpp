@@ -165,7 +165,7 @@ TEST(TensorMapC, TheCopyEngineFindsEveryElement) {
         std::vector<int64_t>{5 * 3 * 136, 136, 5 * 136, 1}}) {
     std::vector<int64_t> shape = {2, 5, 3, 128};
     TileTensorMapTensor tensor = {0x7f0000001000, 4, shape.data(),
-                                  strides.data()};
+                                  strides.data(), 0};
     Encoded encoded;
     Message message;
     ASSERT_EQ(tileEncodeTensorMap(&map, &tensor, keep, encoded.bytes, message),
@@ -216,7 +216,7 @@ TEST(TensorMapC, CopiesEndWithEachSequence) {
                                        std::vector<int64_t>{64, 1000, 1}}) {
     std::vector<int64_t> shape = {9, 2, 64};
     TileTensorMapTensor tensor = {0x7f0000001000, 3, shape.data(),
-                                  strides.data()};
+                                  strides.data(), 0};
     TileTensorMapArguments arguments;
     ASSERT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), 0)
         << message.text;
@@ -249,7 +249,7 @@ TEST(TensorMapC, CopiesEndWithEachSequence) {
   // Tensors and maps that do not match are errors.
   auto refuse = [&](TileTensorMap map, int64_t rows, int64_t stride) {
     int64_t shape[] = {rows, 2, 64}, strides[] = {stride, 64, 1};
-    TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
+    TileTensorMapTensor tensor = {0x1000, 3, shape, strides, 0};
     TileTensorMapArguments arguments;
     Message message;
     EXPECT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), -1);
@@ -275,7 +275,7 @@ TEST(TensorMapC, SmallTensors) {
   TileTensorMapArguments arguments;
   // Strides of dimensions with one element are not checked.
   int64_t shape[] = {1, 1, 7}, strides[] = {7, -3, 1};
-  TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
+  TileTensorMapTensor tensor = {0x1000, 3, shape, strides, 0};
   Message message;
   ASSERT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), 0)
       << message.text;
@@ -283,20 +283,42 @@ TEST(TensorMapC, SmallTensors) {
   EXPECT_EQ(arguments.swizzle, 0);
   EXPECT_EQ(arguments.strides[0], 16u);
   EXPECT_EQ(arguments.strides[1], 16u);
-  // An empty tensor has a map, whatever its address is.
-  shape[2] = 0;
-  for (uint64_t address : {0, 0x1001, 0x1000}) {
-    tensor.address = address;
-    ASSERT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), 0);
-    EXPECT_EQ(arguments.extents[0], 1u);
-    EXPECT_EQ(arguments.address, address == 0x1000 ? 0x1000u : 16u);
+}
+
+/// Every box of such a map holds zeros: the element in the map is a zero.
+TEST(TensorMapC, TensorsWithoutElements) {
+  TileTensorMap ragged = readMap(1);
+  ragged.isRagged = 1;
+  ragged.ragged = ragged.dims[1];
+  for (const TileTensorMap &map : {readMap(0), readMap(1), ragged}) {
+    TileTensorMapArguments arguments;
+    // Neither the strides nor the address count.
+    std::vector<int64_t> shape(map.rank, 7), strides(map.rank, -3);
+    shape[map.rank - 2] = 0;
+    Message message;
+    for (uint64_t address : {0, 0x1001, 0x1000}) {
+      TileTensorMapTensor tensor = {address, map.rank, shape.data(),
+                                    strides.data(), 0x2000};
+      ASSERT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), 0)
+          << message.text;
+      EXPECT_EQ(arguments.address, 0x2000u);
+      EXPECT_EQ(arguments.rank, map.rank + (map.isRagged ? 2 : 0));
+      for (uint32_t i = 0; i < arguments.rank; ++i)
+        EXPECT_EQ(arguments.extents[i], 1u);
+      for (uint32_t i = 0; i + 1 < arguments.rank; ++i)
+        EXPECT_EQ(arguments.strides[i], 16u);
+      tensor.zeros = 0;
+      EXPECT_EQ(tileTensorMapArguments(&map, &tensor, &arguments, message), -1);
+      EXPECT_STREQ(message.text,
+                   "a tensor without elements needs the address of 16 zeros");
+    }
   }
 }
 
 TEST(TensorMapC, SaysWhatIsWrongWithATensor) {
   const TileTensorMap map = readMap(1);
   int64_t shape[] = {2, 3, 64}, strides[] = {192, 64, 1};
-  const TileTensorMapTensor tensor = {0x1000, 3, shape, strides};
+  const TileTensorMapTensor tensor = {0x1000, 3, shape, strides, 0};
   auto error = [&](TileTensorMap map, TileTensorMapTensor tensor) {
     Message message;
     Encoded encoded;

@@ -1,0 +1,148 @@
+"""Trains a small GPT with PyTorch's attention and with ours, from equal weights.
+
+Both models see the same batches under bf16 autocast. The script prints the loss
+and the median time of a step for each; the losses must agree, and a step with our
+attention must not take longer.
+
+    train.py                               # compile and train; needs a GPU
+    train.py --pack DIR --chip sm_90a      # compile to DIR; needs no GPU
+    TILE_PACK_DIR=DIR train.py             # train; needs no compiler
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import List, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+
+from tile import cache  # noqa: E402
+from tile.programs import KV_SUMS, BackwardVariant, Variant  # noqa: E402
+
+LAYERS, WIDTH, HEADS, KV_HEADS = 6, 512, 8, 2
+LENGTH, BATCH, TOKENS = 512, 16, 256
+HEAD = WIDTH // HEADS
+
+#: Largest difference of the mean losses of the last steps.
+LOSS_TOLERANCE = 0.02
+
+
+class Run(NamedTuple):
+    """The losses of all steps and the median milliseconds of a step."""
+
+    losses: List[float]
+    milliseconds: float
+
+    @property
+    def final(self) -> float:
+        return statistics.mean(self.losses[-20:])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pack", metavar="DIR", help="compile to DIR, do not train")
+    parser.add_argument("--chip", default="sm_90a", help="chip to compile for")
+    parser.add_argument("--steps", type=int, default=200)
+    arguments = parser.parse_args()
+    if arguments.pack:
+        forward = Variant(HEAD, HEAD, "bf16", causal=True)
+        backward = [BackwardVariant(forward, kv=kv) for kv in KV_SUMS[:2]]
+        programs = [variant.ir() for variant in (forward, *backward)]
+        cache.pack(arguments.pack, programs, arguments.chip)
+        print(f"{len(programs)} programs in {arguments.pack}")
+        return 0
+
+    import tile
+    from torch.nn.functional import scaled_dot_product_attention as sdpa
+
+    def peer(q, k, v):
+        views = (x.transpose(1, 2) for x in (q, k, v))
+        return sdpa(*views, is_causal=True, enable_gqa=True).transpose(1, 2)
+
+    def ours(q, k, v):
+        return tile.attention(q, k, v, causal=True)
+
+    runs = {}
+    for name, attention in (("SDPA", peer), ("tile", ours)):
+        runs[name] = train(attention, arguments.steps)
+        run = runs[name]
+        print(
+            f"{name}: loss {run.losses[0]:.4f} to {run.final:.4f},"
+            f" {run.milliseconds:.2f} ms a step",
+            flush=True,
+        )
+    difference = abs(runs["tile"].final - runs["SDPA"].final)
+    ratio = runs["tile"].milliseconds / runs["SDPA"].milliseconds
+    print(f"losses differ by {difference:.4f}, ratio of times {ratio:.3f}")
+    return int(difference > LOSS_TOLERANCE or ratio > 1.02)
+
+
+def train(attention, steps: int) -> Run:
+    import torch
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.before = nn.LayerNorm(WIDTH)
+            self.project = nn.Linear(WIDTH, (HEADS + 2 * KV_HEADS) * HEAD)
+            self.out = nn.Linear(WIDTH, WIDTH)
+            self.between = nn.LayerNorm(WIDTH)
+            self.mlp = nn.Sequential(
+                nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)
+            )
+
+        def forward(self, x):
+            heads = self.project(self.before(x)).unflatten(-1, (-1, HEAD))
+            q, k, v = heads.split((HEADS, KV_HEADS, KV_HEADS), dim=2)
+            x = x + self.out(attention(q, k, v).flatten(2))
+            return x + self.mlp(self.between(x))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens = nn.Embedding(TOKENS, WIDTH)
+            self.places = nn.Embedding(LENGTH, WIDTH)
+            self.blocks = nn.Sequential(*(Block() for _ in range(LAYERS)))
+            self.norm = nn.LayerNorm(WIDTH)
+            self.head = nn.Linear(WIDTH, TOKENS)
+
+        def forward(self, x):
+            x = self.tokens(x) + self.places.weight
+            return self.head(self.norm(self.blocks(x)))
+
+    torch.manual_seed(0)
+    model = Model().cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
+    generator = torch.Generator("cuda").manual_seed(1)
+    losses, times = [], []
+    for _ in range(steps):
+        # Each sequence repeats a random part, which attention can find again.
+        part = torch.randint(
+            TOKENS, (BATCH, LENGTH // 4), generator=generator, device="cuda"
+        )
+        tokens = part.repeat(1, 5)[:, : LENGTH + 1]
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            scores = model(tokens[:, :-1])
+            loss = nn.functional.cross_entropy(
+                scores.flatten(0, 1).float(), tokens[:, 1:].flatten()
+            )
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) * 1e3)
+        losses.append(loss.item())
+    return Run(losses, statistics.median(times))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
