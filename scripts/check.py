@@ -95,7 +95,7 @@ def check_python(build):
     environment["PATH"] = os.pathsep.join(
         [os.path.join(build, "bin"), environment["PATH"]])
     done = subprocess.run(
-        [find_python("numpy"), "-m", "unittest", "discover", "-s", tests],
+        [find_python("numpy", "torch"), "-m", "unittest", "discover", "-s", tests],
         cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
         stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
@@ -150,15 +150,17 @@ def add(results):
                   sum(r.skipped for r in results))
 
 
-def find_python(package):
-    """Returns a Python that has the package: this one, or else Debian's."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        try:
-            if subprocess.run([python, "-c", "import " + package],
-                              stderr=subprocess.DEVNULL).returncode == 0:
-                return python
-        except OSError:
-            pass
+def find_python(*packages):
+    """Returns a Python that has the packages, or else the first of them: this
+    one, or else Debian's."""
+    for wanted in (packages, packages[:1]):
+        for python in (sys.executable, "/usr/bin/python3"):
+            try:
+                if subprocess.run([python, "-c", "import " + ", ".join(wanted)],
+                                  stderr=subprocess.DEVNULL).returncode == 0:
+                    return python
+            except OSError:
+                pass
     return sys.executable
 
 
