@@ -118,23 +118,6 @@ tile.kernel @product(%s: !tile.buffer<32x32xf16, #tile.strided<[32, 1], align = 
       !tile.buffer<32x16xf32, #tile.strided<[16, 1], align = 16>, global>
 }
 
-// A transposed instruction has its operands swapped.
-#mfma = #tile.mma<"wmma.gfx12.16x16x16.f16", warps = [1, 1], transposed>
-// CHECK-LABEL: gpu.func @transposed_product
-// CHECK: %[[A:.+]] = arith.constant dense<1.000000e+00> : vector<8xf16>
-// CHECK: %[[B:.+]] = arith.constant dense<2.000000e+00> : vector<8xf16>
-// CHECK: tile_gpu.mma "wmma.gfx12.16x16x16.f16" %[[B]], %[[A]],
-tile.kernel @transposed_product(%o: !o) attributes {num_warps = 1 : i32} {
-  %c0 = arith.constant 0 : index
-  tile.grid %c0, %c0, %c0
-  %a = arith.constant dense<1.0> : tensor<16x16xf16, #tile.dot_operand<0, #mfma>>
-  %b = arith.constant dense<2.0> : tensor<16x16xf16, #tile.dot_operand<1, #mfma>>
-  %acc = arith.constant dense<0.0> : tensor<16x16xf32, #mfma>
-  %d = tile.dot %a, %b, %acc : tensor<16x16xf16, #tile.dot_operand<0, #mfma>>,
-      tensor<16x16xf16, #tile.dot_operand<1, #mfma>> -> tensor<16x16xf32, #mfma>
-  tile.store %d, %o[%c0, %c0] : tensor<16x16xf32, #mfma>, !o
-}
-
 // Tiles are carried through loops and branches.
 // CHECK-LABEL: gpu.func @control_flow
 // CHECK: scf.for {{.*}} -> (vector<2xf32>)

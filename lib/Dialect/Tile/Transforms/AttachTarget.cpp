@@ -2,6 +2,7 @@
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEATTACHTARGET
@@ -30,6 +31,39 @@ const Chip *tile::getTargetChip(Operation *op) {
   return chip;
 }
 
+/// Returns the instruction that the author of `dot` names, by its attribute or
+/// by the layout of its accumulator; empty if there is none.
+static StringRef getNamedInstruction(DotOp dot) {
+  if (std::optional<StringRef> name = dot.getInstruction())
+    return *name;
+  auto mma = dyn_cast_or_null<MmaAttr>(
+      getLayoutAttr(cast<RankedTensorType>(dot.getType())));
+  return mma ? mma.getInstruction().getValue() : StringRef();
+}
+
+/// Checks the instructions that dots name, before any pass has multiplied the
+/// dots: one error for each wrong instruction, at the first dot that names it.
+static LogicalResult verifyNamedInstructions(ModuleOp module,
+                                             const Chip &chip) {
+  llvm::MapVector<StringRef, InFlightDiagnostic> errors;
+  module.walk([&](DotOp dot) {
+    StringRef name = getNamedInstruction(dot);
+    if (name.empty() || llvm::is_contained(chip.mma, name))
+      return;
+    if (auto error = errors.find(name); error != errors.end()) {
+      error->second.attachNote(dot.getLoc()) << "also named here";
+      return;
+    }
+    InFlightDiagnostic diag = dot.emitOpError()
+                              << "names the matrix instruction \"" << name
+                              << "\", which " << chip.name
+                              << " does not have; it has ";
+    llvm::interleaveComma(chip.mma, diag);
+    errors.insert({name, std::move(diag)});
+  });
+  return success(errors.empty());
+}
+
 namespace {
 struct AttachTarget : tile::impl::TileAttachTargetBase<AttachTarget> {
   using TileAttachTargetBase::TileAttachTargetBase;
@@ -46,7 +80,8 @@ struct AttachTarget : tile::impl::TileAttachTargetBase<AttachTarget> {
       module->setAttr(TileDialect::kTargetAttr,
                       StringAttr::get(&getContext(), chip));
     }
-    if (!getTargetChip(module))
+    const Chip *target = getTargetChip(module);
+    if (!target || failed(verifyNamedInstructions(module, *target)))
       signalPassFailure();
   }
 };

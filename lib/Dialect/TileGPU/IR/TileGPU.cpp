@@ -376,7 +376,13 @@ LogicalResult tile::gpu::verifyChip(Operation *root, const Chip &chip,
            << "is compiled for " << chip.name << ", a chip of "
            << name(chip.vendor) << ", not of " << name(vendor);
   }
-  bool ok = true;
-  root->walk([&](Operation *op) { ok &= succeeded(verifyOnChip(op, chip)); });
-  return success(ok);
+  // One operation of a program becomes many of these, all at its location. The
+  // first error at a location says what is wrong with all of them.
+  llvm::SmallPtrSet<const void *, 4> failed;
+  root->walk([&](Operation *op) {
+    const void *loc = op->getLoc().getAsOpaquePointer();
+    if (!failed.contains(loc) && mlir::failed(verifyOnChip(op, chip)))
+      failed.insert(loc);
+  });
+  return success(failed.empty());
 }
