@@ -57,3 +57,31 @@ func.func @shared(%s: !s, %i: index) {
   %start = tile.load_scalar %s[%i] : !s -> i32
   return
 }
+
+// -----
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+
+func.func @inferred(%rows: !rows, %i: index) {
+  // expected-error@+1 {{gives 3 indices for a buffer of rank 2}}
+  %row = tile.slice %rows[%i, *, *] : !rows
+  return
+}
+
+// -----
+
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+func.func @inferred(%tile: !tile, %i: index) {
+  // expected-error@+1 {{narrows buffers in global memory, got '!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>'}}
+  %part = tile.narrow %tile[0] from %i length %i : !tile
+  return
+}
+
+// -----
+
+func.func @inferred(%i: index) {
+  // expected-error@+1 {{expected the type of a buffer, got 'index'}}
+  %row = tile.slice %i[%i, *] : index
+  return
+}

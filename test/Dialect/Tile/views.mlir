@@ -19,6 +19,18 @@ func.func @narrow(%rows: !rows, %start: index, %length: index) -> (index, index)
   return %n, %m : index, index
 }
 
+// The type of a view may be left out.
+// CHECK-LABEL: @inferred
+func.func @inferred(%rows: !rows, %i: index) {
+  // CHECK: tile.narrow %{{.*}}[0] from %{{.*}} length %{{.*}} : {{.*}} to !tile.buffer<?x64xf16, #[[PART:.+]], global>
+  %part = tile.narrow %rows[0] from %i length %i : !rows
+  // CHECK: tile.slice %{{.*}}[%{{.*}}, *] : !tile.buffer<?x64xf16, #[[PART]], global> to !tile.buffer<64xf16, #{{.+}}, global>
+  %row = tile.slice %part[%i, *] : !part
+  // CHECK: tile.slice %{{.*}}[%{{.*}}, *] {name} : {{.*}} to !tile.buffer<64xf16, #{{.+}}, global>
+  %same = tile.slice %part[%i, *] {name} : !part to !tile.buffer<64xf16, #tile.strided<[1], align = 8>, global>
+  return
+}
+
 // CHECK-LABEL: @load_scalar
 func.func @load_scalar(%cu: !cu, %i: index) -> i32 {
   // CHECK: tile.load_scalar %{{.*}}[%{{.*}}] : !tile.buffer<?xi32{{.*}} -> i32

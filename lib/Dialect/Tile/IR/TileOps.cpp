@@ -38,6 +38,55 @@ static void printSliceIndices(OpAsmPrinter &printer, Operation *,
   printer << ']';
 }
 
+/// Parses `source-type (to result-type)?`; `infer` gives the result's type where
+/// none is written.
+static ParseResult
+parseViewTypes(OpAsmParser &parser, Type &source, Type &result,
+               llvm::function_ref<FailureOr<BufferType>(
+                   BufferType, llvm::function_ref<InFlightDiagnostic()>)>
+                   infer) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(source))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("to")))
+    return parser.parseType(result);
+  auto emitError = [&] { return parser.emitError(loc); };
+  auto buffer = dyn_cast<BufferType>(source);
+  if (!buffer)
+    return emitError() << "expected the type of a buffer, got " << source;
+  FailureOr<BufferType> type = infer(buffer, emitError);
+  if (failed(type))
+    return failure();
+  result = *type;
+  return success();
+}
+
+static ParseResult parseSliceTypes(OpAsmParser &parser, Type &source,
+                                   Type &result, DenseBoolArrayAttr kept) {
+  return parseViewTypes(parser, source, result,
+                        [&](BufferType buffer, auto emitError) {
+                          return SliceOp::inferType(buffer, kept, emitError);
+                        });
+}
+
+static void printSliceTypes(OpAsmPrinter &printer, Operation *, Type source,
+                            Type result, DenseBoolArrayAttr) {
+  printer << source << " to " << result;
+}
+
+static ParseResult parseNarrowTypes(OpAsmParser &parser, Type &source,
+                                    Type &result, IntegerAttr dim) {
+  return parseViewTypes(
+      parser, source, result, [&](BufferType buffer, auto emitError) {
+        return NarrowOp::inferType(buffer, dim.getInt(), emitError);
+      });
+}
+
+static void printNarrowTypes(OpAsmPrinter &printer, Operation *, Type source,
+                             Type result, IntegerAttr) {
+  printer << source << " to " << result;
+}
+
 #define GET_OP_CLASSES
 #include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
 
@@ -178,8 +227,7 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
       }
       align = alignmentAfter(align, stride, divisor, bytes);
     }
-    layout = StridedAttr::get(source.getContext(), strides, divisors,
-                              align == bytes ? 0 : align);
+    layout = StridedAttr::get(source.getContext(), strides, divisors, align);
   } else if (auto map = dyn_cast<MapAttr>(layout)) {
     FailureOr<Layout> digits = map.getMapLayout(source.getShape(), emitError);
     if (failed(digits))
@@ -191,8 +239,7 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
       for (const Digit &digit : memory.axis(dim))
         while (!keep && digit.stride * bytes % align != 0)
           align /= 2;
-    FailureOr<MapAttr> sliced =
-        map.getSlice(kept, align == bytes ? 0 : align, emitError);
+    FailureOr<MapAttr> sliced = map.getSlice(kept, align, emitError);
     if (failed(sliced))
       return failure();
     layout = *sliced;
@@ -266,7 +313,7 @@ NarrowOp::inferType(BufferType source, int64_t dim,
       strided.getStrides()[dim], strided.getDivisors()[dim], bytes);
   LayoutAttrInterface layout =
       StridedAttr::get(source.getContext(), strided.getStrides(),
-                       strided.getDivisors(), align == bytes ? 0 : align);
+                       strided.getDivisors(), align);
   return BufferType::getChecked(emitError, source.getContext(), ArrayRef(shape),
                                 source.getElementType(), layout,
                                 source.getSpace());

@@ -142,6 +142,21 @@ int64_t BufferType::getPeriod(unsigned dim) const {
   return period;
 }
 
+LayoutAttrInterface
+BufferType::dropDefaultAlignment(LayoutAttrInterface layout, Type elementType) {
+  if (!elementType || !elementType.isIntOrFloat())
+    return layout;
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
+  if (auto strided = dyn_cast_or_null<StridedAttr>(layout))
+    if (strided.getAlign() == bytes)
+      return StridedAttr::get(layout.getContext(), strided.getStrides(),
+                              strided.getDivisors(), /*align=*/0);
+  if (auto map = dyn_cast_or_null<MapAttr>(layout))
+    if (map.getAlign() == bytes)
+      return MapAttr::get(layout.getContext(), map.getMap(), /*align=*/0);
+  return layout;
+}
+
 int64_t BufferType::getAlignment() const {
   int64_t align = 0;
   if (auto strided = dyn_cast<StridedAttr>(getLayout()))

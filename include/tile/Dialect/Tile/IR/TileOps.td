@@ -207,8 +207,8 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
     ```mlir
     // Rows of one batch and head: [B, S, H, D] -> [S, D].
     %qh = tile.slice %q[%b, *, %h, *] : !q to !qh
-    // One stage of a ring of tiles.
-    %kv = tile.slice %ring[%stage, *, *] : !ring to !kv
+    // One stage of a ring of tiles. The type of the result may be left out.
+    %kv = tile.slice %ring[%stage, *, *] : !ring
     ```
 
     Each index must be in bounds. SliceOp::inferType gives the type of the
@@ -220,7 +220,7 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let results = (outs Tile_BufferType:$result);
   let assemblyFormat = [{
     $source `` custom<SliceIndices>($indices, $kept) attr-dict
-    `:` qualified(type($source)) `to` qualified(type($result))
+    `:` custom<SliceTypes>(type($source), type($result), ref($kept))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     // A null value keeps the dimension.
@@ -248,8 +248,8 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
     %qs = tile.narrow %qh[0] from %start length %length : !qh to !qs
     ```
 
-    The range must be in bounds. NarrowOp::inferType gives the type of the
-    result: the extent of `dim` is dynamic, and the alignment is the one that is
+    The range must be in bounds. The type of the result may be left out;
+    NarrowOp::inferType gives it: the extent of `dim` is dynamic, and the alignment is the one that is
     guaranteed for every `start`. The buffer must be in global memory.
   }];
   let arguments = (ins Tile_BufferType:$source,
@@ -258,7 +258,7 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
   let results = (outs Tile_BufferType:$result);
   let assemblyFormat = [{
     $source `[` $dim `]` `from` $start `length` $length attr-dict
-    `:` qualified(type($source)) `to` qualified(type($result))
+    `:` custom<NarrowTypes>(type($source), type($result), ref($dim))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source, "int64_t":$dim,
                                  "::mlir::Value":$start, "::mlir::Value":$length)>];

@@ -15,7 +15,9 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   let description = [{
     An array of `shape` elements in global or shared memory. The layout, of the
     memory family, maps element coordinates to offsets in elements. Shared
-    buffers have static shapes.
+    buffers have static shapes. An alignment of the size of an element is the
+    default and is dropped: for f32, `#tile.strided<[1], align = 4>` is
+    `#tile.strided<[1]>`.
 
     ```mlir
     !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -25,6 +27,13 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
     "::mlir::Type":$elementType, "::tile::LayoutAttrInterface":$layout,
     "::tile::MemorySpace":$space);
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape,
+      "::mlir::Type":$elementType, "::tile::LayoutAttrInterface":$layout,
+      "::tile::MemorySpace":$space), [{
+    return $_get($_ctxt, shape, elementType,
+                 dropDefaultAlignment(layout, elementType), space);
+  }]>];
+  let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -36,6 +45,11 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
     unsigned getElementBits() const {
       return getElementType().getIntOrFloatBitWidth();
     }
+    /// Returns `layout` without its alignment if that is the default, the size
+    /// of an element, so that equal buffers have equal types.
+    static ::tile::LayoutAttrInterface
+    dropDefaultAlignment(::tile::LayoutAttrInterface layout,
+                         ::mlir::Type elementType);
     bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
     /// Returns the known alignment of the base of a global buffer, in bytes.
     int64_t getAlignment() const;
