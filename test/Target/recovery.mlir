@@ -1,11 +1,11 @@
 // What the target verifier does not know ends in LLVM's "Cannot select". That
 // is an error of this compilation, not the end of the process: the tool still
-// reports it at the module and exits with 1.
+// reports it at the kernel and exits with 1.
 
 // RUN: not tile-translate --tile-to-ptx --chip=sm_90a %s -o %t.ptx 2>&1 | FileCheck %s
 // RUN: not ls %t.ptx
 
-// CHECK: recovery.mlir:12:1: error: LLVM: Cannot select
+// CHECK: recovery.mlir:13:3: error: LLVM: Cannot select
 // CHECK-NOT: {{Stack dump|PLEASE submit}}
 
 // The instruction needs PTX 8.3.

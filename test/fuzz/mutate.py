@@ -3,8 +3,8 @@
 
 Takes the .mlir inputs of the repository, damages them in a seeded random way
 and runs each one through the verifier, a pass, a pipeline or the compiler. A
-run fails if the tool ends by a signal, takes longer than the time limit, or
-exits non-zero without a diagnostic. Each input depends only on the seed and its
+run fails if the tool ends by a signal, takes longer than the time limit, exits
+non-zero without a diagnostic, or prints one without a location. Each input depends only on the seed and its
 number, so `--only=N` reproduces one.
 """
 
@@ -223,6 +223,8 @@ def complaint(command):
         return False, "ended by signal %d" % (-done.returncode % 128)
     if "LLVM ERROR" in message:
         return False, "fatal error of LLVM"
+    if "<unknown>:0" in message:
+        return False, "diagnostic without a location"
     if done.returncode != 0 and "error:" not in message:
         return False, "exit status %d without a diagnostic" % done.returncode
     return done.returncode == 0, None

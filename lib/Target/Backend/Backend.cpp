@@ -21,6 +21,15 @@ using namespace mlir;
 
 namespace tile {
 
+/// Returns the location of the first kernel, for errors of which LLVM does not
+/// say where they are; that of the module if there is none.
+static Location findKernelLoc(gpu::GPUModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (!function.isExternal())
+      return function.getLoc();
+  return module.getLoc();
+}
+
 namespace {
 
 /// Turns the diagnostics of an LLVM context into MLIR's.
@@ -60,7 +69,7 @@ private:
           &static_cast<const llvm::DiagnosticInfoWithLocationBase &>(info)
                .getFunction();
     auto symbol = function ? module.lookupSymbol(function->getName()) : nullptr;
-    return symbol ? symbol->getLoc() : module.getLoc();
+    return symbol ? symbol->getLoc() : findKernelLoc(module);
   }
 
   gpu::GPUModuleOp module;
@@ -242,7 +251,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
   if (fatal) {
     // Its parts may be in any state.
     (void)session.release();
-    return module.emitError("LLVM: ") << *fatal;
+    return emitError(findKernelLoc(module)) << "LLVM: " << *fatal;
   }
   if (session->failed)
     return failure();

@@ -5,6 +5,7 @@
 #include "Block.h"
 #include "Redirect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Target/Chips.h"
@@ -28,6 +29,9 @@ namespace orc = llvm::orc;
 struct Program::Implementation {
   MLIRContext *context = nullptr;
   const Chip *chip = nullptr;
+  /// The location of the program, and that of each kernel in it.
+  LocationAttr loc;
+  std::vector<LocationAttr> kernelLocs;
   bool checks = true, counts = false;
   Redirected redirected;
   llvm::json::Value manifest = nullptr;
@@ -41,9 +45,10 @@ struct Program::Implementation {
   size_t frameBytes = 0;
   std::unique_ptr<orc::LLJIT> jit;
 
-  Location locate(const Position &position) const {
+  /// Returns the location of `position`; `fallback` if it is not known.
+  Location locate(const Position &position, Location fallback) const {
     if (position.file.empty())
-      return UnknownLoc::get(context);
+      return fallback;
     return FileLineColLoc::get(context, position.file, position.line,
                                position.column);
   }
@@ -52,7 +57,7 @@ struct Program::Implementation {
   llvm::Error compile(llvm::orc::ThreadSafeModule module);
   LogicalResult runKernel(unsigned index, llvm::ArrayRef<Argument> arguments,
                           const RunOptions &options);
-  void emit(const Launch &launch) const;
+  void emit(const Launch &launch, Location kernel) const;
 };
 
 Program::Program(std::unique_ptr<Implementation> implementation)
@@ -242,6 +247,21 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   return llvm::Error::success();
 }
 
+/// Returns where the source has the kernel of this name; the location of
+/// `module` if it is not known.
+static LocationAttr findKernelLoc(ModuleOp module, llvm::StringRef name) {
+  LocationAttr loc = module.getLoc();
+  module.walk([&](FunctionOpInterface function) {
+    if (function.getName() != name)
+      return WalkResult::advance();
+    // The lowering to LLVM adds debug information around the location.
+    if (auto source = function.getLoc()->findInstanceOf<FileLineColLoc>())
+      loc = source;
+    return WalkResult::interrupt();
+  });
+  return loc;
+}
+
 FailureOr<Program> Program::compile(ModuleOp module,
                                     const ProgramOptions &options) {
   Location loc = module.getLoc();
@@ -255,6 +275,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
 
   auto program = std::make_unique<Implementation>();
   program->context = module.getContext();
+  program->loc = loc;
   program->chip = getTargetChip(module);
   program->checks = options.checks;
   program->counts = options.statistics;
@@ -267,6 +288,8 @@ FailureOr<Program> Program::compile(ModuleOp module,
     return fail(kernels.takeError());
   program->kernels = std::move(*kernels);
   program->manifest = std::move(artifact->manifest);
+  for (const KernelSpec &kernel : program->kernels)
+    program->kernelLocs.push_back(findKernelLoc(module, kernel.name));
   if (llvm::Error error = program->selectParameters())
     return fail(std::move(error));
 
@@ -280,10 +303,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
   std::vector<Obstacle> obstacles =
       redirect(*ir, program->redirected, options.checks || options.statistics);
   for (const Obstacle &obstacle : obstacles)
-    emitError(obstacle.position.file.empty()
-                  ? loc
-                  : program->locate(obstacle.position),
-              obstacle.message);
+    emitError(program->locate(obstacle.position, loc), obstacle.message);
   if (!obstacles.empty())
     return failure();
   llvm::StripDebugInfo(*ir);
@@ -297,14 +317,15 @@ FailureOr<Program> Program::compile(ModuleOp module,
 // Launch
 //===----------------------------------------------------------------------===//
 
-void Program::Implementation::emit(const Launch &launch) const {
+void Program::Implementation::emit(const Launch &launch,
+                                   Location kernel) const {
   const Report &report = *launch.report;
-  InFlightDiagnostic diagnostic = emitError(locate(report.position));
+  InFlightDiagnostic diagnostic = emitError(locate(report.position, kernel));
   diagnostic << "kernel '" << launch.kernel << "', block (" << report.block[0]
              << ", " << report.block[1] << ", " << report.block[2]
              << "), thread " << report.thread << ": " << report.message;
   for (auto &[position, note] : report.notes)
-    diagnostic.attachNote(locate(position)) << note;
+    diagnostic.attachNote(locate(position, kernel)) << note;
 }
 
 /// Stacks that are there at once. Each takes two mappings of memory, of which
@@ -357,8 +378,7 @@ Program::Implementation::runKernel(unsigned index,
                                    const RunOptions &options) {
   const KernelSpec &kernel = kernels[index];
   auto fail = [&](llvm::Error error) {
-    return emitError(UnknownLoc::get(context),
-                     llvm::toString(std::move(error)));
+    return emitError(kernelLocs[index], llvm::toString(std::move(error)));
   };
   llvm::SmallVector<Argument> own;
   for (unsigned i : selections[index])
@@ -420,7 +440,7 @@ Program::Implementation::runKernel(unsigned index,
       options.statistics->push_back(std::move(statistics));
     return success();
   }
-  emit(launch);
+  emit(launch, kernelLocs[index]);
   return failure();
 }
 
@@ -428,7 +448,7 @@ LogicalResult Program::run(llvm::ArrayRef<Argument> arguments,
                            const RunOptions &options) {
   Implementation &program = *implementation;
   if (arguments.size() != program.parameters.size())
-    return emitError(UnknownLoc::get(program.context))
+    return emitError(program.loc)
            << "there are " << arguments.size()
            << " arguments, the kernels take " << program.parameters.size();
   for (unsigned i = 0; i < program.kernels.size(); ++i)

@@ -283,7 +283,9 @@ FailureOr<MapAttr> MapAttr::getSlice(ArrayRef<bool> kept, int64_t align,
   }
   return MapAttr::getChecked(
       emitError ? emitError : EmitError([&] {
-        return mlir::emitError(UnknownLoc::get(getContext()));
+        InFlightDiagnostic diag = mlir::emitError(UnknownLoc::get(getContext()));
+        diag.abandon();
+        return diag;
       }),
       getContext(), AffineMap::get(numKept, 0, results, getContext()), align);
 }
