@@ -2,9 +2,9 @@
 
 #include "tile-c/Executor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "tile/InitAll.h"
 #include "tile/Target/CPU/Executor.h"
+#include "tile/Target/ReadProgram.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -54,8 +54,8 @@ TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
   program->sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(source, name), llvm::SMLoc());
   bool compiled = collect(*program, message, [&] {
-    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
-        program->sources, ParserConfig(&program->context));
+    OwningOpRef<ModuleOp> module =
+        readProgram(program->sources, program->context);
     if (!module)
       return false;
     cpu::ProgramOptions options;

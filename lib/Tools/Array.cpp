@@ -20,7 +20,7 @@ using llvm::StringRef;
 
 static constexpr size_t kAlignment = 256;
 
-/// What a type is in a file of NumPy, and how many bytes it takes.
+/// Returns the NumPy name of an element type; empty if there is none.
 static StringRef npyType(StringRef type) {
   return llvm::StringSwitch<StringRef>(type)
       .Case("f16", "<f2")
@@ -31,7 +31,8 @@ static StringRef npyType(StringRef type) {
       .Case("i64", "<i8")
       .Default("");
 }
-/// Bytes of an element of a type of NumPy such as `<f4`; 0 if it is not simple.
+/// Returns the bytes of an element of a NumPy type such as `<f4`; 0 if the type
+/// is not a number.
 static int64_t npyBytes(StringRef type) {
   int64_t bytes;
   return type.size() < 3 || type.drop_front(2).getAsInteger(10, bytes) ? 0
@@ -50,7 +51,8 @@ static const llvm::fltSemantics *semanticsOf(StringRef type) {
 
 void Array::Free::operator()(char *memory) const { std::free(memory); }
 
-Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type) {
+Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type,
+                              Order order) {
   if (npyType(type).empty())
     return createStringError(formatv("there is no type '{0}', only f16, bf16, "
                                      "f32, f64, i32 and i64",
@@ -58,6 +60,7 @@ Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type) {
   Array array;
   array.extents.assign(shape.begin(), shape.end());
   array.element = type.str();
+  array.storageOrder = order;
   array.count = 1;
   for (int64_t extent : shape)
     if (extent < 0 || llvm::MulOverflow(array.count, extent, array.count) ||
@@ -80,11 +83,25 @@ cpu::Tensor Array::tensor() {
   tensor.shape = extents;
   tensor.strides.resize(extents.size());
   int64_t stride = 1;
-  for (size_t i = extents.size(); i-- > 0;) {
-    tensor.strides[i] = stride;
-    stride *= std::max<int64_t>(extents[i], 1);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    size_t dim = isFortran() ? i : extents.size() - 1 - i;
+    tensor.strides[dim] = stride;
+    stride *= std::max<int64_t>(extents[dim], 1);
   }
   return tensor;
+}
+
+char *Array::at(int64_t i) const {
+  int64_t offset = i;
+  if (isFortran()) {
+    offset = 0;
+    int64_t stride = count;
+    for (size_t dim = extents.size(); dim-- > 0; i /= extents[dim]) {
+      stride /= extents[dim];
+      offset += i % extents[dim] * stride;
+    }
+  }
+  return memory.get() + offset * bytesOf(element);
 }
 
 StringRef Array::bytes() const {
@@ -95,9 +112,8 @@ llvm::MutableArrayRef<char> Array::mutableBytes() {
 }
 
 double Array::get(int64_t i) const {
-  const char *place = memory.get() + i * bytesOf(element);
   uint64_t bits = 0;
-  std::memcpy(&bits, place, bytesOf(element));
+  std::memcpy(&bits, at(i), bytesOf(element));
   if (const llvm::fltSemantics *semantics = semanticsOf(element)) {
     llvm::APFloat value(*semantics, llvm::APInt(8 * bytesOf(element), bits));
     bool lossy;
@@ -118,7 +134,7 @@ void Array::set(int64_t i, double value) {
   } else {
     bits = static_cast<uint64_t>(static_cast<int64_t>(value));
   }
-  std::memcpy(memory.get() + i * bytesOf(element), &bits, bytesOf(element));
+  std::memcpy(at(i), &bits, bytesOf(element));
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,11 +146,12 @@ struct NpyFile {
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::string type;
   llvm::SmallVector<int64_t, 4> shape;
+  Array::Order order = Array::Order::C;
   StringRef data;
 };
 } // namespace
 
-/// The text after `'key':` in the header.
+/// Returns the text after `'key':` in the header; empty if the key is missing.
 static StringRef valueOf(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
   if (at == StringRef::npos)
@@ -174,8 +191,11 @@ static Expected<NpyFile> openNpy(StringRef path) {
   int64_t bytes = npyBytes(file.type);
   if (bytes <= 0)
     return bad("has elements of type '" + file.type + "', which is not known");
-  if (!valueOf(header, "fortran_order").starts_with("False"))
-    return bad("is in Fortran order");
+  StringRef fortran = valueOf(header, "fortran_order");
+  if (fortran.starts_with("True"))
+    file.order = Array::Order::Fortran;
+  else if (!fortran.starts_with("False"))
+    return bad("does not say whether it is in Fortran order");
   StringRef shape = valueOf(header, "shape");
   if (!shape.consume_front("("))
     return bad("has no shape");
@@ -199,7 +219,7 @@ Expected<Array> tile::readNpy(StringRef path, StringRef type) {
   Expected<NpyFile> file = openNpy(path);
   if (!file)
     return file.takeError();
-  Expected<Array> array = Array::create(file->shape, type);
+  Expected<Array> array = Array::create(file->shape, type, file->order);
   if (!array)
     return array.takeError();
   bool bits = type == "bf16" && (file->type == "<u2" || file->type == "<i2" ||
@@ -210,13 +230,14 @@ Expected<Array> tile::readNpy(StringRef path, StringRef type) {
     return array;
   }
   if (semanticsOf(type) && (file->type == "<f8" || file->type == "<f4")) {
+    Expected<Array> wide = Array::create(
+        file->shape, file->type == "<f8" ? "f64" : "f32", file->order);
+    if (!wide)
+      return wide.takeError();
+    std::memcpy(wide->mutableBytes().data(), file->data.data(),
+                file->data.size());
     for (int64_t i = 0; i < array->size(); ++i)
-      array->set(
-          i, file->type == "<f8"
-                 ? llvm::support::endian::read<double>(
-                       file->data.data() + 8 * i, llvm::endianness::little)
-                 : llvm::support::endian::read<float>(
-                       file->data.data() + 4 * i, llvm::endianness::little));
+      array->set(i, wide->get(i));
     return array;
   }
   return createStringError("'" + path + "' has elements of type '" +
@@ -233,22 +254,17 @@ tile::readNpyAsDouble(StringRef path, StringRef type,
     return createStringError("'" + path +
                              "' does not have the shape of what "
                              "it is compared with");
-  std::vector<double> values;
-  if (file->type == "<f8") {
-    values.resize(file->data.size() / 8);
-    if (!values.empty())
-      std::memcpy(values.data(), file->data.data(), file->data.size());
-    return values;
-  }
   StringRef own = llvm::StringSwitch<StringRef>(file->type)
                       .Case("<f2", "f16")
                       .Case("<f4", "f32")
+                      .Case("<f8", "f64")
                       .Case("<i4", "i32")
                       .Case("<i8", "i64")
                       .Default(type);
   Expected<Array> array = readNpy(path, own);
   if (!array)
     return array.takeError();
+  std::vector<double> values;
   for (int64_t i = 0; i < array->size(); ++i)
     values.push_back(array->get(i));
   return values;
@@ -256,12 +272,13 @@ tile::readNpyAsDouble(StringRef path, StringRef type,
 
 llvm::Error tile::writeNpy(StringRef path, const Array &array) {
   std::string header =
-      formatv("{{'descr': '{0}', 'fortran_order': False, 'shape': (",
-              npyType(array.type()));
+      formatv("{{'descr': '{0}', 'fortran_order': {1}, 'shape': (",
+              npyType(array.type()), array.isFortran() ? "True" : "False");
   for (int64_t extent : array.shape())
     header += std::to_string(extent) + ",";
   header += "), }";
-  // The data begins at a multiple of 64 bytes, after a line feed.
+  // The header ends with a line feed, and the data begins at a multiple of 64
+  // bytes.
   header.resize(llvm::alignTo(10 + header.size() + 1, 64) - 10 - 1, ' ');
   header += '\n';
   std::error_code code;
@@ -279,7 +296,7 @@ llvm::Error tile::writeNpy(StringRef path, const Array &array) {
 }
 
 //===----------------------------------------------------------------------===//
-// Described arrays
+// Arrays from descriptions
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -294,9 +311,9 @@ public:
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  /// In (0, 1).
+  /// Returns a number between 0 and 1, neither included.
   double uniform() { return (double(next() >> 11) + 0.5) * 0x1p-53; }
-  /// Box-Muller.
+  /// Returns a number of the standard normal distribution (Box-Muller).
   double normal() {
     double radius = std::sqrt(-2 * std::log(uniform()));
     return radius * std::cos(2 * M_PI * uniform());

@@ -3,11 +3,12 @@
 #include "tile/Tools/RunMain.h"
 #include "Array.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "tile/InitAll.h"
 #include "tile/Target/CPU/Executor.h"
 #include "tile/Target/Chips.h"
+#include "tile/Target/ReadProgram.h"
+#include "tile/Tools/CommonOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -28,7 +29,7 @@ struct Arguments {
   tile::cpu::RunOptions run;
   std::vector<std::string> values, outputs, expected;
   double rtol, atol;
-  bool timing;
+  bool timing, remarks;
 };
 
 /// The values of one run, and what they are for.
@@ -103,7 +104,11 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<bool> timing(
       "timing", cl::desc("Print the time of compiling and running to stderr"),
       cl::cat(category));
+  static cl::opt<bool> remarks(
+      "remarks", cl::desc("Print the optimization remarks of the compiler"),
+      cl::cat(category));
   cl::HideUnrelatedOptions(category);
+  tile::setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv,
                               "runs kernels, compiled for a GPU, on the CPU\n");
 
@@ -131,6 +136,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.rtol = rtol;
   arguments.atol = atol;
   arguments.timing = timing;
+  arguments.remarks = remarks;
   arguments.run.jobs = jobs;
   arguments.run.maxTurns = turns;
   if (!grid.empty()) {
@@ -334,6 +340,8 @@ int tile::runMain(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler handler(sources, &context);
+  if (arguments.remarks)
+    printRemarks(context);
 
   auto start = std::chrono::steady_clock::now();
   auto lap = [&](StringRef stage) {
@@ -344,8 +352,7 @@ int tile::runMain(int argc, char **argv) {
           std::chrono::duration<double>(now - start).count() * 1e3, stage);
     start = now;
   };
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = readProgram(sources, context);
   if (!module)
     return 1;
   FailureOr<cpu::Program> program =

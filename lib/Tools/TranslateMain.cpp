@@ -2,13 +2,14 @@
 
 #include "tile/Tools/TranslateMain.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/InitAll.h"
 #include "tile/Target/Chips.h"
 #include "tile/Target/Compile.h"
+#include "tile/Target/ReadProgram.h"
 #include "tile/Target/ResourceUsage.h"
+#include "tile/Tools/CommonOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -28,7 +29,7 @@ struct Arguments {
   std::string input, output, manifest;
   tile::OutputKind kind;
   tile::CompileOptions compile;
-  bool timing, resources;
+  bool timing, resources, remarks;
 };
 
 } // namespace
@@ -65,7 +66,11 @@ static Arguments parseArguments(int argc, char **argv) {
       cl::desc("Print the registers and memory of each kernel to stdout, one "
                "JSON object a line"),
       cl::cat(category));
+  static cl::opt<bool> remarks(
+      "remarks", cl::desc("Print the optimization remarks of the compiler"),
+      cl::cat(category));
   cl::HideUnrelatedOptions(category);
+  tile::setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv, "compiler of tile programs\n");
 
   auto fail = [&](const llvm::Twine &message) {
@@ -96,6 +101,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.compile.requireManifest = !manifest.empty();
   arguments.timing = timing;
   arguments.resources = resources;
+  arguments.remarks = remarks;
   return arguments;
 }
 
@@ -168,8 +174,9 @@ int tile::translateMain(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  if (arguments.remarks)
+    printRemarks(context);
+  OwningOpRef<ModuleOp> module = readProgram(sources, context);
   if (!module)
     return 1;
   double parseTime =

@@ -12,6 +12,7 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Layout/Render.h"
 #include "tile/Target/Mma.h"
+#include "tile/Tools/CommonOptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -72,6 +73,19 @@ cl::opt<std::string> svgPath("svg", cl::cat(category), cl::value_desc("file"),
 int fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "tile-layout") << message << '\n';
   return 1;
+}
+
+/// Prints the errors of `context`, which are about the text of an attribute, as
+/// fail() does. Most have no location; those of the parser have a column.
+void printErrors(MLIRContext &context) {
+  context.getDiagEngine().registerHandler([](Diagnostic &diag) {
+    std::string place;
+    if (auto loc = diag.getLocation()->findInstanceOf<FileLineColLoc>())
+      place = (loc.getFilename().getValue() + ", column " +
+               llvm::Twine(loc.getColumn()) + ": ")
+                  .str();
+    fail(place + diag.str());
+  });
 }
 
 /// Parses 64x128.
@@ -197,6 +211,7 @@ int showAttribute() {
                 "' is no shape; write positive extents as 64x128");
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
+  printErrors(context);
   if (failed(verifyTileShape(
           *shape, [&] { return emitError(UnknownLoc::get(&context)); })))
     return 1;
@@ -232,6 +247,7 @@ int showAttribute() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
+  setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv,
                               "shows layouts of the tile dialect\n");
   return instruction.empty() ? showAttribute() : showInstruction();

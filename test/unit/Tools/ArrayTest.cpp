@@ -14,7 +14,7 @@ using namespace tile;
 
 namespace {
 
-/// A file that is there while this is.
+/// A temporary file, removed with this object.
 class TemporaryFile {
 public:
   explicit TemporaryFile(llvm::StringRef content = {}) {
@@ -31,7 +31,7 @@ private:
   llvm::SmallString<64> name;
 };
 
-/// A file of version 1 with this header and these bytes.
+/// Returns a file of version 1 with this header and these bytes.
 std::string npy(llvm::StringRef header, llvm::StringRef data) {
   std::string text("\x93NUMPY\x01\x00", 8);
   text += char(header.size() & 0xff);
@@ -39,26 +39,27 @@ std::string npy(llvm::StringRef header, llvm::StringRef data) {
   return text + header.str() + data.str();
 }
 
-std::string header(llvm::StringRef descr, llvm::StringRef shape) {
+std::string header(llvm::StringRef descr, llvm::StringRef shape,
+                   llvm::StringRef fortran = "False") {
   return llvm::formatv(
-      "{{'descr': '{0}', 'fortran_order': False, 'shape': {1}, }\n", descr,
-      shape);
+      "{{'descr': '{0}', 'fortran_order': {1}, 'shape': {2}, }\n", descr,
+      fortran, shape);
 }
 
-/// Why a file is refused; empty if it is not.
+/// Returns the error for a file; empty if the file is accepted.
 std::string refusal(llvm::StringRef content, llvm::StringRef type = "f32") {
   TemporaryFile file(content);
   llvm::Expected<Array> array = readNpy(file.path(), type);
   if (array)
     return {};
   std::string message = llvm::toString(array.takeError());
-  // Less the name, which differs from run to run.
+  // The name differs from run to run.
   llvm::StringRef text = message;
   EXPECT_TRUE(text.consume_front(("'" + file.path() + "' ").str())) << message;
   return text.str();
 }
 
-/// To the nearest number of a format, ties to even, by arithmetic on doubles.
+/// Returns the nearest number of a format, ties to even, computed in doubles.
 double roundTo(double value, int mantissaBits, int minExponent,
                double largest) {
   if (value == 0 || std::isnan(value) || std::isinf(value))
@@ -127,6 +128,45 @@ TEST(Array, ReadsWhatItWrites) {
     }
 }
 
+TEST(Array, KeepsFortranOrder) {
+  // Elements are counted in C order: element (i, j) is 10 * i + j.
+  int32_t data[] = {0, 10, 1, 11, 2, 12};
+  std::string content = npy(header("<i4", "(2, 3)", "True"),
+                            {reinterpret_cast<const char *>(data), 24});
+  TemporaryFile file(content);
+  llvm::Expected<Array> array = readNpy(file.path(), "i32");
+  ASSERT_TRUE(bool(array));
+  EXPECT_TRUE(array->isFortran());
+  std::vector<double> expected = {0, 1, 2, 10, 11, 12};
+  for (auto [i, value] : llvm::enumerate(expected))
+    EXPECT_EQ(array->get(i), value);
+  cpu::Tensor tensor = array->tensor();
+  EXPECT_EQ(llvm::ArrayRef(tensor.strides), llvm::ArrayRef<int64_t>({1, 2}));
+  auto numbers = readNpyAsDouble(file.path(), "i32", {2, 3});
+  ASSERT_TRUE(bool(numbers));
+  EXPECT_EQ(*numbers, expected);
+
+  array->set(1, 7);
+  TemporaryFile copy;
+  EXPECT_FALSE(bool(writeNpy(copy.path(), *array)));
+  llvm::Expected<Array> again = readNpy(copy.path(), "i32");
+  ASSERT_TRUE(bool(again));
+  EXPECT_TRUE(again->isFortran());
+  EXPECT_EQ(again->get(1), 7);
+  EXPECT_EQ(again->bytes(), array->bytes());
+
+  // float64 to f16, and arrays of other ranks.
+  double doubles[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  TemporaryFile wide(npy(header("<f8", "(2, 2, 2)", "True"),
+                         {reinterpret_cast<const char *>(doubles), 64}));
+  llvm::Expected<Array> cube = readNpy(wide.path(), "f16");
+  ASSERT_TRUE(bool(cube));
+  for (auto [i, value] : llvm::enumerate({1, 5, 3, 7, 2, 6, 4, 8}))
+    EXPECT_EQ(cube->get(i), value);
+  TemporaryFile empty(npy(header("<f4", "(0, 3)", "True"), ""));
+  ASSERT_TRUE(bool(readNpyAsDouble(empty.path(), "f32", {0, 3})));
+}
+
 TEST(Array, ReadsOtherFilesOfFloats) {
   float singles[] = {1.0f, 1.0f / 3, 1e-9f};
   TemporaryFile file(npy(header("<f4", "(3,)"),
@@ -136,7 +176,7 @@ TEST(Array, ReadsOtherFilesOfFloats) {
   EXPECT_EQ(array->get(0), 1);
   EXPECT_EQ(array->get(1), roundTo(1.0f / 3, 10, -14, 65504));
   EXPECT_EQ(array->get(2), 0);
-  // Bits of bf16, as types of other packages call them.
+  // Element types that other packages write for the bits of bf16.
   for (const char *type : {"<u2", "<i2", "<V2", "|V2"}) {
     TemporaryFile bits(npy(header(type, "(2)"), {"\x80\x3f\x00\xc0", 4}));
     llvm::Expected<Array> values = readNpy(bits.path(), "bf16");
@@ -176,10 +216,9 @@ TEST(Array, RefusesWhatItCannotRead) {
                         "'shape': (1,)}",
                         {"\0\0\0\0", 4})),
             "does not say the type of its elements, or that of a structure");
-  EXPECT_EQ(
-      refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}",
-                  {"\0\0\0\0", 4})),
-      "is in Fortran order");
+  for (llvm::StringRef order : {"", "1", "None"})
+    EXPECT_EQ(refusal(npy(header("<f4", "(1,)", order), {"\0\0\0\0", 4})),
+              "does not say whether it is in Fortran order");
   EXPECT_EQ(refusal(npy("{'descr': '<f4', 'fortran_order': False}", "")),
             "has no shape");
   for (const char *shape :
@@ -210,7 +249,7 @@ TEST(Array, RefusesOtherShapesToCompareWith) {
                              "with"));
 }
 
-/// The message for a description that is refused.
+/// Returns the error for a description; empty if it is accepted.
 std::string refusalOf(llvm::StringRef description) {
   llvm::Expected<Array> array = makeArray(description);
   return array ? "" : llvm::toString(array.takeError());

@@ -4,7 +4,7 @@
 // RUN: not tile-run %s --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: reads element ({{.*}}) of 'arg1' before the copy of thread {{[0-9]+}} to it has been waited for
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: reads element ({{.*}}) of 'b' before the copy of thread {{[0-9]+}} to it has been waited for
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>

@@ -1,0 +1,22 @@
+//===- CommonOptions.h - Options that several tools have --------*- C++ -*-===//
+#ifndef TILE_TOOLS_COMMONOPTIONS_H
+#define TILE_TOOLS_COMMONOPTIONS_H
+
+namespace mlir {
+class MLIRContext;
+}
+
+namespace tile {
+
+/// Makes `--version` print the version of this project, then that of LLVM. Call
+/// it before the command line is parsed.
+void setVersionPrinter();
+
+/// Makes the optimisation remarks of the project's passes diagnostics of
+/// `context`, as `tile-opt --remarks-filter='tile-.*'
+/// --remark-format=emitRemark` does.
+void printRemarks(mlir::MLIRContext &context);
+
+} // namespace tile
+
+#endif // TILE_TOOLS_COMMONOPTIONS_H

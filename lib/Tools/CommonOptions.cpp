@@ -1,0 +1,27 @@
+//===- CommonOptions.cpp - Options that several tools have ----------------===//
+
+#include "tile/Tools/CommonOptions.h"
+#include "Version.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+void tile::setVersionPrinter() {
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "Tile " << TILE_VERSION << '\n';
+    os.flush();
+    llvm::cl::PrintVersionMessage();
+  });
+}
+
+void tile::printRemarks(mlir::MLIRContext &context) {
+  // `all` alone enables no kind of remark.
+  const std::string ours = "tile-.*";
+  mlir::remark::RemarkCategories categories{ours, ours, ours, ours, ours};
+  // Fails only if there is an engine already.
+  (void)mlir::remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
+}
