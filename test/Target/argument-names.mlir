@@ -1,5 +1,5 @@
-// Arguments keep the names that the source gives them, where `tile.name` gives
-// no other. Arguments without such a name are `arg` and their number.
+// Arguments are named by their `tile.name`, else by their name in the text,
+// else by `arg` and their number.
 
 // RUN: split-file %s %t
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %t/kernel.mlir -o /dev/null --manifest=%t.json

@@ -1,6 +1,6 @@
-// The buffer form of every element that a chip has it for, masked without a
-// branch: an offset that is out of the window. Base and window are in scalar
-// registers, small distances in the instruction.
+// The buffer form of atomics, for every element type that a chip supports. A
+// mask is an offset outside the window, without a branch. Base and window are
+// in scalar registers, small offsets in the instruction.
 
 // RUN: split-file %s %t
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %t/all.mlir -o %t/942 && llvm-objdump -d %t/942 | FileCheck %s --check-prefixes=ALL,GFX9

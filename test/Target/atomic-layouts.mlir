@@ -1,6 +1,6 @@
-// The accumulator of dQ, end to end. With the layout that the seed's author
-// annotated, every atomic of a warp is 32 neighbours; the vector that corrupted
-// dQ is not among them. With the compiler's own it is one vector a lane.
+// The accumulator of dQ, from tiles to instructions. With the author's layout,
+// every atomic of a warp adds 32 contiguous elements, and a vector would
+// corrupt dQ. With the compiler's layout each lane adds one vector.
 
 // RUN: split-file %s %t
 // RUN: tile-translate --tile-to-ptx --chip=sm_90a %t/author.mlir --manifest=%t/author.json | FileCheck %s --check-prefix=AUTHOR

@@ -1,5 +1,5 @@
-// Pairs of 16-bit floats on AMD: one packed instruction where the chip has it,
-// one loop for both elsewhere.
+// Pairs of 16-bit floats on AMD: one packed instruction where the chip has one,
+// otherwise one loop for both.
 
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %s -o %t.942 && llvm-objdump -d %t.942 | FileCheck %s --check-prefix=PACKED
 // RUN: tile-translate --tile-to-hsaco --chip=gfx950 %s -o %t.950 && llvm-objdump -d %t.950 | FileCheck %s --check-prefix=PACKED

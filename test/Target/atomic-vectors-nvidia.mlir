@@ -1,5 +1,4 @@
-// Vectors of atomics: what sm_90a and the packed instructions of AMD take at
-// once. The rows are in Target/Atomics.h.
+// Vector atomics of sm_90a. Target/Atomics.h has the rows.
 
 // RUN: tile-translate --tile-to-ptx --chip=sm_90a %s | FileCheck %s --check-prefix=SM90
 // RUN: %if ptxas %{ tile-translate --tile-to-ptx --chip=sm_90a %s -o %t.ptx && %ptxas -arch=sm_90a %t.ptx -o /dev/null %}

@@ -1,6 +1,7 @@
-// The seed's kernel: every atomic has its decision. With the author's layout dQ
-// goes out in coalesced scalars, with the compiler's own in vectors; dV and dK
-// come from swizzled shared memory, four at a time.
+// The example attention_sink_backward.mlir: the compiler chooses the width of
+// every atomic. With the author's layout dQ is added in coalesced scalars, with
+// the compiler's layout in vectors. dV and dK come from swizzled shared memory,
+// four elements at a time.
 
 // RUN: tile-opt %tile_src_root/examples/attention_sink_backward.mlir --tile-to-nvvm=chip=sm_90a \
 // RUN:   --remarks-filter='tile-vectorize' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=AUTHOR

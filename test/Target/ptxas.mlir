@@ -1,4 +1,4 @@
-// What the PTX of ptx.mlir is for: an assembler takes it, for every chip.
+// ptxas accepts the PTX of ptx.mlir for every chip.
 
 // REQUIRES: ptxas
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %S/ptx.mlir -o %t.80.ptx --resources | FileCheck %s

@@ -1,6 +1,6 @@
-// What the target verifier does not know ends in LLVM's "Cannot select". That
-// is an error of this compilation, not the end of the process: the tool still
-// reports it at the kernel and exits with 1.
+// An operation that the target verifier does not know ends in LLVM's fatal
+// error "Cannot select". The tool reports it at the kernel and exits with 1;
+// the process does not abort.
 
 // RUN: not tile-translate --tile-to-ptx --chip=sm_90a %s -o %t.ptx 2>&1 | FileCheck %s
 // RUN: not ls %t.ptx

@@ -1,4 +1,4 @@
-// What types say of scratch memory is decided when a program is compiled.
+// Conditions on scratch buffers that types decide are checked at compile time.
 // RUN: not tile-translate --tile-to-ptx --chip=sm_90a %s -o /dev/null 2>&1 | FileCheck %s
 // RUN: not tile-translate --tile-to-hsaco --chip=gfx942 %s -o /dev/null 2>&1 | FileCheck %s
 

@@ -1,4 +1,4 @@
-// The command line and the module as a whole.
+// Errors of the command line and of whole modules.
 
 // RUN: split-file %s %t
 // RUN: tile-translate --chip=help | FileCheck %s --check-prefix=HELP

@@ -1,4 +1,4 @@
-// What no lowering took is named where it stands.
+// Operations that no lowering converted are reported at their location.
 
 // RUN: tile-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(gpu.module(tile-verify-target{llvm-only=true}))'
 

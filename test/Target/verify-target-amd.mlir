@@ -110,7 +110,7 @@ module attributes {tile.target = "gfx942"} {
 
 // -----
 
-// On AMD chips tile.shared_bytes restates the static size.
+// On AMD chips tile.shared_bytes repeats the static size.
 module attributes {tile.target = "gfx1100"} {
   gpu.module @m {
     gpu.func @fits() workgroup(%lds: memref<65536xi8, #gpu.address_space<workgroup>>) kernel

@@ -12,7 +12,7 @@
 
 using namespace tile::cpu;
 
-/// The value of a constant operand.
+/// Returns the value of a constant operand.
 static uint64_t constantOperand(const llvm::CallBase &call, unsigned i) {
   return llvm::cast<llvm::ConstantInt>(call.getArgOperand(i))->getZExtValue();
 }
@@ -22,7 +22,7 @@ static uint64_t constantOperand(const llvm::CallBase &call, unsigned i) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the lanes of a wave hold in one operand.
+/// The values of one operand in the lanes of a wave.
 struct Register {
   uint32_t values[64] = {};
 
@@ -35,8 +35,8 @@ struct Register {
 };
 } // namespace
 
-/// The lane that `lane` reads under a control of a DPP move; nothing if that is
-/// outside of its row of 16.
+/// Returns the lane that `lane` reads with this DPP control; nothing if that
+/// lane is outside its row of 16.
 static std::optional<unsigned> dppSource(unsigned control, unsigned lane) {
   unsigned row = lane & ~15u, column = lane & 15, n = control & 15;
   if (control < 0x100) // quad_perm
@@ -87,7 +87,7 @@ static void moveDpp(Warp &, llvm::ArrayRef<Call> lanes) {
   }
 }
 
-/// v_permlane16_b32 and, with `other`, v_permlanex16_b32.
+/// Emulates v_permlane16_b32 and, with `other`, v_permlanex16_b32.
 template <bool other>
 static void permuteRow(Warp &, llvm::ArrayRef<Call> lanes) {
   Register source(lanes, 1);
@@ -102,9 +102,9 @@ static void permuteRow(Warp &, llvm::ArrayRef<Call> lanes) {
   }
 }
 
-/// v_permlane16_swap_b32 and v_permlane32_swap_b32: the lanes of the first
-/// register whose bit `bit` is set change places with those of the second that
-/// are `bit` lower.
+/// Emulates v_permlane16_swap_b32 and v_permlane32_swap_b32: exchanges the
+/// lanes of the first register whose bit `bit` is set with the lanes of the
+/// second register that are `bit` lower.
 template <unsigned bit>
 static void swapLanes(Warp &, llvm::ArrayRef<Call> lanes) {
   Register first(lanes, 0), second(lanes, 1);
@@ -140,7 +140,7 @@ static void swizzle(Warp &, llvm::ArrayRef<Call> lanes) {
   }
 }
 
-/// ds_bpermute_b32: the address is four times the lane to read.
+/// Emulates ds_bpermute_b32. The address is four times the lane to read.
 static void permuteBackward(Warp &warp, llvm::ArrayRef<Call> lanes) {
   Register source(lanes, 1);
   for (const Call &call : lanes)
@@ -178,7 +178,7 @@ static llvm::Error require32Bits(const llvm::CallBase &call, Site &site) {
   return llvm::Error::success();
 }
 
-/// v_mbcnt: the bits of the mask that are below the lane.
+/// Emulates v_mbcnt: counts the bits of the mask below the lane.
 template <unsigned first>
 static void countBelow(Thread &thread, const Call &call) {
   unsigned below =
@@ -200,7 +200,7 @@ static void orderWave(Warp &wave, llvm::ArrayRef<Call> lanes) {
   wave.block->orderWarp(lanes, wave);
 }
 
-/// Only the barrier of the workgroup, -1.
+/// Accepts only the barrier of the workgroup, -1.
 static llvm::Error decodeBarrier(const llvm::CallBase &call, Site &) {
   if (!llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->isMinusOne())
     return llvm::createStringError("it is not the workgroup's barrier, -1");

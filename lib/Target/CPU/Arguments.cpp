@@ -1,4 +1,4 @@
-//===- Arguments.cpp - What a kernel is launched with ---------------------===//
+//===- Arguments.cpp - Kernel arguments in memory -------------------------===//
 
 #include "Arguments.h"
 #include "Numbers.h"
@@ -7,7 +7,7 @@
 using namespace tile;
 using namespace tile::cpu;
 
-/// The bits of a number that fits the parameter.
+/// Returns the bits of a number that has the type of the parameter.
 static uint64_t packScalar(const Parameter &parameter,
                            const Argument &argument) {
   const auto *integer = std::get_if<int64_t>(&argument);
@@ -72,7 +72,7 @@ tile::cpu::packArguments(const KernelSpec &kernel,
     for (unsigned d = 0; d < parameter.strides.size(); ++d) {
       if (parameter.strides[d])
         continue;
-      // The stride of a single element is never stepped along.
+      // The stride of a dimension with one element is never used.
       bool unused = tensor->shape[d] <= 1 &&
                     tensor->strides[d] % parameter.strideDivisibility[d] != 0;
       packed.push_back(unused ? parameter.strideDivisibility[d]

@@ -1,4 +1,4 @@
-//===- Arguments.h - What a kernel is launched with -------------*- C++ -*-===//
+//===- Arguments.h - Kernel arguments in memory -----------------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_ARGUMENTS_H
 #define TILE_LIB_TARGET_CPU_ARGUMENTS_H
 
@@ -10,8 +10,8 @@ namespace tile::cpu {
 
 using launch::KernelSpec;
 
-/// Checks one argument per parameter and returns the kernel's arguments, 8
-/// bytes each. Tensor maps are made in `images`, to which arguments point.
+/// Checks one argument for each parameter and returns the kernel's arguments, 8
+/// bytes each. Arguments that are tensor maps point into `images`.
 llvm::Expected<std::vector<uint64_t>>
 packArguments(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments,
               std::deque<TensorMapImage> &images);

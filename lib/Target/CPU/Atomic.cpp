@@ -1,8 +1,8 @@
 //===- Atomic.cpp - Atomic read-modify-write ------------------------------===//
 //
-// Each element is combined by a compare-and-swap of the host, since blocks run
-// on several of its threads. What PTX's instructions combine comes from the
-// rows of Target/Atomics.h.
+// Each element is combined by a compare-and-swap of the host, because blocks
+// run on several threads of the host. The rows of Target/Atomics.h say what PTX
+// instructions combine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ template <typename T> static T combineIntegers(BinOp op, T old, T value) {
   }
 }
 
-/// Whether combine() knows the operation.
+/// Returns whether combine() supports the operation.
 static bool isKnown(BinOp op, AtomicElement element) {
   bool integer = element == AtomicElement::I32 || element == AtomicElement::I64;
   switch (op) {
@@ -102,7 +102,7 @@ unsigned cpu::bytesOf(AtomicElement element) {
   llvm_unreachable("not an element");
 }
 
-/// Combines the bits of two elements.
+/// Returns the combination of two elements, given as bits.
 static uint64_t combine(const AtomicUpdate &update, uint64_t old,
                         uint64_t value) {
   switch (update.element) {
@@ -146,7 +146,7 @@ static void updateElements(const AtomicUpdate &update, char *memory,
   }
 }
 
-/// `update` of what is at `memory`; `olds` may be null.
+/// Performs `update` on the memory at `memory`; `olds` may be null.
 static void updateAll(const AtomicUpdate &update, char *memory,
                       const char *values, char *olds) {
   switch (bytesOf(update.element)) {
@@ -187,7 +187,7 @@ void cpu::updateMemory(Thread &thread, const Call &call, uint64_t address,
   updateAll(update, memory, values, olds);
 }
 
-/// The address is operand 0, the values begin at operand 1.
+/// Operand 0 is the address. The values begin at operand 1.
 static void update(Thread &thread, const Call &call) {
   updateMemory(thread, call, call.integer(0), call.operandBytes(1));
 }
@@ -212,7 +212,8 @@ static std::optional<AtomicElement> elementOf(llvm::Type *type) {
   return std::nullopt;
 }
 
-/// What combines values of `type` like this; null if combine() does not.
+/// Returns the update that combines values of `type`; null if combine() does
+/// not support it.
 static std::shared_ptr<AtomicUpdate> makeUpdate(BinOp op, llvm::Type *type) {
   std::optional<AtomicElement> element = elementOf(type->getScalarType());
   if (!element || !isKnown(op, *element))
@@ -270,7 +271,7 @@ static BinOp operationOf(AtomicKind kind) {
   llvm_unreachable("not an atomic kind");
 }
 
-/// Every mnemonic that the table of atomics makes.
+/// Returns the updates of all mnemonics of the table of atomics.
 static llvm::StringMap<AtomicUpdate> spellAtomics() {
   llvm::StringMap<AtomicUpdate> updates;
   for (const Atomic &row : atomics()) {
@@ -308,7 +309,8 @@ static llvm::Error decodePtx(const llvm::CallBase &call, Site &site) {
   auto found = updates.find(site.name);
   if (found == updates.end())
     return llvm::createStringError("no row of the table of atomics is this");
-  // One instruction, whose operands are the results, the address, the values.
+  // The text must be one instruction whose operands are the results, the
+  // address and the values.
   llvm::StringRef text =
       llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
   if (text.count(';') != 1 || text.contains('@'))

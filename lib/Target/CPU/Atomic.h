@@ -8,7 +8,7 @@
 
 namespace tile::cpu {
 
-/// What an atomic instruction does to the elements at its address.
+/// The update that an atomic instruction makes to the elements at its address.
 struct AtomicUpdate {
   llvm::AtomicRMWInst::BinOp op = llvm::AtomicRMWInst::Xchg;
   AtomicElement element = AtomicElement::I32;
@@ -19,22 +19,22 @@ struct AtomicUpdate {
 
 unsigned bytesOf(AtomicElement element);
 
-/// Makes `site` one that combines values of `type` with memory.
+/// Makes `site` an update of memory by values of `type`.
 llvm::Error decodeUpdate(llvm::AtomicRMWInst::BinOp op, llvm::Type *type,
                          Site &site);
 
-/// Does the update of the call's site with the memory at `address`, which is
-/// checked, and `values`; the old values become the call's result, if any.
+/// Updates the memory at `address`, which has been checked, with `values` as
+/// the call's site says. The old values become the result of the call, if it
+/// has one.
 void updateMemory(Thread &thread, const Call &call, uint64_t address,
                   const char *values);
 
-/// Adds `count` elements to those at `memory`, one after another, each
-/// atomically.
+/// Adds `count` elements to those at `memory`. Each addition is atomic.
 void addElements(AtomicElement element, unsigned count, char *memory,
                  const char *values);
 
-/// Makes `site` one of this instruction, whose operands are its pointer and its
-/// value.
+/// Makes `site` the update of this instruction; its operands are the pointer
+/// and the value.
 llvm::Error decodeAtomic(const llvm::AtomicRMWInst &inst, Site &site);
 
 } // namespace tile::cpu

@@ -9,16 +9,18 @@
 
 using namespace tile::cpu;
 
-/// Descriptors of matrix instructions hold 18 bits of an address in shared
-/// memory; memory that starts at a multiple of this lets them be completed.
+/// Matrix descriptors hold 18 bits of an address in shared memory. Shared
+/// memory is aligned to this, so that the other bits are known.
 static constexpr size_t kSharedAlignment = 1 << 18;
-/// Bytes of a thread's stack beyond the kernel's own frames, for the runtime.
+/// Bytes of a thread's stack for the runtime, in addition to the kernel's
+/// frames.
 static constexpr size_t kStackBytes = 256 << 10;
 
-/// Turns of loops after which another thread runs.
+/// Loop iterations of a thread after which another thread runs.
 static constexpr uint64_t kTurnsAtOnce = 1024;
 
-/// Memory whose addresses fit 31 bits, as kernels hold them in 32.
+/// Maps memory whose addresses fit into 31 bits, because kernels hold addresses
+/// of shared memory in 32 bits.
 static llvm::Expected<char *> mapShared(size_t bytes) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 #ifdef MAP_32BIT
@@ -111,7 +113,7 @@ bool Block::run(Dim3 index) {
   turns = 0;
   barriers = {};
   memoryBarriers.clear();
-  // What nobody has written is not a number in any float type.
+  // Uninitialized shared memory is NaN in every float type.
   memset(shared, 0xff, sharedMapped);
   if (checker)
     checker->reset();
@@ -177,13 +179,13 @@ void Block::turn(Thread &thread, const Site &site) {
   if (launch.maxTurns != 0 && turns >= launch.maxTurns)
     fail(thread, site, [&] {
       Report report(llvm::formatv("does not leave a loop: threads of the block "
-                                  "have gone round loops {0} times, and none "
-                                  "of them ends or has waited for others",
+                                  "have run {0} loop iterations, and none of "
+                                  "them has ended or waited",
                                   turns));
       listWaiting(report);
       return report;
     });
-  // Nobody waits for a block when another has failed.
+  // Threads that wait for a failed block would wait forever.
   if (launch.failed.load(std::memory_order_relaxed))
     leaveContext(scheduler);
   if (LLVM_UNLIKELY(!thread.suspects.empty()))
@@ -204,7 +206,7 @@ void Block::finish(Thread &thread) {
   thread.done = true;
   --unfinished;
   turns = 0;
-  // Barriers are for the threads that have not ended.
+  // Threads that have ended do not arrive at barriers.
   for (Barrier &barrier : barriers)
     if (barrier.arrived != 0)
       endPhaseIfComplete(barrier);
@@ -280,7 +282,7 @@ void Block::waitBarrier(Thread &thread, const Site &site, unsigned id,
     barrier.waiting.push_back(&thread);
     wait(thread, site);
   } else if (checker) {
-    // The next phase has not ended: that takes this thread, too.
+    // The next phase cannot have ended: it needs this thread.
     checker->leave(thread, barrier.lastClock, launch.barriersFence);
   }
 }

@@ -1,8 +1,8 @@
 //===- Block.h - A block of threads on one CPU ------------------*- C++ -*-===//
 //
-// Every GPU thread is a fiber. It runs until it must wait for others; then the
-// next one that can run does. So threads of a block never run at the same
-// time, and which one runs first is the same in every run.
+// Every GPU thread is a fiber. A fiber runs until it must wait for other
+// threads; then the next runnable one continues. Threads of a block therefore
+// never run at the same time, and their order is the same in every run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_BLOCK_H
@@ -30,20 +30,20 @@ namespace tile::cpu {
 
 using Dim3 = std::array<unsigned, 3>;
 
-/// What went wrong, in which thread of which block.
+/// An error, with the block and the thread that made it.
 struct Report {
   Dim3 block{};
   unsigned thread = 0;
   Position position;
   std::string message;
-  /// Other places that have to do with it.
+  /// Other places in the source that belong to the error.
   std::vector<std::pair<Position, std::string>> notes;
 
   Report() = default;
   Report(const llvm::Twine &message) : message(message.str()) {}
 };
 
-/// One launch of a kernel; what its blocks share.
+/// One launch of a kernel: the state that its blocks share.
 struct Launch {
   std::string kernel;
   /// Calls the kernel with arguments of 8 bytes each.
@@ -51,23 +51,23 @@ struct Launch {
   std::vector<uint64_t> arguments;
   Dim3 grid{}, block{};
   unsigned warpSize = 32;
-  /// Bytes of shared memory.
+  /// Size of shared memory in bytes.
   size_t shared = 0;
-  /// Bytes of stack that the kernel needs, without the runtime.
+  /// Bytes of stack that the kernel needs, without those of the runtime.
   size_t frameBytes = 0;
-  /// Whether a barrier orders memory by itself, as on NVIDIA, or together with
-  /// fences, as on AMD.
+  /// Whether a barrier orders memory by itself, as on NVIDIA. On AMD it does so
+  /// only together with fences.
   bool barriersFence = true;
   /// Null if accesses are not checked.
   CheckedLaunch *checked = nullptr;
-  /// Null if nothing is counted. Under the mutex.
+  /// Null if nothing is counted. Guarded by the mutex.
   Statistics *statistics = nullptr;
   unsigned banks = 32;
-  /// As in RunOptions.
+  /// RunOptions::maxTurns.
   uint64_t maxTurns = 0;
 
-  /// The report of the first block that failed, in the order of their indices.
-  /// Others stop when they see `failed`.
+  /// The report of the first failed block in the order of block indices. The
+  /// other blocks stop when they see `failed`.
   std::atomic<bool> failed{false};
   std::mutex mutex;
   std::optional<Report> report;
@@ -81,12 +81,12 @@ struct Thread : Context {
   unsigned id = 0, lane = 0;
   Dim3 index{};
   bool done = false;
-  /// Where it waits, null if it does not.
+  /// The site where the thread waits; null if it does not.
   const Site *waiting = nullptr;
 
-  /// The phase of barrier 0 that it has signalled and not waited for.
+  /// The phase of barrier 0 at which the thread has arrived without waiting.
   std::optional<uint64_t> signalled;
-  /// Filled by the checks.
+  /// Writes that may turn out to be races; see Checker.
   llvm::SmallVector<SuspectedWrite, 0> suspects;
   /// Copies since the last commit, and committed groups, oldest first.
   std::vector<PendingCopy> copies;
@@ -94,7 +94,7 @@ struct Thread : Context {
   BulkStores bulkStores;
 };
 
-/// Lanes that have come to one instruction and wait for the others.
+/// Lanes that have reached one instruction and wait for the other lanes.
 struct Meeting {
   const Site *site;
   uint64_t members, arrived;
@@ -104,22 +104,22 @@ struct Meeting {
 struct Warp {
   Block *block = nullptr;
   unsigned id = 0;
-  /// The first thread of the warp, and which of its lanes exist.
+  /// The first thread of the warp, and the mask of the lanes that exist.
   Thread *threads = nullptr;
   uint64_t lanes = 0;
   llvm::SmallVector<Meeting, 2> meetings;
   Products products;
 };
 
-/// A barrier of the block that `arrived` threads have come to.
+/// A barrier of the block, with `arrived` threads so far.
 struct Barrier {
   unsigned arrived = 0;
-  /// Threads to come, 0 for all that have not ended.
+  /// Number of threads that must arrive; 0 means all that have not ended.
   unsigned expected = 0;
   uint64_t phase = 0;
   llvm::SmallVector<Thread *, 0> waiting;
-  /// What the threads that have come know, and what those of the last phase
-  /// knew.
+  /// The joined clocks of the threads that have arrived, and those of the last
+  /// phase.
   Clock clock, lastClock;
 };
 
@@ -128,48 +128,50 @@ public:
   static llvm::Expected<std::unique_ptr<Block>> create(Launch &launch);
   ~Block();
 
-  /// Runs the block of this index to its end. False if it failed.
+  /// Runs the block with this index to its end. Returns false if it failed.
   bool run(Dim3 index);
 
-  // What instructions use. Everything below is called by the thread that runs.
+  // The functions below are called by the instructions of the running thread.
 
-  /// Lets others run until ready() is called for `thread`.
+  /// Suspends `thread` until ready() is called for it.
   void wait(Thread &thread, const Site &site);
   void ready(Thread &thread);
-  /// The thread goes round a loop. Now and then lets others run, one of whom it
-  /// may be waiting for.
+  /// Notes that the thread begins a loop iteration. After many iterations it
+  /// lets other threads run, because it may poll for one of them.
   void turn(Thread &thread, const Site &site);
-  /// Ends the block with this report, to which it adds the thread and the
-  /// place. The caller's stack is abandoned, so it may hold nothing that would
-  /// have to be freed: all that is made for the report is made in `describe`.
+  /// Ends the block with this report, and adds the thread and its location. The
+  /// stack of the caller is abandoned without running destructors, so
+  /// `describe` makes everything that the report needs.
   [[noreturn]] void fail(Thread &thread, const Site &site,
                          llvm::function_ref<Report()> describe);
 
-  /// Comes to barrier `id` for `expected` threads, 0 for all. Returns the phase
-  /// that ends when they have all come.
+  /// Arrives at barrier `id`, at which `expected` threads meet (0: all).
+  /// Returns the phase, which ends when all of them have arrived.
   uint64_t arrive(Thread &thread, const Site &site, unsigned id,
                   unsigned expected);
   /// Waits for the end of a phase.
   void waitBarrier(Thread &thread, const Site &site, unsigned id,
                    uint64_t phase);
 
-  /// The memory at an address that an instruction may access like this; fails
-  /// if it may not.
+  /// Checks an access and returns its memory. Fails if the access is not
+  /// allowed.
   char *access(Thread &thread, const Site &site, uint64_t address,
                unsigned bytes, unsigned alignment, AccessKind kind);
-  /// The same for an address of shared memory, which is checked in any case.
+  /// As access(), for an address that must be in shared memory, with or without
+  /// a Checker.
   char *accessShared(Thread &thread, const Site &site, uint64_t address,
                      unsigned bytes, unsigned alignment, AccessKind kind);
-  /// Null if accesses are not checked.
+  /// Returns null if accesses are not checked.
   Checker *getChecker() { return checker.get(); }
-  /// Null if nothing is counted.
+  /// Returns null if nothing is counted.
   Counter *getCounter() { return counter.get(); }
-  /// Orders what the lanes of a warp have done before what they do next.
+  /// Orders the past accesses of the lanes of a warp before their future ones.
   void orderWarp(llvm::ArrayRef<Call> lanes, Warp &warp);
 
   /// Completes copies of `thread` in their order.
   void complete(Thread &thread, llvm::ArrayRef<PendingCopy> copies);
-  /// Makes the copies of a barrier's phase, which `thread` or others see.
+  /// Completes the TMA loads of an mbarrier's phase and makes them visible to
+  /// `thread` or to the threads that wait.
   void completeBulk(Thread &thread, MemoryBarrier &barrier);
 
   Dim3 index{};
@@ -181,7 +183,7 @@ private:
   friend void runCall(Thread *thread, const Site *site, char *frame);
 
   static void enter(boost::context::detail::transfer_t transfer);
-  /// What is to run when a thread cannot or has ended.
+  /// Returns the context that runs when the current thread cannot continue.
   Context &next();
   void suspend(Thread &thread);
   void finish(Thread &thread);
@@ -200,33 +202,34 @@ private:
   std::deque<Thread *> runnable;
   std::array<Barrier, 16> barriers;
   unsigned unfinished = 0;
-  /// Of loops, since a thread has ended or had to wait.
+  /// Loop iterations since a thread last ended or had to wait.
   uint64_t turns = 0;
   bool failed = false;
   char *shared = nullptr;
   size_t sharedMapped = 0;
 };
 
-/// What a kernel calls at a site with a row.
+/// Called by a kernel at a site with a row in the table of instructions.
 void runCall(Thread *thread, const Site *site, char *frame);
-/// What a kernel calls before it loads or stores.
+/// Called by a kernel before a load or a store.
 void runAccess(Thread *thread, const Site *site, void *address);
-/// What a kernel calls before an instruction that the host itself performs.
+/// Called by a kernel before an instruction that a function of the host
+/// emulates.
 void runVisit(Thread *thread, const Site *site);
-/// What a kernel calls before it divides; `wrong` is not null if by zero, or
-/// the smallest integer by -1.
+/// Called by a kernel before an integer division. `wrong` is not null if the
+/// division has no result: by zero, or of the smallest integer by -1.
 void runDivision(Thread *thread, const Site *site, const void *wrong);
-/// What a kernel calls where a loop begins again.
+/// Called by a kernel at the end of a loop iteration.
 void runTurn(Thread *thread, const Site *site);
-/// What a kernel calls at a fence.
+/// Called by a kernel at a fence.
 void runFence(Thread *thread, const Site *site);
-/// What a kernel calls before it computes with registers, at `registers`, that
-/// an asynchronous instruction may still write.
+/// Called by a kernel before it computes with the values at `registers`, which
+/// an asynchronous instruction may still have to write.
 void runUse(Thread *thread, const Site *site, const char *registers);
-/// Fails because an instruction uses the register of a product in flight.
+/// Fails because an instruction uses the accumulator of an MMA in flight.
 [[noreturn]] void failEarlyUse(Thread &thread, const Site &site,
                                uint32_t token);
-/// Where the shared memory of a thread's block begins.
+/// Returns the start of the shared memory of a thread's block.
 char *sharedMemory(Thread *thread);
 
 } // namespace tile::cpu

@@ -1,4 +1,4 @@
-//===- BlockReport.cpp - Where the threads of a block are -----------------===//
+//===- BlockReport.cpp - Where the threads of a block wait ----------------===//
 
 #include "Block.h"
 #include "llvm/ADT/STLExtras.h"
@@ -6,7 +6,7 @@
 
 using namespace tile::cpu;
 
-/// `0-31, 64`.
+/// Formats thread numbers as `0-31, 64`.
 static std::string listThreads(llvm::ArrayRef<const Thread *> threads) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -22,8 +22,8 @@ static std::string listThreads(llvm::ArrayRef<const Thread *> threads) {
   return text;
 }
 
-/// Adds where threads wait, in the order of the first of each place, and who
-/// has ended.
+/// Adds notes that say where threads wait, ordered by the first thread of each
+/// place, and which threads have ended.
 void Block::listWaiting(Report &report) const {
   std::vector<std::pair<const Site *, std::vector<const Thread *>>> groups;
   std::vector<const Thread *> ended;

@@ -1,9 +1,9 @@
 //===- BufferAtomic.cpp - Atomics through a buffer descriptor -------------===//
 //
-// BUFFER_ATOMIC_* of AMD's chips. A descriptor is of 128 bits, which no pointer
-// of the host has, so an instruction gets its parts. What the bounds of the
-// descriptor let through is checked as any other access: they say which lanes
-// act, not where the tensor ends.
+// BUFFER_ATOMIC_* of AMD chips. A descriptor has 128 bits, which no pointer of
+// the host has, so an instruction takes its parts as operands. The bounds of
+// the descriptor say which lanes are active, not where the tensor ends, so an
+// access within them is checked like any other.
 //
 // Sources: LLVM's IntrinsicsAMDGPU.td for the order of operands; AMD's RDNA3
 // instruction set architecture guide, "Buffer Addressing", for the bounds.
@@ -22,7 +22,7 @@
 using namespace tile;
 using namespace tile::cpu;
 
-/// Operands of an instruction, once its descriptor is taken apart.
+/// Operands of an instruction whose descriptor has been replaced by its parts.
 enum Operand : unsigned { kValue, kBase, kStride, kBytes, kFlags, kOffset };
 
 bool cpu::makesDescriptor(const llvm::CallBase &call) {
@@ -41,8 +41,8 @@ llvm::SmallVector<llvm::Value *> cpu::operandParts(const llvm::CallBase &call) {
   return parts;
 }
 
-/// The descriptor of a row's call is operand 1, then come two offsets, of a
-/// lane and of the wave.
+/// Reads a call whose operand 1 is the descriptor, followed by the offset of
+/// the lane and the offset of the wave.
 static llvm::Error decodeBuffer(const llvm::CallBase &call, Site &site) {
   auto *maker = llvm::dyn_cast<llvm::CallBase>(call.getArgOperand(1));
   if (!maker || !makesDescriptor(*maker))
@@ -86,7 +86,7 @@ static void updateBuffer(Thread &thread, const Call &call) {
       *static_cast<const AtomicUpdate *>(call.site->data.get());
   uint64_t size = bytesOf(update.element) * update.count;
   uint64_t offset = call.operand<uint32_t>(kOffset);
-  // Out of bounds: nothing is written, and zeros are returned.
+  // Out of bounds: the instruction writes nothing and returns zeros.
   if (offset + size > call.operand<uint64_t>(kBytes)) {
     std::memset(call.frame, 0, call.site->resultSize);
     return;

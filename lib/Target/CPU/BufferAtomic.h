@@ -7,11 +7,11 @@
 
 namespace tile::cpu {
 
-/// Whether a call makes a descriptor. It is not run: instructions that are
-/// given the descriptor get its parts.
+/// Returns whether a call makes a buffer descriptor. Such a call is not
+/// executed: the instructions that use the descriptor take its parts.
 bool makesDescriptor(const llvm::CallBase &call);
 
-/// The operands of an instruction, each descriptor among them replaced by its
+/// Returns the operands of an instruction, each descriptor replaced by its
 /// base, stride, bytes and flags.
 llvm::SmallVector<llvm::Value *> operandParts(const llvm::CallBase &call);
 

@@ -1,4 +1,4 @@
-//===- Builtins.cpp - Meanings that both vendors share --------------------===//
+//===- Builtins.cpp - Instructions that both vendors have -----------------===//
 
 #include "Builtins.h"
 

@@ -1,4 +1,4 @@
-//===- Builtins.h - Meanings that both vendors share ------------*- C++ -*-===//
+//===- Builtins.h - Instructions that both vendors have ---------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_BUILTINS_H
 #define TILE_LIB_TARGET_CPU_BUILTINS_H
 
@@ -7,10 +7,10 @@
 
 namespace tile::cpu {
 
-/// Reads the dimension that the last letter of the name, `x` to `z`, names.
+/// Reads the dimension from the last letter of the name, `x` to `z`.
 llvm::Error decodeDimension(const llvm::CallBase &, Site &site);
 
-// Indices along the dimension of the site.
+// Indices and sizes along the dimension of the site.
 void readThreadIndex(Thread &thread, const Call &call);
 void readBlockIndex(Thread &thread, const Call &call);
 void readBlockSize(Thread &thread, const Call &call);
@@ -19,14 +19,14 @@ void readLane(Thread &thread, const Call &call);
 void readWarp(Thread &thread, const Call &call);
 void readWarpSize(Thread &thread, const Call &call);
 
-/// All threads of the block wait for each other at the barrier `id`.
+/// Makes the thread wait for all threads of the block at the barrier `id`.
 void waitForBlock(Thread &thread, const Site &site, unsigned id);
 
-/// Hints to a scheduler.
+/// Emulates scheduling hints.
 void doNothing(Thread &thread, const Call &call);
 
-// Approximate functions of the hardware, computed more exactly. Subnormal
-// operands and results are zeros of the same sign.
+// Approximate functions of the hardware, computed with more precision.
+// Subnormal operands and results become zeros of the same sign.
 float flushSubnormal(float x);
 float exp2Flush(float x);
 float log2Flush(float x);

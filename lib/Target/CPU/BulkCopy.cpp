@@ -1,4 +1,4 @@
-//===- BulkCopy.cpp - Barriers in memory and the copy engine --------------===//
+//===- BulkCopy.cpp - mbarriers and TMA loads -----------------------------===//
 //
 // Source: PTX ISA, "mbarrier", "cp.async.bulk.tensor", "setmaxnreg",
 // "griddepcontrol" and "Tensor Swizzling Modes".
@@ -20,7 +20,7 @@ using llvm::formatv;
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// The number behind the last comma: `mbarrier.init... [$0], 8;`.
+/// Reads the number after the last comma: `mbarrier.init... [$0], 8;`.
 static llvm::Error decodeCount(const llvm::CallBase &call, Site &site) {
   llvm::StringRef text =
       llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
@@ -64,8 +64,8 @@ static void initBarrier(Thread &thread, const Call &call) {
   barrier.arrivals = barrier.missing = call.site->immediate;
 }
 
-/// Ends the phase if everything has come; `thread` or, if it does not wait, the
-/// first that does sees the copies.
+/// Ends the phase if all arrivals and bytes have come. Its loads become visible
+/// to `thread` if it waits, else to the first thread that does.
 static void endPhaseIfComplete(Thread &thread, MemoryBarrier &barrier,
                                bool waits) {
   if (barrier.missing != 0 || barrier.bytes != 0)
@@ -90,7 +90,7 @@ static void endPhaseIfComplete(Thread &thread, MemoryBarrier &barrier,
 
 static void arriveAt(Thread &thread, const Call &call, int64_t bytes) {
   MemoryBarrier &barrier = barrierAt(thread, *call.site, call.integer(0));
-  // Nobody may wait for the phase before, whose copies are then made now.
+  // If no thread waits for the previous phase, its loads take effect now.
   if (barrier.missing == 0)
     endPhaseIfComplete(thread, barrier, /*waits=*/true);
   if (barrier.missing == 0)
@@ -106,7 +106,7 @@ static void arriveAt(Thread &thread, const Call &call, int64_t bytes) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
-/// The second operand is the number of the thread: 0 arrives.
+/// The second operand is the number of the thread. Only thread 0 arrives.
 static void arrive(Thread &thread, const Call &call) {
   if (call.integer(1) == 0)
     arriveAt(thread, call, 0);
@@ -167,7 +167,7 @@ cpu::forEachChunk(Thread &thread, const TensorMapImage &map, const Call &call,
   int64_t at[kTensorMapRank] = {};
   for (unsigned d = 0; d < map.rank; ++d)
     at[d] = call.operand<int32_t>(firstCoordinate + d);
-  // The hardware ends the kernel, too.
+  // The hardware ends the kernel in this case.
   if (at[0] * map.elementBytes % 16 != 0)
     thread.block->fail(thread, *call.site, [&] {
       return Report(
@@ -181,7 +181,7 @@ cpu::forEachChunk(Thread &thread, const TensorMapImage &map, const Call &call,
   uint64_t mask = map.swizzle ? map.swizzle / 16 - 1 : 0;
   for (int64_t row = 0; row < rows; ++row) {
     int64_t rest = row;
-    // Addresses wrap around, which ragged maps make use of.
+    // Addresses wrap around modulo 2^64, as ragged maps require.
     uint64_t offset = 0;
     bool inside = true;
     for (unsigned d = 1; d < map.rank; ++d) {
@@ -193,7 +193,8 @@ cpu::forEachChunk(Thread &thread, const TensorMapImage &map, const Call &call,
     for (int64_t begin = 0; begin < rowBytes; begin += 16) {
       int64_t first = at[0] + begin / map.elementBytes;
       int64_t width = 16 / map.elementBytes;
-      // Boxes begin at elements of the tensor, so only their ends reach out.
+      // Boxes begin at elements of the tensor, so only their ends can be out of
+      // bounds.
       int64_t valid =
           inside && first >= 0
               ? std::clamp<int64_t>(map.extents[0] - first, 0, width)
@@ -209,7 +210,7 @@ cpu::forEachChunk(Thread &thread, const TensorMapImage &map, const Call &call,
   return rows * rowBytes;
 }
 
-/// cp.async.bulk.tensor.<rank>d.shared::cluster.global...
+/// Decodes cp.async.bulk.tensor.<rank>d.shared::cluster.global...
 static llvm::Error decodeBulkCopy(const llvm::CallBase &, Site &site) {
   llvm::StringRef name = site.name;
   bool isCached = name.consume_back(".L2::cache_hint");
@@ -241,7 +242,7 @@ static void bulkCopy(Thread &thread, const Call &call) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
-/// mov.b32 $0, $1;
+/// Emulates mov.b32 $0, $1;
 static llvm::Error decodeMove(const llvm::CallBase &call, Site &) {
   if (llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString() !=
       "mov.b32 $0, $1;")
@@ -267,7 +268,8 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
       {"mbarrier.try_wait.parity.shared::cta.b64", Work::Barrier, waitForPhase},
       {"cp.async.bulk.tensor.*", Work::Copy, bulkCopy, nullptr, nullptr,
        decodeBulkCopy},
-      // Kernels run one after another: there is nothing left to wait for.
+      // The executor runs kernels one after another, so there is nothing to
+      // wait for.
       {"griddepcontrol.wait", Work::Barrier, doNothing},
       {"griddepcontrol.launch_dependents", Work::Barrier, doNothing},
       {"mov.b32", Work::Index, move, nullptr, nullptr, decodeMove},

@@ -1,4 +1,4 @@
-//===- BulkStore.cpp - The copy engine out of shared memory ---------------===//
+//===- BulkStore.cpp - TMA stores and reductions --------------------------===//
 //
 // Source: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
 // "cp.async.bulk.commit_group", "cp.async.bulk.wait_group", "elect.sync".
@@ -91,7 +91,7 @@ void cpu::finishBulkStores(Thread &thread) {
       unread = group.stores.front().site;
   if (unread)
     thread.block->fail(thread, *unread, [] {
-      return Report("the thread ends before the copy engine has read what this "
+      return Report("the thread ends before TMA has read what this "
                     "stores");
     });
   for (const StoreGroup &group : stores.groups)
@@ -103,8 +103,8 @@ void cpu::finishBulkStores(Thread &thread) {
 // Tiles of tensors
 //===----------------------------------------------------------------------===//
 
-/// `@$4 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$1, {$2, $3}],
-/// [$0];`, and `cp.reduce.async.bulk.tensor.2d.global.shared::cta.add...`.
+/// Decodes `@$4 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$1, {$2,
+/// $3}], [$0];` and `cp.reduce.async.bulk.tensor.2d.global.shared::cta.add...`.
 static llvm::Error decodeStore(const llvm::CallBase &call, Site &site) {
   llvm::StringRef name = site.name;
   bool adds = name.consume_front("cp.reduce.async.bulk.tensor.");
@@ -161,8 +161,8 @@ static void add(Thread &thread, const Call &call) {
 // Neighbours
 //===----------------------------------------------------------------------===//
 
-/// `@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1],
-/// 4096;`
+/// Decodes `@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32
+/// [$0], [$1], 4096;`.
 static llvm::Error decodeAddition(const llvm::CallBase &call, Site &site) {
   llvm::StringRef name = site.name;
   llvm::StringRef text =
@@ -205,7 +205,7 @@ static void addNeighbours(Thread &thread, const Call &call) {
 // One lane for all, and hints
 //===----------------------------------------------------------------------===//
 
-/// The result is the lane that is elected, and whether it is this one.
+/// Returns the elected lane, and whether it is this one.
 static void elect(Warp &, llvm::ArrayRef<Call> lanes) {
   uint32_t elected = ~0u;
   for (auto [lane, call] : llvm::enumerate(lanes)) {

@@ -1,8 +1,8 @@
-//===- BulkStore.h - The copy engine out of shared memory -------*- C++ -*-===//
+//===- BulkStore.h - TMA out of shared memory -------*- C++ -*-===//
 //
-// What a thread has the copy engine store or add belongs to groups. The engine
-// reads shared memory and writes as late as it can: when the thread waits for
-// the one and for the other.
+// The TMA stores and reductions of a thread belong to bulk groups. Here TMA
+// reads shared memory and writes global memory as late as the program allows:
+// when the thread waits for the reads, and when it waits for the writes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_BULKSTORE_H
@@ -21,26 +21,27 @@ class Block;
 struct Site;
 struct Thread;
 
-/// Up to 16 bytes of shared memory on their way to global memory.
+/// Up to 16 bytes that TMA moves from shared to global memory.
 struct PendingStore {
   const Site *site;
   const char *source;
   char *destination;
   unsigned bytes;
-  /// What is added; nothing for a plain store.
+  /// The element type of a reduction; empty for a store.
   std::optional<AtomicElement> added;
-  /// What was read.
+  /// The bytes that were read.
   llvm::SmallVector<char, 16> data;
 };
 
 struct StoreGroup {
   std::vector<PendingStore> stores;
-  /// Of the engine that reads, see Checker::closeStores.
+  /// The step of TMA's reads for the warp; see Checker::closeStores.
   uint32_t step = 0;
   bool isRead = false;
 };
 
-/// Stores of one thread since its last commit, and groups, oldest first.
+/// Stores of one thread since its last commit, and committed groups, oldest
+/// first.
 struct BulkStores {
   std::vector<PendingStore> open;
   std::deque<StoreGroup> groups;
@@ -51,13 +52,14 @@ struct BulkStores {
   }
 };
 
-/// Starts to move `bytes` from shared memory, both checked, on behalf of a
-/// thread. With `added`, adds elements of this type.
+/// Issues a store of `bytes` from shared memory for a thread, or with `added` a
+/// reduction of elements of that type. Both addresses have been checked.
 void startStore(Thread &thread, const Site &site, uint64_t source,
                 uint64_t destination, unsigned bytes, unsigned elementBytes,
                 std::optional<AtomicElement> added);
 
-/// The thread ends: fails unless shared memory has been read.
+/// Called when a thread ends. Fails unless the sources of its stores have been
+/// read.
 void finishBulkStores(Thread &thread);
 
 } // namespace tile::cpu

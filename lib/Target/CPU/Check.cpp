@@ -1,4 +1,4 @@
-//===- Check.cpp - What no thread may do ----------------------------------===//
+//===- Check.cpp - Checks of memory accesses ------------------------------===//
 
 #include "Check.h"
 #include "Arguments.h"
@@ -27,15 +27,15 @@ Buffer::Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit)
   }
   if (elements != 0)
     end += (last + 1) * elementBytes;
-  // A permuted buffer stores its elements where its map says.
+  // A permuted buffer stores its elements as its map says.
   bool isMapped = parameter.strides.empty() && !parameter.shape.empty();
   hasGaps = elements != 0 && elements != last + 1 && !isMapped;
   if (parameter.isWritten)
     shadow = std::make_unique<Shadow>(end - begin, unit, /*global=*/true);
 }
 
-/// The index of the element at this many elements from the first; nothing if
-/// there is none. For tensors whose elements do not overlap.
+/// Returns the index of the element at `offset` elements from the first;
+/// nothing if there is none. The elements of the tensor must not overlap.
 static std::optional<llvm::SmallVector<int64_t, 4>>
 indexOf(const Tensor &tensor, int64_t offset) {
   llvm::SmallVector<unsigned, 4> order;
@@ -59,7 +59,7 @@ bool Buffer::holds(uintptr_t address) const {
          (!hasGaps || indexOf(tensor, (address - begin) / elementBytes));
 }
 
-/// `element (0, 5, 1, 32) of 'q'`.
+/// Returns `element (0, 5, 1, 32) of 'q'`.
 static std::string describePlace(const Buffer &buffer, uintptr_t address) {
   auto index =
       indexOf(buffer.tensor, (address - buffer.begin) / buffer.elementBytes);
@@ -82,7 +82,7 @@ Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
       storeSteps(productSteps.size()) {
   for (ThreadClock &clock : clocks)
     for (Clock *each : {&clock.now, &clock.released, &clock.pending})
-      each->own.resize(copyEngine() + 1 + storeSteps.size());
+      each->own.resize(tmaActor() + 1 + storeSteps.size());
 }
 
 void Checker::reset() {
@@ -170,7 +170,8 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
           buffer->begin);
 }
 
-/// Fails if there is a fault, whose offset is from `begin`.
+/// Fails if `fault`, whose offset counts from `begin`, is certain. Otherwise
+/// remembers the write.
 void Checker::judge(Thread &thread, const Site &site, uint64_t address,
                     unsigned bytes, AccessKind kind, std::optional<Fault> fault,
                     uint64_t begin) {
@@ -201,7 +202,7 @@ Report Checker::describeOutside(uint64_t address, unsigned bytes,
                                 AccessKind kind) const {
   std::string message =
       formatv("{0} {1} bytes outside of every argument", verb(kind), bytes);
-  // What is wrong is seen best from the nearest one.
+  // The nearest buffer makes the error clear.
   const Buffer *nearest = nullptr;
   uint64_t distance = 4096;
   for (const Buffer &buffer : checked.buffers) {
@@ -231,7 +232,7 @@ Report Checker::describeOutside(uint64_t address, unsigned bytes,
   return Report(message);
 }
 
-/// `byte 16 of shared memory`, `element (0, 1) of 'q'`.
+/// Returns `byte 16 of shared memory` or `element (0, 1) of 'q'`.
 std::string Checker::describePlaceOf(uint64_t address) const {
   for (const Buffer &buffer : checked.buffers)
     if (address >= buffer.begin && address < buffer.end)
@@ -239,19 +240,18 @@ std::string Checker::describePlaceOf(uint64_t address) const {
   return formatv("byte {0} of shared memory", address - shared);
 }
 
-/// `thread 5`, `the product of threads 0-31`, `the copy engine for threads
-/// 0-31`.
+/// Returns `thread 5`, `the MMA of threads 0-31` or `TMA for threads 0-31`.
 std::string Checker::nameOf(unsigned actor) const {
   if (actor < clocks.size())
     return formatv("thread {0}", actor);
-  if (actor == copyEngine())
-    return "the copy engine";
-  bool stores = actor > copyEngine();
+  if (actor == tmaActor())
+    return "TMA";
+  bool stores = actor > tmaActor();
   unsigned first =
-      (actor - (stores ? copyEngine() + 1 : clocks.size())) * launch.warpSize;
+      (actor - (stores ? tmaActor() + 1 : clocks.size())) * launch.warpSize;
   return formatv(
-      "{0} threads {1}-{2}", stores ? "the copy engine for" : "the product of",
-      first, std::min<unsigned>(first + launch.warpSize, clocks.size()) - 1);
+      "{0} threads {1}-{2}", stores ? "TMA for" : "the MMA of", first,
+      std::min<unsigned>(first + launch.warpSize, clocks.size()) - 1);
 }
 
 void Checker::fail(Thread &thread, const Site &site, const Fault &fault,
@@ -274,7 +274,7 @@ Report Checker::describe(const Step &step, const Fault &fault, AccessKind kind,
                        block / launch.grid[0] % launch.grid[1],
                        block / launch.grid[0] / launch.grid[1]);
     bool isAwaited = fault.other.actor() >= clocks.size() &&
-                     fault.other.actor() != copyEngine();
+                     fault.other.actor() != tmaActor();
     notes.push_back(
         {(*checked.sites)[fault.other.site()].position,
          formatv("{0} {1} it here{2}", other,
@@ -328,7 +328,7 @@ void Checker::storeDone(Thread &thread, const Site &site, const char *address,
 }
 
 unsigned Checker::storesOf(const Warp &warp) const {
-  return copyEngine() + 1 + warp.id;
+  return tmaActor() + 1 + warp.id;
 }
 
 uint32_t Checker::closeStores(const Warp &warp) {
@@ -344,16 +344,16 @@ void Checker::bulkDone(Thread &thread, const Site &site, const char *address,
                        unsigned bytes) {
   Step step = stepOf(thread, site);
   step.clock = bulkStep;
-  step.place = copyEngine() + Step::kActors * site.index;
+  step.place = tmaActor() + Step::kActors * site.index;
   sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
                       AccessKind::CopyDone, step, clocks[thread.id].now);
 }
 
 void Checker::passBulk(Clock &clock) {
-  // The engine writes through the async proxy.
+  // TMA writes through the async proxy.
   for (std::vector<uint32_t> *steps : {&clock.own, &clock.fenced}) {
-    steps->resize(std::max<size_t>(steps->size(), copyEngine() + 1));
-    (*steps)[copyEngine()] = bulkStep;
+    steps->resize(std::max<size_t>(steps->size(), tmaActor() + 1));
+    (*steps)[tmaActor()] = bulkStep;
   }
   ++bulkStep;
 }
@@ -362,7 +362,7 @@ void Checker::passBulk(Clock &clock) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// What the thread does from now on is not part of what it has passed on.
+/// Begins a new step: later accesses of the thread are not part of the release.
 void Checker::release(const Thread &thread) {
   ++clocks[thread.id].now.own[thread.id];
 }
@@ -380,7 +380,7 @@ void Checker::fence(Thread &thread, bool acquires, bool releases) {
 void Checker::fenceProxy(Thread &thread) {
   Clock &clock = clocks[thread.id].now;
   clock.fenced = clock.own;
-  // What it writes from now on is not fenced.
+  // Later writes of the thread are not fenced.
   release(thread);
 }
 

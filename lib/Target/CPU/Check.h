@@ -1,6 +1,6 @@
 //===- Check.h - What no thread may do --------------------------*- C++ -*-===//
 //
-// Watches the accesses of a block to memory, and what orders them.
+// Checks the memory accesses of a block and what orders them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_CHECK_H
@@ -17,45 +17,45 @@ namespace tile::cpu {
 struct Launch;
 struct Report;
 
-/// A kernel's argument in global memory, of which only the elements of its
+/// A buffer argument of a kernel in global memory. Only the elements of its
 /// shape may be accessed.
 struct Buffer {
   std::string name;
   Tensor tensor;
   unsigned elementBytes = 1;
-  /// The bytes from the first to the last element.
+  /// The address range from the first to the last element.
   uintptr_t begin = 0, end = 0;
-  /// Whether there are others between them.
+  /// Whether the range contains bytes that belong to no element.
   bool hasGaps = false;
-  /// Only for buffers that the kernel writes to: nothing else can race.
+  /// Set only for buffers that the kernel writes: only they can race.
   std::unique_ptr<Shadow> shadow;
 
   Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit);
-  /// Whether the element at this byte is one of the tensor's.
+  /// Returns whether the byte at `address` belongs to an element.
   bool holds(uintptr_t address) const;
 };
 
-/// What threads have released at an address. Steps and fences are of blocks
-/// with a number: none is the own one of all.
+/// Clocks that threads have released at an address. Steps and fences are keyed
+/// by the number of the block; none is the block's own.
 struct Released {
   Clock steps;
   std::map<uint32_t, Clock> fences;
 };
 
-/// The checks of the blocks of one launch have this in common.
+/// The state that the checks of all blocks of a launch share.
 struct CheckedLaunch {
   std::vector<Buffer> buffers;
-  /// Bytes that the smallest access of the program is a multiple of, 1 or 2.
+  /// The granularity of the program's accesses in bytes: 1 or 2.
   unsigned unit = 2;
   const std::deque<Site> *sites = nullptr;
 
-  /// What threads released by atomics, by the address.
+  /// The clocks that atomics released, by address.
   std::mutex mutex;
   std::map<uintptr_t, Released> released;
 };
 
-/// A write over another that nothing orders, which is a race unless it leaves
-/// the memory as it was.
+/// A write that nothing orders after an earlier write. It is a race unless it
+/// leaves the memory unchanged.
 struct SuspectedWrite {
   const Site *site;
   uint64_t address;
@@ -63,65 +63,62 @@ struct SuspectedWrite {
   Fault fault;
 };
 
-/// The checks of one block.
+/// Checks the accesses of one block.
 class Checker {
 public:
   Checker(Launch &launch, CheckedLaunch &checked, char *shared);
 
-  /// Begins a block.
+  /// Resets the state for a new block.
   void reset();
 
-  /// Fails unless `bytes` at `address` may be accessed like this.
+  /// Fails unless the access of `bytes` at `address` is allowed.
   void access(Thread &thread, const Site &site, uint64_t address,
               unsigned bytes, unsigned alignment, AccessKind kind);
-  /// To be called when the thread has made the writes that access() was told
-  /// of, and before any other thread runs.
+  /// Must be called after the thread has performed the writes that access()
+  /// saw, before another thread runs.
   void confirmWrites(Thread &thread);
-  /// A copy to shared memory has been waited for.
+  /// Records that a copy to shared memory has been waited for.
   void copyDone(Thread &thread, const Site &site, const char *address,
                 unsigned bytes);
 
-  /// The same for a copy of the copy engine, which is not known to any thread
-  /// before `passBulk`.
+  /// As copyDone(), for a TMA load. No thread knows of it before passBulk().
   void bulkDone(Thread &thread, const Site &site, const char *address,
                 unsigned bytes);
-  /// Who has `clock` knows the copies that the copy engine has made so far.
+  /// Makes the TMA loads so far known to the holder of `clock`.
   void passBulk(Clock &clock);
 
-  /// A write of the copy engine to global memory has been waited for.
+  /// Records that a TMA store to global memory has been waited for.
   void storeDone(Thread &thread, const Site &site, const char *address,
                  unsigned bytes);
-  /// What the copy engine has read for a warp, up to the step that is returned,
-  /// belongs to one group.
+  /// Closes the group of the reads by TMA for a warp and returns its step.
   uint32_t closeStores(const Warp &warp);
-  /// A thread has waited until the copy engine has read what it does up to
-  /// `step` for its warp.
+  /// Records that a thread has waited for TMA's reads for its warp up to
+  /// `step`.
   void awaitStores(const Thread &thread, uint32_t step);
 
   void fence(Thread &thread, bool acquires, bool releases);
-  /// fence.proxy.async: what the thread knows to be written, the async proxy
-  /// sees.
+  /// Records a fence.proxy.async: it makes all writes that the thread knows of
+  /// visible to the async proxy.
   void fenceProxy(Thread &thread);
-  /// What the products of a warp have read, up to the step that is returned,
-  /// belongs to one group.
+  /// Closes the group of the reads by a warp's MMAs and returns its step.
   uint32_t closeProducts(const Warp &warp);
-  /// A warp has waited for its products up to `step`.
+  /// Records that a warp has waited for its MMAs up to `step`.
   void awaitProducts(const Warp &warp, uint32_t step);
-  /// An atomic access to `address`.
+  /// Records an atomic access to `address`.
   void atomic(Thread &thread, uint64_t address, bool acquires, bool releases);
 
-  // What a barrier does to memory: with `fences`, it orders by itself, else
-  // only between fences.
+  // The effect of a barrier on memory. With `fences` it orders memory by
+  // itself, otherwise only together with fences.
   void arrive(const Thread &thread, Clock &barrier, bool fences);
   void leave(const Thread &thread, const Clock &barrier, bool fences);
 
 private:
   Step stepOf(const Thread &thread, const Site &site,
               AccessKind kind = AccessKind::Read) const;
-  /// The engine of a warp that multiplies, as an index into Clock::own.
+  /// Returns the actor of a warp's MMAs, an index into Clock::own.
   unsigned productsOf(const Warp &warp) const;
-  unsigned copyEngine() const { return clocks.size() + productSteps.size(); }
-  /// The copy engine as far as it reads for a warp.
+  unsigned tmaActor() const { return clocks.size() + productSteps.size(); }
+  /// Returns the actor of TMA's reads for a warp.
   unsigned storesOf(const Warp &warp) const;
   std::string nameOf(unsigned actor) const;
   void release(const Thread &thread);
@@ -140,11 +137,11 @@ private:
   uintptr_t shared;
   Shadow sharedShadow;
   std::vector<ThreadClock> clocks;
-  /// The steps of the warps' engines.
+  /// The current step of each warp's MMAs.
   std::vector<uint32_t> productSteps;
-  /// The steps of the copy engine that reads for the warps.
+  /// The current step of TMA's reads for each warp.
   std::vector<uint32_t> storeSteps;
-  /// The step of the copy engine.
+  /// The current step of TMA's loads.
   uint32_t bulkStep = 1;
 };
 

@@ -1,4 +1,4 @@
-//===- Clocks.cpp - What happens before what ------------------------------===//
+//===- Clocks.cpp - Vector clocks -----------------------------------------===//
 
 #include "Clocks.h"
 #include <algorithm>

@@ -1,12 +1,12 @@
-//===- Clocks.h - What happens before what ----------------------*- C++ -*-===//
+//===- Clocks.h - Vector clocks ---------------------------------*- C++ -*-===//
 //
 // Vector clocks (Lamport 1978, Mattern 1989): entry u of a thread's clock is
 // the latest step of thread u whose effects the thread must see. A thread's own
-// step advances whenever it releases.
+// step advances at each release.
 //
-// What works on by itself after a thread has started it, such as a matrix
-// product that reads shared memory, has steps too, after those of the threads;
-// who has waited for it knows them.
+// Asynchronous instructions, such as an MMA that reads shared memory, are
+// actors with steps of their own, after those of the threads. A thread that has
+// waited for such an instruction knows its steps.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_CLOCKS_H
@@ -18,29 +18,30 @@
 
 namespace tile::cpu {
 
-/// The steps of threads: those of one block in an array, those of other blocks,
-/// which only atomics make known, by the block's number.
+/// The known steps of threads: those of the own block in an array, those of
+/// other blocks, which only atomics make known, by the number of the block.
 struct Clock {
   std::vector<uint32_t> own;
   std::map<uint32_t, std::vector<uint32_t>> others;
-  /// Steps of the block with a fence since that shows the async proxy of
-  /// shared memory what they wrote; empty for none. PTX ISA, "Causality order":
-  /// the fence may be in any thread on the way to who uses the proxy.
+  /// The steps of the own block whose writes a fence has made visible to the
+  /// async proxy of shared memory; empty if there are none. The fence may be in
+  /// any thread between the writer and the user of the proxy (PTX ISA,
+  /// "Causality order").
   std::vector<uint32_t> fenced;
 
   void join(const Clock &clock);
   void clear();
 };
 
-/// What one thread knows.
+/// The clocks of one thread.
 struct ThreadClock {
-  /// What has happened before.
+  /// The accesses that happened before the thread's next one.
   Clock now;
-  /// What had happened before the last release fence: what a barrier or an
-  /// atomic without order of its own passes on.
+  /// The value of `now` at the last release fence. A relaxed barrier or atomic
+  /// passes it on.
   Clock released;
-  /// What such a barrier or atomic has passed to this thread: known after the
-  /// next acquire fence.
+  /// The clocks received from relaxed barriers and atomics. The next acquire
+  /// fence adds them to `now`.
   Clock pending;
 };
 

@@ -37,7 +37,7 @@ struct Program::Implementation {
   llvm::json::Value manifest = nullptr;
   std::vector<KernelSpec> kernels;
   std::vector<Parameter> parameters;
-  /// For each kernel, which of the parameters its own are.
+  /// For each kernel, the indices of its parameters in `parameters`.
   std::vector<llvm::SmallVector<unsigned>> selections;
   using Entry = void (*)(Thread *, const uint64_t *);
   std::vector<Entry> entries;
@@ -94,8 +94,8 @@ llvm::Error Program::Implementation::selectParameters() {
   return llvm::Error::success();
 }
 
-/// Whether memory that `pointer`, an argument, leads to may be written to. For
-/// functions that have not been rewritten.
+/// Returns whether the memory that `pointer`, an argument, points to may be
+/// written. The function must not have been rewritten.
 static bool mayBeWritten(const llvm::Value &pointer) {
   llvm::SmallVector<const llvm::Value *> worklist{&pointer};
   llvm::SmallPtrSet<const llvm::Value *, 16> seen{&pointer};
@@ -123,7 +123,7 @@ static bool mayBeWritten(const llvm::Value &pointer) {
   return false;
 }
 
-/// Whether the copy engine writes through this tensor map.
+/// Returns whether TMA writes through this tensor map.
 static bool isStoredThrough(const llvm::Value &map) {
   return llvm::any_of(map.users(), [](const llvm::User *user) {
     auto *call = llvm::dyn_cast<llvm::CallBase>(user);
@@ -134,8 +134,8 @@ static bool isStoredThrough(const llvm::Value &map) {
   });
 }
 
-/// Buffers are one pointer and one argument for each extent and stride that is
-/// dynamic.
+/// Finds the parameters that kernels write. A buffer is one pointer and one
+/// argument for each dynamic extent and stride.
 void Program::Implementation::findWritten(const llvm::Module &module) {
   for (auto [kernel, selection] : llvm::zip_equal(kernels, selections)) {
     const llvm::Function *function = module.getFunction(kernel.name);
@@ -161,8 +161,8 @@ void Program::Implementation::findWritten(const llvm::Module &module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Sums the stack frames of the functions that are compiled, of which each runs
-/// at most once on a stack: kernels do not recurse.
+/// Sums the stack frames of all compiled functions. Each is at most once on a
+/// stack, because kernels do not recurse.
 class FrameSizes : public llvm::DiagnosticHandler {
 public:
   explicit FrameSizes(size_t &bytes) : bytes(bytes) {}
@@ -247,7 +247,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   return llvm::Error::success();
 }
 
-/// Returns where the source has the kernel of this name; the location of
+/// Returns the source location of the kernel with this name; the location of
 /// `module` if it is not known.
 static LocationAttr findKernelLoc(ModuleOp module, llvm::StringRef name) {
   LocationAttr loc = module.getLoc();
@@ -328,8 +328,8 @@ void Program::Implementation::emit(const Launch &launch,
     diagnostic.attachNote(locate(position, kernel)) << note;
 }
 
-/// Stacks that are there at once. Each takes two mappings of memory, of which
-/// Linux allows a process 65530 (vm.max_map_count).
+/// Stacks at a time. Each takes two memory mappings, and Linux allows a process
+/// 65530 of them (vm.max_map_count).
 static constexpr uint64_t kMostStacks = 16384;
 
 /// Runs all blocks of a launch on at most `jobs` threads of the host.
@@ -406,7 +406,7 @@ Program::Implementation::runKernel(unsigned index,
     launch.grid[i] = (*grid)[i];
     launch.block[i] = kernel.block[i];
   }
-  // On AMD the manifest counts what the module declares.
+  // On AMD the manifest counts the memory that the module declares.
   launch.shared =
       chip->vendor == Vendor::NVIDIA
           ? redirected.staticShared + kernel.sharedBytes

@@ -15,8 +15,8 @@ using namespace tile::cpu;
 using boost::context::detail::transfer_t;
 
 namespace {
-/// What a switch hands to the context that it continues. `from` is null if it
-/// is left for good.
+/// Passed to the context that a switch continues. `from` is null if it never
+/// continues.
 struct Switch {
   Context *from, *to;
 };
@@ -94,8 +94,9 @@ void tile::cpu::switchContext(Context &from, Context &to) {
          /*first=*/false);
 }
 
-// Callers of functions that do not return clear what AddressSanitizer has noted
-// of their frames, so that the stack can be used again. This frame adds none.
+// Before a call that does not return, AddressSanitizer clears its notes on the
+// caller's frames, so that the stack can be used again. This frame must add
+// none.
 LLVM_NO_SANITIZE("address") void tile::cpu::leaveContext(Context &to) {
   Switch data{nullptr, &to};
 #if LLVM_ADDRESS_SANITIZER_BUILD

@@ -1,7 +1,7 @@
 //===- Fiber.h - Stacks and the switch between them -------------*- C++ -*-===//
 //
-// The switch itself is Boost.Context's. AddressSanitizer is told of every one.
-// UndefinedBehaviorSanitizer keeps nothing about stacks and need not be.
+// Boost.Context performs the switches, and AddressSanitizer is told of each.
+// UndefinedBehaviorSanitizer has no state for stacks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_FIBER_H
@@ -13,18 +13,18 @@
 
 namespace tile::cpu {
 
-/// Where an execution was left, and the stack that it runs on. The context of
-/// an operating system's thread is a default-constructed one.
+/// A suspended execution and its stack. A default-constructed context is that
+/// of a thread of the operating system.
 struct Context {
   boost::context::detail::fcontext_t handle = nullptr;
-  /// Of the stack; for AddressSanitizer.
+  /// Bounds of the stack.
   const void *bottom = nullptr;
   std::size_t size = 0;
   void *fakeStack = nullptr;
 };
 
-/// Stacks of one size, each above a page that may not be touched, so that an
-/// overflow faults instead of overwriting its neighbour.
+/// Stacks of one size. Below each lies a protected page, so that an overflow
+/// faults instead of overwriting the next stack.
 class Stacks {
 public:
   static llvm::Expected<Stacks> allocate(std::size_t count, std::size_t bytes);
@@ -32,9 +32,9 @@ public:
   Stacks &operator=(Stacks &&) = delete;
   ~Stacks();
 
-  /// Makes `context` start at `entry` on stack `index`, on which nothing may
-  /// run that has not called leaveContext(). The argument of `entry` goes to
-  /// enterContext() first. `entry` never returns.
+  /// Makes `context` start at `entry` on stack `index`, which no running
+  /// context may use. `entry` must pass its argument to enterContext() first
+  /// and must never return.
   void prepare(Context &context, std::size_t index,
                void (*entry)(boost::context::detail::transfer_t));
 
@@ -44,13 +44,13 @@ private:
   std::size_t count = 0, bytes = 0, page = 0;
 };
 
-/// Leaves `from`, where a later switch to it continues, and continues `to`.
+/// Suspends `from` and continues `to`.
 void switchContext(Context &from, Context &to);
 
-/// Continues `to` for good: what runs now is never continued.
+/// Continues `to`; the current context never continues.
 [[noreturn]] void leaveContext(Context &to);
 
-/// To be called first in the entry of a context; returns the context.
+/// Returns the context that starts. Its entry must call this first.
 Context &enterContext(boost::context::detail::transfer_t transfer);
 
 } // namespace tile::cpu

@@ -1,4 +1,4 @@
-//===- HostCode.cpp - What the host does unlike a GPU ---------------------===//
+//===- HostCode.cpp - LLVM IR that the host supports ----------------------===//
 
 #include "HostCode.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -20,7 +20,7 @@ static Value *narrowToBF16(IRBuilder<> &builder, Value *value) {
       builder.CreateAnd(builder.CreateLShr(bits, constant(16)), constant(1));
   Value *rounded =
       builder.CreateAdd(bits, builder.CreateAdd(odd, constant(0x7fff)));
-  // Rounding could make an infinity of a NaN.
+  // Rounding could turn a NaN into an infinity.
   Value *quiet = builder.CreateOr(bits, constant(0x00400000));
   Value *nan = builder.CreateFCmpUNO(value, value);
   Value *high = builder.CreateLShr(builder.CreateSelect(nan, quiet, rounded),
@@ -29,9 +29,9 @@ static Value *narrowToBF16(IRBuilder<> &builder, Value *value) {
                                type->getWithNewType(builder.getBFloatTy()));
 }
 
-/// Rounds a double to a float so that rounding the result once more gives what
-/// rounding the double at once gives: to the neighbour with an odd significand
-/// unless the float is exact ("round to odd").
+/// Rounds a double to a float such that rounding the float gives the same as
+/// rounding the double: an inexact result becomes the neighbour with an odd
+/// significand ("round to odd").
 static Value *narrowToOddFloat(IRBuilder<> &builder, Value *value) {
   Value *nearest = builder.CreateFPTrunc(value, builder.getFloatTy());
   Value *back = builder.CreateFPExt(nearest, builder.getDoubleTy());

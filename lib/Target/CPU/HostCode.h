@@ -1,4 +1,4 @@
-//===- HostCode.h - What the host does unlike a GPU -------------*- C++ -*-===//
+//===- HostCode.h - LLVM IR that the host supports --------------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_HOSTCODE_H
 #define TILE_LIB_TARGET_CPU_HOSTCODE_H
 
@@ -7,20 +7,22 @@
 
 namespace tile::cpu {
 
-/// Replaces conversions between f32 and bf16, which the host may lack, by
-/// integer arithmetic: exact, rounding to nearest even.
+/// Replaces conversions between f32 and bf16, for which the host may have no
+/// instruction, by integer arithmetic that rounds to nearest even.
 void expandBF16Conversions(llvm::Function &function);
 
-/// Defines the functions that the host's back end calls to narrow to bf16 where
-/// the host has no instruction; not every libgcc and compiler-rt has them.
+/// Defines the functions that the host's back end calls to narrow to bf16 if
+/// the host has no instruction. Some versions of libgcc and compiler-rt lack
+/// them.
 void defineBF16Functions(llvm::Module &module);
 
-/// Makes a division of integers by zero, and of the smallest one by -1, have
-/// some result: the host would trap. Returns before the division whether it is
-/// such a one, an i1; null if it never is.
+/// Gives an integer division by zero, or of the smallest integer by -1, some
+/// result, because the host would trap. Returns an i1, computed before the
+/// division, that says whether the division is such a one; null if it never is.
 llvm::Value *guardDivision(llvm::BinaryOperator &division);
 
-/// A function that calls itself, by way of others or not; null if none does.
+/// Returns a function that calls itself, directly or through others; null if
+/// none does.
 const llvm::Function *findRecursion(llvm::Module &module);
 
 } // namespace tile::cpu

@@ -1,4 +1,4 @@
-//===- Instruction.cpp - What the executor knows --------------------------===//
+//===- Instruction.cpp - The table of instructions ------------------------===//
 
 #include "Instruction.h"
 

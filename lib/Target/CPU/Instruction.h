@@ -1,9 +1,9 @@
 //===- Instruction.h - What the executor knows, one row each ----*- C++ -*-===//
 //
-// A row gives the meaning of an intrinsic or of an inline-assembly instruction
-// of a GPU. Every call of one in a kernel is a Site; a thread that comes there
-// puts its operands into a frame and calls the runtime, which runs the row's
-// function for that thread alone or, once its lanes have met, for a warp.
+// A row of a table emulates an intrinsic or an inline-assembly instruction of a
+// GPU. Each call of one in a kernel is a Site. A thread that reaches a site
+// stores its operands into a frame and calls the runtime, which calls the row's
+// function for that thread or, once all its lanes have arrived, for the warp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_INSTRUCTION_H
@@ -29,41 +29,42 @@ struct Instruction;
 struct Thread;
 struct Warp;
 
-/// A place in the program's source. Without a file it is unknown.
+/// A place in the program's source; unknown if `file` is empty.
 struct Position {
   std::string file;
   unsigned line = 0, column = 0;
 };
 
-/// A place in a kernel where the runtime is called.
+/// A place in a kernel that calls the runtime.
 struct Site {
   /// Null for plain loads, stores and atomics.
   const Instruction *row = nullptr;
-  /// What messages call it: `llvm.nvvm.shfl.sync.bfly.f32`, `store`.
+  /// The name in messages: `llvm.nvvm.shfl.sync.bfly.f32`, `store`.
   std::string name;
   Position position;
-  /// In the order of all sites of a program.
+  /// The position among all sites of a program.
   unsigned index = 0;
 
-  /// Bytes of the operands in a frame, whose result is at 0.
+  /// Byte offsets and sizes of the operands in a frame. The result is at offset
+  /// 0.
   struct Operand {
     unsigned offset, size;
   };
   llvm::SmallVector<Operand, 8> operands;
   unsigned resultSize = 0;
-  /// What Instruction::decode found out.
+  /// The result of Instruction::decode.
   std::shared_ptr<const void> data;
   int64_t immediate = 0;
-  /// Of loads and stores.
+  /// Set for loads and stores.
   unsigned accessBytes = 0, accessAlignment = 1;
-  /// A store, or a fence that releases.
+  /// Set for a store, and for a release fence.
   bool writes = false;
-  /// A load, or a fence that acquires.
+  /// Set for a load, and for an acquire fence.
   bool reads = false;
   bool atomic = false;
 };
 
-/// One thread's visit to a site.
+/// The arrival of one thread at a site.
 struct Call {
   const Site *site;
   char *frame;
@@ -76,7 +77,7 @@ struct Call {
   char *operandBytes(unsigned i) const {
     return frame + site->operands[i].offset;
   }
-  /// An operand that is an integer or an address of whatever width.
+  /// Returns an integer or address operand of any width.
   uint64_t integer(unsigned i) const {
     uint64_t value = 0;
     std::memcpy(&value, operandBytes(i), site->operands[i].size);
@@ -87,7 +88,7 @@ struct Call {
   }
 };
 
-/// Which kind of work an instruction is, as --stats sums it.
+/// The kind of an instruction, by which --stats counts.
 enum class Work {
   Index,
   Math,
@@ -100,26 +101,28 @@ enum class Work {
 };
 
 struct Instruction {
-  /// The intrinsic's name or, for inline assembly, the mnemonic; `*` at the end
-  /// stands for any ending. The first row that matches counts.
+  /// The name of the intrinsic, or the mnemonic of inline assembly. A `*` at
+  /// the end matches any ending. The first matching row is used.
   llvm::StringLiteral name;
   Work work;
-  /// One of the three is set. For one thread:
+  /// Exactly one of the next three is set. Emulates the instruction for one
+  /// thread.
   void (*thread)(Thread &, const Call &) = nullptr;
-  /// For a warp, once all its lanes or those of the first operand, if
-  /// `masked`, have come. Lanes that take no part have no frame.
+  /// Emulates the instruction for a warp, once all lanes (with `masked`, those
+  /// of the mask in the first operand) have arrived. The other lanes have no
+  /// frame.
   void (*warp)(Warp &, llvm::ArrayRef<Call> lanes) = nullptr;
-  /// A function of the host with the operands and result of the intrinsic.
+  /// A function of the host with the operands and the result of the intrinsic.
   void *host = nullptr;
-  /// Reads what is constant in the call. An error says what of it is unknown.
+  /// Reads the constant operands. Returns an error that names an unknown one.
   llvm::Error (*decode)(const llvm::CallBase &, Site &) = nullptr;
   bool masked = false;
-  /// Registers that it is given and returns may be such that an instruction in
-  /// flight still writes.
+  /// The operands and results may be registers that an asynchronous instruction
+  /// still has to write.
   bool handsOn = false;
 };
 
-/// The rows, by the file that has them.
+/// The rows of each file.
 llvm::ArrayRef<Instruction> nvidiaInstructions();
 llvm::ArrayRef<Instruction> amdInstructions();
 llvm::ArrayRef<Instruction> matrixInstructions();
@@ -129,7 +132,7 @@ llvm::ArrayRef<Instruction> bufferInstructions();
 llvm::ArrayRef<Instruction> bulkStoreInstructions();
 llvm::ArrayRef<Instruction> bulkCopyInstructions();
 
-/// The row for this name, or null.
+/// Returns the row for this name; null if there is none.
 const Instruction *findInstruction(llvm::StringRef name);
 
 } // namespace tile::cpu

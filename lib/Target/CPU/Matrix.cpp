@@ -1,8 +1,8 @@
-//===- Matrix.cpp - Matrix products of a warp -----------------------------===//
+//===- Matrix.cpp - MMAs of one warp --------------------------------------===//
 //
-// Which lane holds which element is the row of the instruction's table that the
-// lowering used. Products are exact in f32; sums are rounded to f32 one after
-// another, which is the least that hardware promises.
+// The row of the instruction table that the lowering used says which lane holds
+// which element. Products are exact in f32. Sums are rounded to f32 one after
+// another, which is the least precision that hardware guarantees.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,20 +19,20 @@ using namespace tile::cpu;
 
 namespace {
 
-/// A fragment's layout as a table: element of register r in lane l, the lanes
-/// one after another.
+/// A fragment's layout as a table: the element in register r of lane l, lane by
+/// lane.
 struct Fragment {
   unsigned registers;
   std::vector<unsigned> elements;
 };
 
-/// What a row of Mma.h means for bytes in frames.
+/// A row of Mma.h in terms of bytes in frames.
 struct Product {
   const Mma *row;
   Fragment a, b, acc;
-  /// A is stored row by row, B with the columns side by side.
+  /// A is stored row by row, B column by column.
   unsigned m, n, k;
-  /// The operands of the call at which A, B and C begin.
+  /// The first operands of A, B and C in the call.
   unsigned firstA, firstB, firstC;
 };
 
@@ -85,12 +85,12 @@ static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
       lane.setResult(d[*element], 4 * i);
 }
 
-/// Bytes of `element` in a register.
+/// Returns the bytes of `element` in a register.
 static unsigned sizeOf(MmaElement element) {
   return element == MmaElement::F32 ? 4 : 2;
 }
 
-/// Finds the row of the call, and where its fragments begin among the operands.
+/// Finds the row of the call, and the first operand of each fragment.
 static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   static const auto &products = *[] {
     auto *products = new llvm::StringMap<Product>;
@@ -119,7 +119,7 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
     unsigned first = operand;
     for (unsigned left = fragment.registers * sizeOf(type);
          left > 0 && operand < site.operands.size(); ++operand) {
-      // Consecutive operands are side by side in the frame.
+      // Consecutive operands are contiguous in the frame.
       left -= std::min(left, site.operands[operand].size);
     }
     return first;
@@ -129,7 +129,7 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   product->firstB = skip(product->b, row.operand);
   product->firstC = skip(product->acc, row.accumulator);
   site.data = std::move(product);
-  // The immediates of MFMA permute or negate what is multiplied.
+  // The immediates of MFMA permute or negate operands.
   for (; operand < call.arg_size(); ++operand) {
     auto *constant =
         llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(operand));

@@ -1,8 +1,8 @@
-//===- MemoryBarrier.h - Barriers in shared memory --------------*- C++ -*-===//
+//===- MemoryBarrier.h - mbarriers ------------------------------*- C++ -*-===//
 //
-// A barrier (mbarrier) counts arrivals and, of the copy engine, bytes. Copies
-// are made as late as they can be: when a thread waits for the phase and all
-// of them have been issued.
+// An mbarrier counts arrivals and the bytes of TMA loads. A load takes effect
+// as late as possible: when a thread waits for its phase and all loads of the
+// phase have been issued.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_MEMORYBARRIER_H
@@ -24,24 +24,25 @@ struct PendingCopy {
   const Site *site;
   char *destination;
   const char *source;
-  /// The bytes past `sourceBytes` become 0.
+  /// Bytes from `sourceBytes` on become 0.
   unsigned bytes, sourceBytes;
 };
 
 struct MemoryBarrier {
-  /// Arrivals of a phase, and those to come in this one.
+  /// Arrivals in this phase, and the number that ends it.
   unsigned arrivals = 0, missing = 0;
-  /// Bytes announced in this phase less those of copies that were issued.
+  /// Bytes expected in this phase, less those of issued loads.
   int64_t bytes = 0;
-  /// Phases that have ended.
+  /// Number of completed phases.
   uint64_t phase = 0;
   std::vector<PendingCopy> copies;
   llvm::SmallVector<Thread *, 0> waiting;
-  /// What those that have arrived know; what those of the last phase knew.
+  /// The joined clocks of the threads that have arrived, and those of the last
+  /// phase.
   Clock clock, lastClock;
 };
 
-/// By address.
+/// Barriers by address.
 using MemoryBarriers = std::map<uint64_t, MemoryBarrier>;
 
 } // namespace tile::cpu

@@ -58,7 +58,7 @@ static void shuffle(Warp &, llvm::ArrayRef<Call> lanes) {
       break;
     }
     call.setResult(values[inside ? source : lane]);
-    // The predicate, for the forms that return it.
+    // The forms that return the predicate.
     if (call.site->resultSize > 4)
       call.setResult<uint8_t>(inside, 4);
   }
@@ -101,7 +101,7 @@ static void barrierArrive(Thread &thread, const Call &call) {
 // Copies to shared memory
 //===----------------------------------------------------------------------===//
 
-/// llvm.nvvm.cp.async.{ca,cg}.shared.global.<bytes>[.s]
+/// Decodes llvm.nvvm.cp.async.{ca,cg}.shared.global.<bytes>[.s]
 static llvm::Error decodeCopy(const llvm::CallBase &call, Site &site) {
   llvm::StringRef name = site.name;
   name.consume_back(".s");
@@ -145,6 +145,7 @@ static void waitAllCopies(Thread &thread, const Call &call) {
 // ldmatrix and stmatrix
 //===----------------------------------------------------------------------===//
 
+/// Decodes
 /// llvm.nvvm.{ld,st}matrix.sync.aligned.m8n8.x<matrices>[.trans].b16.p<space>
 static llvm::Error decodeMatrices(const llvm::CallBase &, Site &site) {
   llvm::SmallVector<llvm::StringRef> parts;
@@ -156,8 +157,8 @@ static llvm::Error decodeMatrices(const llvm::CallBase &, Site &site) {
   return llvm::createStringError("no number of matrices");
 }
 
-/// Calls `move` with every element's place in memory, the call of the lane that
-/// holds it, the matrix and which half of the lane's register it is.
+/// Calls `move` for every element with its address, the call of the lane that
+/// holds it, the matrix, and the half of the lane's register.
 template <bool transpose, typename MoveT>
 static void forEachElement(Warp &warp, llvm::ArrayRef<Call> lanes,
                            AccessKind kind, MoveT move) {

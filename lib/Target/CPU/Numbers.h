@@ -19,14 +19,14 @@ inline float fromBF16(uint16_t bits) {
 }
 
 inline float fromF16(uint16_t bits) {
-  // The exponent's bias grows by 112; the product also normalises subnormals.
+  // The exponent's bias grows by 112. The product also normalizes subnormals.
   float magnitude = bitCast<float>(uint32_t(bits & 0x7fff) << 13) * 0x1p112f;
   uint32_t special = (bits & 0x7c00) == 0x7c00 ? 0x7f800000 : 0;
   return bitCast<float>(bitCast<uint32_t>(magnitude) | special |
                         uint32_t(bits & 0x8000) << 16);
 }
 
-/// Both round to nearest even.
+/// Both functions round to nearest even.
 uint16_t toBF16(float value);
 uint16_t toF16(float value);
 

@@ -1,11 +1,11 @@
-//===- Products.cpp - Matrix products that a warp has started -------------===//
+//===- Products.cpp - MMAs in flight --------------------------------------===//
 
 #include "Products.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tile::cpu;
 
-/// Tokens that there are.
+/// Number of distinct tokens.
 static constexpr uint32_t kSerials = 1 << 20;
 
 uint32_t PendingProduct::token(unsigned reg) const {

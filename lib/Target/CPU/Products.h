@@ -1,8 +1,8 @@
-//===- Products.h - Matrix products that a warp has started -----*- C++ -*-===//
+//===- Products.h - MMAs in flight ------------------------------*- C++ -*-===//
 //
-// wgmma goes on after its instruction. Where accesses are checked, its result
-// registers hold tokens until a wait that covers the product hands them on; a
-// token that anything else uses is a use before the wait.
+// wgmma is asynchronous. Where accesses are checked, its accumulator registers
+// hold tokens until a wait covers the MMA. Any other use of a token is an early
+// use.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_PRODUCTS_H
@@ -16,15 +16,15 @@ namespace tile::cpu {
 
 struct Site;
 
-/// A product whose result has been neither waited for nor added to.
+/// An MMA that has been neither waited for nor added to.
 struct PendingProduct {
   const Site *site;
-  /// Of the token of its first register.
+  /// The token in its first register.
   uint32_t firstSerial;
   unsigned registers;
-  /// The number of the group that it belongs to.
+  /// The number of its group.
   uint64_t group;
-  /// What the registers of lane 0, then of lane 1... are to hold.
+  /// The final values of the registers, lane by lane.
   std::vector<float> values;
 
   uint32_t token(unsigned reg) const;
@@ -35,7 +35,8 @@ struct PendingProduct {
 
 class Products {
 public:
-  /// Whether a 32-bit register holds a token: a NaN that no conversion from a
+  /// Returns whether a 32-bit register holds a token: a NaN that no conversion
+  /// from a 16-bit type yields.
   /// 16-bit type makes.
   static bool isToken(uint32_t bits) {
     return (bits & 0xffe00001) == 0x7fe00001;
@@ -43,14 +44,14 @@ public:
 
   void clear() { *this = {}; }
   PendingProduct &start(const Site &site, unsigned lanes, unsigned registers);
-  /// The product of a token and which of its registers, or null.
+  /// Returns the MMA of a token and the index of its register, or null.
   PendingProduct *find(uint32_t token, unsigned &reg);
   void erase(const PendingProduct &product);
 
-  /// Closes a group, after which the engine is at `step`.
+  /// Closes a group; the MMAs are then at `step`.
   void commit(uint32_t step);
-  /// Waits until `pending` groups are left; returns the step of the last that
-  /// is complete, 0 for none.
+  /// Waits until at most `pending` groups are in flight. Returns the step of
+  /// the last completed group; 0 if there is none.
   uint32_t wait(uint64_t pending);
   bool isComplete(const PendingProduct &product) const {
     return product.group < firstPending;
@@ -58,7 +59,7 @@ public:
 
 private:
   std::deque<PendingProduct> products;
-  /// Steps of the groups that have been committed and not waited for.
+  /// Steps of the committed groups that have not been waited for.
   std::deque<uint32_t> groups;
   uint64_t firstPending = 0;
   uint32_t nextSerial = 0;

@@ -1,4 +1,4 @@
-//===- Redirect.cpp - A GPU's LLVM IR as the host's -----------------------===//
+//===- Redirect.cpp - Rewrites a GPU's LLVM IR for the host ---------------===//
 
 #include "Redirect.h"
 #include "Atomic.h"
@@ -25,7 +25,7 @@ using namespace llvm;
 namespace cpu = tile::cpu;
 
 static constexpr unsigned kSharedSpace = 3;
-/// Of the functions that the runtime offers.
+/// Prefix of the functions that the runtime provides.
 static constexpr StringLiteral kRuntimePrefix = "tile_cpu_";
 
 Position tile::cpu::positionOf(const llvm::Instruction &inst) {
@@ -72,7 +72,7 @@ private:
                   Type *resultType);
   void refuse(const llvm::Instruction &inst, const Twine &message) {
     std::string text = message.str();
-    // One is enough of each kind.
+    // One report of each kind is enough.
     if (none_of(obstacles, [&](auto &other) { return other.message == text; }))
       obstacles.push_back({positionOf(inst), std::move(text)});
   }
@@ -86,7 +86,7 @@ private:
   std::vector<Obstacle> obstacles;
   /// Offsets of variables in shared memory.
   MapVector<GlobalVariable *, uint64_t> sharedOffsets;
-  /// Of the function at hand.
+  /// State of the current function.
   AllocaInst *frame = nullptr;
   uint64_t frameBytes = 0;
   SmallVector<CallBase *> descriptors;
@@ -94,15 +94,15 @@ private:
 
 } // namespace
 
-/// Whether the host's back end has an equal for this function.
+/// Returns whether the host's back end supports this function.
 static bool isHostFunction(const Function &callee) {
   StringRef name = callee.getName();
   return callee.isIntrinsic() && !name.starts_with("llvm.nvvm.") &&
          !name.starts_with("llvm.amdgcn.") && !name.starts_with("llvm.r600.");
 }
 
-/// The part of an assembly text that names its instruction: what comes after
-/// the registers, labels and predicates that the text makes for it.
+/// Returns the mnemonic of an assembly text: the instruction after the
+/// declarations of registers, labels and predicates.
 static StringRef mnemonicOf(StringRef text) {
   while (true) {
     text = text.ltrim(" \t\n{");
@@ -150,7 +150,7 @@ void Redirection::placeShared() {
 }
 
 /// Gives each function its own copy of every constant global whose initialiser
-/// holds an address in shared memory, which depends on the block.
+/// holds an address in shared memory, because the address depends on the block.
 void Redirection::copyConstantsWithSharedAddresses(
     ArrayRef<Constant *> shared) {
   SmallSetVector<GlobalVariable *, 4> holders;
@@ -163,7 +163,7 @@ void Redirection::copyConstantsWithSharedAddresses(
         worklist.insert(constant);
     }
   for (GlobalVariable *holder : holders) {
-    // llvm.used and its like hold addresses that nothing reads.
+    // Nothing reads the addresses in llvm.used and similar globals.
     if (holder->hasAppendingLinkage()) {
       holder->eraseFromParent();
       continue;
@@ -197,7 +197,7 @@ void Redirection::copyConstantsWithSharedAddresses(
   }
 }
 
-/// Gives every function its thread as the first argument.
+/// Adds the thread as the first argument of every function.
 void Redirection::addThreadArguments() {
   SmallVector<Function *> functions;
   for (Function &function : module)
@@ -246,7 +246,7 @@ void Redirection::addThreadArguments() {
   }
 }
 
-/// A function that unpacks the kernel's arguments.
+/// Adds a function that unpacks the kernel's arguments.
 void Redirection::addEntry(Function &kernel) {
   auto *type =
       FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
@@ -262,9 +262,9 @@ void Redirection::addEntry(Function &kernel) {
   builder.CreateRetVoid();
 }
 
-/// Replaces the variables in shared memory by instructions. Comes before every
-/// other rewriting: an IRBuilder folds casts of a variable into constant
-/// expressions, which are no users of the variable in any one function.
+/// Replaces the variables in shared memory by instructions. This comes before
+/// all other rewriting, because an IRBuilder folds a cast of a variable into a
+/// constant expression, which belongs to no function.
 void Redirection::replaceShared(Function &function) {
   IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
   Value *base = nullptr;
@@ -290,7 +290,7 @@ void Redirection::replaceShared(Function &function) {
   }
 }
 
-/// Private memory is the thread's stack.
+/// Moves private memory to the thread's stack.
 void Redirection::replaceAlloca(AllocaInst &alloca) {
   if (!isa<ConstantInt>(alloca.getArraySize()))
     refuse(alloca, "an alloca of dynamic size cannot be run");
@@ -322,7 +322,7 @@ Value *Redirection::emitSite(IRBuilder<> &builder, Site &site,
   for (Value *operand : operands) {
     auto [offset, size] = place(operand->getType());
     site.operands.push_back({offset, size});
-    // The frame is aligned to 16 bytes, less than LLVM thinks of wide vectors.
+    // The frame is aligned to 16 bytes. LLVM expects more for wide vectors.
     builder.CreateAlignedStore(
         operand, builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offset),
         commonAlignment(Align(16), offset));
@@ -350,8 +350,8 @@ void Redirection::callWithSite(IRBuilder<> &builder, StringRef function,
 }
 
 /// Returns whether `address` certainly points to memory that needs no check:
-/// the thread's own, or a global of the module. For functions whose shared
-/// variables have been replaced.
+/// private memory, or a global of the module. The shared variables of the
+/// function must have been replaced.
 static bool isUnchecked(const Value *address) {
   SmallVector<const Value *> objects;
   getUnderlyingObjects(address, objects, /*LI=*/nullptr, /*MaxLookup=*/0);
@@ -360,7 +360,7 @@ static bool isUnchecked(const Value *address) {
   });
 }
 
-/// Tells the runtime of a load, a store or a compare-and-swap.
+/// Inserts a call of the runtime before a load, a store or a compare-and-swap.
 void Redirection::announceAccess(llvm::Instruction &inst) {
   const Value *address = getLoadStorePointerOperand(&inst);
   if (auto *swap = dyn_cast<AtomicCmpXchgInst>(&inst))
@@ -396,7 +396,8 @@ void Redirection::announceFence(FenceInst &fence) {
   callWithSite(builder, "tile_cpu_fence", site, {});
 }
 
-/// Shows the runtime a value that may be a register in flight.
+/// Inserts a call of the runtime before a use of a value that may be a register
+/// in flight.
 void Redirection::announceUse(const RegisterUse &use) {
   Site &site = addSite(*use.user, use.user->getOpcodeName());
   IRBuilder<> builder(use.user);
@@ -406,7 +407,7 @@ void Redirection::announceUse(const RegisterUse &use) {
   callWithSite(builder, "tile_cpu_use", site, {frame});
 }
 
-/// Tells the runtime where a loop begins again.
+/// Inserts a call of the runtime at the end of every loop iteration.
 void Redirection::announceTurns(Function &function) {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
   FindFunctionBackedges(function, edges);
@@ -415,7 +416,7 @@ void Redirection::announceTurns(Function &function) {
     if (!seen.insert(from).second)
       continue;
     llvm::Instruction *end = const_cast<BasicBlock *>(from)->getTerminator();
-    // Branches have no place of their own if nobody wrote them.
+    // Branches that nobody wrote have no location.
     const llvm::Instruction *place = end;
     for (const llvm::Instruction &inst : *header)
       if (!place->getDebugLoc() && inst.getDebugLoc())
@@ -426,7 +427,7 @@ void Redirection::announceTurns(Function &function) {
   }
 }
 
-/// Tells the runtime whether a division has no result.
+/// Inserts a call of the runtime that reports a division without a result.
 void Redirection::announceDivision(BinaryOperator &division) {
   Value *wrong = guardDivision(division);
   if (!wrong || !watched)
@@ -509,7 +510,7 @@ void Redirection::redirectFunction(Function &function) {
   frameBytes = 0;
   descriptors.clear();
   replaceShared(function);
-  // Those of the program: what is added below is not announced.
+  // Only instructions of the program are reported, not those inserted below.
   SmallVector<llvm::Instruction *> accesses;
   SmallVector<BinaryOperator *> divisions;
   for (llvm::Instruction &inst : instructions(function)) {

@@ -1,8 +1,8 @@
-//===- Redirect.h - A GPU's LLVM IR as the host's ---------------*- C++ -*-===//
+//===- Redirect.h - Rewrites a GPU's LLVM IR for the host -------*- C++ -*-===//
 //
-// Nothing is lowered anew: calls of instructions become calls of the runtime,
-// shared memory becomes an address that depends on the thread, and the rest is
-// what the GPU's back end would have been given.
+// The IR is the one that the GPU's back end would receive. Calls of GPU
+// instructions become calls of the runtime, and shared memory becomes an
+// address that depends on the thread. Everything else stays.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_REDIRECT_H
@@ -15,36 +15,36 @@
 
 namespace tile::cpu {
 
-/// What the redirection learns of a module.
+/// What the rewriting finds out about a module.
 struct Redirected {
-  /// All sites; their addresses are in the code.
+  /// All sites. The code holds their addresses.
   std::deque<Site> sites;
-  /// Shared memory that the module declares, in bytes; dynamic shared memory
-  /// follows at a multiple of 1024.
+  /// Bytes of the static shared memory that the module declares. Dynamic shared
+  /// memory follows at a multiple of 1024 bytes.
   size_t staticShared = 0;
   /// 1 if there are accesses to an odd number of bytes, else 2.
   unsigned unit = 2;
 };
 
-/// Something that cannot be run.
+/// A construct that the executor does not support.
 struct Obstacle {
   Position position;
   std::string message;
 };
 
-/// What a call is looked up by: the intrinsic's name, or the mnemonic of inline
-/// assembly. Empty for indirect calls.
+/// Returns the key of a call in the table of instructions: the name of the
+/// intrinsic, or the mnemonic of inline assembly. Empty for indirect calls.
 llvm::StringRef nameOf(const llvm::CallBase &call);
 
-/// Where instruction `inst` comes from.
+/// Returns the source location of `inst`.
 Position positionOf(const llvm::Instruction &inst);
 
-/// Rewrites `module`. Each kernel then takes its Thread first, and has beside
-/// it a function `<name>.entry` that takes the Thread and an array of 8-byte
-/// arguments. If there is something that the executor does not know, `module`
-/// must not be used, and every such place is in the result. With `watched`, the
-/// runtime is told of every access to memory that threads share, and of all
-/// else that it has a row for.
+/// Rewrites `module`. Each kernel then takes its Thread as the first argument,
+/// and gets a function `<name>.entry` that takes the Thread and an array of
+/// 8-byte arguments. Returns every construct that the executor does not
+/// support; if there is one, `module` must not be used. With `watched`, the
+/// runtime is called at every access to memory that threads share and at every
+/// instruction with a row.
 std::vector<Obstacle> redirect(llvm::Module &module, Redirected &result,
                                bool watched);
 

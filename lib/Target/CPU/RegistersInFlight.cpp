@@ -1,4 +1,4 @@
-//===- RegistersInFlight.cpp - Uses of what is still written --------------===//
+//===- RegistersInFlight.cpp - Uses of registers in flight ----------------===//
 
 #include "RegistersInFlight.h"
 #include "Redirect.h"
@@ -11,14 +11,15 @@ using namespace tile::cpu;
 using namespace llvm;
 namespace cpu = tile::cpu;
 
-/// Whether this instruction may be given registers in flight, and return them.
+/// Returns whether this instruction may take registers in flight, and return
+/// them.
 static bool handsOn(const llvm::Instruction &inst) {
   const auto *call = dyn_cast<CallBase>(&inst);
   const cpu::Instruction *row = call ? findInstruction(nameOf(*call)) : nullptr;
   return row && row->handsOn;
 }
 
-/// Whether the result is made of operands, as they are.
+/// Returns whether the instruction only passes on its operands.
 static bool moves(const llvm::Instruction &inst) {
   return isa<PHINode, SelectInst, FreezeInst, ExtractValueInst, InsertValueInst,
              ExtractElementInst, InsertElementInst, ShuffleVectorInst>(inst);

@@ -1,4 +1,4 @@
-//===- RegistersInFlight.h - Uses of what is still written ------*- C++ -*-===//
+//===- RegistersInFlight.h - Uses of registers in flight --------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_REGISTERSINFLIGHT_H
 #define TILE_LIB_TARGET_CPU_REGISTERSINFLIGHT_H
 
@@ -13,9 +13,10 @@ struct RegisterUse {
   llvm::Value *value;
 };
 
-/// The first use in each block of every value that may hold a register which an
-/// asynchronous instruction still writes, other than those that only pass it on
-/// to another such instruction. For functions that have not been rewritten.
+/// Returns the first use in each block of every value that may hold a register
+/// which an asynchronous instruction still has to write, except uses that only
+/// pass it to another such instruction. The function must not have been
+/// rewritten.
 std::vector<RegisterUse> findRegisterUses(llvm::Function &function);
 
 } // namespace tile::cpu

@@ -1,4 +1,4 @@
-//===- Shadow.cpp - Who has accessed each byte of a memory ----------------===//
+//===- Shadow.cpp - The accesses to each byte of a memory -----------------===//
 
 #include "Shadow.h"
 #include <algorithm>
@@ -18,7 +18,8 @@ void Shadow::reset() {
   }
 }
 
-/// Whether `earlier` happened before the thread at `step`, which knows `clock`.
+/// Returns whether `earlier` happened before `step` of a thread with the clock
+/// `clock`.
 static bool isOrdered(const Step &earlier, const Step &step,
                       const Clock &clock) {
   if (!earlier.exists())
@@ -35,7 +36,7 @@ static bool isOrdered(const Step &earlier, const Step &step,
   return earlier.clock <= (*steps)[earlier.actor()];
 }
 
-/// Whether the async proxy sees what was written at `write`, in a block.
+/// Returns whether `write`, of the own block, is visible to the async proxy.
 static bool isFenced(const Step &write, const Clock &clock) {
   return write.actor() < clock.fenced.size() &&
          write.clock <= clock.fenced[write.actor()];
@@ -91,7 +92,7 @@ std::optional<Fault> Shadow::update(History &history, AccessKind kind,
   return overwrites;
 }
 
-/// Keeps the first fault; returns whether `fault` is certain.
+/// Keeps the first fault. Returns whether `fault` is certain.
 static bool merge(std::optional<Fault> &into, std::optional<Fault> fault) {
   if (!fault)
     return false;
@@ -132,7 +133,7 @@ std::optional<Fault> Shadow::accessGranule(size_t index, size_t begin,
   for (size_t i = begin / unit; i * unit < end; ++i)
     if (merge(result, at(update(parts[i], kind, step, clock), i * unit)))
       return result;
-  // A write of all parts makes them equal again.
+  // A write of all parts makes their records equal again.
   if (whole && !isRead(kind)) {
     granule.whole = parts[0];
     stripe.free.push_back(granule.split - 1);

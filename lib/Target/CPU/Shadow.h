@@ -1,11 +1,11 @@
 //===- Shadow.h - Who has accessed each byte of a memory --------*- C++ -*-===//
 //
-// For every piece of memory the last write and two of the reads since, each as
-// a step of a thread. After FastTrack (Flanagan, Freund 2009), but of several
-// reads that are not ordered only the first and the last are kept.
+// Records the last write of every piece of memory and two of the reads since,
+// each as a step of a thread. After FastTrack (Flanagan, Freund 2009), but of
+// several unordered reads only the first and the last are kept.
 //
-// Memory is recorded by granules of 16 bytes, since that is how most of it is
-// accessed; a granule that is accessed in part is split.
+// The unit of recording is a granule of 16 bytes, the size of most accesses. A
+// granule that is accessed in part is split.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_CPU_SHADOW_H
@@ -21,10 +21,11 @@
 
 namespace tile::cpu {
 
-/// A step at a site of the program of a thread, or of what one has started.
+/// A step of a thread, or of an asynchronous instruction that it has started,
+/// at a site.
 struct Step {
   static constexpr uint32_t kNever = ~0u;
-  /// More than there are threads in a block and engines of its warps.
+  /// More than the threads of a block and the actors of its warps.
   static constexpr uint32_t kActors = 2048;
 
   uint32_t clock = 0;
@@ -38,12 +39,12 @@ struct Step {
   unsigned site() const { return place / kActors; }
 };
 
-/// What is recorded of each piece of memory.
+/// The record of a piece of memory.
 struct History {
   Step write, firstRead, lastRead;
   /// The write is an asynchronous copy that has not been waited for.
   bool pending = false;
-  /// The write was an atomic one.
+  /// The write was atomic.
   bool atomic = false;
 };
 
@@ -51,42 +52,43 @@ enum class AccessKind {
   Read,
   Write,
   Atomic,
-  /// A read of shared memory through the async proxy, by a warp's engine of
-  /// products: until it has been waited for.
+  /// A read of shared memory by a warp's MMA through the async proxy, until the
+  /// MMA has been waited for.
   ProductRead,
-  /// The same by the copy engine, for a warp.
+  /// A read of shared memory by TMA for a warp, until it has been waited for.
   BulkRead,
-  /// A write that takes place when it is waited for, and that wait.
+  /// The issue of an asynchronous write, and the wait for it.
   CopyIssue,
   CopyDone
 };
 
-/// What is wrong with an access.
+/// An error of an access.
 struct Fault {
-  /// NotFenced: the async proxy need not see what was written.
+  /// NotFenced: the write need not be visible to the async proxy.
   enum Kind { Race, NeverWritten, Pending, NotFenced } kind;
-  /// The other access, where there is one, and whether it wrote.
+  /// The other access, if there is one, and whether it was a write.
   Step other;
   bool otherWrote = false;
-  /// The first byte.
+  /// The first byte of the fault.
   size_t offset = 0;
-  /// Two plain writes: none if both write the same, as threads that hold copies
-  /// of an element do. The access has been recorded.
+  /// Set for two plain writes: there is no fault if both write the same value,
+  /// as threads that hold replicas of an element do. The access has been
+  /// recorded.
   bool unlessEqual = false;
 };
 
 class Shadow {
 public:
-  /// For `bytes` of memory that are accessed in units of `unit` bytes, 1 or 2.
-  /// If `global`, several threads of the host use it, and reading what nobody
-  /// wrote is no fault.
+  /// Covers `bytes` of memory that are accessed in units of `unit` bytes, 1 or
+  /// 2. With `global`, several threads of the host use the shadow, and a read
+  /// of memory that was never written is no fault.
   Shadow(size_t bytes, unsigned unit, bool global);
 
-  /// Forgets everything.
+  /// Clears all records.
   void reset();
 
-  /// Records an access by the thread that is at `step` and knows `clock`. A
-  /// fault that is certain is returned rather than others.
+  /// Records an access by the thread at `step` with the clock `clock`. Returns
+  /// a certain fault rather than an uncertain one.
   std::optional<Fault> access(size_t offset, size_t bytes, AccessKind kind,
                               const Step &step, const Clock &clock);
 
@@ -96,7 +98,7 @@ private:
 
   struct Granule {
     History whole;
-    /// Which of the stripe's splits holds the parts, plus 1; 0 for none.
+    /// Index of the stripe's split that holds the parts, plus 1; 0 for none.
     uint32_t split = 0;
   };
   /// Granules that share a lock.

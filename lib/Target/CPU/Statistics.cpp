@@ -1,4 +1,4 @@
-//===- Statistics.cpp - What a run was made of ----------------------------===//
+//===- Statistics.cpp - Counts of a run -----------------------------------===//
 
 #include "Statistics.h"
 #include "Block.h"
@@ -61,8 +61,8 @@ void Counter::access(const Site &site, const Warp &warp, unsigned lane,
   }
 }
 
-/// Lanes are served in groups that take all banks once if no two of their words
-/// are in one bank.
+/// Counts bank conflicts. Lanes are served in groups of as many lanes as can
+/// access all banks at once without a conflict.
 void Counter::countConflicts(const Visit &visit) {
   size_t group = std::max<size_t>(4 * banks / std::max(visit.bytes, 4u), 1);
   for (size_t begin = 0; begin < visit.offsets.size(); begin += group) {
@@ -86,7 +86,7 @@ void Counter::finish(Statistics &into) {
       if (!visit.offsets.empty())
         countConflicts(visit);
   accesses.clear();
-  // A warp's visit counts once.
+  // The arrivals of a warp's threads count once.
   for (auto [work, count] : visits)
     sums.instructions[nameOf(work).str()] += llvm::divideCeil(count, warpSize);
   visits.clear();

@@ -1,4 +1,4 @@
-//===- Statistics.h - What a run was made of --------------------*- C++ -*-===//
+//===- Statistics.h - Counts of a run ---------------------------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_STATISTICS_H
 #define TILE_LIB_TARGET_CPU_STATISTICS_H
 
@@ -15,26 +15,27 @@ public:
   Counter(unsigned warpSize, unsigned banks)
       : warpSize(warpSize), banks(banks) {}
 
-  /// A thread comes to a site that accesses no memory, or whose access is
-  /// counted by itself.
+  /// Counts the arrival of a thread at a site that accesses no memory, or whose
+  /// access is counted separately.
   void visit(const Site &site);
-  /// A lane of `warp` accesses memory; `offset` is that in shared memory.
+  /// Counts an access by a lane of `warp`; `offset` is the offset in shared
+  /// memory.
   void access(const Site &site, const Warp &warp, unsigned lane, bool shared,
               uint64_t offset, unsigned bytes, bool writes);
-  /// A product reads shared memory, in what order is not known.
+  /// Counts a read of shared memory by an MMA, whose order is unknown.
   void readByProduct(unsigned bytes) { sums.sharedRead += bytes; }
-  /// The block has ended: adds what it did to `sums`.
+  /// Adds the counts of the finished block to `sums`.
   void finish(Statistics &sums);
 
 private:
-  /// The lanes of a warp that have come to an access for the same time.
+  /// The lanes of a warp that have arrived at an access equally often.
   struct Visit {
     uint64_t arrived = 0;
     unsigned bytes = 0;
     std::vector<uint64_t> offsets;
   };
   struct Visits {
-    /// How often each lane has come, and how many of the visits are complete.
+    /// Arrivals of each lane, and the number of complete ones.
     std::vector<uint64_t> counts;
     uint64_t complete = 0;
     std::deque<Visit> open;
@@ -43,7 +44,7 @@ private:
   void countConflicts(const Visit &visit);
 
   unsigned warpSize, banks;
-  /// Thread visits.
+  /// Arrivals of threads.
   std::map<Work, uint64_t> visits;
   Statistics sums;
   std::map<std::pair<unsigned, unsigned>, Visits> accesses;

@@ -1,4 +1,4 @@
-//===- TensorMapImage.h - A tensor map, as the executor has it --*- C++ -*-===//
+//===- TensorMapImage.h - The executor's tensor maps ------------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_CPU_TENSORMAPIMAGE_H
 #define TILE_LIB_TARGET_CPU_TENSORMAPIMAGE_H
 
@@ -9,8 +9,8 @@
 
 namespace tile::cpu {
 
-/// What stands in the 128 bytes that the driver of a GPU would encode.
-/// Dimensions are innermost first; strides count bytes.
+/// The executor's content of the 128 bytes of a tensor map. Dimensions are
+/// innermost first; strides are in bytes.
 struct TensorMapImage {
   static constexpr uint32_t kMark = 0x70616d74;
 
@@ -24,22 +24,22 @@ struct TensorMapImage {
 };
 static_assert(sizeof(TensorMapImage) <= kTensorMapBytes);
 
-/// The tensor map at `address`, of as many dimensions as the call's site says.
+/// Returns the tensor map at `address`, whose rank the call's site gives.
 TensorMapImage readTensorMap(Thread &thread, const Call &call,
                              uint64_t address);
 
 /// 16 bytes of a box.
 struct TensorMapChunk {
-  /// Where they are in shared memory, and in global memory.
+  /// Their addresses in shared memory and in global memory.
   uint64_t address;
   const char *global;
-  /// How many bytes, from the first on, are inside the tensor.
+  /// The number of bytes, from the first on, that are inside the tensor.
   unsigned valid;
 };
 
 /// Calls `visit` for each chunk of the box that begins at `address` of shared
-/// memory; the operands from `firstCoordinate` on say where in the tensor.
-/// Returns the bytes of the box.
+/// memory. The operands from `firstCoordinate` on are the coordinates. Returns
+/// the bytes of the box.
 int64_t forEachChunk(Thread &thread, const TensorMapImage &map,
                      const Call &call, unsigned firstCoordinate,
                      uint64_t address,

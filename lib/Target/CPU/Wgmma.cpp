@@ -1,9 +1,9 @@
-//===- Wgmma.cpp - Products of four warps ---------------------------------===//
+//===- Wgmma.cpp - MMAs of a warpgroup ------------------------------------===//
 //
-// Each warp of the four computes its 16 rows by itself, so a row here acts for
-// one warp. The sums are made when the product is issued, from what shared
-// memory holds then; the checks report who changes that, or uses the result,
-// before the product has been waited for.
+// Each of the four warps computes its 16 rows, so a row of the table acts for
+// one warp. The MMA is computed when it is issued, from the current content of
+// shared memory. The checks report who changes the operands or uses the result
+// before the wait for the MMA.
 // Sources: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", and
 // Target/MatrixDescriptor.h.
 //
@@ -23,17 +23,17 @@ using namespace tile::cpu;
 
 namespace {
 
-/// wgmma.mma_async, as its text says.
+/// A decoded wgmma.mma_async.
 struct Wgmma {
   const Mma *row;
-  /// Columns of the product.
+  /// Columns of the result.
   unsigned n;
   bool fromZero, aInRegisters, aMnMajor, bMnMajor;
-  /// Operands where C, A and B begin.
+  /// The first operands of C, A and B.
   unsigned firstC, firstA, firstB;
 };
 
-/// The elements that a descriptor describes.
+/// The elements of a matrix descriptor.
 class SharedMatrix {
 public:
   SharedMatrix(Warp &warp, const Site &site, uint64_t descriptor, bool mnMajor)
@@ -42,13 +42,13 @@ public:
     start = begin + (((descriptor & 0x3fff) * 16 - begin) & 0x3ffff);
     leading = (descriptor >> 16 & 0x3fff) * 16;
     stride = (descriptor >> 32 & 0x3fff) * 16;
-    // 0: none, 1: 128 bytes, 2: 64, 3: 32.
+    // Swizzle mode 0 is none, 1 is 128 bytes, 2 is 64 bytes, 3 is 32 bytes.
     unsigned mode = descriptor >> 62;
     width = mode == 0 ? 16 : 256 >> mode;
   }
 
-  /// Calls function(mn, k, bits) for the elements of the first rows and 16 of
-  /// depth, neighbours in memory one after another.
+  /// Calls function(mn, k, bits) for `count` rows from `first` and 16 columns,
+  /// in the order of memory.
   template <typename Function>
   void forEach(unsigned first, unsigned count, Function function) {
     if (mnMajor)
@@ -84,15 +84,15 @@ private:
   bool mnMajor;
   uint64_t start;
   unsigned leading, stride, width;
-  /// The 16 bytes that were read last.
+  /// The 16 bytes of the last read.
   uint64_t chunk = 0;
   const char *data = nullptr;
 };
 
 } // namespace
 
-/// wgmma.mma_async.sync.aligned.m64n<N>k16.f32.<type>.<type> {$0, ...},
-///   {$i, ...} or $i, $i, <scale d>, 1, 1[, <a major>], <b major>;
+/// Decodes wgmma.mma_async.sync.aligned.m64n<N>k16.f32.<type>.<type> {$0, ...},
+/// {$i, ...} or $i, $i, <scale d>, 1, 1[, <a major>], <b major>;
 static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   llvm::StringRef text =
       llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
@@ -158,7 +158,7 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
     b[k][mn] = widen(row, bits);
   });
 
-  // Fragments of row.n columns lie one after another.
+  // Fragments of row.n columns follow one another.
   int64_t registers = row.acc.axisSize(kRegister);
   auto forEach = [&](auto function) {
     for (int64_t lane = 0; lane < row.warpSize; ++lane)
@@ -169,7 +169,7 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
                    d[at[0]][part * row.n + at[1]]);
       }
   };
-  // Products may be added to before they are complete.
+  // An MMA may accumulate onto an MMA in flight.
   llvm::SmallPtrSet<const PendingProduct *, 2> added;
   forEach([&](unsigned lane, unsigned reg, float &value) {
     value =
@@ -204,7 +204,7 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
   });
 }
 
-/// Fences and waits hand on registers of 32 bits, in which complete products
+/// Fences and waits return 32-bit registers. The final values of completed MMAs
 /// replace their tokens.
 static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
   llvm::SmallPtrSet<const PendingProduct *, 2> complete;
@@ -229,7 +229,7 @@ static void commit(Warp &warp, llvm::ArrayRef<Call>) {
     warp.products.commit(checker->closeProducts(warp));
 }
 
-/// wgmma.wait_group.sync.aligned <groups>;
+/// Emulates wgmma.wait_group.sync.aligned <groups>;
 static llvm::Error decodeWait(const llvm::CallBase &call, Site &site) {
   auto *text = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
   if (!text) {
@@ -257,11 +257,10 @@ static void fenceProxy(Thread &thread, const Call &) {
 
 void cpu::failEarlyUse(Thread &thread, const Site &site, uint32_t token) {
   thread.block->fail(thread, site, [&] {
-    Report report("uses the result of a matrix product that no wait has "
-                  "handed on");
+    Report report("uses the accumulator of an MMA before the wait for it");
     unsigned reg;
     if (PendingProduct *product = thread.warp->products.find(token, reg))
-      report.notes = {{product->site->position, "the product starts here"}};
+      report.notes = {{product->site->position, "the MMA starts here"}};
     return report;
   });
 }

@@ -1,6 +1,6 @@
-// Blocks of threads that do several blocks of rows, one after another: here two
-// of them instead of one for each processor. What they compute is compared with
-// what another kernel does, for a chip without a copy engine.
+// A persistent forward kernel, with two blocks of threads instead of one for
+// each processor. Its results are compared with those of a kernel for a chip
+// without TMA.
 //
 // DEFINE: %{arguments} = --arg=random:1x300x2x64:f16:1 --arg=random:1x340x1x64:f16:2 --arg=random:1x340x1x64:f16:3 --arg=nan:1x300x2x64:f16 --arg=nan:1x2x300:f32 --arg=0.125
 //

@@ -1,5 +1,5 @@
-// Buffer instructions are run with descriptors that are made in place, by offset
-// alone and checked against their bytes; others are refused.
+// The executor supports buffer instructions whose descriptor is made in place,
+// with bounds checks by offset alone. Other descriptors are errors.
 //
 // RUN: split-file %s %t
 // RUN: tile-run %t/known.mlir --chip=gfx942 --arg=random:64:f32:1 --arg=zeros:64:f32 --out=b=%t.npy

@@ -1,5 +1,5 @@
-// What the copy engine adds by addresses is what threads add: for all types, to
-// rows and to a permuted layout, and only to rows of the tensor.
+// TMA additions to addresses give the same as additions by threads: for all
+// types, to rows and to a permuted layout, and only within the tensor.
 //
 // DEFINE: %{arguments} =
 // DEFINE: %{type} =

@@ -1,5 +1,5 @@
-// Of a part of the rows the copy engine stores and adds what threads do: nothing
-// before its start or past its end, which other rows follow.
+// TMA stores and reductions of a range of rows write the same as threads:
+// nothing before the start or after the end of the range.
 //
 // DEFINE: %{arguments} = --arg=random:193x64:f32:1 --arg=nan:193x64:f32 --arg=random:193x64:f32:2
 // RUN: sed -e 's,// THREADS: ,,' %s | tile-run - --chip=sm_90a %{arguments} --out=%t.b.npy --out=%t.c.npy

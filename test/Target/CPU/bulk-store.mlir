@@ -1,6 +1,6 @@
-// What the copy engine stores and adds is what threads store and add: for all
-// types, by the warps of the first role and by one thread of another, and only
-// rows of the tensor.
+// TMA stores and reductions write the same as threads: for all types, by the
+// warps of the first role and by one thread of another role, and only within
+// the tensor.
 //
 // DEFINE: %{arguments} =
 // DEFINE: %{type} =

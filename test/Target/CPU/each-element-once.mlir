@@ -1,5 +1,5 @@
-// 256 threads copy 384 pieces of 16 bytes: 128 of them three each. Two threads
-// with the same piece would race, and move more bytes than there are.
+// 256 threads copy 384 chunks of 16 bytes, so 128 of them copy two. Two threads
+// with the same chunk would race and move more bytes than the tile has.
 //
 // DEFINE: %{arguments} = --arg=random:16x192:f16:1 --arg=nan:16x192:f16 --stats
 // RUN: tile-run %s --chip=sm_80 %{arguments} --out=%t.sm_80.npy | FileCheck %s

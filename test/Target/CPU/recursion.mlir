@@ -1,4 +1,4 @@
-// A thread's stack is as large as its functions need, each once.
+// A thread's stack holds the frame of each function once.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:i32 2>&1 | FileCheck %s
 

@@ -1,5 +1,5 @@
-// Reductions give the same whoever holds the elements: one warp, and warps along
-// the rows, the columns, or both.
+// Reductions give the same results in every layout: in one warp, and with warps
+// along the rows, the columns, or both.
 
 // RUN: sed 's/LAYOUT/#tile.layout<register = [8 -> d1, 16 -> d0 * 4], lane = [8 -> d1 * 8, 4 -> d0], warp = [4 -> 0]>/' %s > %t.one.mlir
 // RUN: sed 's/LAYOUT/#tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>/' %s > %t.rows.mlir

@@ -28,7 +28,7 @@ TEST(Atomics, RowsAreConsistent) {
       const Atomic *row = findAtomic(name);
       ASSERT_TRUE(row) << name.str();
       EXPECT_EQ(name.starts_with("nvidia."), chip.vendor == Vendor::NVIDIA);
-      // Only NVIDIA's rows name an instruction of PTX.
+      // Only the rows of NVIDIA name a PTX instruction.
       if (chip.vendor == Vendor::AMD) {
         EXPECT_TRUE(row->ptx.empty()) << name.str();
       }
@@ -48,7 +48,7 @@ TEST(Atomics, EveryElementAloneInBothMemories) {
         EXPECT_TRUE(findAtomic(chip, kind, element, 1, shared))
             << chip.name.str() << ' ' << stringify(element).str();
         EXPECT_EQ(atomicWidths(chip, kind, element, shared).back(), 1);
-        // Never reinterpreted.
+        // Integers are never combined as floats, nor floats as integers.
         EXPECT_FALSE(findAtomic(chip, other, element, 1, shared));
         EXPECT_TRUE(atomicWidths(chip, other, element, shared).empty());
         if (isInteger) {
@@ -76,7 +76,8 @@ TEST(Atomics, VectorsAreGlobalAndSm90) {
   EXPECT_EQ(widths("gfx942", AtomicElement::F32, false), (List{1}));
 }
 
-/// What llc selects for llvm.amdgcn.raw.ptr.buffer.atomic.*, chip by chip.
+/// The instructions that llc selects for llvm.amdgcn.raw.ptr.buffer.atomic.*,
+/// for each chip.
 TEST(Atomics, BufferForms) {
   auto has = [](const Chip &chip, AtomicElement element, int64_t width) {
     bool isInteger =
@@ -124,7 +125,7 @@ TEST(Atomics, PtxText) {
   EXPECT_EQ(text("nvidia.bf16x8", AtomicKind::AddF, AtomicOrder::Release,
                  AtomicScope::System, false, false),
             "red.release.sys.global.add.noftz.v4.bf16x2");
-  // A reduction cannot acquire.
+  // A reduction has no acquire order.
   EXPECT_EQ(text("nvidia.f64", AtomicKind::AddF, AtomicOrder::Acquire,
                  AtomicScope::Block, true, false),
             "atom.acquire.cta.shared.add.f64");

@@ -1,7 +1,8 @@
 //===- CompileTest.cpp - The compiler as a library ------------------------===//
 //
-// What a host process relies on and a command-line test cannot show: compiling
-// again after every kind of end, and from several threads.
+// Properties that a host process relies on and that a command-line test cannot
+// show: the compiler works again after every kind of failure, and on several
+// threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +30,8 @@ constexpr StringLiteral kKernel = R"(
     }
   })";
 
-/// The verifier passes it and the back end cannot select it: the instruction
-/// needs a later PTX than the chip's row.
+/// A program that the verifier accepts and the back end cannot select: the
+/// instruction needs a later PTX version than the chip's row has.
 constexpr StringLiteral kFatal = R"(
   gpu.module @kernels {
     llvm.func @k(%p: !llvm.ptr, %size: i32) attributes {gpu.kernel, nvvm.kernel} {
@@ -39,7 +40,8 @@ constexpr StringLiteral kFatal = R"(
     }
   })";
 
-/// The linker refuses it: what the inline assembly refers to does not exist.
+/// A program that the linker rejects: its inline assembly refers to an
+/// undefined symbol.
 constexpr StringLiteral kUndefined = R"(
   gpu.module @kernels {
     llvm.func @k() attributes {gpu.kernel, rocdl.kernel} {
@@ -164,7 +166,7 @@ TEST(ResourceUsageTest, RefusesOtherFiles) {
     EXPECT_FALSE(!!kernels);
     llvm::consumeError(kernels.takeError());
   }
-  // Half of one.
+  // Half of a program.
   std::string hsaco = compileHsaco();
   auto kernels =
       tile::readCodeObjectResources(StringRef(hsaco).take_front(1000));

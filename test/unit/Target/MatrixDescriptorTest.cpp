@@ -1,8 +1,8 @@
-//===- MatrixDescriptorTest.cpp - Operands in shared memory ---------------===//
+//===- MatrixDescriptorTest.cpp - wgmma operands in shared memory ---------===//
 //
-// Descriptors against the layouts of the PTX ISA, written here as TMA writes
-// them: panels of W bytes, rows one after another, chunks of 16 bytes permuted
-// by the row.
+// Compares descriptors with the layouts of the PTX ISA, given here as TMA
+// writes them: panels of W bytes, row after row, with chunks of 16 bytes
+// permuted by the row.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/MatrixDescriptor.h"
@@ -26,7 +26,7 @@ Layout swizzled(int64_t rows, int64_t columns, int64_t bytes) {
       rows * columns, swizzle);
 }
 
-/// The byte at which an element lies in memory.
+/// Returns the byte offset of an element.
 int64_t place(int64_t row, int64_t column, int64_t rows, int64_t bytes) {
   int64_t byte = column * 2 % bytes, panel = column * 2 / bytes;
   int64_t address = panel * rows * bytes + row * bytes + byte;
@@ -74,7 +74,7 @@ TEST(MatrixDescriptor, Bits) {
 }
 
 TEST(MatrixDescriptor, RefusesWhatTheHardwareCannotRead) {
-  // No swizzle, padded rows, a start inside the 8 rows that it permutes, and
+  // No swizzle, padded rows, a start inside the 8 rows of the permutation, and
   // depths that cross a panel.
   Layout plain = Layout::strided({64, 64}, {64, 1});
   EXPECT_FALSE(matchMatrixDescriptor(plain, 0, {0, 0}, 64, 16));

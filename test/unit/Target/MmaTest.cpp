@@ -1,7 +1,7 @@
 //===- MmaTest.cpp - Every matrix instruction of the table ----------------===//
 //
-// The fragments against the formulas of the vendors' documents, written here
-// per element and not in digits.
+// Compares the fragments with the formulas of the vendors' documents, given
+// here per element and not in digits.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/Mma.h"
@@ -19,7 +19,7 @@ struct Holder {
 };
 using Formula = std::function<std::vector<Holder>(int64_t, int64_t)>;
 
-/// Who holds what in one family. B(k, column) is A(column, k) on AMD.
+/// The fragments of one family. On AMD, B(k, column) is A(column, k).
 struct Reference {
   llvm::StringLiteral prefix;
   int64_t m, n, k, lanes;
@@ -64,7 +64,7 @@ std::vector<Reference> references() {
          return std::vector<Holder>{
              {row % 8 * 4 + column / 2, column % 2 + row / 8 * 2}};
        }});
-  // "Register Fragments": warp w of the four has rows 16 w and on.
+  // "Register Fragments": warp w of the four has the rows from 16 w on.
   result.push_back(result.back());
   result.back().prefix = "wgmma.m64k16";
   Formula gfx11 = [](int64_t i, int64_t k) {
@@ -106,7 +106,7 @@ void check(const Layout &fragment, const Formula &formula, int64_t rows,
         EXPECT_EQ(define(fragment, {holder.reg, holder.lane, 0}),
                   Tuple({row, column}));
       }
-  // No register is left over.
+  // Every register is used.
   EXPECT_EQ(holders, registers * lanes);
 }
 

@@ -1,6 +1,6 @@
-//===- TensorMapTest.cpp - Boxes of the copy engine -----------------------===//
+//===- TensorMapTest.cpp - Boxes of tiles that TMA copies -----------------===//
 //
-// Every layout against what the copy engine writes, element by element.
+// Compares every layout with the addresses that TMA writes, element by element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@ protected:
   mlir::MLIRContext context;
 };
 
-/// Where the copy engine puts an element of a box at the start of memory: rows
-/// of `swizzle` bytes, whose chunks of 16 bytes change places with the number
-/// of the row, taken modulo what the swizzle covers of 128-byte lines.
+/// Returns the address at which TMA writes an element of a box at address 0.
+/// Rows have `swizzle` bytes. Their chunks of 16 bytes are permuted by the row
+/// number, modulo the number of 128-byte lines that the swizzle covers.
 int64_t engineByte(int64_t swizzle, int64_t row, int64_t byte) {
   int64_t linear = row * swizzle + byte;
   int64_t chunk = linear / 16, line = linear / 128;
@@ -76,7 +76,7 @@ TEST_F(TensorMapTest, RowsAreOneBox) {
     EXPECT_EQ(match->columns, columns);
     EXPECT_EQ(match->count, 1);
   }
-  // Too long, no whole 128 bytes.
+  // Too long, and not a multiple of 128 bytes.
   for (int64_t columns : {512, 16, 24})
     EXPECT_FALSE(matchTensorMap(
         *PaddedAttr::get(&context, 0, {0}).getLayout({columns}, 32, nullptr),
@@ -84,16 +84,16 @@ TEST_F(TensorMapTest, RowsAreOneBox) {
 }
 
 TEST_F(TensorMapTest, OthersAreNone) {
-  // More rows than a box has.
+  // More rows than a box can have.
   EXPECT_FALSE(matchTensorMap(swizzled(264, 64, 128, 16), 2));
-  // Not permuted at all, and of another rank.
+  // Not permuted, and of another rank.
   Layout padded =
       *PaddedAttr::get(&context, 8, {1, 0}).getLayout({64, 64}, 16, nullptr);
   EXPECT_FALSE(matchTensorMap(padded, 2));
   Layout ring =
       *SwizzleAttr::get(&context, 128).getLayout({2, 64, 64}, 16, nullptr);
   EXPECT_FALSE(matchTensorMap(ring, 2));
-  // Permuted as elements of 16 bits, taken for elements of 32.
+  // Permuted as 16-bit elements, but used with 32-bit elements.
   EXPECT_FALSE(matchTensorMap(swizzled(64, 64, 128, 16), 4));
 }
 

@@ -1,7 +1,7 @@
-//===- Executor.h - Compiled kernels on the CPU -----------------*- C++ -*-===//
+//===- Executor.h - Runs compiled kernels on the CPU ------------*- C++ -*-===//
 //
-// Runs what the back end of a GPU would have been given: the same LLVM IR, with
-// every instruction of the GPU replaced by its meaning. Needs no GPU.
+// Runs the LLVM IR that the GPU's back end would receive; functions of the
+// executor emulate the GPU instructions. Needs no GPU.
 //
 //   tile::cpu::Tensor q{data, "f16", {2, 64, 4, 128}, {32768, 512, 128, 1}};
 //   ...
@@ -35,43 +35,44 @@ using launch::Tensor;
 
 struct ProgramOptions {
   CompileOptions compile;
-  /// Watch every access to memory, as docs/Executor.md says. Without it, one
-  /// outside of an argument may end the process.
+  /// Check every access to memory, as docs/Executor.md describes. Without
+  /// checks, an access out of bounds may end the process.
   bool checks = true;
-  /// Let runs count what they do.
+  /// Count the work of each run.
   bool statistics = false;
 };
 
-/// What the blocks of a kernel did, summed up. Instructions are those of warps,
-/// by their kind; loads, stores and whatever else is no arithmetic of LLVM's.
+/// Counts of a kernel, summed over its blocks. Instructions count once for each
+/// warp, by kind: loads, stores and all GPU instructions, but not arithmetic of
+/// LLVM.
 struct Statistics {
   std::string kernel;
   uint64_t blocks = 0;
   std::map<std::string, uint64_t> instructions;
-  /// Bytes. Atomics read and write.
+  /// Bytes. Atomics both read and write.
   uint64_t globalRead = 0, globalWritten = 0, sharedRead = 0, sharedWritten = 0;
-  /// How often the banks of shared memory were swept, and how many of these
-  /// sweeps would not have been needed without conflicts.
+  /// Passes over the banks of shared memory, and how many of them bank
+  /// conflicts caused.
   uint64_t sharedSweeps = 0, bankConflicts = 0;
 
   Statistics &operator+=(const Statistics &other);
-  /// A table.
+  /// Prints a table.
   void print(llvm::raw_ostream &os) const;
 };
 
 struct RunOptions {
-  /// Blocks to run instead of those that the manifest asks for.
+  /// The grid to run instead of that of the manifest.
   std::optional<std::array<int64_t, 3>> grid;
-  /// Gets an entry for each kernel that runs, if the program counts.
+  /// Receives the counts of each kernel, if the program counts.
   std::vector<Statistics> *statistics = nullptr;
-  /// Threads of the host; 0 for as many as it has cores.
+  /// Threads of the host; 0 for one for each core.
   unsigned jobs = 0;
-  /// How often the threads of a block may go round loops, all together, while
-  /// none of them ends or has waited for others: more is taken for a loop that
-  /// never ends. 0 for no limit.
+  /// Loop iterations of all threads of a block together after which the run
+  /// ends with an error, if no thread has ended or waited in the meantime. 0
+  /// for no limit.
   uint64_t maxTurns = 100000000;
-  /// Called now and then, by one thread at a time, with the number of blocks
-  /// that have run and of all.
+  /// Called from time to time, by one thread at a time, with the number of
+  /// blocks that have run and the number of all blocks.
   std::function<void(uint64_t done, uint64_t all)> progress;
 };
 
@@ -79,16 +80,16 @@ struct RunOptions {
 class Program {
 public:
   /// Lowers `module`, which may be at any stage, in place. On failure a
-  /// diagnostic has been emitted, at each instruction that the executor does
-  /// not know if it was that.
+  /// diagnostic has been emitted: at each instruction that the executor does
+  /// not support, if that is the reason.
   static llvm::FailureOr<Program> compile(mlir::ModuleOp module,
                                           const ProgramOptions &options);
   Program(Program &&);
   Program &operator=(Program &&);
   ~Program();
 
-  /// The parameters of all kernels, each name once, in the order in which they
-  /// appear first.
+  /// Returns the parameters of all kernels, each name once, in the order of
+  /// their first appearance.
   llvm::ArrayRef<Parameter> parameters() const;
 
   /// Returns the manifest of the kernels, as docs/Manifest.md describes it.
@@ -96,7 +97,7 @@ public:
 
   /// Runs all kernels in their order, each to its end, with one argument for
   /// each of parameters(). On failure a diagnostic has been emitted: an
-  /// argument does not fit, or a thread did what no kernel may.
+  /// argument does not fit, or a thread made an error.
   llvm::LogicalResult run(llvm::ArrayRef<Argument> arguments,
                           const RunOptions &options);
 

@@ -1,3 +1,5 @@
+// A thread waits at an mbarrier that no thread has initialized.
+//
 // RUN: not tile-run %s --chip=sm_90a --arg=random:64x64:f16:1 2>&1 | FileCheck %s
 
 // CHECK: error: kernel 'k', block (0, 0, 0), thread 0: 'mbarrier.try_wait.parity.shared::cta.b64' uses byte 0 of shared memory, which no thread has made a barrier

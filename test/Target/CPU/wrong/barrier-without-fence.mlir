@@ -1,4 +1,4 @@
-// On AMD a barrier orders nothing without the fences around it.
+// On AMD a barrier without fences does not order memory.
 //
 // RUN: not tile-run %s --chip=gfx1100 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=gfx1100 --arg=zeros:64:f32

@@ -1,9 +1,9 @@
-// A tile is given back before the copy engine has read it.
+// A stage is released before TMA has read it.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:128x64:f32:1 --arg=zeros:128x64:f32 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:128x64:f32:1 --arg=zeros:128x64:f32
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: writes byte {{[0-9]+}} of shared memory, which the copy engine for threads 128-159 reads with nothing to order the two
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: writes byte {{[0-9]+}} of shared memory, which TMA for threads 128-159 reads with nothing to order the two
 
 !c = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>

@@ -1,4 +1,4 @@
-// The copy engine adds what threads have stored with no fence between.
+// TMA adds data that threads have written without a fence.proxy.async.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:128x64:f32:1 --arg=zeros:128x64:f32 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:128x64:f32:1 --arg=zeros:128x64:f32

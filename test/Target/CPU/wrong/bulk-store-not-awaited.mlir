@@ -1,9 +1,9 @@
-// A thread ends while the copy engine may still read shared memory.
+// A thread ends while TMA may still read shared memory.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: the thread ends before the copy engine has read what this stores
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: the thread ends before TMA has read what this stores
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>

@@ -1,10 +1,10 @@
-// The tile is written again while the copy engine may still read it.
+// The tile is overwritten while TMA may still read it.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: writes byte {{[0-9]+}} of shared memory, which the copy engine for threads {{[0-9]+}}-{{[0-9]+}} reads with nothing to order the two
-// CHECK: the copy engine for threads {{[0-9]+}}-{{[0-9]+}} reads it here, until it has been waited for
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: writes byte {{[0-9]+}} of shared memory, which TMA for threads {{[0-9]+}}-{{[0-9]+}} reads with nothing to order the two
+// CHECK: TMA for threads {{[0-9]+}}-{{[0-9]+}} reads it here, until it has been waited for
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>

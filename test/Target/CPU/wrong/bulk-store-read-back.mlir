@@ -1,5 +1,5 @@
-// What the copy engine writes is there when it has been waited for, and not when
-// it has read shared memory.
+// A TMA store is visible after a wait for its writes. A wait for its reads is
+// not enough.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16

@@ -1,4 +1,4 @@
-// The copy engine need not see what was written.
+// Without a fence.proxy.async, writes need not be visible to TMA.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:100x64:f16:1 --arg=zeros:100x64:f16

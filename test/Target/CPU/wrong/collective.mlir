@@ -1,4 +1,4 @@
-// Half of a warp never comes to the shuffle.
+// Half of a warp does not reach the shuffle.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

@@ -1,4 +1,4 @@
-// Each warp waits for the other, at another barrier.
+// Each of two warps waits for the other, at different barriers.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

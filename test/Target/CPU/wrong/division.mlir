@@ -1,5 +1,5 @@
-// Threads divide by zero, or the smallest integer by -1. A GPU goes on with some
-// number; so does a run without checks.
+// Threads divide by zero, and the smallest integer by -1. A GPU continues with
+// some number, and so does a run without checks.
 //
 // DEFINE: %{divisor} = 0
 // DEFINE: %{run} = --chip=sm_80 --arg=zeros:64:i32 --arg=-2147483648 --arg=%{divisor}

@@ -1,11 +1,11 @@
-// Threads wait in a loop for what nobody writes. When the last of them writes it,
-// the others leave the loop.
+// Threads poll for a value that no thread writes. In the repaired kernel the
+// last thread writes it, and the others leave the loop.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:i32 --max-turns=100000 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:i32
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:i32 --max-turns=100000 --checks=off 2>&1 | FileCheck %s
 
-// CHECK: wrong/endless-loop.mlir:[[@LINE+22]]:{{[0-9]+}}: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: does not leave a loop: threads of the block have gone round loops 100352 times, and none of them ends or has waited for others
+// CHECK: wrong/endless-loop.mlir:[[@LINE+22]]:{{[0-9]+}}: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: does not leave a loop: threads of the block have run 100352 loop iterations, and none of them has ended or waited
 // CHECK: note: thread 63 waits here, at 'llvm.nvvm.barrier.cta.sync.aligned.all'
 
 #global = #gpu.address_space<global>

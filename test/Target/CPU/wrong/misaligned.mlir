@@ -1,4 +1,4 @@
-// A vector of 4 that begins at any element.
+// A vector of 4 elements begins at an arbitrary element.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32

@@ -1,4 +1,4 @@
-// One element of shared memory is read that nobody has written.
+// The kernel reads an element of shared memory that no thread has written.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

@@ -1,6 +1,6 @@
 // The window of a buffer instruction says which threads act, not where the
-// buffer ends: thread 63 is within the window, and past the end of 'b'. The
-// threads from 64 on are out of the window and do nothing.
+// buffer ends. Thread 63 is within the window and past the end of 'b'. The
+// threads from 64 on are outside the window and do nothing.
 //
 // RUN: not tile-run %s --chip=gfx942 --arg=random:128:f32:1 --arg=zeros:63:f32 2>&1 | FileCheck %s
 // RUN: not tile-run %s --chip=gfx1201 --arg=random:128:f32:1 --arg=zeros:63:f32 2>&1 | FileCheck %s

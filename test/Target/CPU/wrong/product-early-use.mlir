@@ -1,10 +1,11 @@
-// The wait leaves the group of the product in flight, whose result is then used.
+// The wait leaves the group of the MMA in flight, and the kernel then uses its
+// accumulator.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread 30: uses the result of a matrix product that no wait has handed on
-// CHECK: note: the product starts here
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 30: uses the accumulator of an MMA before the wait for it
+// CHECK: note: the MMA starts here
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>

@@ -1,5 +1,5 @@
-// One thread writes what products read, and tells the others by an atomic. The
-// fence may be before that.
+// One thread writes the operands of MMAs and signals the others by an atomic.
+// The fence.proxy.async may precede the atomic.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:1:i32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:1:i32

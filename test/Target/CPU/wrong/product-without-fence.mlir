@@ -1,5 +1,5 @@
-// A product reads shared memory through the async proxy, which only sees what a
-// fence has followed.
+// wgmma reads shared memory through the async proxy, to which only fenced
+// writes are visible.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32

@@ -1,4 +1,4 @@
-// A slot is filled again while a neighbour may still read it.
+// A stage is overwritten while another thread may still read it.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

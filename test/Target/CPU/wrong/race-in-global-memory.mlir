@@ -1,4 +1,4 @@
-// All blocks add to the same elements.
+// All blocks add to the same elements without atomics.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

@@ -1,4 +1,4 @@
-// Nothing stands between the write of a neighbour and the read of it.
+// Nothing orders a write and the read of it by another thread.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

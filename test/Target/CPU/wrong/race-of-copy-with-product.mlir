@@ -1,10 +1,10 @@
-// A copy arrives where a product of another warp, for which nothing waits, reads.
+// A copy writes the operands of an MMA in flight of another warp.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:128:f16 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32 --arg=zeros:128:f16
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread 0: race: copies to byte 0 of shared memory, which the product of threads 96-127 reads with nothing to order the two
-// CHECK: note: the product of threads 96-127 reads it here, until it has been waited for
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 0: race: copies to byte 0 of shared memory, which the MMA of threads 96-127 reads with nothing to order the two
+// CHECK: note: the MMA of threads 96-127 reads it here, until it has been waited for
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>

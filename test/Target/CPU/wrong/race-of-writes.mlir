@@ -1,5 +1,5 @@
-// Threads write different numbers to one element. That all of them write the
-// same number, as threads with copies of an element do, is no race.
+// Threads write different numbers to one element. It is no race if all of them
+// write the same number, as threads that hold replicas do.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32

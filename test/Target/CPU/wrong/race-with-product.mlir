@@ -1,10 +1,10 @@
-// What a product in flight reads is overwritten.
+// The operands of an MMA in flight are overwritten.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:128:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:128:f32
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread 31: race: writes byte 62 of shared memory, which the product of threads 0-31 reads with nothing to order the two
-// CHECK: note: the product of threads 0-31 reads it here, until it has been waited for
+// CHECK: error: kernel 'k', block (0, 0, 0), thread 31: race: writes byte 62 of shared memory, which the MMA of threads 0-31 reads with nothing to order the two
+// CHECK: note: the MMA of threads 0-31 reads it here, until it has been waited for
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>

@@ -1,4 +1,4 @@
-// The copy engine begins at multiples of 16 bytes alone.
+// TMA copies must begin at multiples of 16 bytes.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:64x64:f16:1 --arg=zeros:64x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,%c4\],%c8],' %s | tile-run - --chip=sm_90a --arg=random:64x64:f16:1 --arg=zeros:64x64:f16

@@ -1,4 +1,4 @@
-// A role reads what another lets the copy engine copy, without waiting for it.
+// A consumer reads a stage without waiting for the producer's TMA load.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:64x64:f16:1 --arg=zeros:64x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:64x64:f16:1 --arg=zeros:64x64:f16

@@ -1,4 +1,4 @@
-// A role waits for a second tile, whose buffer it has never released.
+// A consumer waits for a second tile, whose stage it has not released.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:128x64:f16:1 --arg=zeros:128x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:128x64:f16:1 --arg=zeros:128x64:f16

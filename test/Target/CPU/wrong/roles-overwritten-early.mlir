@@ -1,10 +1,9 @@
-// The copy engine overwrites a buffer of which another role has not said that
-// it is done with it.
+// TMA overwrites a stage that a consumer has not released.
 //
 // RUN: not tile-run %s --chip=sm_90a --arg=random:128x64:f16:1 --arg=zeros:128x64:f16 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=random:128x64:f16:1 --arg=zeros:128x64:f16
 
-// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: copies to byte 0 of shared memory, which the copy engine writes with nothing to order the two
+// CHECK: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: race: copies to byte 0 of shared memory, which TMA writes with nothing to order the two
 
 !k = !tile.buffer<128x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>

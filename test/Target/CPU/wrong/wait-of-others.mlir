@@ -1,4 +1,4 @@
-// Each thread waits for its own copies, and nobody for those of others.
+// Each thread waits for its own copies, and none for those of other threads.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 --arg=random:256:f32:1 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32 --arg=random:256:f32:1

@@ -1,4 +1,5 @@
-// The wait leaves the second group in flight, which is then read.
+// The wait leaves the second group in flight, and the kernel then reads its
+// data.
 //
 // RUN: not tile-run %s --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32 2>&1 | FileCheck %s
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_80 --arg=zeros:64:f32 --arg=zeros:256:f32

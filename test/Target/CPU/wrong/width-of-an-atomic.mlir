@@ -1,9 +1,8 @@
-// Adds of two neighbours at once to the permuted accumulator of dQ,
+// Atomics that add two contiguous elements to the permuted accumulator of dQ,
 //   (l, d) -> (l / 8, d / 8, d % 2, 4 * (l % 8) + (d % 8) / 2),
-// in which (l, d) and (l, d + 1) are 32 apart. What is added to the wrong place
-// is no race: only the numbers show it.
-//
-// Both begin with zeros, so the sums of one launch are the repaired kernel's.
+// in which (l, d) and (l, d + 1) are 32 elements apart. An addition to the wrong
+// address is no race, so only the results show the error. The repaired kernel
+// gives the expected results.
 // RUN: sed -e '/\/\/ WRONG$/d' -e 's,// RIGHT: ,,' %s > %t.right.mlir
 // RUN: tile-run %t.right.mlir --chip=sm_90a --arg=random:64:f32:1 --arg=zeros:256:f32 --out=%t.npy
 // RUN: tile-run %t.right.mlir --chip=sm_80 --arg=random:64:f32:1 --arg=zeros:256:f32 --expect=%t.npy --rtol=1e-6 --atol=0 | FileCheck %s --check-prefix=AGREES

@@ -17,7 +17,7 @@ using namespace tile;
 
 namespace {
 
-/// A tensor [B, S, H, D] of f16 and what its elements are.
+/// A tensor [B, S, H, D] of f16, and the values of its elements.
 struct Half {
   std::vector<uint16_t> bits;
   std::vector<double> values;
@@ -28,7 +28,7 @@ struct Half {
     std::mt19937 generator(seed);
     std::normal_distribution<float> normal;
     size_t count = shape[0] * shape[1] * shape[2] * shape[3];
-    // 16-byte alignment comes from the allocator.
+    // The allocator aligns to 16 bytes.
     for (size_t i = 0; i < count; ++i) {
       llvm::APFloat value(normal(generator));
       bool lossy;
@@ -81,7 +81,7 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {{
   Half q({batch, queries, heads, d}, 1), k({batch, keys, 1, d}, 2),
       v({batch, keys, 1, d}, 3), o({batch, queries, heads, d}, 4);
   double scale = 1 / std::sqrt(double(d));
-  // Every block is reported once.
+  // Progress is reported once for every block.
   cpu::RunOptions run;
   std::vector<uint64_t> progress;
   uint64_t blocks = 0;
@@ -111,7 +111,7 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {{
         for (size_t j = 0; j < weights.size(); ++j)
           expected += weights[j] / sum * v.values[v.at(0, j, 0, e)];
         double difference = std::abs(o.get(o.at(0, i, h, e)) - expected);
-        // Not a number counts as far.
+        // NaN counts as a large error.
         worst = difference <= worst ? worst : difference;
       }
     }

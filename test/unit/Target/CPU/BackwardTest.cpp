@@ -1,8 +1,8 @@
 //===- BackwardTest.cpp - Gradients on the CPU, against float64 -----------===//
 //
-// Forward and backward of every chip, with every feature, compared with the
-// formulas of tile.attention_backward summed one by one. All around the
-// sequences is NaN, which must neither be read nor overwritten.
+// Forward and backward attention on every chip with every feature, compared
+// with the formulas of tile.attention_backward. The memory around the sequences
+// is NaN, and kernels must neither read nor overwrite it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ struct Config {
   int64_t heads, kvHeads;
   /// Queries and keys of each sequence.
   std::vector<std::pair<int64_t, int64_t>> lengths;
-  /// Visible keys to the left and right of the diagonal; -1: all.
+  /// Visible keys to the left and right of the diagonal; -1 for all.
   int64_t left = -1, right = -1;
   bool packed = false, sink = false;
   double softcap = 0;
@@ -70,7 +70,7 @@ public:
     strides.assign(shape.size(), 1);
     for (size_t i = shape.size(); i-- > 1;)
       strides[i - 1] = strides[i] * shape[i];
-    // NaN in every floating point type.
+    // NaN in every float type.
     storage.assign(count() * bytes, char(0xff));
   }
   int64_t count() const { return strides.front() * shape.front(); }
@@ -113,7 +113,7 @@ private:
   std::vector<char> storage;
 };
 
-/// A config with its tensors.
+/// A configuration with its tensors.
 class Problem {
 public:
   explicit Problem(const Config &config) : c(config) {
@@ -157,7 +157,7 @@ public:
   void check();
 
 private:
-  /// Rows of no sequence before the first and after the last.
+  /// Rows of no sequence before the first and after the last one.
   static constexpr int64_t kGap = 3;
 
   bool isKeySide(StringRef name) const {
@@ -188,7 +188,7 @@ private:
       int64_t length = isKeySide(name) ? c.packed ? totalK : c.lengths[0].second
                        : c.packed      ? totalQ
                                        : c.lengths[0].first;
-      // Whole blocks of rows where atomics add.
+      // Atomics add whole blocks of rows.
       if (name == "stats" ||
           (!c.packed && (name == "dq_acc" || (name.ends_with("_acc") &&
                                               StringRef(c.kv) == "atomic"))))
@@ -207,7 +207,7 @@ private:
     }
     return arrays.try_emplace(name.str(), type, shape).first->second;
   }
-  /// Element of sequence b, row s, head h and column e.
+  /// Returns the element of sequence b, row s, head h and column e.
   int64_t at(StringRef name, int64_t b, int64_t s, int64_t h,
              int64_t e = 0) const {
     const Array &array = arrays.at(name.str());
@@ -226,7 +226,7 @@ private:
              int64_t e = 0) const {
     return arrays.at(name.str()).get(at(name, b, s, h, e));
   }
-  /// All elements that belong to a sequence.
+  /// Calls the function for all elements of the sequences.
   void forEach(StringRef name, function_ref<void(int64_t)> visit) const {
     for (auto [b, lengths] : llvm::enumerate(c.lengths))
       for (int64_t s = 0, n = isKeySide(name) ? lengths.second : lengths.first;
@@ -351,7 +351,7 @@ void Problem::expectNear(StringRef name, const std::vector<double> &expected) {
     isInside[i] = true;
     double allowed = unit * (1 + std::abs(expected[i]));
     double error = std::abs(array.get(i) - expected[i]) / allowed;
-    // Not a number counts as far.
+    // NaN counts as a large error.
     worst = error <= worst ? worst : error;
   });
   EXPECT_LE(worst, 1) << name.str();
@@ -436,9 +436,9 @@ TEST_P(ExecutorBackward, AgreesWithFloat64) {
     problem.check();
 }
 
-/// Every config on one chip, those of packed batches also where the copy engine
-/// ends with sequences; a quarter of them, others on each, elsewhere. The time
-/// that all take is minutes.
+/// Runs every configuration on one chip, packed batches also on the chip with
+/// ragged tensor maps, and a different quarter of them on each of the other
+/// chips. All configurations on all chips would take minutes.
 std::vector<std::tuple<const char *, Config>> chooseTests() {
   std::vector<std::tuple<const char *, Config>> tests;
   for (auto [i, chip] : llvm::enumerate(chips()))

@@ -1,8 +1,7 @@
 //===- ClocksTest.cpp - Vector clocks, against paths of messages ----------===//
 //
-// A run is a list of steps and of messages from one thread to another. What a
-// clock says to have happened before must be what a search of the messages
-// finds.
+// A run is a list of steps and of messages between threads. Compares the clocks
+// with a search of the messages for what happened before a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@ TEST(Clocks, KnowWhatMessagesTell) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);
     std::vector<Clock> clocks(threads);
-    // For each thread all points that it has heard of.
+    // For each thread, all points that it knows of.
     std::vector<std::set<Point>> heard(threads);
     for (unsigned t = 0; t < threads; ++t) {
       clocks[t].own.resize(threads);

@@ -1,4 +1,4 @@
-//===- ProductsTest.cpp - Matrix products in flight -----------------------===//
+//===- ProductsTest.cpp - MMAs in flight ----------------------------------===//
 
 #include "Target/CPU/Products.h"
 #include "Target/CPU/Instruction.h"
@@ -78,7 +78,7 @@ TEST(Products, WaitsCoverGroups) {
   EXPECT_FALSE(isComplete(b));
   EXPECT_EQ(products.wait(0), 6u);
   EXPECT_TRUE(isComplete(b));
-  // It has not been committed.
+  // The MMA has not been committed.
   EXPECT_FALSE(isComplete(c));
 }
 

@@ -1,7 +1,7 @@
 //===- RedirectTest.cpp - Addresses in shared memory, in every form -------===//
 //
-// The code that the executor runs may name no variable in shared memory,
-// because each block has its own. Optimisations make addresses appear as
+// The code that the executor runs must not name variables in shared memory,
+// because each block has its own. Optimizations turn addresses into
 // instructions, constants, constant expressions and parts of initialisers.
 //
 //===----------------------------------------------------------------------===//

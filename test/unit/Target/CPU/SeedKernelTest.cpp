@@ -1,7 +1,7 @@
 //===- SeedKernelTest.cpp - Attention's gradients, from the example -------===//
 //
-// examples/attention_sink_backward.mlir, with the layout that its author gave
-// dQ and with the compiler's own, against float64.
+// Compares examples/attention_sink_backward.mlir with float64, with the
+// author's layout of dQ and with the compiler's.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/MLIRContext.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kHeads = 2, kDim = 128;
 
-/// A dense [1, heads, rows, 128] tensor; f16 holds its values rounded.
+/// A dense [1, heads, rows, 128] tensor. f16 holds rounded values.
 template <typename T> struct Dense {
   std::vector<T> data;
   std::vector<double> values;
@@ -47,7 +47,7 @@ template <typename T> struct Dense {
       values[i] = value.convertToDouble();
     }
   }
-  /// 16 bytes aligned.
+  /// Aligned to 16 bytes.
   T *begin() {
     auto address = reinterpret_cast<uintptr_t>(data.data());
     return reinterpret_cast<T *>((address + 15) / 16 * 16);
@@ -70,7 +70,7 @@ std::string replaced(std::string text, StringRef from, StringRef to) {
   return text;
 }
 
-/// The example with dQ as the compiler lays it out, and a kernel that reads it.
+/// The example with the compiler's layout of dQ, and a kernel that reads dQ.
 std::string withOwnLayout(std::string text) {
   text = replaced(text, "!dq_blocks {", "!sums {tile.accumulator, ");
   size_t first;
@@ -135,7 +135,7 @@ TEST_P(SeedKernel, GradientsAgreeWithFloat64) {
       to[d] += factor * from[d];
   };
 
-  // What the kernel is given beside the tensors: the rows' sums, with a sink of
+  // Other inputs of the kernel: the log-sum-exp of the rows, with a sink of
   // logit 0.5, and rowsum(O * dO).
   std::vector<float> lse(kHeads * rows), delta(kHeads * rows);
   std::vector<double> wantQ(kHeads * rows * kDim, 0), wantK(rows * kDim, 0),
@@ -171,7 +171,7 @@ TEST_P(SeedKernel, GradientsAgreeWithFloat64) {
     arguments.push_back(plain.tensor());
   ASSERT_TRUE(succeeded(program->run(arguments, {})));
 
-  // P and dS are rounded to f16 before they are multiplied.
+  // P and dS are rounded to f16 before the MMAs.
   auto compare = [](const char *what, double got, double want, int64_t at) {
     ASSERT_NEAR(got, want, 4e-3 + 4e-3 * std::abs(want)) << what << ' ' << at;
   };
@@ -182,7 +182,7 @@ TEST_P(SeedKernel, GradientsAgreeWithFloat64) {
   for (int64_t h = 0; h < kHeads; ++h)
     for (int64_t l = 0; l < rows; ++l)
       for (int64_t d = 0; d < kDim; ++d) {
-        // The author's layout, by its formula.
+        // The formula of the author's layout.
         int64_t place = own ? (h * rows + l) * kDim + d
                             : (h * whole + l / 8 * 8) * kDim +
                                   (d / 8 * 2 + d % 2) * 32 + 4 * (l % 8) +

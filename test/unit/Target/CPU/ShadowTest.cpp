@@ -1,8 +1,8 @@
-//===- ShadowTest.cpp - What a shadow reports, against whole histories ----===//
+//===- ShadowTest.cpp - The shadow, against whole histories ---------------===//
 //
-// Random runs of threads that access a small memory and pass on what they know.
-// The oracle keeps every access to every byte; the shadow must report the first
-// fault when the oracle finds one, and what it is.
+// Random runs of threads that access a small memory and pass on their clocks.
+// The oracle keeps every access to every byte. The shadow must report a fault
+// if and only if the oracle finds one, of the same kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,10 +84,10 @@ struct Pending {
   unsigned thread;
 };
 
-/// Runs at most `length` accesses of `threads` threads, of which those from
-/// `readers` on only write. With `exact`, shadow and oracle must agree; else
-/// the shadow may miss races, but must not invent any. Returns whether there
-/// was a fault.
+/// Runs at most `length` accesses of `threads` threads; those from `readers` on
+/// only write. With `exact`, shadow and oracle must agree. Otherwise the shadow
+/// may miss races but must not report false ones. Returns whether there was a
+/// fault.
 bool run(unsigned seed, bool global, unsigned unit, unsigned threads,
          unsigned readers, bool atomics, bool exact) {
   std::mt19937 random(seed);
@@ -102,7 +102,7 @@ bool run(unsigned seed, bool global, unsigned unit, unsigned threads,
   for (unsigned i = 0; i < 200; ++i) {
     unsigned thread = random() % threads;
     Clock &clock = clocks[thread];
-    // Mostly in order: else every run ends at once.
+    // Mostly ordered accesses: otherwise every run ends at once.
     for (unsigned other = 0; other < threads; ++other)
       if (other != thread && random() % 16 != 0) {
         clock.join(clocks[other]);
@@ -169,7 +169,7 @@ TEST(Shadow, FindsEveryFaultOfTwoReaders) {
     for (unsigned unit : {1, 2})
       for (unsigned seed = 0; seed < 300; ++seed, ++runs)
         faults += run(seed, global, unit, 3, 2, false, /*exact=*/true);
-  // Both kinds of runs are there.
+  // Both kinds of runs occur.
   EXPECT_GT(faults, runs / 4);
 }
 
@@ -180,7 +180,7 @@ TEST(Shadow, InventsNoFault) {
         run(seed, global, unit, 6, 6, true, /*exact=*/false);
 }
 
-/// Two threads and the engine of products of the first one's warp.
+/// Two threads and the MMAs of the first one's warp.
 struct ProductReads : testing::Test {
   Shadow shadow{64, 2, /*global=*/false};
   Clock clocks[2];
@@ -196,7 +196,7 @@ struct ProductReads : testing::Test {
     return shadow.access(0, 32, AccessKind::Write,
                          stepOf(thread, clocks[thread]), clocks[thread]);
   }
-  /// Thread 0 starts a product, which is its engine's first step.
+  /// Thread 0 starts an MMA, the first step of that actor.
   std::optional<Fault> multiply() {
     Step step;
     step.clock = 1;
