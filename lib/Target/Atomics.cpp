@@ -60,7 +60,7 @@ static bool isFloat(AtomicElement element) {
   return element != E::I32 && element != E::I64;
 }
 
-/// The first row of `chip` that reaches `space`.
+/// Returns the first row of `chip` that reaches `space`; null if there is none.
 static const Atomic *findReaching(const Chip &chip, bool Atomic::*space,
                                   AtomicKind kind, AtomicElement element,
                                   int64_t width) {
@@ -115,7 +115,7 @@ static StringRef getOperation(AtomicKind kind) {
   llvm_unreachable("not an atomic kind");
 }
 
-/// The letter of an integer type of PTX.
+/// Returns the letter of a PTX integer type.
 static StringRef getIntegerType(AtomicKind kind) {
   switch (kind) {
   case AtomicKind::MaxS:
@@ -141,7 +141,7 @@ std::string tile::getPtxAtomic(const Atomic &row, AtomicKind kind,
   static constexpr llvm::StringLiteral orders[] = {"relaxed", "acquire",
                                                    "release", "acq_rel"};
   static constexpr llvm::StringLiteral scopes[] = {"cta", "gpu", "sys"};
-  // A reduction knows no acquire: it has nothing to order later reads after.
+  // A reduction returns nothing, so it has no acquire order.
   bool atom =
       returns || order == AtomicOrder::Acquire || order == AtomicOrder::AcqRel;
   std::string text = atom ? "atom" : "red";

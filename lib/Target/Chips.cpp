@@ -1,12 +1,12 @@
 //===- Chips.cpp - The chips, one row each --------------------------------===//
 //
 // Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
-// CDNA4, RDNA3 and RDNA4 instruction set architecture guides; the vendors' data
-// sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900 XTX and RX 9070 XT
-// for the processors. The PTX version is the lowest that has the chip and what
-// the lowering emits for it, so that the oldest driver accepts it: 7.0 for
-// sm_80, 7.8 for sm_89, and 8.1 for sm_90a, whose vector reductions to global
-// memory 8.0 lacks.
+// CDNA4, RDNA3 and RDNA4 instruction set architecture guides; for the
+// processors, the data sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900
+// XTX and RX 9070 XT. The PTX version is the lowest that supports the chip and
+// the emitted instructions, so that the oldest driver accepts it: 7.0 for
+// sm_80, 7.8 for sm_89, and 8.1 for sm_90a, because 8.0 lacks vector reductions
+// to global memory.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/Chips.h"
@@ -59,10 +59,10 @@ static constexpr StringLiteral atomicsGfx12[] = {
     "amd.bf16.loop",  "amd.bf16x2",       "amd.i32",           "amd.i64",
     "amd.f32.buffer", "amd.f16x2.buffer", "amd.bf16x2.buffer", "amd.i32.buffer",
     "amd.i64.buffer"};
-/// Word 3 of a buffer descriptor: a format that is not 0 (bits 12 to 18); from
-/// gfx10 on bit 24 and, in bits 28 and 29, checks by offset alone.
+/// Word 3 of a buffer descriptor: a format that is not 0 (bits 12 to 18) and,
+/// from gfx10 on, bit 24 and bounds checks by offset alone (bits 28 and 29).
 static constexpr uint32_t bufferGfx9 = 0x00027000, bufferGfx10 = 0x31027000;
-/// SCOPE_DEV in bits 3 and 4; before gfx12 atomics know no such scope.
+/// SCOPE_DEV in bits 3 and 4. Atomics have no such scope before gfx12.
 static constexpr uint32_t policyGfx12 = 2 << 3;
 
 // clang-format off

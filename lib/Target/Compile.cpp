@@ -23,7 +23,7 @@ namespace tile {
 
 namespace {
 
-/// Records the time of every pass, summed over what it runs on.
+/// Records the time of every pass, summed over all operations it runs on.
 class PassTimer : public PassInstrumentation {
 public:
   explicit PassTimer(std::vector<StageTime> &times) : times(times) {}
@@ -40,7 +40,8 @@ private:
 
   void record(Pass *pass) {
     Clock::time_point now = Clock::now();
-    // Nested pass managers are passes without a name; what they run is.
+    // Nested pass managers are passes without a name. The passes in them are
+    // recorded.
     if (pass->getArgument().empty())
       return;
     std::lock_guard<std::mutex> lock(mutex);
@@ -80,7 +81,7 @@ static LogicalResult verifyKind(ModuleOp module, const Chip &chip,
   return success();
 }
 
-/// The one GPU module that the pipeline leaves.
+/// Returns the one GPU module that the pipeline leaves.
 static FailureOr<gpu::GPUModuleOp> getGPUModule(ModuleOp module) {
   auto modules = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
   if (modules.empty())
@@ -110,8 +111,8 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
   MLIRContext *context = module.getContext();
   registerTranslations(*context);
   PassManager pm(context);
-  // The module was verified when it was read or built, and the stages check
-  // what they take; verifying all of it after every pass would double the time.
+  // The module was verified when it was parsed or built, and the passes check
+  // their preconditions. Verification after every pass would double the time.
   pm.enableVerifier(false);
   pm.addInstrumentation(std::make_unique<PassTimer>(artifact.times));
   TileToLLVMOptions pipeline;

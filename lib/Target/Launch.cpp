@@ -1,4 +1,4 @@
-//===- Launch.cpp - A manifest, read, and what it asks of arguments -------===//
+//===- Launch.cpp - Reads manifests and checks arguments ------------------===//
 
 #include "tile/Target/Launch.h"
 #include "tile/Target/TensorMap.h"
@@ -63,7 +63,7 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   return parameter;
 }
 
-/// Nothing if it does not fit the parameters.
+/// Returns nothing if the entry does not fit the parameters.
 static std::optional<TensorMapSpec>
 parseTensorMap(const json::Object &object,
                llvm::ArrayRef<Parameter> parameters) {
@@ -93,14 +93,14 @@ parseTensorMap(const json::Object &object,
   return map;
 }
 
-/// Names of relations, in their order, and the words of messages.
+/// The names of relations, in their order, and their words in messages.
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
     kRelations[] = {{"equal", ""},
                     {"at_least", "at least "},
                     {"at_most", "at most "},
                     {"multiple_of", "a multiple of "}};
 
-/// Nothing if it does not fit the parameters.
+/// Returns nothing if the entry does not fit the parameters.
 static std::optional<Requirement>
 parseRequirement(const json::Value &value,
                  llvm::ArrayRef<Parameter> parameters) {
@@ -250,7 +250,7 @@ static llvm::Error checkScalar(const Parameter &parameter,
   return llvm::Error::success();
 }
 
-/// The value of an expression of a manifest.
+/// Returns the value of an expression of a manifest.
 static llvm::Expected<int64_t> evaluate(const json::Value &expression,
                                         llvm::ArrayRef<Argument> arguments) {
   if (std::optional<int64_t> integer = expression.getAsInteger())
@@ -309,8 +309,8 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
   return *result;
 }
 
-/// A permuted buffer takes more storage than it has elements where an extent is
-/// no multiple of a block.
+/// A permuted buffer occupies more storage than it has elements if an extent is
+/// not a multiple of a block.
 static llvm::Error checkStorage(const json::Value &expression,
                                 const Tensor &tensor,
                                 llvm::ArrayRef<Argument> arguments) {
@@ -385,7 +385,7 @@ llvm::Error tile::launch::checkArguments(const KernelSpec &kernel,
   for (size_t i = 0; i < arguments.size(); ++i)
     if (llvm::Error error = name(i, check(i)))
       return error;
-  // What depends on the extents of all of them.
+  // Conditions that depend on several arguments.
   for (const Requirement &requirement : kernel.requirements)
     if (llvm::Error error = name(requirement.argument,
                                  checkRequirement(requirement, arguments)))

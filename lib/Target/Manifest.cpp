@@ -1,4 +1,4 @@
-//===- Manifest.cpp - What a launcher needs -------------------------------===//
+//===- Manifest.cpp - Writes manifests ------------------------------------===//
 
 #include "tile/Target/Manifest.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -10,7 +10,7 @@ namespace json = llvm::json;
 
 namespace tile {
 
-/// The JSON that an attribute stands for, or nothing if it stands for none.
+/// Returns the JSON of an attribute; nothing if it has no JSON form.
 static std::optional<json::Value> toJSON(Attribute attr) {
   using Result = std::optional<json::Value>;
   return llvm::TypeSwitch<Attribute, Result>(attr)

@@ -1,4 +1,4 @@
-//===- MatrixDescriptor.cpp - Operands in shared memory -------------------===//
+//===- MatrixDescriptor.cpp - wgmma operands in shared memory -------------===//
 
 #include "tile/Target/MatrixDescriptor.h"
 
@@ -10,7 +10,7 @@ uint64_t MatrixDescriptor::bits() const {
          uint64_t(stride / 16 & 0x3fff) << 32 | mode << 62;
 }
 
-/// The offset, in elements, at which the hardware looks for (mn, k).
+/// Returns the offset, in elements, at which the hardware reads (mn, k).
 static int64_t hardwareOffset(const MatrixDescriptor &descriptor,
                               const Swizzle &swizzle, int64_t start, int64_t mn,
                               int64_t k) {
@@ -27,7 +27,7 @@ tile::matchMatrixDescriptor(const Layout &memory, unsigned mnDim,
                             llvm::ArrayRef<int64_t> start, int64_t extent,
                             int64_t depth) {
   Swizzle swizzle = memory.swizzle();
-  // What #tile.swizzle<32 | 64 | 128> of 16-bit elements is.
+  // The permutation of #tile.swizzle<32 | 64 | 128> for 16-bit elements.
   if (memory.numAxes() != 2 || swizzle.bits < 1 || swizzle.bits > 3 ||
       swizzle.base != 3 || swizzle.shift != 3 || extent % 8 != 0 ||
       depth % 16 != 0)
@@ -40,7 +40,7 @@ tile::matchMatrixDescriptor(const Layout &memory, unsigned mnDim,
   };
   int64_t first = offset(0, 0), bytes = int64_t(16) << swizzle.bits;
   int64_t width = bytes / 2;
-  // The hardware permutes nothing in the first of 8 rows.
+  // The swizzle does not permute the first of 8 rows.
   if (swizzle(first) != first)
     return std::nullopt;
   for (bool mnMajor : {false, true}) {

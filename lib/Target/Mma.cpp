@@ -1,9 +1,9 @@
 //===- Mma.cpp - Matrix instructions, one row each ------------------------===//
 //
-// In A, d0 is the row m and d1 the depth k; in B, d0 is k and d1 the column n;
-// in the accumulator, d0 is m and d1 is n. WMMA of gfx12 orders the depth of
-// both operands in another way, {k = 0-3, 8-11}, {4-7, 12-15}; since the two
-// agree, the contiguous order used here gives the same sums.
+// In A, d0 is the row m and d1 the depth k. In B, d0 is k and d1 the column n.
+// In the accumulator, d0 is m and d1 is n. WMMA of gfx12 orders the depth of
+// both operands as {k = 0-3, 8-11}, {4-7, 12-15}; the contiguous order used
+// here gives the same sums, because both operands have it.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Target/Mma.h"
@@ -11,14 +11,14 @@
 
 using namespace tile;
 
-/// A fragment; matrix instructions know a single warp.
+/// Returns the layout of a fragment, which belongs to a single warp.
 static Layout fragment(Digits registers, Digits lanes, int64_t rows,
                        int64_t columns) {
   return Layout::distributed(std::move(registers), std::move(lanes), {},
                              {rows, columns});
 }
 
-/// The fragment of B that mirrors A: the columns take the place of the rows.
+/// Returns the fragment of B that mirrors A, with columns in place of rows.
 static Layout mirrored(const Layout &a) { return a.permuteDims({1, 0}); }
 
 static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
@@ -85,8 +85,9 @@ static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
           /*preferTransposed=*/true};
 }
 
-/// A square MFMA of `size` rows and columns: the lanes beyond one column of A
-/// divide the depth; the accumulator holds 4 consecutive rows at a time.
+/// Returns a square MFMA of `size` rows and columns. The lanes beyond one
+/// column of A divide the depth. The accumulator holds groups of 4 consecutive
+/// rows.
 static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
                 int64_t k, llvm::StringLiteral intrinsic) {
   int64_t parts = 64 / size;

@@ -1,4 +1,4 @@
-//===- ResourceUsage.cpp - What a compiled kernel uses --------------------===//
+//===- ResourceUsage.cpp - Resources of compiled kernels ------------------===//
 
 #include "tile/Target/ResourceUsage.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,7 +21,7 @@ namespace tile {
 // AMD code objects
 //===----------------------------------------------------------------------===//
 
-/// The value of an entry of a map, or nothing if there is none.
+/// Returns the value of an entry of a map; nothing if there is none.
 static std::optional<int64_t> getInteger(msgpack::MapDocNode &map,
                                          StringRef key) {
   auto entry = map.find(key);
@@ -79,7 +79,7 @@ readCodeObjectResources(StringRef codeObject) {
       object::ELFFile<object::ELF64LE>::create(codeObject);
   if (!elf)
     return elf.takeError();
-  // Relocatable objects have sections only, others may have lost them.
+  // Relocatable objects have only sections; linked ones may have lost them.
   auto headers = elf->program_headers();
   if (!headers)
     return headers.takeError();
@@ -132,7 +132,7 @@ std::optional<std::string> findPtxas() {
   return std::nullopt;
 }
 
-/// The number before or after a phrase in a line of ptxas.
+/// Returns the number before or after a phrase in a line of ptxas.
 static int64_t matchNumber(StringRef line, StringRef pattern) {
   SmallVector<StringRef> match;
   int64_t number = 0;

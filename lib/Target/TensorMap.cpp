@@ -1,10 +1,10 @@
-//===- TensorMap.cpp - Tiles that the copy engine moves -------------------===//
+//===- TensorMap.cpp - Boxes of tiles that TMA copies ---------------------===//
 
 #include "tile/Target/TensorMap.h"
 
 using namespace tile;
 
-/// A row of neighbours.
+/// Returns the box of a row of contiguous elements.
 static std::optional<TensorMapBoxes> matchRow(const Layout &memory,
                                               int64_t elementBytes) {
   TensorMapBoxes boxes{/*swizzle=*/0, /*rows=*/1, memory.axisSize(0),
@@ -33,8 +33,8 @@ std::optional<TensorMapBoxes> tile::matchTensorMap(const Layout &memory,
       boxes.distance() * elementBytes % 1024 != 0)
     return std::nullopt;
   boxes.count = memory.axisSize(1) / boxes.columns;
-  // The hardware permutes chunks of 16 bytes by the bits of the address from
-  // 128 bytes on.
+  // The hardware permutes chunks of 16 bytes by the address bits from 128 bytes
+  // on.
   int64_t chunk = 16 / elementBytes;
   for (int64_t row = 0; row < boxes.rows; ++row)
     for (int64_t column = 0; column < memory.axisSize(1); ++column) {

@@ -1,7 +1,7 @@
 //===- VerifyTarget.cpp - Can the chip run every operation? ---------------===//
 //
-// LLVM's back ends end the process on what they cannot select. Everything that
-// is known to lead there is found here, at the operation that asks for it.
+// LLVM's back ends end the process at an operation that they cannot select.
+// This pass finds all known causes and reports each at its operation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,17 +33,17 @@ using namespace tile;
 namespace {
 
 //===----------------------------------------------------------------------===//
-// Tables. The first row whose prefix fits an operation's name decides.
+// Tables. The first row whose prefix matches the name of an operation applies.
 //===----------------------------------------------------------------------===//
 
 struct NvidiaRequirement {
   StringLiteral prefix;
   int sm;
-  /// Only on this very architecture with the suffix "a", not on later ones.
+  /// Only on exactly this architecture with the suffix "a".
   bool architectureSpecific = false;
 };
 
-/// Operations that carry no requirement of their own in MLIR.
+/// Operations without a requirement of their own in MLIR.
 constexpr NvidiaRequirement kNvidia[] = {
     {"nvgpu.device_async_", 80},
     {"nvgpu.ldmatrix", 75},
@@ -74,7 +74,7 @@ constexpr NvidiaRequirement kNvidia[] = {
 
 struct AmdRequirement {
   StringLiteral prefix;
-  /// Prefixes of the names of the chips that have it.
+  /// Prefixes of the names of the chips that support it.
   ArrayRef<StringLiteral> chips;
 };
 
@@ -118,14 +118,14 @@ constexpr AmdRequirement kAmd[] = {
     {"rocdl.smfmac.", kGfx942Up},
     {"rocdl.tensor.", kGfx1250},
     {"rocdl.wmma.", kGfx11Up},
-    // These become calls of a device library; none is linked.
+    // These become calls of a device library, and none is linked.
     {"gpu.cluster_", {}},
     {"gpu.grid_dim", {}},
     {"rocdl.grid.dim.", {}},
     {"rocdl.workgroup.dim.", {}},
 };
 
-/// Address spaces of pointers that the back ends know.
+/// Address spaces of pointers that the back ends support.
 constexpr unsigned kNvidiaSpaces[] = {0, 1, 3, 4, 5, 6, 7};
 constexpr unsigned kAmdSpaces[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -148,7 +148,7 @@ constexpr int64_t kMaxThreads = 1024;
 // The checks
 //===----------------------------------------------------------------------===//
 
-/// A matrix product as an operation asks for it. Fragments: elements a thread.
+/// The matrix product of an operation. Fragment sizes are elements per thread.
 struct MmaRequest {
   MmaKind kind;
   int64_t m, n, k;
@@ -172,8 +172,8 @@ int64_t getNumElements(Type type) {
   return vector ? vector.getNumElements() : 1;
 }
 
-/// The request of an operation if it is a product of f16 or bf16 matrices;
-/// other element types have no rows and are left to the back end.
+/// Returns the request of an operation that multiplies f16 or bf16 matrices.
+/// Other element types have no rows and are left to the back end.
 std::optional<MmaRequest> getMmaRequest(Operation *op) {
   auto make = [](MmaKind kind, int64_t m, int64_t n, int64_t k, Value a,
                  Value b, Value acc) -> std::optional<MmaRequest> {
@@ -206,7 +206,7 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
     return make(MmaKind::Wmma, wmma.getM(), wmma.getN(), wmma.getK(),
                 wmma.getSourceA(), wmma.getSourceB(), wmma.getDestC());
 
-  // ROCDL has one operation an instruction, with bf16 operands as i16.
+  // ROCDL has one operation for each instruction, with bf16 operands as i16.
   static const llvm::Regex pattern(
       "^rocdl\\.(mfma|wmma)\\.(f32|f16|bf16)\\.([0-9]+)x([0-9]+)x([0-9]+)\\.?"
       "(f16|bf16)(\\.1k)?$");
@@ -233,8 +233,8 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
   return request;
 }
 
-/// Checks the operations of one GPU module against one chip. Every check
-/// emits its own error.
+/// Checks the operations of one GPU module against one chip. Every check emits
+/// its own error.
 class Verifier {
 public:
   Verifier(const Chip &chip, bool llvmOnly) : chip(chip), llvmOnly(llvmOnly) {
@@ -264,7 +264,7 @@ private:
   bool llvmOnly;
   int sm = 0;
   bool architectureSpecific = false;
-  /// Types that were found to be fine.
+  /// Types that have been checked.
   llvm::DenseSet<Type> goodTypes;
 };
 
@@ -431,7 +431,8 @@ LogicalResult Verifier::verifyTypes(Operation *op) {
         if (failed(verifyType(op, type)))
           return failure();
 
-  // 8-bit floats and smaller are storage: vendor operations convert them.
+  // Floats of 8 bits and less are storage types: vendor operations convert
+  // them.
   if (!isa_and_present<arith::ArithDialect, math::MathDialect>(
           op->getDialect()) ||
       isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op))
@@ -448,7 +449,7 @@ LogicalResult Verifier::verifyTypes(Operation *op) {
   return success();
 }
 
-/// The buffer forms of additions of floats: chips differ in which they have.
+/// Checks the buffer form of an addition of floats, which not every chip has.
 LogicalResult Verifier::verifyBufferAdd(Operation *op) {
   Value value;
   if (auto add = dyn_cast<ROCDL::RawPtrBufferAtomicFaddOp>(op))
@@ -516,7 +517,7 @@ LogicalResult Verifier::verifyCall(Operation *op) {
   auto callee = dyn_cast_or_null<FunctionOpInterface>(
       SymbolTable::lookupNearestSymbolFrom(op, symbol));
   StringRef name = symbol.getLeafReference();
-  // The driver of NVIDIA has a few functions of its own.
+  // The driver of NVIDIA provides a few functions.
   bool builtIn =
       name.starts_with("llvm.") ||
       (isNvidia() &&
@@ -527,7 +528,7 @@ LogicalResult Verifier::verifyCall(Operation *op) {
   return success();
 }
 
-/// Limits of a launch.
+/// Checks the limits of a launch.
 LogicalResult Verifier::verifyKernel(Operation *op) {
   auto gpuFunc = dyn_cast<mlir::gpu::GPUFuncOp>(op);
   auto llvmFunc = dyn_cast<LLVM::LLVMFuncOp>(op);

@@ -1,4 +1,4 @@
-//===- CommonOptions.cpp - Options that several tools have ----------------===//
+//===- CommonOptions.cpp - Options of several tools -----------------------===//
 
 #include "tile/Tools/CommonOptions.h"
 #include "Version.h"

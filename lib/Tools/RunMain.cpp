@@ -32,7 +32,7 @@ struct Arguments {
   bool timing, remarks;
 };
 
-/// The values of one run, and what they are for.
+/// The arguments of a run, with the memory of the buffers.
 struct Operands {
   llvm::ArrayRef<tile::cpu::Parameter> parameters;
   /// Memory of the buffers; empty for scalars.
@@ -93,7 +93,7 @@ static Arguments parseArguments(int argc, char **argv) {
       cl::values(clEnumValN(Checks::On, "on", "yes, the default"),
                  clEnumValN(Checks::Off, "off", "no, which is faster")),
       cl::init(Checks::On), cl::cat(category));
-  // LLVM has an option of this name, about itself.
+  // LLVM has an option of this name for its own statistics.
   if (cl::Option *other = cl::getRegisteredOptions().lookup("stats"))
     other->setArgStr("llvm-stats");
   static cl::opt<bool> stats(
@@ -154,7 +154,7 @@ static Arguments parseArguments(int argc, char **argv) {
   return arguments;
 }
 
-/// Splits `name=value` where `name` is a parameter; returns its index.
+/// Splits `name=value` where `name` is a parameter, and returns its index.
 static std::optional<unsigned>
 takeName(StringRef &text, llvm::ArrayRef<tile::cpu::Parameter> parameters) {
   auto [name, value] = text.split('=');
@@ -231,7 +231,7 @@ static llvm::Error fillOperands(Operands &operands,
   return llvm::Error::success();
 }
 
-/// The buffer that `text` is about: named, or the next that is written to.
+/// Returns the buffer that `text` names, or the next one that a kernel writes.
 static llvm::Expected<unsigned> findOutput(const Operands &operands,
                                            StringRef &text, unsigned &next) {
   std::optional<unsigned> index = takeName(text, operands.parameters);
@@ -250,7 +250,8 @@ static llvm::Expected<unsigned> findOutput(const Operands &operands,
   return *index;
 }
 
-/// Prints how far the array is from the file's; returns whether it is too far.
+/// Compares the array with a file and prints the largest difference. Returns
+/// whether an element differs by more than allowed.
 static llvm::Expected<bool> differs(const tile::Array &array, StringRef name,
                                     StringRef file,
                                     const Arguments &arguments) {
@@ -266,7 +267,7 @@ static llvm::Expected<bool> differs(const tile::Array &array, StringRef name,
       continue;
     double difference = std::abs(value - wanted);
     double allowed = arguments.atol + arguments.rtol * std::abs(wanted);
-    // Not a number is as far as can be.
+    // NaN counts as the largest difference.
     bool far = !(difference <= allowed);
     double over = std::isnan(difference) ? HUGE_VAL : difference - allowed;
     largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
@@ -293,7 +294,7 @@ static llvm::Expected<bool> differs(const tile::Array &array, StringRef name,
   return wrong != 0;
 }
 
-/// A bar on stderr, if that is a terminal and the run is a long one.
+/// Shows a progress bar on stderr if that is a terminal and the run takes long.
 static void addProgress(tile::cpu::RunOptions &options) {
   if (!llvm::sys::Process::StandardErrIsDisplayed())
     return;

@@ -23,8 +23,8 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// What the command line asks for. A plain struct: the linker, which is a
-/// library here, resets the command line options of the whole process.
+/// The parsed command line. It is a plain struct, because the linker, a library
+/// in this process, resets all command line options.
 struct Arguments {
   std::string input, output, manifest;
   tile::OutputKind kind;
@@ -105,7 +105,7 @@ static Arguments parseArguments(int argc, char **argv) {
   return arguments;
 }
 
-/// Writes a whole file, or leaves none.
+/// Writes a whole file, or none.
 static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
   std::string message;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
@@ -170,7 +170,7 @@ int tile::translateMain(int argc, char **argv) {
   auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
   registerAllDialects(registry);
-  // One module of a few functions: starting threads costs more than it gives.
+  // Modules are small: starting threads costs more than it saves.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler handler(sources, &context);

@@ -69,14 +69,14 @@ cl::opt<unsigned>
 cl::opt<std::string> svgPath("svg", cl::cat(category), cl::value_desc("file"),
                              cl::desc("Write a picture of the layout"));
 
-/// Prints to stderr; the exit status of a failed run.
+/// Prints an error to stderr. Returns the exit status of a failed run.
 int fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "tile-layout") << message << '\n';
   return 1;
 }
 
-/// Prints the errors of `context`, which are about the text of an attribute, as
-/// fail() does. Most have no location; those of the parser have a column.
+/// Prints the errors of `context` as fail() does. The parser's errors have a
+/// column in the text of the attribute, most others have no location.
 void printErrors(MLIRContext &context) {
   context.getDiagEngine().registerHandler([](Diagnostic &diag) {
     std::string place;
@@ -88,7 +88,7 @@ void printErrors(MLIRContext &context) {
   });
 }
 
-/// Parses 64x128.
+/// Parses a shape such as 64x128.
 FailureOr<SmallVector<int64_t>> parseShape(StringRef text) {
   SmallVector<int64_t> shape;
   SmallVector<StringRef> parts;
@@ -102,8 +102,8 @@ FailureOr<SmallVector<int64_t>> parseShape(StringRef text) {
   return shape;
 }
 
-/// The canonical layout of an attribute; a message has been printed if there is
-/// none.
+/// Returns the canonical layout of an attribute. On failure a message has been
+/// printed.
 FailureOr<Layout> parseLayout(StringRef text, ArrayRef<int64_t> shape,
                               unsigned elementBits, MLIRContext &context) {
   Attribute attr = parseAttribute(text, &context);

@@ -1,7 +1,7 @@
 //===- Chips.h - The chips, one row each ------------------------*- C++ -*-===//
 //
-// Everything that a pass may ask of a chip is a column of this table. Adding a
-// chip is adding a row in lib/Target/Chips.cpp.
+// All facts about a chip that passes use are columns of this table. To add a
+// chip, add a row in lib/Target/Chips.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_CHIPS_H
@@ -20,44 +20,43 @@ struct Chip {
   Vendor vendor;
   /// Threads of a warp (NVIDIA) or wave (AMD).
   int64_t warpSize;
-  /// Multiprocessors or compute units of the largest part of this chip: as many
-  /// blocks run at once that fill one each.
+  /// Multiprocessors or compute units of the largest product with this chip.
   int64_t processors;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
-  /// Shared memory banks of 4 bytes.
+  /// Number of banks of shared memory, of 4 bytes each.
   unsigned banks;
-  /// 32-bit registers a thread may use.
+  /// 32-bit registers that a thread may use.
   int64_t maxRegisters;
   /// Bytes of the widest load or store of one thread, global and shared.
   int64_t maxGlobalAccess, maxSharedAccess;
-  /// cp.async global -> shared (sm_80 and later).
+  /// cp.async from global to shared memory (sm_80 and later).
   bool asyncCopy;
   /// ldmatrix (sm_75 and later) and stmatrix (sm_90 and later).
   bool ldmatrix, stmatrix;
-  /// Copies of whole tiles by the copy engine, TMA (sm_90 and later), and
-  /// registers that warps pass on.
+  /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90 and
+  /// later).
   bool bulkCopy;
-  /// Kernels that start before the one in front of them has ended, programmatic
-  /// dependent launch (sm_90 and later).
+  /// Programmatic dependent launch: kernels that start before the previous one
+  /// has ended (sm_90 and later).
   bool dependentLaunch;
-  /// PTX ISA version that the generated code is written for, times ten
-  /// (LLVM's +ptxNN); 0 on AMD.
+  /// The PTX ISA version of the generated code, times ten (LLVM's +ptxNN); 0 on
+  /// AMD.
   unsigned ptxVersion;
   /// The last word of a buffer descriptor on AMD: no format, no swizzle, bounds
-  /// checked against its bytes. 0 on NVIDIA.
+  /// checks by its bytes. 0 on NVIDIA.
   uint32_t bufferFlags;
-  /// The cache policy of an AMD instruction that acts for the whole device.
+  /// The cache policy of an AMD instruction of device scope.
   uint32_t devicePolicy;
-  /// Matrix instructions, names of rows of Mma.h, the preferred one first.
+  /// MMA instructions: names of rows of Mma.h, the preferred one first.
   llvm::ArrayRef<llvm::StringLiteral> mma;
-  /// Atomic instructions, names of rows of Atomics.h.
+  /// Atomic instructions: names of rows of Atomics.h.
   llvm::ArrayRef<llvm::StringLiteral> atomics;
 };
 
-/// All chips, in the order in which --chip=help lists them.
+/// Returns all chips, in the order of --chip=help.
 llvm::ArrayRef<Chip> chips();
-/// The chip of that name, or null.
+/// Returns the chip of that name, or null.
 const Chip *findChip(llvm::StringRef name);
 
 } // namespace tile

@@ -1,13 +1,13 @@
 //===- Compile.h - From a tile module to an artifact ------------*- C++ -*-===//
 //
-// The library entry point: what tile-translate, the C API and Python call.
+// The entry point for tile-translate, the C API and Python.
 //
 //   tile::CompileOptions options;
 //   options.chip = "sm_90a";
 //   llvm::FailureOr<tile::Artifact> artifact =
 //       tile::compile(module, tile::OutputKind::PTX, options);
 //
-// Errors are diagnostics of the module's context; nothing aborts.
+// Errors are diagnostics of the module's context. No input aborts the process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_COMPILE_H
@@ -24,18 +24,18 @@ namespace tile {
 enum class OutputKind { LLVMIR, PTX, HSACO };
 
 struct CompileOptions {
-  /// A row of Chips.h. Required unless the module carries its target.
+  /// The name of a row of Chips.h. Required unless the module names its target.
   std::string chip;
-  /// Optimisation level of LLVM, 0 to 3.
+  /// LLVM's optimization level, 0 to 3.
   unsigned optLevel = 3;
-  /// Fail if a kernel does not carry what its manifest needs, as one written
-  /// by hand may not. Otherwise the manifest is then null.
+  /// Fail if a kernel lacks attributes that the manifest needs, as a
+  /// handwritten kernel may. Without this option the manifest is then null.
   bool requireManifest = false;
-  /// Say in the LLVM IR from which line of the source an instruction comes.
+  /// Emit the source location of each instruction in the LLVM IR.
   bool sourceLocations = false;
 };
 
-/// Seconds of wall time spent in one stage.
+/// Seconds of wall time of one stage.
 struct StageTime {
   std::string stage;
   double seconds;

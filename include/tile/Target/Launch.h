@@ -1,7 +1,7 @@
-//===- Launch.h - What a manifest asks of arguments -------------*- C++ -*-===//
+//===- Launch.h - Manifests for launchers -----------------------*- C++ -*-===//
 //
-// What a launcher has to know and to check, without any IR: docs/Manifest.md
-// says what the fields mean.
+// The part of a manifest that launchers evaluate and check, without any IR.
+// docs/Manifest.md describes the fields.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_LAUNCH_H
@@ -18,35 +18,36 @@
 
 namespace tile::launch {
 
-/// A tensor, in the memory of the process or of a GPU.
+/// A tensor in the memory of the process or of a GPU.
 struct Tensor {
   void *data = nullptr;
   /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
   std::string type;
-  /// Both in elements.
+  /// Extents and strides, in elements.
   llvm::SmallVector<int64_t, 4> shape, strides;
 };
 
-/// What a parameter of a kernel is given: a tensor or a number.
+/// The argument for a parameter: a tensor or a number.
 using Argument = std::variant<Tensor, int64_t, double>;
 
-/// A parameter, as docs/Manifest.md describes it.
+/// A parameter; see docs/Manifest.md.
 struct Parameter {
   std::string name, type;
   bool isBuffer = false;
-  /// Of a scalar: it must be finite and not below 0.
+  /// A scalar must be finite and not negative.
   bool nonNegative = false;
-  /// Whether a kernel may write to the buffer; no manifest says that.
+  /// Whether a kernel may write to the buffer. Manifests do not contain this.
   bool isWritten = false;
-  /// Of buffers, in elements; nothing where any value will do.
+  /// Extents and strides of a buffer, in elements; nothing where any value is
+  /// allowed.
   llvm::SmallVector<std::optional<int64_t>, 4> shape, strides;
   llvm::SmallVector<int64_t, 4> strideDivisibility;
-  /// Bytes.
+  /// Alignment of the pointer in bytes.
   int64_t alignment = 1;
 };
 
-/// How the copy engine sees the tensor of parameter `argument`; its dimensions
-/// and the extents of a box, innermost first, and bytes of the swizzle.
+/// A tensor map for the buffer of parameter `argument`: the dimensions and the
+/// extents of a box, innermost first, and the swizzle in bytes.
 struct TensorMapSpec {
   int64_t argument = 0, swizzle = 0;
   /// The dimension of the argument along which sequences end; -1 for none.
@@ -54,15 +55,15 @@ struct TensorMapSpec {
   llvm::SmallVector<int64_t, 5> dims, box;
 };
 
-/// What the extent `dim` of parameter `argument` must be to a number.
+/// A condition on extent `dim` of parameter `argument`.
 struct Requirement {
   enum class Relation { Equal, AtLeast, AtMost, MultipleOf };
 
   int64_t argument = 0, dim = 0;
   Relation relation = Relation::Equal;
-  /// An expression.
+  /// The expression that the extent is compared with.
   llvm::json::Value value = nullptr;
-  /// What the number is, for messages.
+  /// The meaning of the expression, for error messages.
   std::string reason;
 };
 
@@ -76,26 +77,26 @@ struct KernelSpec {
   llvm::json::Array grid;
   /// The tensor maps that follow the parameters.
   std::vector<TensorMapSpec> tensorMaps;
-  /// Per parameter, the elements of storage that it needs, an expression; null
-  /// where its strides say how its elements are stored.
+  /// For each parameter, an expression for the elements of storage that it
+  /// needs; null where strides describe the storage.
   std::vector<llvm::json::Value> storage;
   std::vector<Requirement> requirements;
 };
 
-/// The kernels of a manifest that this library has written.
+/// Parses a manifest that this library has written.
 llvm::Expected<std::vector<KernelSpec>>
 parseManifest(const llvm::json::Value &manifest);
 
-/// Checks all arguments of a kernel, one for each parameter: types, extents,
+/// Checks the arguments of a kernel, one for each parameter: types, extents,
 /// strides, alignment, storage and requirements.
 llvm::Error checkArguments(const KernelSpec &kernel,
                            llvm::ArrayRef<Argument> arguments);
 
-/// The number of blocks for arguments that checkArguments() has accepted.
+/// Returns the grid for arguments that checkArguments() has accepted.
 llvm::Expected<std::array<int64_t, 3>>
 evaluateGrid(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments);
 
-/// Bytes of an element of this type, 0 if there is no such type.
+/// Returns the bytes of an element of this type; 0 if there is no such type.
 unsigned elementBytes(llvm::StringRef type);
 
 } // namespace tile::launch

@@ -1,9 +1,9 @@
-//===- Manifest.h - What a launcher needs -----------------------*- C++ -*-===//
+//===- Manifest.h - Writes manifests ----------------------------*- C++ -*-===//
 //
-// The contents are those of docs/Manifest.md. A kernel carries them as the
-// attributes tile.grid, tile.block, tile.shared_bytes and tile.params, whose
-// values have the form of the JSON: dictionaries, arrays, strings, integers,
-// and a unit attribute for null.
+// docs/Manifest.md describes the content. A kernel carries it in the attributes
+// tile.grid, tile.block, tile.shared_bytes and tile.params, whose values have
+// the structure of the JSON: dictionaries, arrays, strings, integers, and unit
+// attributes for null.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_MANIFEST_H
@@ -15,9 +15,10 @@
 
 namespace tile {
 
-/// The manifest of the kernels of `module` (S6), in their order. A kernel
-/// without tile.params makes it null, or if `required` is an error. A kernel
-/// that has them and lacks another attribute is always an error.
+/// Returns the manifest of the kernels of `module` (S6), in their order. If a
+/// kernel has no tile.params, the result is null, or an error with `required`.
+/// A kernel that has tile.params and lacks another attribute is always an
+/// error.
 mlir::FailureOr<llvm::json::Value> buildManifest(mlir::gpu::GPUModuleOp module,
                                                  const Chip &chip,
                                                  OutputKind kind,

@@ -1,8 +1,9 @@
-//===- MatrixDescriptor.h - Operands in shared memory -----------*- C++ -*-===//
+//===- MatrixDescriptor.h - wgmma operands in shared memory -----*- C++ -*-===//
 //
-// wgmma reads operands from shared memory by a 64-bit descriptor: the address
-// of the first element and two strides, in units of 16 bytes, and the swizzle
-// (PTX ISA, "Matrix Descriptor Format" and "Shared Memory Matrix Layout").
+// wgmma reads operands from shared memory through a 64-bit descriptor: the
+// address of the first element, two strides, in units of 16 bytes, and the
+// swizzle (PTX ISA, "Matrix Descriptor Format" and "Shared Memory Matrix
+// Layout").
 //
 // With a swizzle of W bytes and elements of 2 bytes, element (mn, k) of a
 // K-major operand is at
@@ -26,10 +27,10 @@ struct MatrixDescriptor {
   int64_t swizzle;
   /// Strides in bytes; see above.
   int64_t leading, stride;
-  /// Whether neighbours in memory differ in mn, not in k.
+  /// Whether elements that are contiguous in memory differ in mn, not in k.
   bool mnMajor;
 
-  /// The bits beside the address.
+  /// Returns the fields other than the address.
   uint64_t bits() const;
   bool operator==(const MatrixDescriptor &other) const {
     return swizzle == other.swizzle && leading == other.leading &&
@@ -37,10 +38,11 @@ struct MatrixDescriptor {
   }
 };
 
-/// How one instruction reads the `extent` x `depth` elements from `start` on of
-/// a tile of 16-bit elements in shared memory, if it can. `memory` gives the
-/// offset of (dimension 0, dimension 1); `mnDim` is the dimension that is not
-/// contracted. The base of the tile is aligned to 1024 bytes.
+/// Returns the descriptor with which one instruction reads the `extent` x
+/// `depth` elements from `start` on of a tile of 16-bit elements in shared
+/// memory; nothing if there is none. `memory` gives the offset of (dimension 0,
+/// dimension 1). `mnDim` is the dimension that is not contracted. The base of
+/// the tile is aligned to 1024 bytes.
 std::optional<MatrixDescriptor>
 matchMatrixDescriptor(const Layout &memory, unsigned mnDim,
                       llvm::ArrayRef<int64_t> start, int64_t extent,

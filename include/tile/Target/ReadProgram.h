@@ -11,11 +11,11 @@ class SourceMgr;
 
 namespace tile {
 
-/// Parses the main buffer of `sources` into a module. Arguments of kernels, and
-/// of functions with named operations, get the name that the text gives them
-/// (`%q` is `q`) as their `tile.name`, which the manifest reports, unless they
-/// have one. Numbers (`%0`), names of the form `arg0` and names that another
-/// argument has are no such names. Returns null after a diagnostic.
+/// Parses the main buffer of `sources` into a module. Sets the `tile.name` of
+/// arguments of kernels, and of functions with named operations, to their name
+/// in the text (`%q` is `q`). Arguments keep a `tile.name` of their own.
+/// Numbers (`%0`), names of the form `arg0` and names that another argument has
+/// are not used. Returns null after a diagnostic.
 mlir::OwningOpRef<mlir::ModuleOp> readProgram(llvm::SourceMgr &sources,
                                               mlir::MLIRContext &context);
 

@@ -1,7 +1,7 @@
-//===- ResourceUsage.h - What a compiled kernel uses ------------*- C++ -*-===//
+//===- ResourceUsage.h - Resources of compiled kernels ----------*- C++ -*-===//
 //
-// Registers, spills and memory of the kernels of an artifact: of a code object
-// from its metadata, of PTX from what ptxas says when it assembles it.
+// Registers, spills and memory of the kernels of an artifact. For a code object
+// they come from its metadata, for PTX from the output of ptxas.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_RESOURCEUSAGE_H
@@ -19,22 +19,21 @@ namespace tile {
 
 struct KernelResources {
   std::string name;
-  /// 32-bit registers of a thread; of AMD's, the vector registers.
+  /// 32-bit registers of a thread; on AMD, vector registers.
   int64_t registers = 0;
-  /// Registers of a wave (AMD).
+  /// Scalar registers of a wave (AMD).
   std::optional<int64_t> scalarRegisters;
-  /// Bytes that a thread stores because it has too few registers. On AMD each
-  /// spilled register counts once.
+  /// Bytes that a thread spills. On AMD each spilled register counts once.
   int64_t spillBytes = 0;
-  /// Bytes of a thread's private memory, spills included.
+  /// Bytes of a thread's private memory, including spills.
   int64_t stackBytes = 0;
-  /// Bytes of shared memory that need not be requested at launch.
+  /// Bytes of static shared memory.
   int64_t sharedBytes = 0;
   /// Bytes of kernel arguments.
   std::optional<int64_t> argumentBytes;
   /// Threads of a wave (AMD).
   std::optional<int64_t> waveSize;
-  /// What the assembler warned of in this artifact.
+  /// The warnings of the assembler for this artifact.
   std::vector<std::string> warnings;
 };
 
@@ -42,15 +41,16 @@ struct KernelResources {
 llvm::Expected<std::vector<KernelResources>>
 readCodeObjectResources(llvm::StringRef codeObject);
 
-/// The path of ptxas: on PATH, in $CUDA_PATH, $CUDA_HOME or /usr/local/cuda.
+/// Returns the path of ptxas: on PATH, in $CUDA_PATH, $CUDA_HOME or
+/// /usr/local/cuda.
 std::optional<std::string> findPtxas();
 
-/// Assembles PTX with the ptxas at that path and reads what it prints.
+/// Assembles PTX with the ptxas at that path and parses its output.
 llvm::Expected<std::vector<KernelResources>>
 readPtxResources(llvm::StringRef ptx, llvm::StringRef chip,
                  llvm::StringRef ptxas);
 
-/// One line, as `tile-translate --resources` prints.
+/// Returns one line of the output of `tile-translate --resources`.
 llvm::json::Value toJSON(const KernelResources &resources);
 
 } // namespace tile

@@ -1,4 +1,4 @@
-//===- GPUToLLVM.cpp - A GPU module in the LLVM dialect -------------------===//
+//===- GPUToLLVM.cpp - Lowers a GPU module to the LLVM dialect ------------===//
 
 #include "LowerAtomics.h"
 #include "LowerMmaSync.h"
@@ -46,8 +46,8 @@ using namespace tile;
 
 namespace {
 
-/// The LLVM conversion of vectors knows one-dimensional ones and has no
-/// slices, broadcasts of parts and the like.
+/// The LLVM conversion of vectors supports one dimension, and no slices or
+/// partial broadcasts.
 void populateVectorPreparationPatterns(RewritePatternSet &patterns) {
   vector::populateVectorToVectorCanonicalizationPatterns(patterns);
   vector::populateVectorBroadcastLoweringPatterns(patterns);
@@ -66,7 +66,7 @@ void populateVectorPreparationPatterns(RewritePatternSet &patterns) {
   vector::populateVectorToElementsUnrollPatterns(patterns);
 }
 
-/// Above what the vendor's patterns say: those call device libraries.
+/// Benefit above the vendor's patterns, which call device libraries.
 constexpr unsigned kMathBenefit = 20, kVendorBenefit = 10;
 
 class GPUToLLVM : public tile::impl::TileGPUToLLVMBase<GPUToLLVM> {
@@ -90,8 +90,8 @@ void setFlatWorkGroupSize(gpu::GPUModuleOp module) {
   }
 }
 
-/// Tensor maps, the last parameters of a kernel, are passed by value; they stay
-/// where the launcher puts them, since the copy engine reads them by address.
+/// Tensor maps, the last parameters of a kernel, are passed by value. They stay
+/// in parameter memory, because TMA reads them by address.
 void passTensorMapsByValue(gpu::GPUModuleOp module) {
   Builder b(module.getContext());
   for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
@@ -163,14 +163,14 @@ void GPUToLLVM::runOnOperation() {
   } else {
     configureGpuToNVVMTypeConverter(converter);
     populateGpuToNVVMConversionPatterns(converter, patterns, kVendorBenefit);
-    // What orders asynchronous copies is kept by side effects; a token has no
-    // other content.
+    // Side effects keep the order of asynchronous copies, so a token has no
+    // content.
     nvgpu::populateCommonGPUTypeAndAttributeConversions(converter);
     converter.addConversion([&](nvgpu::DeviceAsyncTokenType) -> Type {
       return IntegerType::get(context, 32);
     });
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
-    // Upstream calls libdevice for these two; the instruction does the same.
+    // Upstream calls libdevice for these two. The instructions do the same.
     patterns.add<VectorConvertToLLVMPattern<arith::MaxNumFOp, LLVM::MaxNumOp,
                                             arith::AttrConvertFastMathToLLVM>,
                  VectorConvertToLLVMPattern<arith::MinNumFOp, LLVM::MinNumOp,

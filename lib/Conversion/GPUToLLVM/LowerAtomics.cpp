@@ -1,11 +1,10 @@
-//===- LowerAtomics.cpp - Atomics as instructions of the chip -------------===//
+//===- LowerAtomics.cpp - Lowers atomics to instructions of the chip ------===//
 //
-// The table of atomics says what there is. On AMD everything is LLVM's
-// atomicrmw, except for the buffer form, which has intrinsics. On NVIDIA that
-// is used for what it renders faithfully: scalars, relaxed, among the threads
-// of the device. LLVM 22 drops the order and the scope of any other and takes
-// pairs of 16-bit floats apart into loops, so the rest is written as the PTX
-// instruction.
+// The table of atomics lists the instructions. On AMD all of them are LLVM's
+// atomicrmw, except for the buffer form, which has intrinsics. On NVIDIA, LLVM
+// 22 renders atomicrmw correctly only for relaxed scalars of device scope: it
+// drops other orders and scopes, and splits pairs of 16-bit floats into loops.
+// All other atomics become PTX instructions in inline assembly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +54,7 @@ static LLVM::AtomicOrdering getOrdering(AtomicOrder order) {
   llvm_unreachable("not an atomic order");
 }
 
-/// LLVM's name of a scope; the whole system has none.
+/// Returns LLVM's name of a scope. System scope has no name.
 static StringRef getSyncScope(Vendor vendor, AtomicScope scope) {
   switch (scope) {
   case AtomicScope::Block:
@@ -122,8 +121,8 @@ private:
                                          getOrdering(order),
                                          getSyncScope(chip.vendor, scope));
     if (chip.vendor == Vendor::AMD) {
-      // Memory that a launcher passes is allocated on the device: without this
-      // promise LLVM makes loops that work on fine-grained host memory, too.
+      // Launchers pass device memory. Without this promise LLVM emits loops
+      // that also work on fine-grained host memory.
       ROCDL::ROCDLDialect::NoFineGrainedMemoryAttrHelper fine(b.getContext());
       ROCDL::ROCDLDialect::NoRemoteMemoryAttrHelper remote(b.getContext());
       fine.setAttr(rmw, b.getUnitAttr());
@@ -141,7 +140,7 @@ private:
     auto type = cast<VectorType>(value.getType());
     Type element = type.getElementType();
     int64_t bits = type.getElementTypeBitWidth();
-    // What one PTX register holds: an element, or two 16-bit floats.
+    // The content of one PTX register: an element, or two 16-bit floats.
     bool packed = bits == 16 && type.getNumElements() > 1;
     int64_t count = packed ? type.getNumElements() / 2 : type.getNumElements();
     Type part = packed       ? Type(b.getI32Type())
@@ -155,7 +154,7 @@ private:
                        : element.isF64()     ? "d"
                        : bits == 64          ? "l"
                                              : "r";
-    // `atom` returns the old values, wanted or not; `red` does not.
+    // `atom` always returns the old values; `red` never does.
     bool returns = instruction.starts_with("atom");
     auto list = [&](int64_t first) {
       std::string text;
@@ -178,7 +177,7 @@ private:
     constraints += ",~{memory}";
 
     SmallVector<Value> operands;
-    // A shared address of 32 bits is what a register of the instruction holds.
+    // The address operand of the instruction is a 32-bit register.
     operands.push_back(
         shared ? LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), pointer)
                      .getResult()
@@ -252,7 +251,7 @@ struct BufferAtomicToLLVM
   }
 
 private:
-  /// Of descriptors of 128 bits.
+  /// Descriptors of 128 bits.
   static constexpr unsigned kBufferSpace = 8;
 
   const Chip &chip;

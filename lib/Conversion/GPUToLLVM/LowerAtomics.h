@@ -1,4 +1,4 @@
-//===- LowerAtomics.h - Atomics as instructions of the chip -----*- C++ -*-===//
+//===- LowerAtomics.h - Lowers atomics to instructions ----------*- C++ -*-===//
 #ifndef TILE_LIB_CONVERSION_GPUTOLLVM_LOWERATOMICS_H
 #define TILE_LIB_CONVERSION_GPUTOLLVM_LOWERATOMICS_H
 
@@ -8,7 +8,7 @@
 
 namespace tile {
 
-/// tile_gpu.atomic_rmw, by the rows of Target/Atomics.h.
+/// Lowers tile_gpu.atomic_rmw by the rows of Target/Atomics.h.
 void populateAtomicToLLVMPatterns(const mlir::LLVMTypeConverter &converter,
                                   mlir::RewritePatternSet &patterns,
                                   const Chip &chip);

@@ -1,4 +1,4 @@
-//===- LowerKernelABI.cpp - The arguments that a launcher passes ----------===//
+//===- LowerKernelABI.cpp - Lowers kernel arguments -----------------------===//
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -19,18 +19,19 @@ using namespace tile;
 
 namespace {
 
-/// LLVM's numbers for the address spaces; both vendors use the same ones for
-/// global and shared memory.
+/// LLVM's numbers of address spaces. Both vendors use the same ones for global
+/// and shared memory.
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
-/// What the swizzled copies of sm_90 need, and a multiple of what every other
-/// access needs.
+/// The alignment that swizzled TMA copies of sm_90 need, a multiple of that of
+/// every other access.
 constexpr int64_t kDynamicSharedAlignment = 1024;
 constexpr int64_t kStaticSharedAlignment = 16;
 
 constexpr StringLiteral kDynamicSharedName = "tile_dynamic_shared";
 
-/// The LLVM address space of a memref, or nothing if it is not one in which a
+/// Returns the LLVM address space of a memref; nothing if a kernel argument
+/// cannot point there.
 /// kernel argument can point.
 std::optional<unsigned> getArgumentSpace(MemRefType type) {
   Attribute space = type.getMemorySpace();
@@ -56,8 +57,8 @@ class LowerKernelABI
   LogicalResult lowerDynamicShared(const LLVMTypeConverter &converter);
 };
 
-/// A memref with these strides and offset 0 that starts at `pointer`. Nothing
-/// is known of a dynamic extent; the largest one makes no access out of bounds.
+/// Returns a memref of these strides and offset 0 that starts at `pointer`. A
+/// dynamic extent is unknown; the largest one makes every access in bounds.
 Value buildMemRef(OpBuilder &b, Location loc,
                   const LLVMTypeConverter &converter, MemRefType type,
                   ArrayRef<int64_t> strides, Value pointer) {
@@ -112,7 +113,7 @@ LogicalResult LowerKernelABI::lowerKernel(gpu::GPUFuncOp kernel,
     inputs[arg.getArgNumber()] = pointerType;
     if (arg.use_empty())
       continue;
-    // Made before the uses are replaced, as it is itself a use of the pointer.
+    // Made before the uses are replaced, because it is a use of the pointer.
     Value memref =
         buildMemRef(b, kernel.getLoc(), converter, type, strides, arg);
     arg.replaceUsesWithIf(memref, [&](OpOperand &use) {
@@ -131,8 +132,8 @@ LogicalResult LowerKernelABI::lowerKernel(gpu::GPUFuncOp kernel,
   return success();
 }
 
-/// A launch has the block size that the program was compiled for, so the back
-/// end may know it, and on AMD reading it would need a device library.
+/// The block size of a launch is the one that the program was compiled for. It
+/// becomes a constant; on AMD reading it would need a device library.
 void LowerKernelABI::lowerBlockSize(gpu::GPUFuncOp kernel) {
   auto block =
       kernel->getAttrOfType<DenseI64ArrayAttr>(TileDialect::kBlockAttr);

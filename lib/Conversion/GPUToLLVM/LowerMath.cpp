@@ -1,7 +1,7 @@
-//===- LowerMath.cpp - Transcendental functions as instructions -----------===//
+//===- LowerMath.cpp - Lowers transcendental functions --------------------===//
 //
-// Both vendors have exp2, log2 and the reciprocal as one scalar f32
-// instruction. Everything else is made of these.
+// Both vendors have scalar f32 instructions for exp2, log2 and the reciprocal.
+// All other functions are computed from these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,9 @@ public:
   }
   Value exp(Value x) { return exp2(mul(x, constant(llvm::numbers::log2e))); }
   Value log(Value x) { return mul(log2(x), constant(llvm::numbers::ln2)); }
-  /// 1 - 2 / (exp(2x) + 1): both infinities come out right, and the absolute
-  /// error is that of a rounding at 1. tanh.approx is off by 2^-11.
+  /// tanh(x) as 1 - 2 / (exp(2x) + 1). Both infinities give the right result,
+  /// and the absolute error is that of one rounding at 1. tanh.approx has an
+  /// error of 2^-11.
   Value tanh(Value x) {
     Value e = exp2(mul(x, constant(2 * llvm::numbers::log2e)));
     Value r = reciprocal(add(e, constant(1)));
@@ -143,7 +144,8 @@ struct LowerUnary : OpRewritePattern<OpT> {
   Vendor vendor;
 };
 
-/// Only where the author allows it: x / y rounds, x * (1 / y) rounds twice.
+/// Requires the author's permission: x / y rounds once, x * (1 / y) rounds
+/// twice.
 struct LowerApproximateDivision : OpRewritePattern<arith::DivFOp> {
   LowerApproximateDivision(MLIRContext *context, Vendor vendor)
       : OpRewritePattern(context), vendor(vendor) {}
@@ -162,7 +164,7 @@ struct LowerApproximateDivision : OpRewritePattern<arith::DivFOp> {
   Vendor vendor;
 };
 
-/// Math operations that both back ends select by themselves, in every float
+/// Returns whether both back ends select this math operation in every float
 /// type.
 bool isSelectable(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,

@@ -1,4 +1,4 @@
-//===- LowerMmaSync.cpp - nvgpu.mma.sync to registers ---------------------===//
+//===- LowerMmaSync.cpp - Lowers nvgpu.mma.sync to registers --------------===//
 
 #include "LowerMmaSync.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,18 +13,19 @@ using namespace tile;
 namespace {
 using Registers = SmallVector<Value, 4>;
 
-/// Lowers products in program order, remembering which registers hold which
+/// Lowers MMAs in program order and remembers which registers hold which
 /// fragment.
 class FragmentSplitter {
 public:
   explicit FragmentSplitter(MLIRContext *context) : builder(context) {}
 
   void lower(nvgpu::MmaSyncOp op);
-  /// Gives the users of products that are not products a vector again.
+  /// Rebuilds vectors for the users of results that are not MMAs.
   void finish();
 
 private:
-  /// One value per row of two 16-bit elements: vector<2xf16>, or i32 for bf16.
+  /// One value for each pair of 16-bit elements: vector<2xf16>, or i32 for
+  /// bf16.
   Registers splitOperand(Value fragment);
   /// The f32 elements of an accumulator.
   Registers splitAccumulator(Value fragment);
@@ -36,7 +37,7 @@ private:
 };
 } // namespace
 
-/// What `value` is a reshaped form of, `value` if it is none.
+/// Returns the value that `value` is a reshape of; `value` if it is none.
 static Value skipShapeCast(Value value) {
   auto cast = value.getDefiningOp<vector::ShapeCastOp>();
   return cast ? cast.getSource() : value;

@@ -1,4 +1,4 @@
-//===- LowerMmaSync.h - nvgpu.mma.sync to registers -------------*- C++ -*-===//
+//===- LowerMmaSync.h - Lowers nvgpu.mma.sync to registers ------*- C++ -*-===//
 
 #ifndef TILE_CONVERSION_GPUTOLLVM_LOWERMMASYNC_H
 #define TILE_CONVERSION_GPUTOLLVM_LOWERMMASYNC_H
@@ -7,10 +7,10 @@
 
 namespace tile {
 
-/// Replaces each nvgpu.mma.sync of f16 or bf16 operands by nvvm.mma.sync on
-/// scalars and 32-bit registers; upstream's conversion knows no bf16. A
-/// fragment is taken apart once, where it is defined, and the accumulator of
-/// one product goes to the next as it is.
+/// Replaces each nvgpu.mma.sync with f16 or bf16 operands by nvvm.mma.sync on
+/// scalars and 32-bit registers, because upstream's conversion does not support
+/// bf16. A fragment is taken apart once, at its definition, and the accumulator
+/// of one MMA is passed to the next as registers.
 void lowerMmaSync(mlir::gpu::GPUModuleOp module);
 
 } // namespace tile

@@ -1,4 +1,4 @@
-//===- Backend.cpp - LLVM IR, optimisation, code generation ---------------===//
+//===- Backend.cpp - LLVM IR, optimization, code generation ---------------===//
 
 #include "Backend.h"
 #include "Emit.h"
@@ -21,8 +21,8 @@ using namespace mlir;
 
 namespace tile {
 
-/// Returns the location of the first kernel, for errors of which LLVM does not
-/// say where they are; that of the module if there is none.
+/// Returns the location of the first kernel, for errors that LLVM does not
+/// locate; that of the module if there is no kernel.
 static Location findKernelLoc(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (!function.isExternal())
@@ -32,7 +32,7 @@ static Location findKernelLoc(gpu::GPUModuleOp module) {
 
 namespace {
 
-/// Turns the diagnostics of an LLVM context into MLIR's.
+/// Forwards the diagnostics of an LLVM context to MLIR.
 class DiagnosticForwarder : public llvm::DiagnosticHandler {
 public:
   DiagnosticForwarder(gpu::GPUModuleOp module, bool &failed)
@@ -76,14 +76,14 @@ private:
   bool &failed;
 };
 
-/// The LLVM objects of one compilation. On the heap, so that they can be
-/// abandoned after a fatal error.
+/// The LLVM objects of one compilation. They are on the heap, so that they can
+/// be abandoned after a fatal error.
 struct Session {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallString<0> output;
-  /// An error was emitted as a diagnostic.
+  /// Whether an error was emitted as a diagnostic.
   bool failed = false;
 };
 
@@ -112,8 +112,8 @@ static void initializeTarget(Vendor vendor) {
 static std::string getFeatures(const Chip &chip) {
   if (chip.vendor == Vendor::NVIDIA)
     return ("+ptx" + llvm::Twine(chip.ptxVersion)).str();
-  // A block then runs on one compute unit of the two that share a cache, and a
-  // barrier need not invalidate that cache.
+  // A block then runs on one of the two compute units that share a cache, and a
+  // barrier need not invalidate the cache.
   if (!chip.name.starts_with("gfx9"))
     return "+cumode";
   return "";
@@ -129,9 +129,10 @@ createMachine(const Chip &chip, unsigned optLevel, std::string &error) {
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // As nvcc and hipcc do by default: a * b + c is one instruction.
+  // Contracts a * b + c to one instruction, as nvcc and hipcc do by default.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  // At level 3 NVPTX adds global value numbering, twice, to no effect here.
+  // At level 3 NVPTX adds two runs of global value numbering without an effect
+  // on this code.
   if (chip.vendor == Vendor::NVIDIA)
     optLevel = std::min(optLevel, 2u);
   std::unique_ptr<llvm::TargetMachine> machine(
@@ -160,13 +161,13 @@ static void setTargetOf(llvm::Module &module,
                          500);
 }
 
-/// Tiles arrive as vectors of all of a thread's registers. PTX has none of
-/// them; taken apart late, every phi of a loop would copy them element by
-/// element through selects. Two 16-bit floats stay one register. The rest is
-/// what straight-line kernel code gains from (invariants have left their loops
-/// in MLIR, except for address immediates, which LICM would turn into
-/// registers): the default pipelines take four times as long and leave ptxas
-/// with no better code.
+/// The optimizations for NVIDIA. Tiles arrive as vectors of all registers of a
+/// thread, which PTX does not have. They are scalarized first: later, every phi
+/// of a loop would copy them element by element through selects. Two 16-bit
+/// floats stay one register. The other passes are those from which
+/// straight-line kernels gain. Loop invariants have been hoisted in MLIR; LICM
+/// would also hoist address immediates into registers. The default pipelines
+/// take four times as long, and ptxas generates no better code.
 static constexpr llvm::StringLiteral kNVIDIAPipeline =
     "function(scalarizer<min-bits=32>,early-cse,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
@@ -175,7 +176,7 @@ static constexpr llvm::StringLiteral kNVIDIAPipeline =
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      const Chip &chip, unsigned optLevel) {
   llvm::PipelineTuningOptions tuning;
-  // A kernel is vectorised by its layouts.
+  // The layouts already vectorize the kernel.
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;
   tuning.SLPVectorization = false;
@@ -208,7 +209,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
                          OutputKind kind, unsigned optLevel,
                          Stopwatch &stopwatch, std::string &output) {
   auto session = std::make_unique<Session>();
-  // Names are for readers.
+  // Only readers of LLVM IR need value names.
   session->context.setDiscardValueNames(kind != OutputKind::LLVMIR);
   session->context.setDiagnosticHandler(
       std::make_unique<DiagnosticForwarder>(module, session->failed));
@@ -249,7 +250,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     stopwatch.lap("code generation");
   });
   if (fatal) {
-    // Its parts may be in any state.
+    // The objects may be in any state.
     (void)session.release();
     return emitError(findKernelLoc(module)) << "LLVM: " << *fatal;
   }

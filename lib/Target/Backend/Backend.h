@@ -1,4 +1,4 @@
-//===- Backend.h - From LLVM dialect to artifact ----------------*- C++ -*-===//
+//===- Backend.h - From the LLVM dialect to an artifact ---------*- C++ -*-===//
 #ifndef TILE_LIB_TARGET_BACKEND_BACKEND_H
 #define TILE_LIB_TARGET_BACKEND_BACKEND_H
 
@@ -29,15 +29,15 @@ private:
   Clock::time_point start = Clock::now();
 };
 
-/// Translates `module` (S6) to LLVM IR, optimises it and writes the text of
-/// the IR, PTX, or for HSACO a relocatable object to `output`. Whatever LLVM
-/// reports becomes a diagnostic at the function that it names.
+/// Translates `module` (S6) to LLVM IR, optimizes it and writes LLVM IR, PTX
+/// or, for HSACO, a relocatable object to `output`. Diagnostics of LLVM become
+/// diagnostics at the function that they name.
 mlir::LogicalResult runBackend(mlir::gpu::GPUModuleOp module, const Chip &chip,
                                OutputKind kind, unsigned optLevel,
                                Stopwatch &stopwatch, std::string &output);
 
-/// Links one relocatable AMD object into a code object, in this process.
-/// Emits what the linker says at `module`.
+/// Links a relocatable AMD object into a code object, in this process. Emits
+/// the linker's messages at `module`.
 mlir::FailureOr<std::string> linkCodeObject(mlir::gpu::GPUModuleOp module,
                                             llvm::StringRef object);
 

@@ -1,12 +1,12 @@
 //===- Emit.cpp - Code generation for AMD chips ---------------------------===//
 //
-// Machine sinking moves an instruction to the block that uses its result. A
-// product whose accumulator is next used at the end of a loop goes there, past
-// the branches of masked accesses, but the loads of its operands stay: all
-// fragments are in registers at once. That costs the backward kernels on RDNA
-// 3, which holds each fragment twice, hundreds of spills; sums of addresses
-// shared by machine CSE cost some more. Others gain from both, so a module is
-// compiled again without them only if it spills.
+// Machine sinking moves an instruction to the block that uses its result. An
+// MMA whose accumulator is next used at the end of a loop is moved there, past
+// the branches of masked accesses, but the loads of its operands stay, so that
+// all fragments are live at once. For backward kernels on RDNA 3, which holds
+// each fragment twice, this costs hundreds of spills. Address computations
+// shared by machine CSE cost some more. Other kernels gain from both passes, so
+// a module is compiled a second time without them only if it spills.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-/// TargetMachine::addPassesToEmitFile, but with a choice of passes.
+/// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
                  bool keepsInPlace, llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
@@ -31,7 +31,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
-  // The pass manager owns both.
+  // The pass manager owns both objects.
   passes.add(config);
   auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
   passes.add(info);
@@ -48,7 +48,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   return false;
 }
 
-/// Bytes that all kernels together keep in private memory.
+/// Returns the bytes of private memory of all kernels together.
 static int64_t stackBytes(llvm::ArrayRef<char> object) {
   auto kernels = tile::readCodeObjectResources(
       llvm::StringRef(object.data(), object.size()));

@@ -8,9 +8,9 @@
 
 namespace tile {
 
-/// Appends the relocatable object of `module`, which is consumed, to `output`:
-/// of two ways to generate code the one whose kernels spill less. True if the
-/// machine cannot emit objects.
+/// Appends a relocatable object of `module` to `output`, and consumes `module`.
+/// Generates code in one or two ways and keeps the one with fewer spills.
+/// Returns true if the machine cannot emit objects.
 bool emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                 llvm::SmallVectorImpl<char> &output);
 

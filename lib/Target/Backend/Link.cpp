@@ -1,6 +1,6 @@
 //===- Link.cpp - Code objects for AMD chips ------------------------------===//
 //
-// The linker is LLD as a library, which reads and writes files and has global
+// The linker is LLD as a library. It reads and writes files and has global
 // state.
 //
 //===----------------------------------------------------------------------===//
@@ -51,7 +51,7 @@ FailureOr<std::string> linkCodeObject(gpu::GPUModuleOp module,
     if (!canRunAgain)
       return module.emitError(
           "the linker failed in this process before and cannot run again");
-    // An undefined symbol would become a call to the start of the file.
+    // Without this option an undefined symbol would become a call to address 0.
     const char *args[] = {"ld.lld",
                           "-shared",
                           "--no-undefined",

@@ -1,6 +1,6 @@
-//===- Recovery.cpp - Survive fatal errors of LLVM ------------------------===//
+//===- Recovery.cpp - Recovers from fatal errors of LLVM ------------------===//
 //
-// The handler leaves by longjmp, as LLVM's own CrashRecoveryContext does. That
+// The handler leaves by longjmp, as LLVM's CrashRecoveryContext does. That
 // class would also install signal handlers, which belong to the host.
 //
 //===----------------------------------------------------------------------===//
@@ -63,17 +63,17 @@ std::optional<std::string>
 tile::catchFatalErrors(llvm::function_ref<void()> work) {
   HandlerScope scope;
 #if LLVM_ADDRESS_SANITIZER_BUILD
-  // Nothing frees what a back end that is left by a jump had allocated.
+  // Memory of a back end that a longjmp leaves is never freed.
   __lsan::ScopedDisabler disabler;
 #endif
-  // On the heap: what a local holds is not defined after the jump.
+  // On the heap: local variables are undefined after the longjmp.
   auto *recovery = new Recovery;
   recovery->outer = current;
   current = recovery;
   bool failed = setjmp(recovery->start) != 0;
   if (!failed)
     work();
-  // `current` is what this call made it: an inner call has restored it.
+  // `current` is this call's again: an inner call has restored it.
   recovery = current;
   current = recovery->outer;
   std::optional<std::string> message;

@@ -1,7 +1,7 @@
-//===- Recovery.h - Survive fatal errors of LLVM ----------------*- C++ -*-===//
+//===- Recovery.h - Recovers from fatal errors of LLVM ----------*- C++ -*-===//
 //
-// LLVM's back ends report what they cannot do as a fatal error, which ends the
-// process. A compiler that lives in a host process may not do that.
+// LLVM's back ends report unsupported input as a fatal error, which ends the
+// process. A compiler in a host process must not end it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_TARGET_BACKEND_RECOVERY_H
@@ -14,10 +14,10 @@
 namespace tile {
 
 /// Runs `work` on this thread. Returns the message if LLVM reported a fatal
-/// error; destructors between the report and here have then not run, so the
-/// caller must abandon, not destroy, every LLVM object that `work` touched.
-/// May be nested and called by several threads. While a call is active, the
-/// process's LLVM fatal error handler is this one; fatal errors of other
+/// error. Destructors between the error and this call have then not run, so the
+/// caller must abandon every LLVM object that `work` touched without destroying
+/// it. Calls may be nested and run on several threads. While a call is active,
+/// it replaces the process's LLVM fatal error handler. Fatal errors of other
 /// threads are printed and end the process, as without a handler.
 std::optional<std::string> catchFatalErrors(llvm::function_ref<void()> work);
 

@@ -9,14 +9,14 @@ def TileLowerKernelABI : Pass<"tile-lower-kernel-abi", "::mlir::gpu::GPUModuleOp
   let summary = "Give kernels the arguments that a launcher passes";
   let description = [{
     Precondition: kernels are `gpu.func`s. Afterwards each memref argument is
-    one pointer; scalars stay as they are (`index` becomes i64 later). The
-    memref is rebuilt in the kernel, with offset 0. An argument attribute such
-    as `llvm.noalias` stays with its argument.
+    one pointer; scalars are unchanged (`index` becomes i64 later). The kernel
+    rebuilds the memref, with offset 0. Argument attributes such as
+    `llvm.noalias` stay with their argument.
 
-    The pass also settles what a launch fixes: `tile.block` becomes
-    `known_block_size` (and `gpu.block_dim` its constant), dynamic shared
-    memory becomes one global that is aligned for every copy instruction, and
-    static shared memory gets the same alignment.
+    The pass also lowers the launch parameters: `tile.block` becomes
+    `known_block_size` and `gpu.block_dim` a constant, dynamic shared memory
+    becomes one global that is aligned for every copy instruction, and static
+    shared memory is aligned to 16 bytes.
 
     ```mlir
     gpu.func @k(%x: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
@@ -37,12 +37,12 @@ def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
     `math.exp2`, `exp`, `log2`, `log`, `tanh` and `rsqrt` become the chip's
     approximate instructions (ex2.approx.ftz, v_exp_f32, ...): relative error
     about 2^-22, denormal results flushed to zero. 16-bit types are computed
-    in f32. `arith.divf` with `fastmath<arcp,afn>` multiplies with the
-    approximate reciprocal. Vectors are taken apart: the instructions are
-    scalar.
+    in f32. `arith.divf` with `fastmath<arcp,afn>` multiplies by the approximate
+    reciprocal. Vectors are split, because the instructions are scalar.
 
-    Functions with no instruction, such as `math.erf`, become polynomials. What
-    then still would need a device library is an error: none is linked.
+    Functions without an instruction, such as `math.erf`, become polynomials.
+    Operations that would still need a device library are errors: none is
+    linked.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect",
@@ -55,12 +55,12 @@ def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
 def TileGPUToLLVM : Pass<"tile-gpu-to-llvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Convert a GPU module to the LLVM dialect and its vendor's";
   let description = [{
-    One full conversion of the arith, cf, gpu, index, math, memref, vector and
-    nvgpu or amdgpu operations. Precondition: structured control flow is lowered
-    already, kernels have no memref arguments. A fragment is split into the
-    registers of its `nvgpu.mma.sync` once, where it is defined. Attributes
-    of a kernel that the conversion does not know stay on the `llvm.func`. Fails,
-    naming the operation, on one that has no conversion.
+    A full conversion of the arith, cf, gpu, index, math, memref, vector and
+    nvgpu or amdgpu operations. Precondition: structured control flow has been
+    lowered, and kernels have no memref arguments. A fragment is split into the
+    registers of its `nvgpu.mma.sync` once, at its definition. Unknown attributes
+    of a kernel stay on the `llvm.func`. Fails at an operation that has no
+    conversion.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",

@@ -88,7 +88,7 @@ LogicalResult WgmmaOp::verify() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// `memory` must be in `space` with its elements one after another.
+/// Checks that `memory` is in `space` and has contiguous elements.
 static LogicalResult verifyMemory(Operation *op, StringRef what,
                                   MemRefType memory,
                                   mlir::gpu::AddressSpace space) {
@@ -105,7 +105,7 @@ static LogicalResult verifyMemory(Operation *op, StringRef what,
   return success();
 }
 
-/// A tensor map has up to five dimensions.
+/// Checks the rank of a tensor map: at most five dimensions.
 static LogicalResult verifyCoordinates(Operation *op, ValueRange coordinates) {
   if (!coordinates.empty() && coordinates.size() <= tile::kTensorMapRank)
     return success();
@@ -245,7 +245,7 @@ std::optional<tile::AtomicElement> tile::gpu::getAtomicElement(Type type) {
   return std::nullopt;
 }
 
-/// What holds of every atomic: its kind, its memory and its elements.
+/// Checks the kind, the memory and the elements of an atomic.
 template <typename OpT> static LogicalResult verifyAtomic(OpT op) {
   MemRefType memory = op.getMemory().getType();
   Type element = cast<VectorType>(op.getValue().getType()).getElementType();
@@ -295,7 +295,7 @@ LogicalResult AtomicRMWOp::verify() {
 // Chips
 //===----------------------------------------------------------------------===//
 
-/// What `op` needs that `chip` lacks, reported on `op`.
+/// Checks that `chip` supports `op`; otherwise emits an error at `op`.
 static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
   auto unavailable = [&]() {
     return op->emitOpError() << "is not available on " << chip.name;
@@ -376,8 +376,8 @@ LogicalResult tile::gpu::verifyChip(Operation *root, const Chip &chip,
            << "is compiled for " << chip.name << ", a chip of "
            << name(chip.vendor) << ", not of " << name(vendor);
   }
-  // One operation of a program becomes many of these, all at its location. The
-  // first error at a location says what is wrong with all of them.
+  // The lowering of tiles makes many operations of one, all at its location.
+  // One error at each location is enough.
   llvm::SmallPtrSet<const void *, 4> failed;
   root->walk([&](Operation *op) {
     const void *loc = op->getLoc().getAsOpaquePointer();

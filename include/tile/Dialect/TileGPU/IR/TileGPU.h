@@ -23,11 +23,11 @@
 
 namespace tile::gpu {
 
-/// The kind of an atomic operation and the type of one element, as the table of
-/// atomics names them; nothing if no chip has such an operation.
+/// Return the kind of an atomic operation, and an element type, as the table of
+/// atomics has them; nothing if no chip has such an operation.
 std::optional<AtomicKind> getAtomicKind(mlir::arith::AtomicRMWKind kind);
 std::optional<AtomicElement> getAtomicElement(mlir::Type type);
-/// How the back end sees an access to memory by an atomic operation.
+/// Returns how the back end sees an atomic access to memory.
 inline AtomicOrder getOrder(MemoryOrder order) {
   return static_cast<AtomicOrder>(order);
 }
@@ -35,9 +35,9 @@ inline AtomicScope getScope(MemoryScope scope) {
   return static_cast<AtomicScope>(scope);
 }
 
-/// Success if `chip` is one of `vendor` and has all that the operations in
-/// `root` need: matrix instructions, ldmatrix, asynchronous copies, and warps
-/// as wide as each gpu.shuffle. Otherwise an error on each that it lacks.
+/// Checks that `chip` is of `vendor` and supports the operations in `root`:
+/// MMAs, ldmatrix, asynchronous copies, atomics, and the width of each
+/// gpu.shuffle. Emits at most one error at each location.
 llvm::LogicalResult verifyChip(mlir::Operation *root, const Chip &chip,
                                Vendor vendor);
 

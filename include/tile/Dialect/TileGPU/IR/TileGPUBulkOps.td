@@ -1,11 +1,12 @@
-//===- TileGPUBulkOps.td - The copy engine out of workgroup memory -*- tablegen -*-===//
+//===- TileGPUBulkOps.td - TMA stores and reductions -------*- tablegen -*-===//
 #ifndef TILE_DIALECT_TILEGPU_IR_TILEGPUBULKOPS_TD
 #define TILE_DIALECT_TILEGPU_IR_TILEGPUBULKOPS_TD
 
 def TileGPU_ElectOp : TileGPU_BarrierOp<"elect"> {
-  let summary = "whether this is the one lane of the warp that acts for all";
+  let summary = "elects one lane of the warp";
   let description = [{
-    True in one lane of the warp, always the same one. All lanes take part.
+    True in one lane of the warp, always the same one. All lanes of the warp must
+    execute it.
 
     ```mlir
     %elected = tile_gpu.elect
@@ -23,14 +24,14 @@ class TileGPU_BulkOutOp<string mnemonic> : TileGPU_BarrierOp<mnemonic> {
 }
 
 def TileGPU_BulkStoreOp : TileGPU_BulkOutOp<"bulk_store"> {
-  let summary = "starts a copy of a box of a tensor from workgroup memory";
+  let summary = "starts a TMA store of a box of a tensor";
   let description = [{
-    Where `active`, the copy engine writes the box that the tensor map describes
-    (see Target/TensorMap.h) from the element at `coordinates` on, the innermost
-    dimension first; what is outside of the tensor is not written. The box
-    begins at memory[index], at a multiple of 128 bytes. The copy belongs to the
-    next group that the thread closes (tile_gpu.bulk_commit). It sees what was
-    written to workgroup memory before a `tile_gpu.fence_async`.
+    If `active`, TMA writes a box of the tensor map (Target/TensorMap.h) at
+    `coordinates`, innermost dimension first. Elements out of bounds are not
+    written. The source in workgroup memory begins at memory[index], at a
+    multiple of 128 bytes; writes to it are visible to TMA after a
+    `tile_gpu.fence_async`. The store belongs to the next group that the thread
+    commits (tile_gpu.bulk_commit).
 
     ```mlir
     tile_gpu.bulk_store %smem[%i], %map[%column, %row] if %elected cache(evict_first)
@@ -44,11 +45,11 @@ def TileGPU_BulkStoreOp : TileGPU_BulkOutOp<"bulk_store"> {
 }
 
 def TileGPU_BulkReduceOp : TileGPU_BulkOutOp<"bulk_reduce"> {
-  let summary = "starts to add a box of workgroup memory to a tensor";
+  let summary = "starts a TMA reduction of a box of a tensor";
   let description = [{
-    As `tile_gpu.bulk_store`, but every element of the box is added to that of
-    the tensor, atomically each (relaxed, among the threads of the device). The
-    elements are f16, bf16 or f32.
+    As `tile_gpu.bulk_store`, but adds every element of the box to that of the
+    tensor. Each addition is atomic (relaxed, device scope). The elements are
+    f16, bf16 or f32.
 
     ```mlir
     tile_gpu.bulk_reduce add %smem[%i], %map[%column, %row] if %elected
@@ -62,14 +63,14 @@ def TileGPU_BulkReduceOp : TileGPU_BulkOutOp<"bulk_reduce"> {
 }
 
 def TileGPU_BulkAddOp : TileGPU_BarrierOp<"bulk_add"> {
-  let summary = "starts to add neighbouring elements to global memory";
+  let summary = "starts to add contiguous elements to global memory";
   let description = [{
-    Where `active`, the copy engine does dest[place + i] += source[index + i]
-    for every i below `count`, atomically each (relaxed, among the threads of
-    the device). The elements are f16, bf16, f32 or f64; both places and the
-    count are multiples of 16 bytes. The addition belongs to the next group that
-    the thread closes (tile_gpu.bulk_commit). It sees what was written to
-    workgroup memory before a `tile_gpu.fence_async`.
+    If `active`, TMA computes dest[place + i] += source[index + i] for every i
+    below `count`. Each addition is atomic (relaxed, device scope). The elements
+    are f16, bf16, f32 or f64; both addresses and the size are multiples of 16
+    bytes. Writes to the source are visible to TMA after a
+    `tile_gpu.fence_async`. The addition belongs to the next group that the
+    thread commits (tile_gpu.bulk_commit).
 
     ```mlir
     tile_gpu.bulk_add %smem[%i], %sums[%j], 1024 if %inside
@@ -88,10 +89,10 @@ def TileGPU_BulkAddOp : TileGPU_BarrierOp<"bulk_add"> {
 }
 
 def TileGPU_BulkCommitOp : TileGPU_BarrierOp<"bulk_commit"> {
-  let summary = "closes a group of what the copy engine takes out";
+  let summary = "commits a group of TMA stores";
   let description = [{
-    The copies out of workgroup memory that this thread started since the last
-    one form a group.
+    The TMA stores and reductions that this thread has started since the last
+    commit form a group.
 
     ```mlir
     tile_gpu.bulk_commit
@@ -101,12 +102,12 @@ def TileGPU_BulkCommitOp : TileGPU_BarrierOp<"bulk_commit"> {
 }
 
 def TileGPU_BulkWaitOp : TileGPU_BarrierOp<"bulk_wait"> {
-  let summary = "waits for copies out of workgroup memory";
+  let summary = "waits for groups of TMA stores";
   let description = [{
-    Waits until at most `pending` of the newest groups of this thread are
-    unfinished: with `read`, until the others have read workgroup memory, which
-    may then be written again; else until all that they write is visible to the
-    thread. A thread waits before it ends.
+    Waits until at most `pending` of the newest groups of this thread are in
+    flight. With `read`, the other groups have then read workgroup memory, which
+    may be overwritten; without it, all their writes are visible to the thread.
+    A thread must wait before it ends.
 
     ```mlir
     tile_gpu.bulk_wait 0 {read}
@@ -118,9 +119,9 @@ def TileGPU_BulkWaitOp : TileGPU_BarrierOp<"bulk_wait"> {
 }
 
 def TileGPU_BulkPrefetchOp : TileGPU_BarrierOp<"bulk_prefetch"> {
-  let summary = "starts to fetch a box of a tensor to the second-level cache";
+  let summary = "prefetches a box of a tensor into the L2 cache";
   let description = [{
-    A hint that a `tile_gpu.bulk_copy` of that box will come.
+    A hint that a `tile_gpu.bulk_copy` of the box will follow.
 
     ```mlir
     tile_gpu.bulk_prefetch %map[%column, %row] : !llvm.ptr
@@ -134,10 +135,9 @@ def TileGPU_BulkPrefetchOp : TileGPU_BarrierOp<"bulk_prefetch"> {
 }
 
 def TileGPU_PrefetchMapOp : TileGPU_BarrierOp<"prefetch_map"> {
-  let summary = "starts to fetch a tensor map";
+  let summary = "prefetches a tensor map";
   let description = [{
-    A hint that the copy engine will need the tensor map, which it reads from
-    memory.
+    A hint that TMA will read the tensor map from memory.
 
     ```mlir
     tile_gpu.prefetch_map %map : !llvm.ptr

@@ -7,15 +7,15 @@ include "mlir/IR/OpBase.td"
 def TileGPU_Dialect : Dialect {
   let name = "tile_gpu";
   let cppNamespace = "::tile::gpu";
-  let summary = "what one thread does that no vendor-neutral dialect has";
+  let summary = "GPU operations of one thread that no vendor-neutral dialect has";
   let description = [{
-    The program of one thread (stage S5) is made of `arith`, `math`, `vector`,
-    `scf`, `memref` and `gpu`, and of this dialect: matrix instructions, loads
-    of their fragments and asynchronous copies, before it is known which vendor
-    performs them. `tile-to-nvgpu` and `tile-to-amdgpu` convert it.
+    The program of one thread (stage S5) consists of `arith`, `math`, `vector`,
+    `scf`, `memref`, `gpu` and this dialect, which has MMAs, loads of fragments,
+    asynchronous copies, mbarriers and TMA. `tile-to-nvgpu` and
+    `tile-to-amdgpu` convert it to the dialects of the vendors.
 
-    A fragment is a 1-D vector of what one thread holds of a tile, in the
-    register order of the layouts of the instruction table (Target/Mma.h).
+    A fragment is a 1-D vector of the elements of a tile that one thread holds,
+    in the register order of the instruction table's layouts (Target/Mma.h).
     Memory is a 1-D memref in the address space `global` or `workgroup`; an
     index counts elements.
   }];

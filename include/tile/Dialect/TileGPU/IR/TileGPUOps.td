@@ -18,11 +18,11 @@ def TileGPU_Accumulator : FixedVectorOfRankAndType<[1], [F32]>;
 def TileGPU_Memory : MemRefRankOf<[I8, I16, I32, I64, F16, BF16, F32, F64], [1]>;
 
 def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "d"]>]> {
-  let summary = "a matrix instruction of one warp";
+  let summary = "an MMA of one warp";
   let description = [{
-    d = a * b + c, where all lanes of a warp together hold the operands. The
-    `instruction` is a row of the instruction table; its layouts say which lane
-    holds which element in which place of its vector.
+    d = a * b + c. The lanes of a warp together hold the operands.
+    `instruction` is a row of the instruction table, whose layouts map elements
+    to lanes and to positions in their vectors.
 
     ```mlir
     %d = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %c
@@ -39,12 +39,12 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "d"]>]> {
 }
 
 def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
-  let summary = "how wgmma finds an operand in workgroup memory";
+  let summary = "the descriptor of a wgmma operand in workgroup memory";
   let description = [{
     The 64-bit descriptor of an operand whose first element is at `index` of
-    `memory`; `bits` are its fields beside the address: strides and swizzle
-    (Target/MatrixDescriptor.h). `distance` counts the units of 16 bytes from
-    there to what one instruction reads.
+    `memory`. `bits` are the fields other than the address: strides and swizzle
+    (Target/MatrixDescriptor.h). `distance` is the offset of the instruction's
+    operand from there, in units of 16 bytes.
 
     ```mlir
     %d = tile_gpu.matrix_descriptor %smem[%index]
@@ -59,15 +59,16 @@ def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
   let hasVerifier = 1;
 }
 
-// The effects keep these in order, and loads and stores on their side.
+// The effects keep these operations in order, and keep loads and stores from
+// being moved across them.
 def TileGPU_WgmmaFenceOp : TileGPU_Op<"wgmma_fence", [
     MemoryEffects<[MemRead, MemWrite]>,
     RangedTypesMatchWith<"results are the values", "values", "results",
                          "$_self">]> {
-  let summary = "orders registers before the products that follow";
+  let summary = "orders register accesses before the following wgmmas";
   let description = [{
-    Comes before a batch of `tile_gpu.wgmma` and hands on the registers that
-    they read: nothing can write those after the fence.
+    Precedes a batch of `tile_gpu.wgmma` and returns the values that they read
+    from registers, so that nothing writes these registers after the fence.
 
     ```mlir
     %a1, %c1 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<64xf32>
@@ -82,17 +83,17 @@ def TileGPU_WgmmaFenceOp : TileGPU_Op<"wgmma_fence", [
 
 def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [
     MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["c", "d"]>]> {
-  let summary = "starts a matrix product of four warps";
+  let summary = "starts an MMA of a warpgroup";
   let description = [{
-    d = a * b + c, or a * b with `zero`, for 64 rows of which each warp holds 16.
+    d = a * b + c, or a * b with `zero`, for 64 rows, 16 of them in each warp.
     `c` holds the accumulator fragments of `instruction` (a row of the
-    instruction table of kind wgmma) one after another along the columns. `b` is
-    a descriptor (tile_gpu.matrix_descriptor), `a` one too or the fragment in
-    registers. `a_mn_major` and `b_mn_major` say that neighbours in memory do
-    not differ in the contracted dimension.
+    instruction table of kind wgmma), one after another along the columns. `b`
+    is a descriptor (tile_gpu.matrix_descriptor); `a` is a descriptor or a
+    fragment in registers. `a_mn_major` and `b_mn_major` mark operands in shared
+    memory whose contiguous dimension is not the contracted one.
 
-    The product is complete, and d may be used, after a `tile_gpu.wgmma_wait`
-    that d passes through and that covers its `tile_gpu.wgmma_commit`.
+    The MMA is complete, and d may be used, after a `tile_gpu.wgmma_wait` that
+    takes d as an operand and covers its `tile_gpu.wgmma_commit`.
 
     ```mlir
     %d = tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c {b_mn_major}
@@ -111,7 +112,7 @@ def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [
 
 def TileGPU_WgmmaCommitOp
     : TileGPU_Op<"wgmma_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "closes a group of matrix products";
+  let summary = "commits a group of wgmmas";
   let description = [{
     ```mlir
     tile_gpu.wgmma_commit
@@ -124,11 +125,10 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait", [
     MemoryEffects<[MemRead, MemWrite]>,
     RangedTypesMatchWith<"results are the values", "values", "results",
                          "$_self">]> {
-  let summary = "waits for groups of matrix products";
+  let summary = "waits for groups of wgmmas";
   let description = [{
-    Waits until at most `pending` of the newest groups are unfinished, and hands
-    on the products that are complete then: a use of a result cannot come
-    before.
+    Waits until at most `pending` of the newest groups are in flight, and returns
+    the accumulators of completed MMAs, so that their uses follow the wait.
 
     ```mlir
     %s = tile_gpu.wgmma_wait 0, %d : vector<64xf32>
@@ -142,7 +142,7 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait", [
 
 def TileGPU_FenceAsyncOp
     : TileGPU_Op<"fence_async", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "workgroup memory as written is visible to wgmma";
+  let summary = "makes writes to workgroup memory visible to wgmma and TMA";
   let description = [{
     ```mlir
     tile_gpu.fence_async
@@ -154,11 +154,11 @@ def TileGPU_FenceAsyncOp
 def TileGPU_LoadMatrixOp : TileGPU_Op<"load_matrix"> {
   let summary = "loads 1, 2 or 4 matrices of 8 x 8 elements of 16 bits";
   let description = [{
-    Lane 8 * i + r gives in `index` where row r of matrix i begins: 8 elements
-    (16 bytes, so aligned) of `memory`. Element 2 * i + j of the result of lane
+    `index` of lane 8 * i + r is the start of row r of matrix i: 8 elements of
+    `memory`, aligned to their 16 bytes. Element 2 * i + j of the result of lane
     l is element (l / 4, 2 * (l % 4) + j) of matrix i; with `transpose`, of its
     transpose. The result has 2 elements per matrix. All lanes of the warp must
-    take part; the indices of lanes beyond the last matrix are ignored.
+    execute it; the indices of lanes beyond the last matrix are ignored.
 
     ```mlir
     %v = tile_gpu.load_matrix %smem[%index] {transpose}
@@ -178,9 +178,9 @@ def TileGPU_LoadMatrixOp : TileGPU_Op<"load_matrix"> {
 def TileGPU_StoreMatrixOp : TileGPU_Op<"store_matrix"> {
   let summary = "stores 1, 2 or 4 matrices of 8 x 8 elements of 16 bits";
   let description = [{
-    The reverse of `tile_gpu.load_matrix`: lane 8 * i + r says in `index` where
-    row r of matrix i goes, and lane l has in elements 2 * i + j of `value` what
-    that gives it.
+    The inverse of `tile_gpu.load_matrix`: `index` of lane 8 * i + r is the
+    address of row r of matrix i, and elements 2 * i + j of `value` are those
+    that `load_matrix` returns.
 
     ```mlir
     tile_gpu.store_matrix %v, %smem[%index]
@@ -199,13 +199,13 @@ def TileGPU_StoreMatrixOp : TileGPU_Op<"store_matrix"> {
 def TileGPU_Atomic : FixedVectorOfRankAndType<[1], [F16, BF16, F32, F64, I32, I64]>;
 
 def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
-  let summary = "combines neighbouring elements into memory, atomically each";
+  let summary = "atomically combines contiguous elements with memory";
   let description = [{
-    memory[index + i] = kind(memory[index + i], value[i]) for every element i
-    of the vector, each in one step of its own. The chip must have a row of
-    that width in the table of atomics (Target/Atomics.h); `index` is a
-    multiple of the width, and so is the address. The result, if asked for, is
-    what the memory held before.
+    memory[index + i] = kind(memory[index + i], value[i]) for every element i of
+    the vector. Each element is combined atomically, the vector is not. The chip
+    must have a row of that width in the table of atomics (Target/Atomics.h).
+    `index` and the address are multiples of the width. The optional result is
+    the old content of the memory.
 
     ```mlir
     tile_gpu.atomic_rmw addf %v, %m[%i] order(relaxed) scope(device)
@@ -224,14 +224,14 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
 }
 
 def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
-  let summary = "combines neighbouring elements within a window of memory";
+  let summary = "atomically combines contiguous elements within a window of memory";
   let description = [{
-    As `tile_gpu.atomic_rmw`, relaxed and among the threads of the device, at
-    `offset` bytes (unsigned) behind memory[base]. Nothing happens if that is
-    not within the `window`, so many bytes, less than 2^31: a mask is an offset
-    out of the window and needs no branch. `base` is the same for all threads of
-    a warp. `offset` is a multiple of the size of the value or out of the
-    window. The chip must have a row of this form (Target/Atomics.h).
+    As `tile_gpu.atomic_rmw`, relaxed and of device scope, at `offset` bytes
+    (unsigned) after memory[base]. The operation has no effect if the offset is
+    outside the `window`, a size in bytes below 2^31: a mask is an offset outside
+    the window and needs no branch. `base` is the same for all threads of a warp.
+    `offset` is a multiple of the size of the value, or outside the window. The
+    chip must have a row of the buffer form (Target/Atomics.h).
 
     ```mlir
     tile_gpu.buffer_atomic_rmw addf %v, %m[%base], %offset {window = 8192}
@@ -250,10 +250,10 @@ def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
 def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy"> {
   let summary = "starts a copy of one thread from global to workgroup memory";
   let description = [{
-    Copies `elements` elements, 4, 8 or 16 bytes in all and so aligned on both
-    sides, of which the first `valid` (0 to `elements`) are read and the others
-    become zero. The copy belongs to the next `tile_gpu.commit_group` and is
-    complete after a `tile_gpu.wait_group` that covers that group.
+    Copies `elements` elements, together 4, 8 or 16 bytes; both addresses are
+    aligned to that size. The first `valid` elements (0 to `elements`) are read,
+    the others become zero. The copy belongs to the next `tile_gpu.commit_group`
+    and is complete after a `tile_gpu.wait_group` that covers the group.
 
     ```mlir
     tile_gpu.async_copy %src[%i], %dst[%j], %valid {elements = 8}
@@ -274,12 +274,12 @@ def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy"> {
   let hasVerifier = 1;
 }
 
-// The effects keep copies and accesses on their side of these two.
+// The effects keep copies and accesses from being moved across these two.
 def TileGPU_CommitGroupOp
     : TileGPU_Op<"commit_group", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "closes a group of asynchronous copies";
+  let summary = "commits a group of asynchronous copies";
   let description = [{
-    The copies that this thread started since the last one form a group.
+    The copies that this thread has started since the last commit form a group.
 
     ```mlir
     tile_gpu.commit_group
@@ -292,8 +292,8 @@ def TileGPU_WaitGroupOp
     : TileGPU_Op<"wait_group", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits for asynchronous copies";
   let description = [{
-    Waits until at most `pending` of the newest groups of this thread are
-    unfinished. Other threads see the data after a `gpu.barrier`.
+    Waits until at most `pending` of the newest groups of this thread are in
+    flight. The data is visible to other threads after a `gpu.barrier`.
 
     ```mlir
     tile_gpu.wait_group 1
@@ -304,7 +304,7 @@ def TileGPU_WaitGroupOp
 }
 
 //===----------------------------------------------------------------------===//
-// Barriers and the copy engine
+// mbarriers and TMA
 //===----------------------------------------------------------------------===//
 
 def TileGPU_Barriers : MemRefRankOf<[I64], [1]>;
@@ -313,11 +313,11 @@ class TileGPU_BarrierOp<string mnemonic>
     : TileGPU_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
 
 def TileGPU_MBarrierInitOp : TileGPU_BarrierOp<"mbarrier_init"> {
-  let summary = "makes a word of workgroup memory a barrier";
+  let summary = "initializes an mbarrier in workgroup memory";
   let description = [{
-    A phase of the barrier ends when `arrivals` arrivals and the bytes that they
-    announced have come. One thread does this; all may use the barrier after a
-    `tile_gpu.mbarrier_fence` of that thread and a `gpu.barrier`.
+    A phase of the mbarrier ends after `arrivals` arrivals and the bytes that
+    they expect. One thread initializes the mbarrier. All threads may use it
+    after a `tile_gpu.mbarrier_fence` of that thread and a `gpu.barrier`.
 
     ```mlir
     tile_gpu.mbarrier_init %barriers[%i], 8
@@ -330,7 +330,7 @@ def TileGPU_MBarrierInitOp : TileGPU_BarrierOp<"mbarrier_init"> {
 }
 
 def TileGPU_MBarrierFenceOp : TileGPU_BarrierOp<"mbarrier_fence"> {
-  let summary = "barriers as initialised are visible to the copy engine";
+  let summary = "makes initialized mbarriers visible to TMA";
   let description = [{
     ```mlir
     tile_gpu.mbarrier_fence
@@ -340,10 +340,10 @@ def TileGPU_MBarrierFenceOp : TileGPU_BarrierOp<"mbarrier_fence"> {
 }
 
 def TileGPU_MBarrierArriveOp : TileGPU_BarrierOp<"mbarrier_arrive"> {
-  let summary = "one arrival, of the thread whose number is 0";
+  let summary = "arrives at an mbarrier in the thread whose number is 0";
   let description = [{
-    The thread arrives if `number` is 0, its lane for example. What it did
-    before is visible to those that wait for the phase.
+    The thread arrives if `number`, for example its lane, is 0. Its earlier
+    accesses are visible to the threads that wait for the phase.
 
     ```mlir
     tile_gpu.mbarrier_arrive %barriers[%i], %lane
@@ -355,7 +355,7 @@ def TileGPU_MBarrierArriveOp : TileGPU_BarrierOp<"mbarrier_arrive"> {
 }
 
 def TileGPU_MBarrierExpectOp : TileGPU_BarrierOp<"mbarrier_expect"> {
-  let summary = "one arrival that announces bytes of the copy engine";
+  let summary = "arrives at an mbarrier and adds to the bytes that it expects from TMA";
   let description = [{
     ```mlir
     tile_gpu.mbarrier_expect %barriers[%i], 32768
@@ -368,10 +368,10 @@ def TileGPU_MBarrierExpectOp : TileGPU_BarrierOp<"mbarrier_expect"> {
 }
 
 def TileGPU_MBarrierWaitOp : TileGPU_BarrierOp<"mbarrier_wait"> {
-  let summary = "waits for the end of a phase";
+  let summary = "waits for the end of a phase of an mbarrier";
   let description = [{
-    Waits until the phase of parity `phase` has ended: the running one, or the
-    one before.
+    Waits until the phase of parity `phase` has ended, which is the current phase
+    or the previous one.
 
     ```mlir
     tile_gpu.mbarrier_wait %barriers[%i], %phase
@@ -383,13 +383,12 @@ def TileGPU_MBarrierWaitOp : TileGPU_BarrierOp<"mbarrier_wait"> {
 }
 
 def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
-  let summary = "starts a copy of a box of a tensor to workgroup memory";
+  let summary = "starts a TMA load of a box of a tensor";
   let description = [{
-    The copy engine fills the box that the tensor map describes (see
-    Target/TensorMap.h) from the element at `coordinates`, the innermost
-    dimension first; what is outside of the tensor becomes zero. The bytes count
-    for the phase of the barrier that has announced them. `cache` says how the
-    second-level cache treats what was read.
+    TMA reads a box of the tensor map (Target/TensorMap.h) at `coordinates`,
+    innermost dimension first, and writes it to memory[index]. Elements out of
+    bounds become zero. The bytes count for the current phase of the mbarrier.
+    `cache` is the eviction priority in the L2 cache.
 
     ```mlir
     tile_gpu.bulk_copy %map[%column, %row], %smem[%i], %barriers[%j]
@@ -408,9 +407,9 @@ def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
 }
 
 def TileGPU_SetRegistersOp : TileGPU_BarrierOp<"set_registers"> {
-  let summary = "changes how many registers each thread of four warps has";
+  let summary = "sets the number of registers of the threads of a warpgroup";
   let description = [{
-    Gives registers back, or with `increase` waits until there are enough.
+    Releases registers or, with `increase`, waits until enough are free.
 
     ```mlir
     tile_gpu.set_registers 240 {increase}
@@ -421,11 +420,11 @@ def TileGPU_SetRegistersOp : TileGPU_BarrierOp<"set_registers"> {
 }
 
 def TileGPU_NamedBarrierOp : TileGPU_BarrierOp<"named_barrier"> {
-  let summary = "some warps of the block meet";
+  let summary = "a barrier of some warps of the block";
   let description = [{
-    `threads` threads meet at barrier `number` (1 to 15), plus `offset`, which is
-    the same in all lanes of a warp. With `arrive`, these threads count, but do
-    not wait.
+    `threads` threads meet at barrier `number` (1 to 15) plus `offset`, which is
+    the same in all lanes of a warp. With `arrive`, the threads arrive without
+    waiting.
 
     ```mlir
     tile_gpu.named_barrier 1, 256
@@ -440,10 +439,10 @@ def TileGPU_NamedBarrierOp : TileGPU_BarrierOp<"named_barrier"> {
 }
 
 def TileGPU_ThreadOp : TileGPU_BarrierOp<"thread"> {
-  let summary = "the number of the thread, read where it stands";
+  let summary = "the index of the thread, read at this place";
   let description = [{
-    The same as `gpu.thread_id x`, but nothing computed from it moves out of a
-    loop, where it would take registers in all that the loop does.
+    As `gpu.thread_id x`, but values computed from it are not hoisted out of
+    loops, where they would occupy registers during the whole loop.
 
     ```mlir
     %t = tile_gpu.thread
@@ -454,10 +453,11 @@ def TileGPU_ThreadOp : TileGPU_BarrierOp<"thread"> {
 }
 
 def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
-  let summary = "a number that is not to be known from before";
+  let summary = "a number whose uses are not hoisted";
   let description = [{
-    What `tile.recompute` is lowered to: `value`, but nothing computed from the
-    result moves in front of this operation. On AMD it is its operand.
+    The lowering of `tile.recompute`: returns `value`, but values computed from
+    the result are not moved before this operation. On AMD the result is replaced
+    by the operand.
 
     ```mlir
     %row1 = tile_gpu.recompute %row
@@ -469,7 +469,7 @@ def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
 }
 
 def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
-  let summary = "the lanes of a warp meet; what each did is visible to all";
+  let summary = "a barrier of the lanes of a warp that also orders memory";
   let description = [{
     ```mlir
     tile_gpu.warp_sync
@@ -483,9 +483,10 @@ def TileGPU_WarpSyncOp : TileGPU_BarrierOp<"warp_sync"> {
 //===----------------------------------------------------------------------===//
 
 def TileGPU_WaitPrerequisitesOp : TileGPU_BarrierOp<"wait_prerequisites"> {
-  let summary = "waits until the kernel before this one has ended";
+  let summary = "waits until the previous kernel has ended";
   let description = [{
-    Until it has ended, and what it wrote is visible to all threads of this one.
+    Waits until the previous kernel has ended and its writes are visible to all
+    threads of this one.
 
     ```mlir
     tile_gpu.wait_prerequisites
@@ -495,9 +496,10 @@ def TileGPU_WaitPrerequisitesOp : TileGPU_BarrierOp<"wait_prerequisites"> {
 }
 
 def TileGPU_LaunchDependentsOp : TileGPU_BarrierOp<"launch_dependents"> {
-  let summary = "the kernel behind this one may start";
+  let summary = "allows the next kernel to start";
   let description = [{
-    Once a thread of every block has come here, or the block has ended.
+    The next kernel may start once a thread of every block has executed this, or
+    the block has ended.
 
     ```mlir
     tile_gpu.launch_dependents
