@@ -53,7 +53,8 @@ def singles(job):
 
 def signature(outcome):
     """What failures of one cause have in common."""
-    first = outcome.message.strip().splitlines()[:1]
+    lines = outcome.message.strip().splitlines()
+    first = lines[-1:] if outcome.kind == "fuzzer" else lines[:1]
     return outcome.kind + ": " + re.sub(r"[-\d.]+(e[-+]\d+)?", "N", "".join(first))[:160]
 
 
@@ -114,7 +115,7 @@ class Session:
             if again.failed:
                 outcome = again
         head = ["seed %s, %s: %s" % (job.label, job.chip, outcome.kind)]
-        head += ["  " + line for line in outcome.message.strip().splitlines()[:12]]
+        head += ["  " + line for line in outcome.message.strip().splitlines()[-12:]]
         head += ["  %s: %s, %s" % (b.name, b.fill, list(b.extents(program.extents)))
                  for b in program.buffers]
         head += ["  n%d = %d" % (i, n) for i, n in enumerate(program.scalars)]

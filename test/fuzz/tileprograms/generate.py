@@ -6,7 +6,7 @@ import math
 import random
 from typing import Dict, List, Optional, Tuple
 
-from .program import FLOATS, Buffer, Offset, Op, Program, Region, walk
+from .program import FLOATS, SIZES, Buffer, Offset, Op, Program, Region, walk
 
 POWERS = [1, 2, 4, 8, 16, 32, 64, 128]
 ODDITIES = [3, 5, 7, 12, 13, 24, 48, 60, 68, 80, 96, 100, 112]
@@ -264,8 +264,7 @@ class Generator:
             buffer.divisor = draw.choice([1, 2, 4, 8])
         buffer.dynamic_strides = draw.random() < 0.5
         buffer.align = draw.choice([0, 0, 4, 8, 16, 16])
-        size = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8}[dtype]
-        if buffer.align < size:
+        if buffer.align < SIZES[dtype]:
             buffer.align = 0
         buffer.shift = draw.choice([0, 0, 1])
         if (
@@ -285,6 +284,11 @@ class Generator:
         buffer = self.program.buffers[index]
         if len(dims) == 2 and not buffer.map and self.draw.random() < 0.05:
             buffer.repeated = (len(buffer.leads) + self.draw.randrange(2),)
+        if not buffer.map and self.draw.random() < 0.1:
+            k = self.draw.randrange(len(dims))
+            extent = buffer.extents(self.program.extents)[len(buffer.leads) + k]
+            start = self.draw.randrange(extent)
+            where["narrow"] = (k, start, self.draw.randint(0, extent - start))
         limit = FILLS.get(buffer.fill, 100.0)
         if self.pinned and pin is None:
             pin = self.pin()
@@ -567,6 +571,7 @@ class Generator:
                 "compare", (dims, "i1", pin), [i, end], 1.0, name="arith.cmpi", predicate="slt"
             )
             hidden = self.constant((dims, dtype, pin), -math.inf)
+            self.visible.remove(hidden)
             limit = self.limit[x]
             x = self.emit("select", (dims, dtype, pin), [seen, x, hidden], limit)
         largest = self.reduce_along(x, 1, "maxnumf")
@@ -760,13 +765,25 @@ class Generator:
             self.used.add(chosen)
             return [chosen]
 
+        def stores(region: Region) -> List[int]:
+            self.store(x)
+            return []
+
         variable = draw.choice(["x", "y"] + [name for name, step, _ in self.loops if step is None])
+        attrs = {"variable": variable, "bound": draw.choice([0, 1, 2])}
+        if draw.random() < 0.3:
+            # A condition that is loaded.
+            attrs["buffer"] = len(self.program.buffers)
+            flags = self.buffer((self.dim(4),), "i32", False)
+            flags.fill = "normal"
+            self.program.buffers.append(flags)
+        if draw.random() < 0.2:
+            self.ops.append(Op("if", [], [], attrs, [self.region(stores)]))
+            return
         regions = [self.region(body), self.region(body)]
         result = self.program.new(*type)
         self.limit[result] = max(limits)
-        self.ops.append(
-            Op("if", [result], [], {"variable": variable, "bound": draw.choice([0, 1, 2])}, regions)
-        )
+        self.ops.append(Op("if", [result], [], attrs, regions))
         self.visible.append(result)
 
     def build(self) -> Program:
@@ -779,7 +796,25 @@ class Generator:
         for value in stored:
             self.store(value)
         prune(self.program)
+        self.bounds()
         return self.program
+
+    def bounds(self) -> None:
+        """Takes some grids and loop bounds from extents of buffers."""
+        program = self.program
+        along: Dict[str, List[Tuple[str, int]]] = {}
+        for op in walk(program.ops):
+            if "narrow" in op.attrs:
+                continue
+            for k, offset in enumerate(op.attrs.get("offsets", ())):
+                buffer = program.buffers[op.attrs["buffer"]]
+                if buffer.dynamic[len(buffer.leads) + k] and not offset.constant:
+                    along.setdefault(offset.variable, []).append((buffer.name, k))
+        if "x" in along and self.draw.random() < 0.7:
+            program.grid_of = self.draw.choice(along["x"])
+        for op in walk(program.ops):
+            if op.kind == "for" and op.attrs["variable"] in along and self.draw.random() < 0.7:
+                op.attrs["bound_of"] = self.draw.choice(along[op.attrs["variable"]])
 
 
 class Retry(Exception):

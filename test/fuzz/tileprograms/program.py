@@ -14,6 +14,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 FLOATS = ("f16", "bf16", "f32")
 INTEGERS = ("i32", "i64")
+#: Bytes of an element.
+SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8}
 
 #: Threads of a warp by chip.
 LANES = {
@@ -167,6 +169,8 @@ class Program:
     #: Values of the scalar arguments n0, n1, ...: loop counts.
     scalars: List[int] = dataclasses.field(default_factory=list)
     name: str = "fuzz"
+    #: The buffer and the dimension whose extent gives the blocks along x.
+    grid_of: Optional[Tuple[str, int]] = None
 
     def copy(self) -> "Program":
         return copy.deepcopy(self)
@@ -333,7 +337,14 @@ class Writer:
             f"%n{i}: index {{tile.name = \"{program.name}_n{i}\"}}"
             for i in range(len(program.scalars))
         ]
+        self.indent, self.lines = "  ", []
         grid = [self.constant(n) for n in (*program.grid, 1)]
+        blocks = self.tiles_of(program.grid_of, program.grid[0])
+        if blocks:
+            extent, tile = blocks
+            grid[0] = self.fresh()
+            self.line(f"{grid[0]} = arith.ceildivui {extent}, {self.constant(tile)} : index")
+        head, self.lines = self.lines, []
         constants = [
             f"  %c{n} = arith.constant {n} : index" for n in sorted(self.constants)
         ]
@@ -343,6 +354,7 @@ class Writer:
                 ",\n".join("    " + a for a in arguments) + ")",
                 f"    attributes {{num_warps = {program.warps} : i32}} {{",
                 *constants,
+                *head,
                 f"  tile.grid {', '.join(grid)}",
                 "  %x = tile.program_id x",
                 "  %y = tile.program_id y",
@@ -351,6 +363,29 @@ class Writer:
                 "",
             ]
         )
+
+    def tiles_of(
+        self, place: Optional[Tuple[str, int]], count: int
+    ) -> Optional[Tuple[str, int]]:
+        """Reads the extent of a dimension of `count` tiles. Returns its name and
+        the extent of a tile, or None if the dimension has another number of
+        tiles or the buffer is gone."""
+        program = self.program
+        for buffer in program.buffers:
+            if place is None or buffer.name != place[0]:
+                continue
+            k = place[1]
+            extent = buffer.extents(program.extents)[len(buffer.leads) + k]
+            tile = program.extents[buffer.dims[k]]
+            if -(-extent // tile) != count:
+                return None
+            name = self.fresh()
+            self.line(
+                f"{name} = tile.dim %{buffer.name}[{len(buffer.leads) + k}] :"
+                f" {buffer.type(program.extents)}"
+            )
+            return name, tile
+        return None
 
     def write(self, op: Op) -> None:
         getattr(self, "write_" + op.kind)(op)
@@ -385,6 +420,15 @@ class Writer:
             view = self.fresh()
             stars = ["*"] * len(buffer.dims)
             self.line(f"{view} = tile.slice {name}[{', '.join(fixed + stars)}] : {type} to {inner}")
+            name, type = view, inner
+        if op.attrs.get("narrow"):
+            k, start, length = narrowed(buffer, self.program.extents, op.attrs["narrow"])
+            inner = narrow_type(buffer, type, k)
+            view = self.fresh()
+            self.line(
+                f"{view} = tile.narrow {name}[{k}] from {self.constant(start)} length"
+                f" {self.constant(length)} : {type} to {inner}"
+            )
             name, type = view, inner
         indices = [self.offset(o, d) for o, d in zip(op.attrs["offsets"], buffer.dims)]
         return f"{name}[{', '.join(indices)}]", type
@@ -559,7 +603,10 @@ class Writer:
         step = 1 if dim is None else self.program.extents[dim]
         self.steps[variable] = dim
         trips = op.attrs["trips"]
-        if op.attrs["scalar"] is not None:
+        tiles = self.tiles_of(op.attrs.get("bound_of"), trips) if dim is not None else None
+        if tiles and tiles[1] == step:
+            bound = tiles[0]
+        elif op.attrs["scalar"] is not None:
             bound = f"%n{op.attrs['scalar']}"
             if step != 1:
                 scaled = self.fresh()
@@ -583,9 +630,19 @@ class Writer:
     def write_if(self, op: Op) -> None:
         condition = self.fresh()
         variable, bound = op.attrs["variable"], op.attrs["bound"]
-        self.line(
-            f"{condition} = arith.cmpi ult, %{variable}, {self.constant(bound)} : index"
-        )
+        if "buffer" in op.attrs:
+            buffer = self.program.buffers[op.attrs["buffer"]]
+            number, zero = self.fresh(), self.fresh()
+            self.line(
+                f"{number} = tile.load_scalar %{buffer.name}[%{variable}] :"
+                f" {buffer.type(self.program.extents)} -> i32"
+            )
+            self.line(f"{zero} = arith.constant 0 : i32")
+            self.line(f"{condition} = arith.cmpi sgt, {number}, {zero} : i32")
+        else:
+            self.line(
+                f"{condition} = arith.cmpi ult, %{variable}, {self.constant(bound)} : index"
+            )
         start = self.name_results(op)
         types = ", ".join(self.tile(v) for v in op.results)
         self.line(f"{start}scf.if {condition}" + (f" -> ({types})" if types else "") + " {")
@@ -596,6 +653,39 @@ class Writer:
         self.line("}")
 
 
+def narrowed(
+    buffer: Buffer, table: List[int], narrow: Tuple[int, int, int]
+) -> Tuple[int, int, int]:
+    """The dimension, the begin and the length of a range, cut to the buffer."""
+    k, start, length = narrow
+    extent = buffer.extents(table)[len(buffer.leads) + k]
+    start = min(start, extent)
+    return k, start, min(length, extent - start)
+
+
+def narrow_type(buffer: Buffer, type: str, k: int) -> str:
+    """The type of a range along dimension `k` of a buffer of this type."""
+    shape, rest = type[len("!tile.buffer<") :].split(", #tile.strided<[")
+    extents = shape.split("x")
+    extents[k] = "?"
+    strides, rest = rest.split("]", 1)
+    word = strides.split(", ")[k]
+    size = SIZES[buffer.dtype]
+    align = size
+    if "align = " in rest:
+        align = int(rest.split("align = ")[1].split(">")[0])
+    align = align_after(align, word, size)
+    rest = f", align = {align}" if align > size else ""
+    return f"!tile.buffer<{'x'.join(extents)}, #tile.strided<[{strides}]{rest}>, global>"
+
+
+def align_after(align: int, stride: str, size: int) -> int:
+    """The alignment in bytes that steps along a stride keep."""
+    multiple = int(stride[2:]) if stride.startswith("?:") else 1 if stride == "?" else int(stride)
+    step = multiple * size
+    return min(align, step & -step) if step else align
+
+
 def slice_type(buffer: Buffer, table: List[int]) -> str:
     """The type of a slice that fixes all leading dimensions."""
     lead = len(buffer.leads)
@@ -604,18 +694,10 @@ def slice_type(buffer: Buffer, table: List[int]) -> str:
     end = shape_and_rest.index("]", start)
     words = shape_and_rest[start:end].split(", ")
     kept = ", ".join(words[lead:])
-    size = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8, "f64": 8}[buffer.dtype]
-    align = buffer.align
+    size, align = SIZES[buffer.dtype], buffer.align
     if align:
-        for word, extent in zip(words[:lead], buffer.leads):
-            multiple = 1
-            if word.startswith("?:"):
-                multiple = int(word[2:])
-            elif word != "?":
-                multiple = int(word)
-            if multiple:
-                step = multiple * size
-                align = min(align, step & -step)
+        for word in words[:lead]:
+            align = align_after(align, word, size)
     # The alignment of an element goes without saying.
     rest = f", align = {align}" if align > size else ""
     return (
@@ -626,7 +708,7 @@ def slice_type(buffer: Buffer, table: List[int]) -> str:
 
 def shared_layout(shape: Tuple[int, ...], dtype: str, kind: int) -> str:
     """One of the memory layouts that suit the shape."""
-    size = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8}[dtype]
+    size = SIZES[dtype]
     rank = len(shape)
     strides = [1] * rank
     for d in reversed(range(rank - 1)):

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
-from .program import Buffer, Offset, Op, Program
+from .program import Buffer, Offset, Op, Program, narrowed
 
 #: Bits of the significand, largest number, and what may be flushed to zero.
 FORMATS = {
@@ -239,8 +239,13 @@ class Evaluator:
         for k, (offset, dim) in enumerate(zip(op.attrs["offsets"], buffer.dims)):
             extent = self.program.extents[dim]
             begin = self.at(offset, dim)
-            end = min(begin + extent, memory.extents[len(buffer.leads) + k])
-            where.append(slice(begin, max(end, begin)))
+            origin, end = 0, memory.extents[len(buffer.leads) + k]
+            narrow = op.attrs.get("narrow")
+            if narrow and narrow[0] == k:
+                _, origin, length = narrowed(buffer, self.program.extents, narrow)
+                end = length
+            end = max(min(begin + extent, end), begin)
+            where.append(slice(origin + begin, origin + end))
             inside.append(slice(0, max(end - begin, 0)))
         return memory, tuple(where), tuple(inside)
 
@@ -470,7 +475,11 @@ class Evaluator:
         self.values.update(zip(op.results, carried))
 
     def eval_if(self, op: Op) -> None:
-        taken = self.variables[op.attrs["variable"]] < op.attrs["bound"]
+        index = self.variables[op.attrs["variable"]]
+        if "buffer" in op.attrs:
+            taken = self.memories[op.attrs["buffer"]].v[index] > 0
+        else:
+            taken = index < op.attrs["bound"]
         if not taken and len(op.regions) < 2:
             return
         region = op.regions[0 if taken else 1]
