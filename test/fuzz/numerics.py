@@ -151,11 +151,11 @@ class Session:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--count", type=int, help="random programs (default: 250)")
+    parser.add_argument("--count", type=int, help="random programs (default: 150)")
     parser.add_argument("--seconds", type=float, help="draw programs for that long instead")
     parser.add_argument("--only", type=int, help="run this program only, for all chips")
     parser.add_argument("--chips", default=",".join(CHIPS))
-    parser.add_argument("--chips-each", type=int, default=3, help="chips for each program")
+    parser.add_argument("--chips-each", type=int, default=2, help="chips for each program")
     parser.add_argument("--artifacts", type=int, default=10,
                         help="every so many programs are compiled to PTX or a code object, too;"
                         " 0 for none")
@@ -170,7 +170,7 @@ def main():
     parser.add_argument("--print", action="store_true", help="print the programs only")
     options = parser.parse_args()
     if options.seconds is None and options.count is None:
-        options.count = 250
+        options.count = 150
     chips = options.chips.split(",")
 
     if options.print:

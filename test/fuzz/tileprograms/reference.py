@@ -288,11 +288,14 @@ class Evaluator:
             count = 1
             magnitude = np.abs(v)
             whole = v == np.round(v)
+            places = list(where)
             for axis in axes:
+                places[axis + len(memory.buffer.leads)] = slice(None)
                 count *= v.shape[axis]
                 v, e = v.sum(axis, keepdims=True), e.sum(axis, keepdims=True)
                 magnitude = magnitude.sum(axis, keepdims=True)
                 whole = whole.all(axis, keepdims=True)
+            where = tuple(places)
             memory.v[where] += v
             memory.e[where] += e
             memory.added[where] += count

@@ -26,12 +26,9 @@ COMPILE_LIMIT = 20.0
 RUN_LIMIT = 120.0
 MEMORY_LIMIT = 8 << 30  # bytes of address space
 
-#: Refusals that the language allows: no instruction of the chip divides the
-#: product, and a product's tile that no buffer of the chip can hold.
-REFUSALS = re.compile(
-    r"no matrix instruction of \w+ divides the product"
-    r"|needs \d+ bytes of shared memory|shared memory"
-)
+#: A refusal that the language allows: no instruction of the chip divides the
+#: product among the warps.
+REFUSALS = re.compile(r"no matrix instruction of \w+ divides the product")
 
 
 @dataclasses.dataclass
