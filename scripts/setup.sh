@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs the Debian packages that the build needs and that are missing. Does
-# nothing if MLIR_DIR names another build of LLVM.
+# Installs the Debian packages that build and tests need and that are missing.
+# Does nothing if MLIR_DIR names another build of LLVM. PyTorch (143 MB with its
+# dependencies) is for the tests of tile.attention on the CPU.
 set -euo pipefail
 
 [ -z "${MLIR_DIR:-}" ] || exit 0
