@@ -1,4 +1,4 @@
-//===- VerifyTarget.cpp - Can the chip run every operation? ---------------===//
+//===- VerifyTarget.cpp - Reports unsupported operations ------------------===//
 //
 // LLVM's back ends end the process at an operation that they cannot select.
 // This pass finds all known causes and reports each at its operation.

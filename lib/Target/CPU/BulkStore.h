@@ -1,4 +1,4 @@
-//===- BulkStore.h - TMA out of shared memory -------*- C++ -*-===//
+//===- BulkStore.h - TMA stores and reductions ------------------*- C++ -*-===//
 //
 // The TMA stores and reductions of a thread belong to bulk groups. Here TMA
 // reads shared memory and writes global memory as late as the program allows:

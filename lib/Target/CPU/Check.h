@@ -1,4 +1,4 @@
-//===- Check.h - What no thread may do --------------------------*- C++ -*-===//
+//===- Check.h - Checks of memory accesses ----------------------*- C++ -*-===//
 //
 // Checks the memory accesses of a block and what orders them.
 //

@@ -1,4 +1,4 @@
-//===- Instruction.cpp - The table of instructions ------------------------===//
+//===- Instruction.cpp - The tables of instructions -----------------------===//
 
 #include "Instruction.h"
 

@@ -1,4 +1,4 @@
-//===- Instruction.h - What the executor knows, one row each ----*- C++ -*-===//
+//===- Instruction.h - The tables of instructions ---------------*- C++ -*-===//
 //
 // A row of a table emulates an intrinsic or an inline-assembly instruction of a
 // GPU. Each call of one in a kernel is a Site. A thread that reaches a site

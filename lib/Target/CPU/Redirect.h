@@ -15,7 +15,7 @@
 
 namespace tile::cpu {
 
-/// What the rewriting finds out about a module.
+/// The facts about a module that rewriting it yields.
 struct Redirected {
   /// All sites. The code holds their addresses.
   std::deque<Site> sites;

@@ -1,4 +1,4 @@
-//===- Shadow.cpp - The accesses to each byte of a memory -----------------===//
+//===- Shadow.cpp - Accesses to each byte of memory -----------------------===//
 
 #include "Shadow.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- Shadow.h - Who has accessed each byte of a memory --------*- C++ -*-===//
+//===- Shadow.h - Accesses to each byte of memory ---------------*- C++ -*-===//
 //
 // Records the last write of every piece of memory and two of the reads since,
 // each as a step of a thread. After FastTrack (Flanagan, Freund 2009), but of

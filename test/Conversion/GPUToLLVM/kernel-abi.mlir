@@ -4,7 +4,7 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // Aligned for every copy instruction, whatever the target needs.
+  // Aligned for every copy instruction of every target.
   // CHECK: llvm.mlir.global external @tile_dynamic_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 
   // CHECK-LABEL: gpu.func @arguments(

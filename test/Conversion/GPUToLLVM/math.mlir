@@ -2,7 +2,7 @@
 // RUN: tile-opt --allow-unregistered-dialect %t/input.mlir --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},gpu.module(tile-lower-math))' | FileCheck %s --check-prefixes=CHECK,NV
 // RUN: tile-opt --allow-unregistered-dialect %t/input.mlir --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},gpu.module(tile-lower-math))' | FileCheck %s --check-prefixes=CHECK,AMD
 
-// The values themselves are tested by running kernels; here: which instructions.
+// The instructions of each function. Tests on the executor check their results.
 
 // CHECK-LABEL: gpu.func @scalars
 // NV: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
@@ -44,7 +44,7 @@
 // CHECK: %[[N1:.+]] = arith.truncf
 // CHECK: vector.from_elements %[[N0]], %[[N1]] : vector<1x2xbf16>
 
-// Only what the author allows is approximated.
+// Functions are approximated only where the author allows it.
 // CHECK-LABEL: gpu.func @division(
 // CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32
 // CHECK: arith.divf %[[X]], %[[Y]] : f32

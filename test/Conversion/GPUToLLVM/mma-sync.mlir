@@ -1,5 +1,5 @@
-// Fragments are split into registers once, where they are defined; accumulators
-// go from product to product as scalars. bf16 takes i32 registers.
+// Fragments are split into registers once, at their definition. Accumulators are
+// passed from MMA to MMA as scalars. bf16 uses i32 registers.
 //
 // RUN: tile-opt %s --pass-pipeline="builtin.module(gpu.module(tile-gpu-to-llvm,canonicalize))" | FileCheck %s
 

@@ -3,7 +3,7 @@
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>
 
-// Equal products are one; an unused load goes.
+// Equal MMAs are merged, and an unused load is removed.
 // CHECK-LABEL: func @pure
 // CHECK-COUNT-1: tile_gpu.mma
 // CHECK-NOT: tile_gpu
@@ -16,7 +16,7 @@ func.func @pure(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>,
   return %d, %e : vector<4xf32>, vector<4xf32>
 }
 
-// What is loaded before the wait is not what is loaded after it.
+// Loads before and after the wait are not merged.
 // CHECK-LABEL: func @wait
 // CHECK: tile_gpu.async_copy
 // CHECK: tile_gpu.commit_group
@@ -34,8 +34,8 @@ func.func @wait(%src: memref<?xf16, #global>, %m: memref<4096xf16, #shared>,
   return %v, %w : vector<8xf16>, vector<8xf16>
 }
 
-// What follows from a number is computed again behind each of these, and does
-// not leave the loop.
+// Values computed from the result of each of these operations are computed again,
+// and are not hoisted out of the loop.
 // CHECK-LABEL: func @recompute
 // CHECK: %[[X:.*]] = tile_gpu.recompute
 // CHECK: arith.muli %[[X]], %[[X]]
