@@ -161,7 +161,8 @@ TEST(Array, KeepsFortranOrder) {
                          {reinterpret_cast<const char *>(doubles), 64}));
   llvm::Expected<Array> cube = readNpy(wide.path(), "f16");
   ASSERT_TRUE(bool(cube));
-  for (auto [i, value] : llvm::enumerate({1, 5, 3, 7, 2, 6, 4, 8}))
+  const double inOrder[] = {1, 5, 3, 7, 2, 6, 4, 8};
+  for (auto [i, value] : llvm::enumerate(inOrder))
     EXPECT_EQ(cube->get(i), value);
   TemporaryFile empty(npy(header("<f4", "(0, 3)", "True"), ""));
   ASSERT_TRUE(bool(readNpyAsDouble(empty.path(), "f32", {0, 3})));
