@@ -1,5 +1,7 @@
 // The manifest requires that the scale of attention is not negative, and
 // launchers check it.
+// DEFINE: %{buffers} = --arg=random:1x16x1x64:f16:1 --arg=random:1x16x1x64:f16:2 \
+// DEFINE:   --arg=random:1x16x1x64:f16:3 --arg=nan:1x16x1x64:f16
 
 // RUN: tile-translate %s --tile-to-ptx --chip=sm_80 --manifest=%t.json -o %t.ptx
 // RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t.json

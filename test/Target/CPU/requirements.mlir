@@ -2,6 +2,17 @@
 // themselves, and launchers check them. With too few rows of stats, sequences
 // of a packed batch would overwrite one another. With other batches, kernels
 // would access memory out of bounds.
+// DEFINE: %{heads} = 20x2x64:f16
+// DEFINE: %{kv} = 20x1x64:f16
+// DEFINE: %{lse} = 2x20:f32
+// DEFINE: %{cu} = zeros:4:i32
+// DEFINE: %{stats} = 2x2x404:f32
+// DEFINE: %{acc} = 20x2x64:f32
+// DEFINE: %{do} = 20x2x64:f16
+// DEFINE: %{chip} = sm_80
+// DEFINE: %{run} = tile-run %s --chip=%{chip} --arg=random:%{heads}:1 --arg=random:%{kv}:2 --arg=random:20x1x64:f16:3 \
+// DEFINE:   --arg=random:20x2x64:f16:4 --arg=random:%{do}:5 --arg=zeros:%{lse} --arg=nan:20x2x64:f16 --arg=nan:20x1x64:f16 \
+// DEFINE:   --arg=nan:20x1x64:f16 --arg=nan:%{stats} --arg=nan:%{acc} --arg=zeros:4:i32 --arg=%{cu} --arg=9 --arg=9 --arg=0.125
 
 // RUN: %{run}
 // REDEFINE: %{stats} = 2x2x403:f32
