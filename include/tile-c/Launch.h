@@ -7,7 +7,8 @@
 //
 //   char message[TILE_LAUNCH_MESSAGE];
 //   int64_t grid[3];
-//   if (tileCheckLaunch(manifest, "attention", arguments, 5, grid, message))
+//   if (tileCheckLaunch(manifest, "attention", arguments, 5, 132, grid,
+//                       message))
 //     ... // the message says why
 //
 // The library needs LLVM, which parses the JSON, but neither CUDA nor HIP.
@@ -46,13 +47,15 @@ typedef struct {
 /// Checks the arguments of `kernel` against `manifest`, which is JSON text.
 /// There is one argument for each parameter except tensor maps. Checked are
 /// types, extents, strides, alignment, and the relations between extents. Sets
-/// `grid` to the number of blocks and returns 0. Returns -1 if an argument does
+/// `grid` to the number of blocks, which may depend on the number of
+/// `multiprocessors` of the GPU, and returns 0. Where that number is 0, it is
+/// that of the largest part of the chip. Returns -1 if an argument does
 /// not fit, if there is no such kernel or if the manifest is malformed; writes
 /// the reason to `message`, which has room for TILE_LAUNCH_MESSAGE bytes or is
 /// null.
 int tileCheckLaunch(const char *manifest, const char *kernel,
                     const TileLaunchArgument *arguments, size_t count,
-                    int64_t grid[3], char *message);
+                    int64_t multiprocessors, int64_t grid[3], char *message);
 
 #ifdef __cplusplus
 }

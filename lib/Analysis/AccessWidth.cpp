@@ -68,11 +68,21 @@ static bool isKnownNonNegative(Value index, unsigned depth) {
   };
   // Extents and block ids are below 2^31 times the size of a tile, so sums and
   // products of a few of them do not wrap around in 64 bits.
-  if (isa<ProgramIdOp, DimOp, mlir::gpu::BlockIdOp>(op))
+  auto isSmall = [](Operation *source) {
+    return isa_and_nonnull<ProgramIdOp, NumProgramsOp, DimOp,
+                           mlir::gpu::BlockIdOp, mlir::gpu::GridDimOp>(source);
+  };
+  if (isSmall(op))
     return true;
-  if (isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp,
-          arith::MinSIOp>(op))
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::MinSIOp>(op))
     return operand(0) && operand(1);
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return operand(0);
+  // A narrowing cast may make a large number negative.
+  if (isa<arith::IndexCastOp>(op))
+    return op->getResult(0).getType().isIndex()
+               ? operand(0)
+               : isSmall(op->getOperand(0).getDefiningOp());
   if (isa<arith::MaxSIOp>(op))
     return operand(0) || operand(1);
   if (isa<arith::SelectOp>(op))
@@ -81,7 +91,7 @@ static bool isKnownNonNegative(Value index, unsigned depth) {
 }
 
 bool tile::isKnownNonNegative(Value index) {
-  return ::isKnownNonNegative(index, /*depth=*/8);
+  return ::isKnownNonNegative(index, /*depth=*/12);
 }
 
 bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,

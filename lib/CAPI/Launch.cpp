@@ -29,7 +29,7 @@ static Argument convert(const TileLaunchArgument &argument) {
 
 int tileCheckLaunch(const char *manifest, const char *kernel,
                     const TileLaunchArgument *arguments, size_t count,
-                    int64_t grid[3], char *message) {
+                    int64_t multiprocessors, int64_t grid[3], char *message) {
   auto failWith = [&](llvm::Error error) {
     return fail(message, llvm::toString(std::move(error)));
   };
@@ -46,6 +46,11 @@ int tileCheckLaunch(const char *manifest, const char *kernel,
   if (spec == kernels->end())
     return fail(message,
                 "the manifest has no kernel '" + std::string(kernel) + "'");
+  if (multiprocessors < 0)
+    return fail(message, "a GPU of " + std::to_string(multiprocessors) +
+                             " multiprocessors");
+  if (multiprocessors != 0)
+    spec->multiprocessors = multiprocessors;
   std::vector<Argument> values;
   for (size_t i = 0; i < count; ++i)
     values.push_back(convert(arguments[i]));

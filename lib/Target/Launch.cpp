@@ -145,6 +145,9 @@ tile::launch::parseManifest(const json::Value &manifest) {
     if (!block || block->size() != 3 || !grid || grid->size() != 3 || !params)
       return malformed();
     KernelSpec kernel;
+    kernel.multiprocessors = root->getInteger("multiprocessors").value_or(1);
+    if (kernel.multiprocessors < 1)
+      return malformed();
     kernel.name = object->getString("name").value_or("").str();
     kernel.sharedBytes = object->getInteger("shared_bytes").value_or(0);
     kernel.grid = *grid;
@@ -250,8 +253,9 @@ static llvm::Error checkScalar(const Parameter &parameter,
   return llvm::Error::success();
 }
 
-/// Returns the value of an expression of a manifest.
+/// Returns the value of an expression of a kernel's manifest.
 static llvm::Expected<int64_t> evaluate(const json::Value &expression,
+                                        const KernelSpec &kernel,
                                         llvm::ArrayRef<Argument> arguments) {
   if (std::optional<int64_t> integer = expression.getAsInteger())
     return *integer;
@@ -259,10 +263,12 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
     return createStringError("an expression of the manifest is malformed");
   };
   const json::Array *array = expression.getAsArray();
-  if (!array || array->size() < 2)
+  if (!array || array->empty())
     return malformed();
   std::optional<llvm::StringRef> op = (*array)[0].getAsString();
-  if (!op)
+  if (op == "multiprocessors" && array->size() == 1)
+    return kernel.multiprocessors;
+  if (!op || array->size() < 2)
     return malformed();
   if (*op == "dim" || *op == "arg") {
     std::optional<int64_t> index = (*array)[1].getAsInteger();
@@ -283,21 +289,26 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
   }
   if (array->size() != 3)
     return malformed();
-  llvm::Expected<int64_t> a = evaluate((*array)[1], arguments);
+  llvm::Expected<int64_t> a = evaluate((*array)[1], kernel, arguments);
   if (!a)
     return a.takeError();
-  llvm::Expected<int64_t> b = evaluate((*array)[2], arguments);
+  llvm::Expected<int64_t> b = evaluate((*array)[2], kernel, arguments);
   if (!b)
     return b.takeError();
   bool divides = *op == "floordiv" || *op == "ceildiv" || *op == "mod";
   if (divides && *b <= 0)
     return createStringError(
         formatv("an expression of the manifest divides by {0}", *b));
+  int64_t sum = 0, difference = 0, product = 0;
+  if ((*op == "add" && llvm::AddOverflow(*a, *b, sum)) ||
+      (*op == "sub" && llvm::SubOverflow(*a, *b, difference)) ||
+      (*op == "mul" && llvm::MulOverflow(*a, *b, product)))
+    return createStringError("an expression of the manifest exceeds 64 bits");
   auto result =
       llvm::StringSwitch<std::optional<int64_t>>(*op)
-          .Case("add", *a + *b)
-          .Case("sub", *a - *b)
-          .Case("mul", *a * *b)
+          .Case("add", sum)
+          .Case("sub", difference)
+          .Case("mul", product)
           .Case("min", std::min(*a, *b))
           .Case("max", std::max(*a, *b))
           .Case("floordiv", divides ? llvm::divideFloorSigned(*a, *b) : 0)
@@ -312,11 +323,11 @@ static llvm::Expected<int64_t> evaluate(const json::Value &expression,
 /// A permuted buffer occupies more storage than it has elements if an extent is
 /// not a multiple of a block.
 static llvm::Error checkStorage(const json::Value &expression,
-                                const Tensor &tensor,
+                                const KernelSpec &kernel, const Tensor &tensor,
                                 llvm::ArrayRef<Argument> arguments) {
   if (expression.getAsNull() || llvm::is_contained(tensor.shape, 0))
     return llvm::Error::success();
-  llvm::Expected<int64_t> needed = evaluate(expression, arguments);
+  llvm::Expected<int64_t> needed = evaluate(expression, kernel, arguments);
   if (!needed)
     return needed.takeError();
   int64_t span = 1;
@@ -330,10 +341,12 @@ static llvm::Error checkStorage(const json::Value &expression,
 }
 
 static llvm::Error checkRequirement(const Requirement &requirement,
+                                    const KernelSpec &kernel,
                                     llvm::ArrayRef<Argument> arguments) {
   const auto &tensor = std::get<Tensor>(arguments[requirement.argument]);
   int64_t extent = tensor.shape[requirement.dim];
-  llvm::Expected<int64_t> value = evaluate(requirement.value, arguments);
+  llvm::Expected<int64_t> value =
+      evaluate(requirement.value, kernel, arguments);
   if (!value)
     return value.takeError();
   bool holds = false;
@@ -387,13 +400,14 @@ llvm::Error tile::launch::checkArguments(const KernelSpec &kernel,
       return error;
   // Conditions that depend on several arguments.
   for (const Requirement &requirement : kernel.requirements)
-    if (llvm::Error error = name(requirement.argument,
-                                 checkRequirement(requirement, arguments)))
+    if (llvm::Error error =
+            name(requirement.argument,
+                 checkRequirement(requirement, kernel, arguments)))
       return error;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (const auto *tensor = std::get_if<Tensor>(&arguments[i]))
-      if (llvm::Error error =
-              name(i, checkStorage(kernel.storage[i], *tensor, arguments)))
+      if (llvm::Error error = name(
+              i, checkStorage(kernel.storage[i], kernel, *tensor, arguments)))
         return error;
   return llvm::Error::success();
 }
@@ -402,13 +416,17 @@ llvm::Expected<std::array<int64_t, 3>>
 tile::launch::evaluateGrid(const KernelSpec &kernel,
                            llvm::ArrayRef<Argument> arguments) {
   std::array<int64_t, 3> grid{};
-  for (auto [extent, expression] : llvm::zip_equal(grid, kernel.grid)) {
-    llvm::Expected<int64_t> value = evaluate(expression, arguments);
+  constexpr int64_t kLimits[] = {std::numeric_limits<int32_t>::max(), 65535,
+                                 65535};
+  for (auto [axis, extent, expression, limit] :
+       llvm::zip_equal(llvm::StringRef("xyz"), grid, kernel.grid, kLimits)) {
+    llvm::Expected<int64_t> value = evaluate(expression, kernel, arguments);
     if (!value)
       return value.takeError();
-    if (*value < 0 || *value > std::numeric_limits<int32_t>::max())
+    if (*value < 0 || *value > limit)
       return createStringError(
-          formatv("{0}: a grid extent is {1}", kernel.name, *value));
+          formatv("{0}: grid extent {1} is {2}, must be between 0 and {3}",
+                  kernel.name, axis, *value, limit));
     extent = *value;
   }
   return grid;

@@ -105,6 +105,7 @@ FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
     return json::Value(nullptr);
   return json::Value(json::Object{{"version", 1},
                                   {"chip", chip.name},
+                                  {"multiprocessors", chip.processors},
                                   {"kind", kindName(kind)},
                                   {"kernels", std::move(kernels)}});
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import manifest as _manifest
 from . import tensors
@@ -63,12 +63,15 @@ class CheckedArguments(NamedTuple):
 
 
 def check_layouts(
-    spec: _manifest.Kernel, arguments: Sequence[Union[Layout, int, float]]
+    spec: _manifest.Kernel,
+    arguments: Sequence[Union[Layout, int, float]],
+    multiprocessors: Callable[[Optional[int]], int],
 ) -> CheckedArguments:
     """Checks the layouts of all buffers and the integers that sizes depend on.
 
     `arguments` has one entry for each parameter: a layout, or the number of a
-    scalar. Raises ArgumentError that names the argument.
+    scalar. `multiprocessors` returns the number of a device. Raises
+    ArgumentError that names the argument.
     """
     layouts = {i: a for i, a in enumerate(arguments) if isinstance(a, Layout)}
     scalars = {i: a for i, a in enumerate(arguments) if not isinstance(a, Layout)}
@@ -93,13 +96,15 @@ def check_layouts(
                 f"{label(spec, position)}is on device {layout.device}, but"
                 f" {label(spec, first)[:-2]} is on device {layouts[first].device}"
             )
+    device = None if first is None else layouts[first].device
+    processors = multiprocessors(device)
     for requirement in spec.requires:
-        wrong = requirement.check(shapes, scalars)
+        wrong = requirement.check(shapes, scalars, processors)
         if wrong is not None:
             raise ArgumentError(label(spec, requirement.argument) + wrong)
-    _check_storage(spec, layouts, shapes, scalars)
+    _check_storage(spec, layouts, shapes, scalars, processors)
     grid = tuple(
-        _grid_extent(spec, axis, expression, shapes, scalars)
+        _grid_extent(spec, axis, expression, shapes, scalars, processors)
         for axis, expression in enumerate(spec.grid)
     )
     maps = []
@@ -108,7 +113,6 @@ def check_layouts(
             maps.append(_map_arguments(tensor_map, layouts[tensor_map.argument]))
         except ArgumentError as error:
             raise ArgumentError(label(spec, tensor_map.argument) + str(error)) from None
-    device = None if first is None else layouts[first].device
     return CheckedArguments(grid, tuple(numbers), device, tuple(maps))
 
 
@@ -185,13 +189,14 @@ def _check_storage(
     layouts: Mapping[int, Layout],
     shapes: Mapping[int, Tuple[int, ...]],
     scalars: Mapping[int, Any],
+    processors: int,
 ) -> None:
     """A buffer with permuted elements stores whole blocks of them."""
     for position, layout in layouts.items():
         storage = spec.params[position].storage
         if storage is None or 0 in layout.shape:
             continue
-        needed = _manifest.evaluate(storage, shapes, scalars)
+        needed = _manifest.evaluate(storage, shapes, scalars, processors)
         span = 1 + sum(
             (extent - 1) * stride
             for extent, stride in zip(layout.shape, layout.strides)
@@ -203,8 +208,8 @@ def _check_storage(
             )
 
 
-def _grid_extent(spec, axis, expression, shapes, scalars) -> int:
-    extent = _manifest.evaluate(expression, shapes, scalars)
+def _grid_extent(spec, axis, expression, shapes, scalars, processors) -> int:
+    extent = _manifest.evaluate(expression, shapes, scalars, processors)
     if not 0 <= extent <= _GRID_LIMITS[axis]:
         raise ArgumentError(
             f"{spec.name}: grid extent {'xyz'[axis]} is {extent}, must be"

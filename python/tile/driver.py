@@ -18,6 +18,7 @@ _JIT_ERROR_LOG_BUFFER = 5
 _JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 _FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
 _DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
@@ -196,6 +197,10 @@ class Driver:
             self._attribute(_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
             self._attribute(_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
         )
+
+    def multiprocessors(self, device: int) -> int:
+        """The number of multiprocessors of a device."""
+        return self._attribute(_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device)
 
     def pointer_device(self, pointer: int) -> Optional[int]:
         """Returns the device that owns an address, None if CUDA does not know it."""

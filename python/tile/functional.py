@@ -336,8 +336,7 @@ def _check(
     if not isinstance(causal, (bool, int)):
         raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
     return Signature(
-        bool(causal),
-        *_window(window),
+        *_mask(causal, window),
         softcap is not None,
         max_q,
         max_k,
@@ -372,10 +371,13 @@ def _length(name: str, value: Any, default: int) -> int:
     return value
 
 
-def _window(window: Any) -> Tuple[int, int]:
-    """Returns the sides of a window, -1 for none."""
+def _mask(causal: Any, window: Any) -> Tuple[bool, int, int]:
+    """Returns whether the mask is causal, and the sides of a window, -1 for none.
+
+    A causal mask bounds the right side by 0, as a window may do, too.
+    """
     if window is None:
-        return -1, -1
+        return bool(causal), -1, -1
     if (
         not isinstance(window, (tuple, list))
         or len(window) != 2
@@ -385,5 +387,7 @@ def _window(window: Any) -> Tuple[int, int]:
             f"window must be a pair of ints (left, right), -1 for no bound; got"
             f" {window!r}"
         )
-    left, right = window
-    return max(left, -1), max(right, -1)
+    left, right = (max(side, -1) for side in window)
+    if causal or right == 0:
+        return True, left, -1
+    return False, left, right

@@ -239,6 +239,12 @@ class Module:
                 finally:
                     driver.pop_context()
 
+    def multiprocessors(self, device: Optional[int]) -> int:
+        """Returns the number of a device, or of the chip without a device."""
+        if device is None:
+            return self.manifest.multiprocessors
+        return (self._driver or self._get_driver()).multiprocessors(device)
+
     def enter(self, device: Optional[int]) -> Tuple[_driver.Driver, int, bool]:
         """Makes a context of the device current.
 

@@ -148,7 +148,11 @@ class PreparedLaunch:
         self.device: Optional[int] = None
         follows = False
         for spec in specs:
-            checked = check_layouts(spec, [arguments[p.name] for p in spec.params])
+            checked = check_layouts(
+                spec,
+                [arguments[param.name] for param in spec.params],
+                module.multiprocessors,
+            )
             if self.device is None:
                 self.device = checked.device
             elif checked.device not in (None, self.device):

@@ -21,7 +21,7 @@ SCALAR_TYPES = ("f32", "i32", "i64", "index")
 #: Tensor maps have at most five dimensions; ragged ones need two of them.
 MAX_RAGGED_RANK = 3
 
-#: An integer, ("dim", p, d), ("arg", p) or (operator, a, b).
+#: An integer, ("dim", p, d), ("arg", p), ("multiprocessors",) or (operator, a, b).
 Expression = Union[int, Tuple[Any, ...]]
 
 _OPERATORS: Dict[str, Callable[[int, int], int]] = {
@@ -111,11 +111,14 @@ class Requirement:
     reason: str
 
     def check(
-        self, shapes: Mapping[int, Tuple[int, ...]], scalars: Mapping[int, int]
+        self,
+        shapes: Mapping[int, Tuple[int, ...]],
+        scalars: Mapping[int, int],
+        multiprocessors: int,
     ) -> Optional[str]:
         """Returns why these arguments fail (see `evaluate`); None if they fit."""
         extent = shapes[self.argument][self.dim]
-        value = evaluate(self.value, shapes, scalars)
+        value = evaluate(self.value, shapes, scalars, multiprocessors)
         holds, words = _RELATIONS[self.relation]
         if holds(extent, value):
             return None
@@ -152,10 +155,14 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The facts that a launcher needs about an artifact."""
+    """The facts that a launcher needs about an artifact.
+
+    `multiprocessors` is the number of the largest part of the chip.
+    """
 
     chip: str
     kind: str
+    multiprocessors: int
     kernels: Tuple[Kernel, ...]
 
 
@@ -185,6 +192,9 @@ def parse(source: Union[str, bytes, Mapping[str, Any]]) -> Manifest:
     return Manifest(
         chip=_string(_field(root, "chip", "manifest"), "chip"),
         kind=_string(_field(root, "kind", "manifest"), "kind"),
+        multiprocessors=_integer(
+            root.get("multiprocessors", 1), "multiprocessors", minimum=1
+        ),
         kernels=parsed,
     )
 
@@ -193,11 +203,13 @@ def evaluate(
     expression: Expression,
     shapes: Mapping[int, Tuple[int, ...]],
     scalars: Mapping[int, int],
+    multiprocessors: int,
 ) -> int:
     """Evaluates an expression of a parsed kernel.
 
-    `shapes` and `scalars` are keyed by parameter position. Raises
-    ArgumentError on a division by zero, which only arguments can cause.
+    `shapes` and `scalars` are keyed by parameter position; `multiprocessors` is
+    the number of the GPU. Raises ArgumentError on a division by zero, which only
+    arguments can cause.
     """
     if isinstance(expression, int):
         return expression
@@ -206,8 +218,10 @@ def evaluate(
         return shapes[expression[1]][expression[2]]
     if kind == "arg":
         return scalars[expression[1]]
-    left = evaluate(expression[1], shapes, scalars)
-    right = evaluate(expression[2], shapes, scalars)
+    if kind == "multiprocessors":
+        return multiprocessors
+    left = evaluate(expression[1], shapes, scalars, multiprocessors)
+    right = evaluate(expression[2], shapes, scalars, multiprocessors)
     if right == 0 and kind in ("floordiv", "ceildiv", "mod"):
         raise ArgumentError(f"an expression of the manifest divides {left} by zero")
     return _OPERATORS[kind](left, right)
@@ -387,6 +401,8 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
                 f"{path}: parameter {position} is not an integer scalar"
             )
         return ("arg", position)
+    if items == ["multiprocessors"]:
+        return ("multiprocessors",)
     if isinstance(kind, str) and kind in _OPERATORS and len(items) == 3:
         return (
             kind,
@@ -397,7 +413,7 @@ def _expression(value: Any, params: tuple, path: str) -> Expression:
 
 
 def _collect_scalars(expression: Expression, found: set) -> None:
-    if isinstance(expression, int) or expression[0] == "dim":
+    if isinstance(expression, int) or expression[0] in ("dim", "multiprocessors"):
         return
     if expression[0] == "arg":
         found.add(expression[1])

@@ -37,10 +37,11 @@ _CPU_PROCESSORS = 132
 #: The arguments of forward and backward kernels, in the order of a launch.
 _FORWARD = (
     "q", "k", "v", "o", "lse", "sink", "cu_q", "cu_k", "max_q", "scale", "softcap",
+    "left", "right",
 )  # fmt: skip
 _BACKWARD = (
     "q", "k", "v", "o", "do", "lse", "dq", "dk", "dv", "sink", "dsink", "cu_q",
-    "cu_k", "max_q", "max_k", "scale", "softcap",
+    "cu_k", "max_q", "max_k", "scale", "softcap", "left", "right",
 )  # fmt: skip
 
 #: Alignment of buffers that share an allocation.
@@ -86,15 +87,12 @@ class Forward:
         if self.copies:
             return
         packed = cu_q is not None
-        window = None
-        if signature.left >= 0 or signature.right >= 0:
-            window = (signature.left, signature.right)
         self.variant = Variant(
             q.shape[-1],
             v.shape[-1],
             TYPES[q.dtype],
             signature.causal,
-            window,
+            signature.left >= 0 or signature.right >= 0,
             True,
             "" if sink is None else SINK_TYPES[sink.dtype],
             packed,
@@ -125,6 +123,8 @@ class Forward:
                 "lse": _dense("f32", self._lse_shape, self._index),
                 "scale": 0,
                 "softcap": 0,
+                "left": 0,
+                "right": 0,
             }
             self._launch = _kernels(self.variant, self._device).prepare(
                 _FORWARD, layouts
@@ -148,6 +148,8 @@ class Forward:
                     self.signature.max_q,
                     scale,
                     softcap,
+                    self.signature.left,
+                    self.signature.right,
                 ),
                 _stream(self._index) if self._on_cuda else 0,
             )
@@ -206,7 +208,7 @@ class _Backward:
             step = _SCRATCH_ALIGNMENT
             size += -(-prod(buffer.shape) * 4 // step) * step
         self._scratch_elements = size // 4
-        layouts.update(forward._scalars, scale=0, softcap=0)
+        layouts.update(forward._scalars, scale=0, softcap=0, left=0, right=0)
         self._launch = kernels.prepare(_BACKWARD + tuple(scratch), layouts).launch
 
     def run(self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap):
@@ -241,6 +243,8 @@ class _Backward:
                 forward.signature.max_k,
                 scale,
                 softcap,
+                forward.signature.left,
+                forward.signature.right,
                 *[base + offset for offset in self._offsets],
             ),
             _stream(forward._index) if forward._on_cuda else 0,

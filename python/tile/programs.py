@@ -80,19 +80,20 @@ class Variant:
 
     Lengths, numbers of heads and strides stay dynamic.
 
-    `d` is the extent of q and k, `dv` of v and o. Key j is visible to query i
-    iff i + Sk - Sq - left <= j <= i + Sk - Sq + right, with `window` (left,
-    right), -1 for no bound; `causal` bounds right by 0. `sink` is the element
-    type of the sinks, if there are any. With `packed` the sequences of a batch
-    follow each other, with bounds in two buffers of i32. With `softcap` the
-    scores pass through cap * tanh(s / cap).
+    `d` is the extent of q and k, `dv` of v and o. With `window`, key j is visible
+    to query i iff i + Sk - Sq - left <= j <= i + Sk - Sq + right, where `left` and
+    `right` are arguments of the launch and a negative number leaves that side
+    open; `causal` bounds right by 0. `sink` is the element type of the sinks, if
+    there are any. With `packed` the sequences of a batch follow each other, with
+    bounds in two buffers of i32. With `softcap` the scores pass through
+    cap * tanh(s / cap).
     """
 
     d: int
     dv: int
     dtype: str
     causal: bool = False
-    window: Optional[Tuple[int, int]] = None
+    window: bool = False
     lse: bool = True
     sink: str = ""
     packed: bool = False
@@ -102,8 +103,8 @@ class Variant:
     def mask(self) -> str:
         """Returns a short name of the mask."""
         parts = ["causal"] if self.causal else []
-        if self.window is not None:
-            parts.append("w{}_{}".format(*self.window))
+        if self.window:
+            parts.append("window")
         return "-".join(parts) or "full"
 
     @property
@@ -208,13 +209,13 @@ class _Program:
         text = f" scale {self.scalar('f32', 'scale')}"
         if self.variant.softcap:
             text += f" softcap {self.scalar('f32', 'softcap')}"
+        if self.variant.window:
+            left, right = (self.scalar("i32", name) for name in ("left", "right"))
+            text += f" window {left}, {right}"
         return text
 
     def text(self, operation: str) -> str:
-        attributes = ["causal"] if self.variant.causal else []
-        if self.variant.window is not None:
-            attributes.append("window = array<i64: {}, {}>".format(*self.variant.window))
-        dictionary = f" {{{', '.join(attributes)}}}" if attributes else ""
+        dictionary = " {causal}" if self.variant.causal else ""
         aliases = "".join(
             f"!{alias} = {type}\n"
             for alias, type in self.aliases.items()
@@ -234,7 +235,7 @@ def attention_ir(
     dv: Optional[int] = None,
     dtype: str = "bf16",
     causal: bool = False,
-    window: Optional[Tuple[int, int]] = None,
+    window: bool = False,
     lse: bool = True,
     name: str = "attention",
     *,
@@ -247,7 +248,8 @@ def attention_ir(
     The kernel `name` takes q, k, v and o of logical shape [B, S, H, D] (packed:
     [T, H, D]), then with `lse` the logarithms of the row sums, [B, H, S]
     (packed: [H, T]) in f32, then, as the variant has them, sink [H], cu_q and
-    cu_k [B + 1] in i32 and max_q, then the scale of the scores and softcap.
+    cu_k [B + 1] in i32 and max_q, then the scale of the scores, softcap, and left
+    and right.
     Query heads are a multiple of key heads; `dv` is `d` by default. The options
     are those of Variant.
     """
@@ -273,8 +275,9 @@ def attention_backward_ir(
     The kernels, which all begin with `name`, take q, k, v, o, do, lse, dq, dk,
     dv and stats; with dq "atomic" dq_acc, and unless kv is "loop" dk_acc and
     dv_acc. These and stats are scratch memory in f32, for which `Module.scratch`
-    says the shapes. Then they take, as the variant has them, sink and dsink [H], cu_q, cu_k, max_q and max_k, then scale
-    and softcap. See tile.attention_backward for the shapes.
+    says the shapes. Then they take, as the variant has them, sink and dsink [H],
+    cu_q, cu_k, max_q and max_k, then scale, softcap, and left and right. See
+    tile.attention_backward for the shapes.
     """
     if dq not in DQ_SUMS:
         raise ValueError(f"dq is {dq!r}, must be one of {DQ_SUMS}")

@@ -44,6 +44,7 @@ class _Solver:
     def __init__(self, manifest, shapes, scalars):
         self.shapes = {name: list(shape) for name, shape in shapes.items()}
         self.scalars = scalars
+        self.multiprocessors = manifest.multiprocessors
         self.buffers: Dict[str, Buffer] = {}
         self.owners: Dict[str, Kernel] = {}
         self.bounds: Dict[_Place, List[Tuple[Kernel, Requirement]]] = {}
@@ -134,4 +135,4 @@ class _Solver:
                 shapes[position] = self.shapes[param.name]
             elif param.name in self.scalars:
                 scalars[position] = self.scalars[param.name]
-        return evaluate(expression, shapes, scalars)
+        return evaluate(expression, shapes, scalars, self.multiprocessors)

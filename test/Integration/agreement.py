@@ -43,15 +43,18 @@ def kernels() -> List[Tuple[int, Case]]:
     Cases with equal forward variants have equal inputs.
     """
     seeds: Dict = {}
+    windows: Dict = {}
     rows = []
     for case in all_cases():
         seed = seeds.setdefault(case.variant, len(seeds))
+        window = windows.setdefault(case.variant, case.window)
         small = Case(
             case.variant,
             2,
             1,
             PACKED_LENGTHS if case.variant.packed else LENGTHS,
             ORDERS[seed % 2],
+            window=window,
         )
         for row in (small, replace(small, backward=case.backward)):
             if (seed, row) not in rows:
@@ -118,7 +121,7 @@ def run_on_executor(folder: Path, chip: str, seed: int, case: Case) -> str:
         return array
 
     arguments = {name: drawn(name) for name in ("q", "k", "v")}
-    arguments["scale"] = variant.d**-0.5
+    arguments.update(case.sides, scale=variant.d**-0.5)
     if variant.sink:
         sink = rng.standard_normal((case.heads,), np.float32)
         arguments["sink"] = sink if variant.sink == "f32" else encode(sink, variant.sink)

@@ -71,6 +71,12 @@ class Case:
     lengths: Tuple[Tuple[int, int], ...]
     order: str
     backward: Optional[BackwardVariant] = None
+    window: Optional[Tuple[int, int]] = None
+
+    @property
+    def sides(self) -> Dict[str, int]:
+        """The arguments of the window, if the variant has one."""
+        return dict(zip(("left", "right"), self.window)) if self.variant.window else {}
 
     @property
     def batch(self) -> int:
@@ -93,6 +99,8 @@ class Case:
             size = "_".join(f"{sq}x{sk}" for sq, sk in self.lengths)
         else:
             size = "{}x{}".format(*self.lengths[0])
+        if self.variant.window:
+            name += " W{}_{}".format(*self.window)
         return (
             f"{name} B{self.batch} H{self.heads}/{self.kv_heads} S{size} {self.order}"
         )
@@ -159,14 +167,16 @@ def feature_cases() -> List[Case]:
     ):
         (d, dv), dtype = model
         sink, softcap = feature
-        variant = Variant(d, dv, dtype, *mask, True, sink, packed, softcap)
+        variant = Variant(
+            d, dv, dtype, mask[0], bool(mask[1]), True, sink, packed, softcap
+        )
         # One way of summing per mask, feature and type keeps compilations few.
         dq, kv = SUMS[
             (MASKS.index(mask) + FEATURES.index(feature) + DTYPES.index(dtype))
             % len(SUMS)
         ]
         backward = BackwardVariant(variant, dq, kv)
-        cases.append(Case(variant, *heads, lens, order, backward))
+        cases.append(Case(variant, *heads, lens, order, backward, mask[1]))
     return cases
 
 
@@ -189,9 +199,11 @@ def small_cases() -> List[Case]:
         _case(FULL_MODEL, MASKS[1], (2, 1), (113, 203), "bshd", lse=False)
     )
     for i, (d, dv) in enumerate(HEAD_SIZES):
-        variant = Variant(d, dv, DTYPES[i % 2], *MASKS[i % len(MASKS)], packed=True)
+        causal, window = MASKS[i % len(MASKS)]
+        variant = Variant(d, dv, DTYPES[i % 2], causal, bool(window), packed=True)
         heads = SMALL_HEADS[i % len(SMALL_HEADS)]
-        cases.append(Case(variant, *heads, SMALL_PACKED, ORDERS[i % 2]))
+        case = Case(variant, *heads, SMALL_PACKED, ORDERS[i % 2], window=window)
+        cases.append(case)
     return cases
 
 
@@ -241,6 +253,7 @@ def pairwise(factors: List[list]) -> List[tuple]:
 
 def _case(model, mask, heads, size, order, lse=True) -> Case:
     (d, dv), dtype = model
-    variant = Variant(d, dv, dtype, mask[0], mask[1], lse)
+    causal, window = mask
+    variant = Variant(d, dv, dtype, causal, bool(window), lse)
     lengths = (size,) * (1 if size == LARGE else 2)
-    return Case(variant, heads[0], heads[1], lengths, order)
+    return Case(variant, heads[0], heads[1], lengths, order, window=window)

@@ -120,7 +120,7 @@ class Run:
         self.sink = None
         if self.variant.sink:
             self.sink = self._draw((case.heads,)).to(DTYPES[self.variant.sink])
-        self.scalars = {"scale": self.scale}
+        self.scalars = {"scale": self.scale, **case.sides}
         if self.variant.packed:
             self.scalars["cu_q"] = self.inputs["q"].bounds()
             self.scalars["cu_k"] = self.inputs["k"].bounds()
@@ -230,7 +230,7 @@ class Run:
         return {
             "scale": self.scale,
             "causal": self.variant.causal,
-            "window": self.variant.window,
+            "window": self.case.window,
             "sink": self.sink,
             "softcap": self.softcap,
         }

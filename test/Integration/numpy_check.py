@@ -117,7 +117,7 @@ def attention(
 
 def visible(case: Case, sq: int, sk: int) -> np.ndarray:
     """Returns whether query i sees key j, [sq, sk]; aligned at the bottom right."""
-    left, right = case.variant.window or (-1, -1)
+    left, right = case.window or (-1, -1)
     if case.variant.causal:
         right = 0 if right < 0 else min(right, 0)
     distance = np.arange(sk)[None] - np.arange(sq)[:, None] - (sk - sq)
@@ -180,7 +180,7 @@ def run_case(case: Case, program: Program, seed: int) -> Outcome:
     if variant.packed:
         ends = np.cumsum([(0, 0), *case.lengths], axis=0, dtype=np.int32)
         arguments += [np.ascontiguousarray(side) for side in ends.T] + [GRID_ROWS]
-    program(*arguments, scale)
+    program(*arguments, scale, **case.sides)
 
     faults: List[str] = []
     for name, tensor in outputs.items():

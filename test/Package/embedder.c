@@ -56,11 +56,11 @@ int main(int argc, char **argv) {
   int64_t grid[3];
   // The kernel would write after the end of this shorter output tensor.
   arguments[3].shape = shorter;
-  if (tileCheckLaunch(text, "attention", arguments, 6, grid, message) == 0)
+  if (tileCheckLaunch(text, "attention", arguments, 6, 0, grid, message) == 0)
     return EXIT_FAILURE;
   printf("refused: %s\n", message);
   arguments[3].shape = shape;
-  if (tileCheckLaunch(text, "attention", arguments, 6, grid, message) != 0) {
+  if (tileCheckLaunch(text, "attention", arguments, 6, 0, grid, message) != 0) {
     fprintf(stderr, "%s\n", message);
     return EXIT_FAILURE;
   }

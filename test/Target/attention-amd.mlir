@@ -31,7 +31,7 @@
 !qk = !tile.buffer<?x?x?x192xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !vo = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
-func.func @attention(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %lse: !lse, %scale: f32) {
-  tile.attention %q, %k, %v, %o lse %lse scale %scale {window = array<i64: 64, 64>} : !qk, !qk, !vo, !vo, !lse
+func.func @attention(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %lse: !lse, %scale: f32, %left: i32, %right: i32) {
+  tile.attention %q, %k, %v, %o lse %lse scale %scale window %left, %right : !qk, !qk, !vo, !vo, !lse
   return
 }

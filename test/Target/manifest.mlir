@@ -37,6 +37,7 @@
 // CHECK:        "shared_bytes": 0
 // CHECK:        "name": "second",
 // CHECK:      "kind": "ptx",
+// CHECK-NEXT: "multiprocessors": {{[0-9]+}},
 // CHECK-NEXT: "version": 1
 
 module {

@@ -58,6 +58,7 @@ class FakeCuda:
         self.info_log = b""
         self.error_log = b""
         self.shared_limit = 232448
+        self.multiprocessors = 114
         self.tensor_maps = []
         # The numbers of encoded maps, by their addresses.
         self.places = {}
@@ -85,6 +86,7 @@ class FakeCuda:
 
     def cuDeviceGetAttribute(self, out, attribute, device):
         out._obj.value = {
+            16: self.multiprocessors,
             75: self.capability[0],
             76: self.capability[1],
             97: self.shared_limit,

@@ -38,16 +38,16 @@ class ProgramTest(unittest.TestCase):
 
     def test_all_parts(self):
         self.assertEqual(
-            without_names(attention_ir(192, 128, "f16", causal=True, window=(64, 0))),
+            without_names(attention_ir(192, 128, "f16", causal=True, window=True)),
             "!qk = !tile.buffer<?x?x?x192xf16,"
             " #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>\n"
             "!vo = !tile.buffer<?x?x?x128xf16,"
             " #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>\n"
             "!lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>\n"
             "func.func @attention(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %lse: !lse,"
-            " %scale: f32) {\n"
+            " %scale: f32, %left: i32, %right: i32) {\n"
             "  tile.attention %q, %k, %v, %o lse %lse scale %scale"
-            " {causal, window = array<i64: 64, 0>} : !qk, !qk, !vo, !vo, !lse\n"
+            " window %left, %right {causal} : !qk, !qk, !vo, !vo, !lse\n"
             "  return\n"
             "}\n",
         )
@@ -66,20 +66,20 @@ class ProgramTest(unittest.TestCase):
 
 class BackwardProgramTest(unittest.TestCase):
     def test_all_parts(self):
-        variant = Variant(192, 128, "f16", window=(3, 4), sink="bf16", packed=True)
+        variant = Variant(192, 128, "f16", window=True, sink="bf16", packed=True)
         text = without_names(attention_backward_ir(variant, "atomic", "separate"))
         self.assertIn(
             "func.func @backward(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %do: !vo,"
             " %lse: !lse, %dq: !qk, %dk: !qk, %dv: !vo, %stats: !stats,"
             " %dq_acc: !qk_acc, %dk_acc: !qk_acc, %dv_acc: !vo_acc, %sink: !sink,"
             " %dsink: !dsink, %cu_q: !cu, %cu_k: !cu, %max_q: index, %max_k: index,"
-            " %scale: f32) {",
+            " %scale: f32, %left: i32, %right: i32) {",
             text,
         )
         self.assertIn(
             "%lse to %dq, %dk, %dv using %stats dq_acc %dq_acc kv_acc separate"
             " %dk_acc, %dv_acc sink %sink, %dsink seqlens %cu_q, %cu_k max %max_q,"
-            " %max_k scale %scale {window = array<i64: 3, 4>} :",
+            " %max_k scale %scale window %left, %right :",
             text,
         )
 
@@ -143,16 +143,19 @@ class CasesTest(unittest.TestCase):
         self.assertEqual(len({v.name for v in variants}), len(variants))
 
     def test_every_variant_occurs(self):
-        found = {case.variant for case in self.cases}
+        found = {(case.variant, case.window) for case in self.cases}
         for (d, dv), dtype, (causal, window) in product(
             cases.HEAD_SIZES, cases.DTYPES, cases.MASKS
         ):
-            self.assertIn(Variant(d, dv, dtype, causal, window), found)
+            self.assertIn((Variant(d, dv, dtype, causal, bool(window)), window), found)
 
     def test_full_product_of_one_model(self):
-        variants = [Variant(128, 128, "bf16", *mask) for mask in cases.MASKS]
+        variants = [
+            (Variant(128, 128, "bf16", causal, bool(window)), window)
+            for causal, window in cases.MASKS
+        ]
         found = {
-            (c.variant, (c.heads, c.kv_heads), c.lengths[0], c.order)
+            ((c.variant, c.window), (c.heads, c.kv_heads), c.lengths[0], c.order)
             for c in self.cases
         }
         for row in product(variants, cases.HEADS, cases.SIZES, cases.ORDERS):
@@ -175,7 +178,7 @@ class CasesTest(unittest.TestCase):
             packed = {
                 c.variant.packed
                 for c in found
-                if (c.variant.causal, c.variant.window) == mask
+                if (c.variant.causal, c.window) == mask
             }
             self.assertEqual(packed, {False, True})
         lengths = {size for c in found if c.variant.packed for size in c.lengths}

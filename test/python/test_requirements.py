@@ -79,6 +79,13 @@ class GridTest(LauncherTest):
         module.launch(FakeTensor((0, 8), pointer=0), 1)
         self.assertEqual(self.cuda.launches, [])
 
+    def test_grid_follows_the_multiprocessors(self):
+        grid = [["min", ["arg", 1], ["multiprocessors"]], 1, 1]
+        module = self.module(manifest(self.PARAMS, grid))
+        for n in (5, 1000):
+            module.launch(FakeTensor((4, 8)), n)
+        self.assertEqual([launch.grid[0] for launch in self.cuda.launches], [5, 114])
+
     def test_limits(self):
         x = FakeTensor((20, 3), strides=(8, 1))
         self.assertRefused(

@@ -81,6 +81,9 @@ struct KernelSpec {
   /// needs; null where strides describe the storage.
   std::vector<llvm::json::Value> storage;
   std::vector<Requirement> requirements;
+  /// The multiprocessors of the GPU; by default, of the largest part of the
+  /// chip.
+  int64_t multiprocessors = 1;
 };
 
 /// Parses a manifest that this library has written.
@@ -92,7 +95,8 @@ parseManifest(const llvm::json::Value &manifest);
 llvm::Error checkArguments(const KernelSpec &kernel,
                            llvm::ArrayRef<Argument> arguments);
 
-/// Returns the grid for arguments that checkArguments() has accepted.
+/// Returns the grid for arguments that checkArguments() has accepted, within
+/// the limits of a launch.
 llvm::Expected<std::array<int64_t, 3>>
 evaluateGrid(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments);
 

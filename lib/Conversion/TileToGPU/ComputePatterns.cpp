@@ -334,6 +334,26 @@ struct ProgramIdPattern : OpConversionPattern<ProgramIdOp> {
   }
 };
 
+struct NumProgramsPattern : OpConversionPattern<NumProgramsOp> {
+  NumProgramsPattern(const TypeConverter &converter, MLIRContext *context,
+                     const Chip &chip)
+      : OpConversionPattern(converter, context), chip(chip) {}
+  LogicalResult
+  matchAndRewrite(NumProgramsOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (chip.vendor != Vendor::NVIDIA)
+      return op.emitOpError()
+             << "has no register on " << chip.name
+             << "; compute the extent of the grid from arguments";
+    rewriter.replaceOpWithNewOp<mlir::gpu::GridDimOp>(
+        op, static_cast<mlir::gpu::Dimension>(op.getAxis()));
+    return success();
+  }
+
+private:
+  const Chip &chip;
+};
+
 struct RecomputePattern : OpConversionPattern<RecomputeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -354,4 +374,5 @@ void tile::populateComputePatterns(const TypeConverter &converter,
                RecomputePattern, ReducePattern<ReduceInWarpsOp>,
                ReducePattern<ReduceOp>, SplatPattern, TransposePattern>(
       converter, patterns.getContext());
+  patterns.add<NumProgramsPattern>(converter, patterns.getContext(), chip);
 }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -35,6 +36,8 @@ static Attribute launchExpression(Value value) {
          builder.getI64IntegerAttr(
              cast<BlockArgument>(dim.getBuffer()).getArgNumber()),
          builder.getI64IntegerAttr(dim.getDim())});
+  if (isa<MultiprocessorsOp>(op))
+    return builder.getArrayAttr({builder.getStringAttr("multiprocessors")});
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return launchExpression(op->getOperand(0));
   StringRef name =
@@ -194,6 +197,32 @@ static FailureOr<ArrayAttr> extractRequirements(KernelOp kernel) {
   return builder.getArrayAttr(requirements);
 }
 
+/// Erases what only the grid and requirements were computed from. The kernel
+/// may not use the rest of what is known at launch only.
+static LogicalResult eraseLaunchNumbers(KernelOp kernel) {
+  SmallVector<Operation *> numbers;
+  kernel.walk([&](MultiprocessorsOp op) {
+    SmallVector<Operation *> worklist{op};
+    while (!worklist.empty()) {
+      Operation *number = worklist.pop_back_val();
+      numbers.push_back(number);
+      llvm::append_range(worklist, number->getUsers());
+    }
+  });
+  llvm::SmallPtrSet<Operation *, 8> erased;
+  for (Operation *number : llvm::reverse(numbers))
+    if (!erased.contains(number) && isOpTriviallyDead(number)) {
+      erased.insert(number);
+      number->erase();
+    }
+  for (Operation *number : numbers)
+    if (!erased.contains(number) && isa<MultiprocessorsOp>(number))
+      return number->emitOpError() << "is known at launch only: the grid and "
+                                      "requirements may depend on it, the code "
+                                      "of a kernel may not";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Outlining
 //===----------------------------------------------------------------------===//
@@ -284,6 +313,8 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   if (waits && chip.dependentLaunch)
     func->setAttr(TileDialect::kOverlapsPreviousAttr, builder.getUnitAttr());
   grid->erase();
+  if (failed(eraseLaunchNumbers(kernel)))
+    return failure();
 
   // Compute the arguments of the old body from the new ones.
   Block &entry = func.getBody().front();

@@ -106,3 +106,17 @@ tile.kernel @ids(%n: index) attributes {num_warps = 1 : i32} {
   %z = tile.program_id z
   gpu.printf "%d %d %d", %x, %y, %z : index, index, index
 }
+
+// The grid of a persistent kernel depends on the number of multiprocessors, which the code of the kernel does not know. It knows
+// the extent of the grid.
+// CHECK-LABEL: gpu.func @persistent
+// CHECK-SAME: tile.grid = [{{\[}}"min", ["dim", 0, 0], ["multiprocessors"]], 1, 1]
+// CHECK-NOT: tile.multiprocessors
+// CHECK: gpu.return
+tile.kernel @persistent(%q: !heads) {
+  %c1 = arith.constant 1 : index
+  %d0 = tile.dim %q[0] : !heads
+  %most = tile.multiprocessors
+  %launched = arith.minui %d0, %most : index
+  tile.grid %launched, %c1, %c1
+}

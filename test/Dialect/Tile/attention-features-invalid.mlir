@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -176,7 +176,7 @@ func.func @dsink(%q: !q, %rows: !rows, %stats: !stats, %sink: !sink, %scale: f32
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
 func.func @window(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
-  // expected-error@+1 {{'tile.attention_backward' op window must be two numbers, left and right}}
+  // expected-error@+1 {{'tile.attention_backward' op has no attribute 'window'}}
   tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
       scale %scale {window = array<i64: 3>}
       : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats

@@ -36,10 +36,10 @@ func.func @packed(%q: !pq, %lse: !prows, %sink: !sink, %cu: !cu, %max: index, %s
 }
 
 // CHECK-LABEL: @backward
-func.func @backward(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
-  // CHECK: tile.attention_backward {{.*}} to %{{.*}}, %{{.*}}, %{{.*}} using %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} {window = array<i64: 3, 4>} :
+func.func @backward(%q: !q, %rows: !rows, %stats: !stats, %scale: f32, %left: i32, %right: i32) {
+  // CHECK: tile.attention_backward {{.*}} to %{{.*}}, %{{.*}}, %{{.*}} using %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} window %{{[a-z0-9]*}}, %{{[a-z0-9]*}} :
   tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %q, %q using %stats
-      scale %scale {window = array<i64: 3, 4>}
+      scale %scale window %left, %right
       : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return
 }

@@ -296,22 +296,9 @@ func.func @lse_length(%q: !q, %k: !k, %v: !v, %o: !o, %lse: !lse, %scale: f32) {
 !v = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
-func.func @window_of_one(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op window must be two numbers, left and right}}
-  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 16>} : !q, !k, !v, !o
-  return
-}
-
-// -----
-
-!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!k = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!v = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-
-func.func @window_side(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op window side 1073741824 is too large}}
-  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 16, 1073741824>} : !q, !k, !v, !o
+func.func @window_attribute(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has no attribute 'window'}}
+  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 16, 0>} : !q, !k, !v, !o
   return
 }
 

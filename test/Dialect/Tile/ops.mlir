@@ -43,6 +43,8 @@ tile.kernel @arguments(%q: !head {tile.name = "q"}, %f: f32, %i: i32, %l: i64, %
   %y = tile.program_id y
   // CHECK-NEXT: tile.program_id z
   %z = tile.program_id z
+  // CHECK-NEXT: tile.num_programs x
+  %count = tile.num_programs x
   // CHECK-NEXT: tile.return
   tile.return
 }
@@ -193,8 +195,10 @@ tile.kernel @laid_out() {
 func.func @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %lse: !lse, %scale: f32) {
   // CHECK: tile.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} scale %{{.+}} : !tile.buffer<?x?x?x64xf16,
   tile.attention %q, %k, %v, %o scale %scale : !heads, !heads, !heads, !heads
-  // CHECK: tile.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} scale %{{.+}} {causal, window = array<i64: 16, -1>} :
-  tile.attention %q, %k, %v, %o scale %scale {causal, window = array<i64: 16, -1>}
+  // CHECK: tile.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} scale %{{.+}} window %{{.+}}, %{{.+}} {causal} :
+  %left = arith.constant 16 : i32
+  %open = arith.constant -1 : i32
+  tile.attention %q, %k, %v, %o scale %scale window %left, %open {causal}
       : !heads, !heads, !heads, !heads
   // CHECK: tile.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} lse %{{.+}} scale %{{.+}} :
   // CHECK-SAME: , !tile.buffer<?x?x?xf32, #strided{{[0-9]*}}, global>

@@ -19,14 +19,14 @@ def cases():
     Backward for those that fit.
     """
     for i, (d, dv) in enumerate(HEADS):
-        window = Variant(d, dv, ("bf16", "f16")[i % 2], window=(64, 64))
+        window = Variant(d, dv, ("bf16", "f16")[i % 2], window=True)
         full = Variant(d, dv, ("f16", "bf16")[i % 2], lse=i % 3 == 0)
         for chip in ("gfx1100", "gfx1201", "gfx942", "gfx950"):
             yield chip, window
         for chip in ("gfx1100", "gfx1201"):
             yield chip, full
     for d in (64, 96, 128):
-        forward = Variant(d, d, "bf16", window=(64, 64))
+        forward = Variant(d, d, "bf16", window=True)
         yield "gfx1100", BackwardVariant(forward, "kernel")
         for chip in ("gfx1100", "gfx1201", "gfx942", "gfx950"):
             yield chip, BackwardVariant(forward, "atomic")

@@ -20,7 +20,7 @@ HEADS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
 FEATURES = (
     {},
     {"causal": True},
-    {"window": (33, 17), "sink": "f32"},
+    {"window": True, "sink": "f32"},
     {"causal": True, "softcap": True, "lse": False},
 )
 

@@ -8,7 +8,16 @@
 namespace {
 
 const char *const kManifest = R"({
-  "version": 1, "chip": "sm_90a", "kind": "ptx", "kernels": [
+  "version": 1, "chip": "sm_90a", "multiprocessors": 132, "kind": "ptx",
+  "kernels": [
+    {"name": "persistent", "grid": [["min", ["arg", 0], ["multiprocessors"]], 1, 1],
+     "block": [32, 1, 1], "shared_bytes": 0,
+     "params": [{"kind": "scalar", "name": "n", "type": "index"}]},
+    {"name": "grid", "grid": [["arg", 0], ["arg", 1], ["mul", ["arg", 2], ["arg", 2]]],
+     "block": [32, 1, 1], "shared_bytes": 0,
+     "params": [{"kind": "scalar", "name": "x", "type": "index"},
+                {"kind": "scalar", "name": "y", "type": "index"},
+                {"kind": "scalar", "name": "z", "type": "index"}]},
     {"name": "zero", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
      "params": [{"kind": "scalar", "name": "n", "type": "i32"}]},
     {"name": "rows", "grid": [["ceildiv", ["dim", 0, 0], 64], ["arg", 3], 2],
@@ -49,15 +58,52 @@ struct Arguments {
 };
 
 /// Returns the error message, or the grid as text.
-std::string launch(const std::string &manifest, const Arguments &arguments,
-                   const char *kernel = "rows") {
+std::string launch(const std::string &manifest,
+                   const std::vector<TileLaunchArgument> &arguments,
+                   const char *kernel, int64_t multiprocessors = 0) {
   int64_t grid[3] = {-1, -1, -1};
   char message[TILE_LAUNCH_MESSAGE] = "";
-  if (tileCheckLaunch(manifest.c_str(), kernel, arguments.values.data(),
-                      arguments.values.size(), grid, message) != 0)
+  if (tileCheckLaunch(manifest.c_str(), kernel, arguments.data(),
+                      arguments.size(), multiprocessors, grid, message) != 0)
     return message;
   return std::to_string(grid[0]) + " " + std::to_string(grid[1]) + " " +
          std::to_string(grid[2]);
+}
+
+std::string launch(const std::string &manifest, const Arguments &arguments,
+                   const char *kernel = "rows") {
+  return launch(manifest, arguments.values, kernel);
+}
+
+/// Launches `kernel` with numbers.
+std::string launchNumbers(const char *kernel, std::vector<int64_t> numbers,
+                          int64_t multiprocessors = 0) {
+  std::vector<TileLaunchArgument> arguments;
+  for (int64_t number : numbers)
+    arguments.push_back({nullptr, 0, 0, nullptr, nullptr, 0, 0, number});
+  return launch(manifestWith("equal"), arguments, kernel, multiprocessors);
+}
+
+TEST(LaunchC, CountsMultiprocessors) {
+  EXPECT_EQ(launchNumbers("persistent", {1000}), "132 1 1");
+  EXPECT_EQ(launchNumbers("persistent", {1000}, 114), "114 1 1");
+  EXPECT_EQ(launchNumbers("persistent", {7}, 114), "7 1 1");
+  EXPECT_EQ(launchNumbers("persistent", {7}, -1),
+            "a GPU of -1 multiprocessors");
+}
+
+TEST(LaunchC, LimitsGrids) {
+  EXPECT_EQ(launchNumbers("grid", {0x7fffffff, 65535, 2}),
+            "2147483647 65535 4");
+  EXPECT_EQ(launchNumbers("grid", {0x80000000, 1, 1}),
+            "grid: grid extent x is 2147483648, must be between 0 and "
+            "2147483647");
+  EXPECT_EQ(launchNumbers("grid", {1, 65536, 1}),
+            "grid: grid extent y is 65536, must be between 0 and 65535");
+  EXPECT_EQ(launchNumbers("grid", {1, 1, 256}),
+            "grid: grid extent z is 65536, must be between 0 and 65535");
+  EXPECT_EQ(launchNumbers("grid", {1, 1, int64_t(1) << 32}),
+            "an expression of the manifest exceeds 64 bits");
 }
 
 TEST(LaunchC, ChecksRequirements) {

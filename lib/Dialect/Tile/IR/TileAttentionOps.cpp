@@ -202,13 +202,11 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
       (!number.isFinite() || number.isNegative() || number.isZero()))
     return op.emitOpError() << "softcap must be finite and positive, got "
                             << number.convertToDouble();
-  if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
-    if (window->size() != 2)
-      return op.emitOpError() << "window must be two numbers, left and right";
-    for (int64_t side : *window)
-      if (side > std::numeric_limits<int32_t>::max() / 2)
-        return op.emitOpError() << "window side " << side << " is too large";
-  }
+  // A side of the window that is an attribute would be ignored.
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getNameDialect())
+      return op.emitOpError()
+             << "has no attribute '" << attribute.getName().getValue() << "'";
   return success();
 }
 
@@ -224,13 +222,35 @@ verifyTogether(Operation *op, ArrayRef<std::pair<StringRef, Value>> operands) {
 }
 
 //===----------------------------------------------------------------------===//
+// The window
+//===----------------------------------------------------------------------===//
+
+/// Whether a side of a window, which may be null, can bound anything.
+static bool canBound(Value side) {
+  APInt constant;
+  return side && !(matchPattern(side, m_ConstantInt(&constant)) &&
+                   constant.isNegative());
+}
+
+bool AttentionOp::isLeftBounded() { return canBound(getLeft()); }
+bool AttentionOp::isRightBounded() {
+  return getCausal() || canBound(getRight());
+}
+bool AttentionBackwardOp::isLeftBounded() { return canBound(getLeft()); }
+bool AttentionBackwardOp::isRightBounded() {
+  return getCausal() || canBound(getRight());
+}
+
+//===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionOp::verify() {
   if (failed(verifyTogether(
           *this,
-          {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})))
+          {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})) ||
+      failed(
+          verifyTogether(*this, {{"left", getLeft()}, {"right", getRight()}})))
     return failure();
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
@@ -271,6 +291,8 @@ LogicalResult AttentionBackwardOp::verify() {
                                     {"cu_k", getCuK()},
                                     {"max_q", getMaxQ()},
                                     {"max_k", getMaxK()}})) ||
+      failed(verifyTogether(*this,
+                            {{"left", getLeft()}, {"right", getRight()}})) ||
       failed(verifyTogether(*this,
                             {{"sink", getSink()}, {"dsink", getDSink()}})) ||
       failed(verifyTogether(*this,

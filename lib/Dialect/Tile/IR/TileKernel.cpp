@@ -118,11 +118,12 @@ static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
       return user->emitOpError() << "depends on the extent of a buffer that is "
                                     "no argument of the kernel";
     }
-    if (!isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
-             arith::CeilDivUIOp, arith::CeilDivSIOp, arith::DivUIOp,
-             arith::DivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
-             arith::RemSIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp,
-             arith::MaxSIOp, arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    if (!isa<MultiprocessorsOp, arith::ConstantOp, arith::AddIOp, arith::SubIOp,
+             arith::MulIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
+             arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
+             arith::RemUIOp, arith::RemSIOp, arith::MinUIOp, arith::MinSIOp,
+             arith::MaxUIOp, arith::MaxSIOp, arith::IndexCastOp,
+             arith::IndexCastUIOp>(op)) {
       InFlightDiagnostic diag = user->emitOpError()
                                 << "depends on '" << op->getName()
                                 << "', which the manifest cannot express";

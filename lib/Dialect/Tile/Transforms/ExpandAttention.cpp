@@ -181,8 +181,8 @@ static SmallVector<int32_t> registersOf(const TileSizes &sizes) {
 }
 
 template <typename OpT> static AttentionFeatures featuresOf(OpT op) {
-  // The right bound of a causal mask alone is 0.
-  bool window = op.getLeft() || op.getRight().value_or(0) != 0;
+  bool window =
+      op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());
   return {window, bool(op.getSoftcap()), bool(op.getCuQ())};
 }
 

@@ -59,9 +59,10 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !
 // CHECK: scf.for
 // CHECK: arith.cmpi ult, {{.*}} : tensor<128x64xi32>
 func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
-                  %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
+                  %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32,
+                  %left: i32, %right: i32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
-      using %stats dq_acc %acc scale %scale {window = array<i64: 33, 17>}
+      using %stats dq_acc %acc scale %scale window %left, %right
       : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc
   return
 }

@@ -46,9 +46,16 @@
 // CHECK: %[[H:.*]] = tile.dim %arg0[2]
 // CHECK: %[[HKV:.*]] = tile.dim %arg1[2]
 // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[SK]], %[[C128]]
-// CHECK: tile.grid %[[BLOCKS]], %[[HKV]], %[[B]]
-// CHECK: %[[Y:.*]] = tile.program_id y
-// CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
+// CHECK: %[[PERSEQ:.*]] = arith.muli %[[BLOCKS]], %[[HKV]]
+// CHECK: %[[ALL:.*]] = arith.muli %[[PERSEQ]], %[[B]]
+// CHECK: tile.grid %[[ALL]], %[[C1]], %[[C1]]
+// CHECK: tile.program_id x
+// CHECK: arith.remui
+// CHECK: %[[Y32:.*]] = arith.remui
+// CHECK: %[[HKV32:.*]] = arith.index_cast %[[HKV]]
+// CHECK: %[[GROUP32:.*]] = arith.divui %{{.*}}, %[[HKV32]] : i32
+// CHECK: %[[GROUP:.*]] = arith.index_cast %[[GROUP32]]
+// CHECK: %[[Y:.*]] = arith.index_cast %[[Y32]]
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x64xf16>
 // CHECK-NEXT: tile.wait_prerequisites
@@ -119,6 +126,7 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 
 // CHECK-LABEL: tile.kernel @causal_stats
 // CHECK-LABEL: tile.kernel @causal_dkv
+// CHECK: tile.program_id x
 // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
 // CHECK: %[[ROW:.*]] = arith.muli
 // CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]]
@@ -156,12 +164,18 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK-LABEL: tile.kernel @separate_stats
 // CHECK-LABEL: tile.kernel @separate_dkv
 // CHECK: %[[H:.*]] = tile.dim %arg0[2]
-// CHECK: tile.grid %{{.*}}, %[[H]], %{{.*}}
-// CHECK: %[[HEAD:.*]] = tile.program_id y
+// CHECK: arith.muli %{{.*}}, %[[H]]
+// CHECK: tile.program_id x
+// CHECK: arith.remui
+// CHECK: %[[HEAD32:.*]] = arith.remui
+// CHECK: %[[HEAD:.*]] = arith.index_cast %[[HEAD32]]
 // CHECK: tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
 // CHECK-LABEL: tile.kernel @separate_dq
 // CHECK-LABEL: tile.kernel @separate_sum
-// CHECK: %[[GROUP:.*]] = arith.divui
+// CHECK: arith.remui
+// CHECK: %[[GROUP32:.*]] = arith.divui %{{.*}}, %{{.*}} : i32
+// CHECK: %[[GROUP32:.*]] = arith.divui %{{.*}}, %{{.*}} : i32
+// CHECK: %[[GROUP:.*]] = arith.index_cast %[[GROUP32]]
 // CHECK: scf.for %{{.*}} to %[[GROUP]]
 // CHECK: arith.addf
 // CHECK: scf.for %{{.*}} to %[[GROUP]]

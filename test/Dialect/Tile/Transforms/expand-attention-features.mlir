@@ -10,7 +10,9 @@
 
 // CHECK-LABEL: tile.kernel @sink
 func.func @sink(%q: !q, %lse: !lse, %sink: !sink, %scale: f32) {
-  // CHECK: %[[Y:.*]] = tile.program_id y
+  // CHECK: arith.remui
+  // CHECK: %[[Y32:.*]] = arith.remui
+  // CHECK: %[[Y:.*]] = arith.index_cast %[[Y32]]
   // CHECK: %[[SINK:.*]] = tile.load_scalar %arg2[%[[Y]]]
   // CHECK: %[[WIDE:.*]] = arith.extf %[[SINK]] : bf16 to f32
   // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
@@ -77,9 +79,14 @@ func.func @packed(%q: !q, %lse: !lse, %cuq: !cu, %cuk: !cu, %max: index, %scale:
   // CHECK: %[[B:.*]] = arith.subi %[[N]], %[[C1]]
   // CHECK: %[[H:.*]] = tile.dim %[[Q]][1]
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[MAX]], %[[C128]]
-  // CHECK: tile.grid %[[BLOCKS]], %[[H]], %[[B]]
-  // CHECK: %[[X:.*]] = tile.program_id x
-  // CHECK: %[[Z:.*]] = tile.program_id z
+  // CHECK: %[[PERSEQ:.*]] = arith.muli %[[BLOCKS]], %[[H]]
+  // CHECK: %[[GRID:.*]] = arith.muli %[[PERSEQ]], %[[B]]
+  // CHECK: tile.grid %[[GRID]], %[[C1]], %[[C1]]
+  // CHECK: %[[X32:.*]] = arith.remui
+  // CHECK: arith.remui
+  // CHECK: %[[Z32:.*]] = arith.divui
+  // CHECK: %[[X:.*]] = arith.index_cast %[[X32]]
+  // CHECK: %[[Z:.*]] = arith.index_cast %[[Z32]]
   // CHECK: %[[T:.*]] = tile.dim %[[Q]][0]
   // CHECK: %[[ALL:.*]] = arith.index_cast %[[T]] : index to i32
   // CHECK: tile.load_scalar %[[CUQ]][%[[Z]]]

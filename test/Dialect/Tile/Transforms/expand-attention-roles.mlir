@@ -12,11 +12,14 @@
 // CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
-  // CHECK: %[[ONE:.*]] = arith.muli %[[BLOCKS]]
-  // CHECK: %[[ALL:.*]] = arith.muli %[[ONE]]
-  // CHECK: %[[LAUNCHED:.*]] = arith.minui %[[ALL]], %c132
+  // CHECK: %[[SEQUENCES:.*]] = arith.muli
+  // CHECK: %[[ALL:.*]] = arith.muli %[[BLOCKS]], %[[SEQUENCES]]
+  // CHECK: %[[MOST:.*]] = tile.multiprocessors
+  // CHECK: %[[LAUNCHED:.*]] = arith.minui %[[ALL]], %[[MOST]]
   // CHECK: tile.grid %[[LAUNCHED]], %c1, %c1
-  // CHECK: %[[COUNT:.*]] = arith.ceildivui %{{.*}} : i32
+  // CHECK: %[[WORKERS:.*]] = tile.num_programs x
+  // CHECK: %[[WORKERS32:.*]] = arith.index_cast %[[WORKERS]]
+  // CHECK: %[[COUNT:.*]] = arith.ceildivui %{{.*}}, %[[WORKERS32]] : i32
   // CHECK: %[[LAST:.*]]:3 = scf.for %[[WORK:.*]] = %{{.*}} to %[[COUNT]] step %{{.*}} iter_args(%[[PLAST:.*]] = %{{.*}}, %[[ACCLAST:.*]] = %{{.*}}, %[[SUMLAST:.*]] = %{{.*}})
   // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[WORK]]
   // CHECK: %[[VLAST:.*]] = tile.load
@@ -45,17 +48,21 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 }
 
 // With a causal mask the last rows see the most keys, so the last block of rows is
-// paired with the first one. The middle one of an odd number has no pair.
+// paired with the first one, unless there is a block of threads for each block of
+// rows. The middle one of an odd number has no pair.
 // CHECK-LABEL: tile.kernel @causal
 func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %c128
-  // CHECK: arith.ceildivui %[[BLOCKS]], %c2
-  // CHECK: %[[PAIRS:.*]] = arith.ceildivui %{{.*}} : i32
-  // CHECK: %[[COUNT:.*]] = arith.addi %[[PAIRS]], %[[PAIRS]]
+  // CHECK: %[[ALL:.*]] = arith.muli %[[BLOCKS]]
+  // CHECK: tile.multiprocessors
+  // CHECK: %[[WORKERS:.*]] = tile.num_programs x
+  // CHECK: %[[WORKERS32:.*]] = arith.index_cast %[[WORKERS]]
+  // CHECK: %[[ALL32:.*]] = arith.index_cast %[[ALL]]
+  // CHECK: %[[ALONE:.*]] = arith.cmpi uge, %[[WORKERS32]], %[[ALL32]]
+  // CHECK: %[[COUNT:.*]] = arith.select %[[ALONE]], %c1_i32
   // CHECK: scf.for %{{.*}} = %c0_i32 to %[[COUNT]] step %c1_i32
-  // CHECK: %[[SECOND:.*]] = arith.cmpi eq, %{{.*}}, %c1_i32
   // CHECK: %[[SINGLE:.*]] = arith.cmpi eq
-  // CHECK: arith.andi %[[SECOND]], %[[SINGLE]]
+  // CHECK: arith.andi %{{.*}}, %[[SINGLE]]
   tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
   return
 }
@@ -66,7 +73,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 // CHECK-NOT: tile.turns
 !l = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
-  // CHECK: arith.minui %{{.*}}, %c132
+  // CHECK: tile.multiprocessors
   // CHECK: scf.for %{{[a-z0-9]*}} = %c0_i32 to %{{[a-z0-9]*}} step %c1_i32 : i32 {
   // CHECK: tile.dot
   // CHECK: scf.for
@@ -88,7 +95,7 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
 !p = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
-  // CHECK-NOT: arith.minui %{{.*}}, %c132
+  // CHECK-NOT: tile.multiprocessors
   // CHECK: tile.narrow
   // CHECK: scf.for {{.*}} : i32 {
   // CHECK: scf.for {{.*}} : i32 {

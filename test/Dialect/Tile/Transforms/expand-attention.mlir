@@ -17,13 +17,26 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[H:.*]] = tile.dim %[[Q]][2]
   // CHECK: %[[HKV:.*]] = tile.dim %[[K]][2]
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[SQ]], %[[C128]]
-  // CHECK: tile.grid %[[BLOCKS]], %[[H]], %[[B]]
-  // CHECK: %[[X:.*]] = tile.program_id x
-  // CHECK: %[[Y:.*]] = tile.program_id y
-  // CHECK: %[[Z:.*]] = tile.program_id z
+  // All blocks lie along x, which alone may exceed 65535.
+  // CHECK: %[[PERSEQ:.*]] = arith.muli %[[BLOCKS]], %[[H]]
+  // CHECK: %[[ALL:.*]] = arith.muli %[[PERSEQ]], %[[B]]
+  // CHECK: tile.grid %[[ALL]], %[[C1:.*]], %[[C1]]
+  // CHECK: %[[ID:.*]] = tile.program_id x
+  // CHECK: %[[ID32:.*]] = arith.index_cast %[[ID]] : index to i32
+  // CHECK: %[[BLOCKS32:.*]] = arith.index_cast %[[BLOCKS]]
+  // CHECK: %[[REST:.*]] = arith.divui %[[ID32]], %[[BLOCKS32]]
+  // CHECK: %[[H32:.*]] = arith.index_cast %[[H]]
+  // CHECK-DAG: %[[X32:.*]] = arith.remui %[[ID32]], %[[BLOCKS32]]
+  // CHECK-DAG: %[[Y32:.*]] = arith.remui %[[REST]], %[[H32]]
+  // CHECK-DAG: %[[Z32:.*]] = arith.divui %[[REST]], %[[H32]]
   // The head of K and V is the head of Q divided by the group size.
-  // CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %[[HKV]]
-  // CHECK: %[[YKV:.*]] = arith.divui %[[Y]], %[[GROUP]]
+  // CHECK: %[[HKV32:.*]] = arith.index_cast %[[HKV]]
+  // CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %[[HKV32]] : i32
+  // CHECK: %[[Y:.*]] = arith.index_cast %[[Y32]]
+  // CHECK: %[[YKV32:.*]] = arith.divui %[[Y32]]
+  // CHECK: %[[YKV:.*]] = arith.index_cast %[[YKV32]]
+  // CHECK: %[[X:.*]] = arith.index_cast %[[X32]]
+  // CHECK: %[[Z:.*]] = arith.index_cast %[[Z32]]
   // CHECK: %[[SK:.*]] = tile.dim %[[K]][1]
   // CHECK: %[[QH:.*]] = tile.slice %[[Q]][%[[Z]], *, %[[Y]], *]
   // CHECK: %[[KH:.*]] = tile.slice %[[K]][%[[Z]], *, %[[YKV]], *]
@@ -104,9 +117,10 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %scale: f32) {
   // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
   // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
   // CHECK-DAG: %[[C127:.*]] = arith.constant 127 : index
-  // CHECK: %[[SQ:.*]] = tile.dim %arg0[1]
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
-  // CHECK: %[[X:.*]] = tile.program_id x
+  // CHECK: %[[X32:.*]] = arith.remui
+  // CHECK: %[[X:.*]] = arith.index_cast %[[X32]]
+  // CHECK: %[[SQ:.*]] = tile.dim %arg0[1]
   // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
   // CHECK: %[[LAST:.*]] = arith.subi %[[BLOCKS]], %[[C1]]
   // CHECK: %[[BLOCK:.*]] = arith.subi %[[LAST]], %[[X]]
@@ -157,7 +171,8 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK-DAG: %[[C18:.*]] = arith.constant 18 : index
   // CHECK-DAG: %[[C33:.*]] = arith.constant 33 : index
   // CHECK-DAG: %[[C127:.*]] = arith.constant 127 : index
-  // CHECK: %[[X:.*]] = tile.program_id x
+  // CHECK: %[[X32:.*]] = arith.remui
+  // CHECK: %[[X:.*]] = arith.index_cast %[[X32]]
   // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
   // CHECK: arith.muli %[[X]]
   // CHECK: %[[DIAGONAL:.*]] = arith.addi
@@ -190,7 +205,9 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: scf.for %{{.*}} = %[[RESTBEGIN]] to %[[END]]
   // CHECK: arith.cmpi slt
   // CHECK-NOT: arith.cmpi
-  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 33, 17>} : !q, !q, !q, !q
+  %left = arith.constant 33 : i32
+  %right = arith.constant 17 : i32
+  tile.attention %q, %k, %v, %o scale %scale window %left, %right : !q, !q, !q, !q
   return
 }
 
@@ -210,8 +227,10 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 // CHECK-COUNT-2: scf.for
 // CHECK-NOT: scf.for
 func.func @left(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
-  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: 64, -1>} : !q, !q, !q, !q
-  tile.attention %q, %k, %v, %o scale %scale {window = array<i64: -1, -1>} : !q, !q, !q, !q
+  %left = arith.constant 64 : i32
+  %open = arith.constant -1 : i32
+  tile.attention %q, %k, %v, %o scale %scale window %left, %open : !q, !q, !q, !q
+  tile.attention %q, %k, %v, %o scale %scale window %open, %open : !q, !q, !q, !q
   return
 }
 

@@ -273,9 +273,11 @@ std::string Problem::source() const {
       os << "%" << argument << ": !" << type << " {tile.name = \"" << argument
          << "\"}, ";
     os << scalars << "%scale: f32 {tile.name = \"scale\"}, "
-       << "%cap: f32 {tile.name = \"cap\"}) {\n  " << operation
+       << "%cap: f32 {tile.name = \"cap\"}, "
+       << "%left: i32 {tile.name = \"left\"}, "
+       << "%right: i32 {tile.name = \"right\"}) {\n  " << operation
        << " scale %scale" << (c.softcap ? " softcap %cap" : "")
-       << " {window = array<i64: " << c.left << ", " << c.right << ">} : ";
+       << " window %left, %right : ";
     llvm::interleaveComma(buffers, os,
                           [&](auto buffer) { os << "!" << buffer.second; });
     os << "\n  return\n}\n";
@@ -334,6 +336,10 @@ void Problem::run(const char *chip) {
       arguments.push_back(1 / std::sqrt(double(c.d)));
     else if (parameter.name == "cap")
       arguments.push_back(c.softcap);
+    else if (parameter.name == "left")
+      arguments.push_back(int64_t(c.left));
+    else if (parameter.name == "right")
+      arguments.push_back(int64_t(c.right));
     else if (parameter.name == "max")
       arguments.push_back(int64_t(32)); // some are longer
     else

@@ -14,22 +14,10 @@ class Tile_AttentionBase<string mnemonic> : Tile_Op<mnemonic, [
   code commonDeclarations = [{
     /// Whether the sequences of a batch are packed one after the other.
     bool isPacked() { return bool(getCuQ()); }
-    /// How many keys a query sees to the left and to the right of the diagonal,
-    /// `causal` included; none: no limit.
-    ::std::optional<int64_t> getLeft() {
-      if (::std::optional<::llvm::ArrayRef<int64_t>> window = getWindow();
-          window && (*window)[0] >= 0)
-        return (*window)[0];
-      return ::std::nullopt;
-    }
-    ::std::optional<int64_t> getRight() {
-      if (getCausal())
-        return 0;
-      if (::std::optional<::llvm::ArrayRef<int64_t>> window = getWindow();
-          window && (*window)[1] >= 0)
-        return (*window)[1];
-      return ::std::nullopt;
-    }
+    /// Whether `left`, or `right` or `causal`, may hide keys: a negative constant
+    /// leaves a side open.
+    bool isLeftBounded();
+    bool isRightBounded();
     /// The extents that have to agree, those that others are compared with
     /// first.
     ::llvm::SmallVector<::tile::NamedExtent> getNamedExtents();
@@ -56,8 +44,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Key j is visible to query i under
 
     - `causal`: j <= i + Sk - Sq (aligned to the bottom right);
-    - `window = [left, right]`: i + Sk - Sq - left <= j <= i + Sk - Sq + right,
-      a negative number leaves that side open.
+    - `window %left, %right`: i + Sk - Sq - left <= j <= i + Sk - Sq + right; a
+      negative number leaves that side open. With `causal`, too, right counts as
+      0. Both are i32. A constant below 0 saves the code of its side.
 
     A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
     not negative (a negative constant is an error; an argument is checked at
@@ -100,12 +89,12 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_BufferType:$o, Optional<Tile_BufferType>:$lse,
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$cu_q,
     Optional<Tile_BufferType>:$cu_k, Optional<Index>:$max_q, F32:$scale,
-    Optional<F32>:$softcap, UnitAttr:$causal,
-    OptionalAttr<DenseI64ArrayAttr>:$window);
+    Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
+    UnitAttr:$causal);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)? (`sink` $sink^)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
-    (`softcap` $softcap^)? attr-dict `:`
+    (`softcap` $softcap^)? (`window` $left^ `,` $right)? attr-dict `:`
     custom<AttentionTypes>(type($q), type($k), type($v), type($o),
                            ref($lse), type($lse), ref($sink), type($sink),
                            ref($cu_q), type($cu_q), type($cu_k))
@@ -178,14 +167,14 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,
     Optional<Tile_BufferType>:$cu_q, Optional<Tile_BufferType>:$cu_k,
     Optional<Index>:$max_q, Optional<Index>:$max_k, F32:$scale,
-    Optional<F32>:$softcap, OptionalAttr<Tile_KVAccumulation>:$kv_mode,
-    UnitAttr:$causal, OptionalAttr<DenseI64ArrayAttr>:$window);
+    Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
+    OptionalAttr<Tile_KVAccumulation>:$kv_mode, UnitAttr:$causal);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse `to` $dq `,` $dk `,` $dv
     `using` $stats (`dq_acc` $dq_acc^)? (`kv_acc` $kv_mode^ $dk_acc `,` $dv_acc)?
     (`sink` $sink^ `,` $d_sink)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q `,` $max_k)? `scale` $scale
-    (`softcap` $softcap^)? attr-dict `:`
+    (`softcap` $softcap^)? (`window` $left^ `,` $right)? attr-dict `:`
     custom<AttentionBackwardTypes>(
         type($q), type($k), type($v), type($o), type($d_o), type($lse),
         type($dq), type($dk), type($dv), type($stats),

@@ -99,10 +99,10 @@ def Tile_GridOp : Tile_Op<"grid", [HasParent<"::tile::KernelOp">]> {
   let description = [{
     The number of blocks in each dimension of the grid, as a function of the
     kernel's arguments. The operands must be computed from constants, integer
-    arguments and `tile.dim` of buffer arguments by arith.addi, subi, muli,
-    ceildivui, divui, remui, minui, maxui (or the signed forms; values are
-    non-negative). The compiler writes the function to the manifest, and the
-    launcher evaluates it.
+    arguments, `tile.dim` of buffer arguments and `tile.multiprocessors` by
+    arith.addi, subi, muli, ceildivui, divui, remui, minui, maxui (or the signed
+    forms; values are non-negative). The compiler writes the function to the
+    manifest, and the launcher evaluates it.
 
     ```mlir
     tile.grid %blocks, %heads, %batch
@@ -159,6 +159,38 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let arguments = (ins Tile_Dimension:$axis);
   let results = (outs Index:$result);
   let assemblyFormat = "$axis attr-dict";
+}
+
+def Tile_NumProgramsOp : Tile_Op<"num_programs", [Pure]> {
+  let summary = "extent of the grid";
+  let description = [{
+    The number of blocks of the launch along one axis. A persistent kernel that
+    strides by it is right for a grid of any size.
+
+    ```mlir
+    %workers = tile.num_programs x
+    ```
+  }];
+  let arguments = (ins Tile_Dimension:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Tile_MultiprocessorsOp : Tile_Op<"multiprocessors", [Pure]> {
+  let summary = "multiprocessors of the GPU that runs the kernel";
+  let description = [{
+    The number of multiprocessors (NVIDIA) or compute units (AMD) of the GPU, for
+    the grid of a persistent kernel. It is known at launch only: `tile.grid` and
+    `tile.require` may depend on it, the code of the kernel may not.
+
+    ```mlir
+    %processors = tile.multiprocessors
+    %blocks = arith.minui %work, %processors : index
+    tile.grid %blocks, %c1, %c1
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
 }
 
 def Tile_RecomputeOp : Tile_Op<"recompute", [NoMemoryEffect]> {

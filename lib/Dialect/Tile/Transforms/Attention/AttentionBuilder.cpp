@@ -7,81 +7,157 @@
 using namespace mlir;
 using namespace tile;
 
-Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
+Value AttentionBuilder::computeReach(Value side, bool hasRoles) {
+  APInt constant;
+  if (matchPattern(side, m_ConstantInt(&constant)))
+    return index(std::min(constant.getSExtValue(), kFarthest));
+  if (hasRoles)
+    side = RecomputeOp::create(b, side);
+  // A negative number is a large one here.
+  return wide(arith::MinUIOp::create(b, side, i32(index(kFarthest))));
+}
+
+AttentionBuilder::Place AttentionBuilder::locate(Value number, Value perHead,
+                                                 Value numHeads) {
+  Value rest = arith::DivUIOp::create(b, number, perHead);
+  numHeads = i32(numHeads);
+  return {arith::RemUIOp::create(b, number, perHead),
+          arith::RemUIOp::create(b, rest, numHeads),
+          arith::DivUIOp::create(b, rest, numHeads)};
+}
+
+std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
+  auto from = [&](Value value) {
+    return recomputes ? recompute(value) : value;
+  };
   int64_t headsAt = isPacked() ? 1 : 2;
-  Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
-  if (isPacked())
-    batch = sub(batch, index(1));
-  Value length = side == Side::Queries ? maxQ : maxK;
+  Value batch;
+  if (!recomputes) {
+    batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
+    if (isPacked())
+      batch = sub(batch, index(1));
+  }
+  Value length = gridSide == Side::Queries ? maxQ : maxK;
   if (!isPacked())
-    length = DimOp::create(b, side == Side::Queries ? q : k, 1);
+    length = DimOp::create(b, gridSide == Side::Queries ? q : k, 1);
   heads = DimOp::create(b, q, headsAt);
   Value keyHeads = DimOp::create(b, k, headsAt);
-  blocks = arith::CeilDivUIOp::create(b, length, index(size));
-  GridOp::create(b, blocks, kvHeads ? keyHeads : heads, batch);
+  blocks = arith::CeilDivUIOp::create(b, from(length), index(gridSize));
+  Value numHeads = gridOverKVHeads ? keyHeads : heads;
+  if (batch) {
+    // All in x, of which a grid may have 2^31 - 1: y and z end at 65535.
+    Value all = arith::MulIOp::create(
+        b, arith::MulIOp::create(b, blocks, numHeads), batch);
+    GridOp::create(b, all, index(1), index(1));
+  }
+  Value number = i32(from(ProgramIdOp::create(b, Dimension::x)));
+  Place place = locate(number, i32(blocks), numHeads);
+  group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
+  Value owner = place.head;
+  if (!gridOverKVHeads) {
+    head = wide(place.head);
+    owner = arith::DivUIOp::create(b, place.head, i32(group));
+  }
+  kvHead = wide(owner);
+  return {wide(place.block), wide(place.batch)};
+}
 
-  Value block = ProgramIdOp::create(b, Dimension::x);
-  Value y = ProgramIdOp::create(b, Dimension::y);
-  batchIndex = ProgramIdOp::create(b, Dimension::z);
-  group = arith::DivUIOp::create(b, heads, keyHeads);
-  head = kvHeads ? Value() : y;
-  kvHead = kvHeads ? y : Value(arith::DivUIOp::create(b, y, group));
-  enterSequence(batchIndex);
+Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
+  gridSide = side;
+  gridSize = size;
+  gridOverKVHeads = kvHeads;
+  auto [block, batch] = enterPlace(/*recomputes=*/false);
+  enterSequence(batch);
   return block;
 }
 
-void AttentionBuilder::launchWorkers(int64_t size, int64_t most, bool pairs) {
+void AttentionBuilder::recomputePlace() {
+  batchIndex = enterPlace(/*recomputes=*/true).second;
+}
+
+void AttentionBuilder::launchWorkers(int64_t size, bool pairs) {
   inPairs = pairs;
   Value batch = DimOp::create(b, q, 0), length = DimOp::create(b, q, 1);
   heads = DimOp::create(b, q, 2);
   Value keyHeads = DimOp::create(b, k, 2);
   group = arith::DivUIOp::create(b, heads, keyHeads);
   blocks = arith::CeilDivUIOp::create(b, length, index(size));
-  Value perHead =
-      pairs ? Value(arith::CeilDivUIOp::create(b, blocks, index(2))) : blocks;
-  Value all =
-      arith::MulIOp::create(b, arith::MulIOp::create(b, perHead, heads), batch);
-  Value launched = arith::MinUIOp::create(b, all, index(most));
+  Value sequences = arith::MulIOp::create(b, heads, batch);
+  Value all = arith::MulIOp::create(b, blocks, sequences);
+  Value launched = arith::MinUIOp::create(b, all, MultiprocessorsOp::create(b));
   GridOp::create(b, launched, index(1), index(1));
-  Value first = ProgramIdOp::create(b, Dimension::x);
   enterSequence(Value());
   // In 32 bits, where divisions are short.
-  firstWork = i32(first);
-  workers = i32(launched);
-  allWork = i32(all);
-}
+  worker = i32(ProgramIdOp::create(b, Dimension::x));
+  workers = i32(NumProgramsOp::create(b, Dimension::x));
+  all = i32(all);
+  perHead = i32(blocks);
+  if (!pairs) {
+    count = arith::CeilDivUIOp::create(b, sub(all, worker), workers);
+    return;
+  }
 
-Value AttentionBuilder::countWork() {
-  Value count = arith::CeilDivUIOp::create(b, sub(allWork, firstWork), workers);
-  return inPairs ? add(count, count) : count;
+  // Where there is a worker for each block of rows, it does that one alone.
+  Value one = i32(index(1)), two = i32(index(2));
+  Value isAlone =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, workers, all);
+  Value half = arith::ShRUIOp::create(b, add(perHead, one), one);
+  perHead = arith::SelectOp::create(b, isAlone, perHead, half);
+  // Else whole rounds of pairs come first. Of the `rest` pairs that are left,
+  // fewer than workers, worker i does the first half of pair i, and those
+  // behind do second halves alone: the block numbers worker and, on the way
+  // back, 2 * workers - 1 - worker among 2 * rest halves.
+  Value pairCount = arith::MulIOp::create(b, perHead, i32(sequences));
+  Value rounds = arith::DivUIOp::create(b, pairCount, workers);
+  Value rest = sub(pairCount, Value(arith::MulIOp::create(b, rounds, workers)));
+  Value halves = add(rest, rest);
+  Value back = sub(sub(add(workers, workers), one), worker);
+  auto countIf = [&](Value number) -> Value {
+    Value isHalf =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, halves);
+    return arith::ExtUIOp::create(b, b.getI32Type(), isHalf);
+  };
+  count = add(add(rounds, rounds), add(countIf(worker), countIf(back)));
+  count = arith::SelectOp::create(b, isAlone, one, count);
+  // From this number on, the halves are second ones, of other pairs.
+  Value isBehind =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, worker, rest);
+  Value never =
+      arith::ConstantIntOp::create(b, std::numeric_limits<int32_t>::max(), 32);
+  secondsFrom = arith::SelectOp::create(
+      b, isBehind, Value(arith::MulIOp::create(b, rounds, two)), never);
+  restPairs = rest;
 }
 
 AttentionBuilder::Work AttentionBuilder::locateWork(Value number) {
-  auto wide = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(b, b.getIndexType(), value);
-  };
-  Value one = i32(index(1)), half;
+  Value one = i32(index(1)), isSecond;
+  Value round = number;
   if (inPairs) {
-    half = arith::AndIOp::create(b, number, one);
-    number = arith::ShRUIOp::create(b, number, one);
+    Value isOdd = arith::AndIOp::create(b, number, one);
+    isSecond = arith::TruncIOp::create(b, b.getI1Type(), isOdd);
+    round = arith::ShRUIOp::create(b, number, one);
   }
-  Value blocks32 = i32(blocks);
-  Value perHead = blocks32;
-  if (inPairs)
-    perHead = arith::ShRUIOp::create(b, add(blocks32, one), one);
-  Value work = add(firstWork, Value(arith::MulIOp::create(b, number, workers)));
-  Value block = arith::RemUIOp::create(b, work, perHead);
-  Value rest = arith::DivUIOp::create(b, work, perHead);
-  Value head32 = arith::RemUIOp::create(b, rest, i32(heads));
-  Work result;
-  result.head = wide(head32);
-  result.kvHead = wide(arith::DivUIOp::create(b, head32, i32(group)));
-  result.batch = wide(arith::DivUIOp::create(b, rest, i32(heads)));
+  Value unit = add(worker, Value(arith::MulIOp::create(b, round, workers)));
   if (inPairs) {
+    Value isBehind = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number,
+                                           secondsFrom);
+    Value back = sub(sub(add(workers, workers), one), add(worker, worker));
+    Value turned = add(unit, back);
+    Value seconds = sub(
+        Value(arith::SelectOp::create(b, isSecond, turned, unit)), restPairs);
+    unit = arith::SelectOp::create(b, isBehind, seconds, unit);
+    isSecond = arith::OrIOp::create(b, isSecond, isBehind);
+  }
+  Place place = locate(unit, perHead, heads);
+  Work result;
+  result.head = wide(place.head);
+  result.kvHead = wide(arith::DivUIOp::create(b, place.head, i32(group)));
+  result.batch = wide(place.batch);
+  Value block = place.block;
+  if (inPairs) {
+    Value blocks32 = i32(blocks);
     // The one in the middle of an odd number has no partner.
     Value partner = sub(sub(blocks32, one), block);
-    Value isSecond =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, half, one);
     Value isSingle =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, partner);
     result.isIdle = arith::AndIOp::create(b, isSecond, isSingle);
@@ -105,9 +181,6 @@ Value AttentionBuilder::lengthOf(Value bounds, Value batch, Value total,
   Value all = i32(total), zero = i32(index(0));
   auto bound = [&](Value i) -> Value {
     return LoadScalarOp::create(b, b.getI32Type(), bounds, i);
-  };
-  auto wide = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(b, b.getIndexType(), value);
   };
   Value begin = min(max(bound(batch), zero), all);
   Value end = max(min(bound(add(batch, index(1))), all), begin);

@@ -35,12 +35,16 @@ protected:
         cuQ(mapping.lookupOrNull(op.getCuQ())),
         cuK(mapping.lookupOrNull(op.getCuK())),
         maxQ(mapping.lookupOrNull(op.getMaxQ())), causal(op.getCausal()),
-        left(op.getLeft()), right(op.getRight()),
         headDim(op.getQ().getType().getShape().back()),
         valueDim(op.getV().getType().getShape().back()),
         element(op.getQ().getType().getElementType()) {
     if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
       maxK = mapping.lookupOrNull(op.getMaxK());
+    if (op.isLeftBounded())
+      left = mapping.lookup(op.getLeft());
+    if (op.isRightBounded())
+      right = causal ? Value(mlir::arith::ConstantIntOp::create(b, 0, 32))
+                     : mapping.lookup(op.getRight());
   }
 
   bool isPacked() const { return bool(cuQ); }
@@ -51,12 +55,14 @@ protected:
   /// `side`.
   Value launch(Side side, int64_t size, bool kvHeads = false);
 
-  /// Launches at most `most` blocks of threads, which do the blocks of `size`
-  /// rows of all heads and sequences one after another. The rows of one head
-  /// follow each other, so that its keys are read while they are in the cache;
-  /// in `pairs`, the last with the first and so forth, where the last see the
-  /// most keys. Not for packed batches.
-  void launchWorkers(int64_t size, int64_t most, bool pairs);
+  /// Launches a persistent kernel: a block of threads for each multiprocessor,
+  /// or fewer, which do the blocks of `size` rows of all heads and sequences
+  /// one after another. The rows of one head follow each other, so that its
+  /// keys are read while they are in the cache. In `pairs`, a block of threads
+  /// does the last rows of a head, which see the most keys, with the first and
+  /// so forth, unless there is a block of threads for each block of rows. Sets
+  /// count. Not for packed batches.
+  void launchWorkers(int64_t size, bool pairs);
   /// A block of rows of one head of one sequence.
   struct Work {
     /// Its number among those of its head, which has no such rows if `isIdle`
@@ -64,12 +70,19 @@ protected:
     Value block, isIdle;
     Value head, kvHead, batch;
   };
-  /// How much work this block of threads does, as i32.
-  Value countWork();
   /// Its work number `number`, an i32.
   Work locateWork(Value number);
   /// Sets head, kvHead and batchIndex.
   void enterWork(const Work &work);
+  /// Computes head, kvHead and batchIndex again after launch(), so that the
+  /// loops before need not keep them in registers.
+  void recomputePlace();
+
+  /// Returns how many keys a query sees beside the diagonal, for a `side` of
+  /// the window: at most kFarthest, which is also what a negative number
+  /// becomes. With `hasRoles`, registers are short, and no value before is
+  /// reused.
+  Value computeReach(Value side, bool hasRoles);
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
@@ -113,8 +126,8 @@ protected:
 
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
   bool causal;
-  /// How far a query sees to both sides of the diagonal; none: no limit.
-  std::optional<int64_t> left, right;
+  /// The sides of the window, as i32; null where nothing bounds it.
+  Value left, right;
   int64_t headDim, valueDim;
   Type element;
 
@@ -124,21 +137,43 @@ protected:
   Value head, kvHead, batchIndex;
   /// Lengths of the sequence.
   Value sq, sk;
+  /// How many works this block of threads of a persistent kernel has, as i32.
+  Value count;
   /// exp(s - m) = exp2(c * (score - ...)); inner: see score().
   Value c, inner;
 
 private:
+  /// As far as a window reaches: lengths are not larger, and sums with them fit
+  /// 32 bits.
+  static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
+
+  /// The place of block number `number` where each of `numHeads` heads of each
+  /// sequence has `perHead` blocks. All but `numHeads` are i32, in which
+  /// divisions are short.
+  struct Place {
+    Value block, head, batch;
+  };
+  Place locate(Value number, Value perHead, Value numHeads);
+  /// Sets blocks, heads, group, head and kvHead; returns the block's number and
+  /// that of its sequence. `recomputes`: from values that are computed again.
+  std::pair<Value, Value> enterPlace(bool recomputes);
+  /// The side of the grid that launch() was called for.
+  Side gridSide = Side::Queries;
+  int64_t gridSize = 1;
+  bool gridOverKVHeads = false;
 
   Value locateStats(Value buffer);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 
   /// Where a packed sequence starts.
   Value startQ, startK;
-  /// Of launchWorkers, as i32: the first work of this block of threads, the
-  /// distance to the next, and the end.
-  Value firstWork, workers, allWork;
+  /// Of launchWorkers, as i32: the number of this block of threads, how many
+  /// there are, blocks or pairs of blocks of rows per head; the number of the
+  /// first work that is the second half of another pair, and how many pairs are
+  /// split that way at most.
+  Value worker, workers, perHead, secondsFrom, restPairs;
   bool inPairs = false;
 };
 

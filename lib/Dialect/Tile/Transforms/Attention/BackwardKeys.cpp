@@ -47,15 +47,10 @@ private:
   /// Whether the copy engine brings the numbers per row, which it can as rows
   /// of all sequences alone.
   bool readsAllRows() const { return isPacked() && sizes.producers != 0; }
-  /// How many queries see a key, where roles leave few registers for the bounds
-  /// of both sides; none: no limit, or none in 32 bits.
-  std::optional<int64_t> windowWidth() const {
-    if (sizes.producers == 0 || !left || !right)
-      return std::nullopt;
-    int64_t width = *left + *right + 1;
-    return width <= std::numeric_limits<int32_t>::max() ? std::optional(width)
-                                                        : std::nullopt;
-  }
+  /// Whether both sides of the window are bounded where roles leave few
+  /// registers for two bounds per key: one comparison tests both then.
+  bool hasWidth() const { return hasRoles() && left && right; }
+  bool hasRoles() const { return sizes.producers != 0; }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
@@ -102,14 +97,15 @@ void KeyBuilder::computeQueryRanges() {
   begin = fullBegin = zero;
   end = sq;
   if (right) {
-    Value first = sub(sub(row, shift), index(*right));
+    Value first = sub(sub(row, shift), computeReach(right, hasRoles()));
     begin = roundDown(max(first, zero), sizes.blockM);
     fullBegin = roundUp(max(add(first, last), zero), sizes.blockM);
     lower = perKeyFrom(first);
   }
   fullEnd = sq;
   if (left) {
-    Value afterFirst = add(sub(row, shift), index(*left + 1));
+    Value afterFirst =
+        add(sub(row, shift), add(computeReach(left, hasRoles()), 1));
     end = max(min(add(afterFirst, last), sq), zero);
     fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
     upper = perKeyFrom(afterFirst);
@@ -139,11 +135,14 @@ Value KeyBuilder::visible(Value m) {
                   sizes.blockM);
   };
   // Both bounds in one comparison: what is below comes out large.
-  if (std::optional<int64_t> width = windowWidth()) {
+  if (hasWidth()) {
+    Value width =
+        add(b.createOrFold<arith::AddIOp>(computeReach(left, hasRoles()),
+                                          computeReach(right, hasRoles())),
+            1);
     Value above = arith::SubIOp::create(b, column, relative(lower));
-    return arith::CmpIOp::create(
-        b, arith::CmpIPredicate::ult, above,
-        splat(scores(b.getI32Type()), i32(index(*width))));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, above,
+                                 splat(scores(b.getI32Type()), i32(width)));
   }
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
                                      relative(lower));
@@ -363,6 +362,8 @@ void KeyBuilder::build() {
               });
         }
         // Only here, so that the loops need not keep it in registers.
+        if (hasRoles())
+          recomputePlace();
         Value owner = mode == KVAccumulation::Separate ? head : kvHead;
         write(sums[0], viewHead(dk, Side::Keys, owner), scale);
         write(sums[1], viewHead(dv, Side::Keys, owner), Value());

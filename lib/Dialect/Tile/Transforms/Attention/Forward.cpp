@@ -38,9 +38,9 @@ public:
         sink(mapping.lookupOrNull(op.getSink())) {}
 
   void build() {
-    if (sizes.processors != 0 && sizes.queryStages > 1)
+    if (sizes.queryStages > 1)
       buildStream();
-    else if (sizes.processors != 0)
+    else if (sizes.queryStages != 0)
       buildWorkers();
     else if (sizes.producers != 0)
       forEachRows([&] { buildAhead(locateSteps()); });
@@ -254,8 +254,9 @@ void ForwardBuilder::buildAhead(Steps steps) {
   // Keys are copied while the only tile of Q is still in use.
   Value keys = loadKeys(steps.first);
   SmallVector<Value> start = beginRows();
-  Softmax before = softmax(multiplyKeys(keys), steps.first, left.has_value(),
-                           /*maskRight=*/true, start[1], start[2]);
+  Softmax before =
+      softmax(multiplyKeys(keys), steps.first, /*maskLeft=*/bool(left),
+              /*maskRight=*/true, start[1], start[2]);
   Value weights = arith::TruncFOp::create(b, scores(element), before.p);
   SmallVector<Value> carried =
       walkAhead(steps, {weights, start[0], before.max, before.sum});
@@ -289,9 +290,9 @@ SmallVector<Value> ForwardBuilder::forEachWork(
 }
 
 void ForwardBuilder::buildWorkers() {
-  launchWorkers(sizes.blockM, sizes.processors, /*pairs=*/causal);
+  launchWorkers(sizes.blockM, /*pairs=*/causal);
   computeFactors();
-  forEachWork(countWork(), {}, [&](Value number, ValueRange) {
+  forEachWork(count, {}, [&](Value number, ValueRange) {
     buildAhead(enterRows(number));
     return SmallVector<Value>();
   });
@@ -300,10 +301,10 @@ void ForwardBuilder::buildWorkers() {
 /// Needs two stages of Q: that of the next rows is read while the last keys of
 /// these still are.
 void ForwardBuilder::buildStream() {
-  launchWorkers(sizes.blockM, sizes.processors, /*pairs=*/causal);
+  launchWorkers(sizes.blockM, /*pairs=*/causal);
   computeFactors();
   RankedTensorType perRow = rows(b.getF32Type());
-  Value one = i32(index(1)), zero = i32(index(0)), count = countWork();
+  Value one = i32(index(1)), zero = i32(index(0));
   // Before the first block of rows there is none: its weights are zero, and it
   // is not written.
   SmallVector<Value> inits{
@@ -323,7 +324,7 @@ void ForwardBuilder::buildStream() {
         SmallVector<Value> start = beginRows();
         Value s = multiplyKeys(loadKeys(steps.first));
         Value acc = multiplyValues(carried[0], values, carried[1]);
-        Softmax first = softmax(s, steps.first, left.has_value(),
+        Softmax first = softmax(s, steps.first, /*maskLeft=*/bool(left),
                                 /*maskRight=*/true, start[1], start[2]);
         Value weights = arith::TruncFOp::create(b, scores(element), first.p);
         auto swapRows = [&] {

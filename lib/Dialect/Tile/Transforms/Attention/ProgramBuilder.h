@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -40,6 +41,9 @@ protected:
   Value i32(Value index) {
     return mlir::arith::IndexCastOp::create(b, b.getI32Type(), index);
   }
+  Value wide(Value number) {
+    return mlir::arith::IndexCastOp::create(b, b.getIndexType(), number);
+  }
   /// A coordinate that loops in front and behind need not share registers for:
   /// what follows from it is computed again.
   Value recompute(Value index) {
@@ -47,6 +51,13 @@ protected:
                                             RecomputeOp::create(b, i32(index)));
   }
   Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
+  /// Folds constants.
+  Value add(Value x, int64_t y) {
+    llvm::APInt constant;
+    if (mlir::matchPattern(x, mlir::m_ConstantInt(&constant)))
+      return index(constant.getSExtValue() + y);
+    return add(x, index(y));
+  }
   Value sub(Value x, Value y) { return mlir::arith::SubIOp::create(b, x, y); }
   Value roundDown(Value x, int64_t multiple) {
     Value count = mlir::arith::DivUIOp::create(b, x, index(multiple));

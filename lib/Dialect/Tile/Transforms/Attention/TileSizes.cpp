@@ -55,8 +55,8 @@ static constexpr TileSizesRow kForward[] = {
 // each of 640. Measured on an H200, docs/notes/hopper-forward.md.
 // clang-format off
 static constexpr TileSizesRow kForwardRoles[] = {
-    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, -, turns; head of V
-    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, 0, true}},
+    // kind              shared   head  M    N   warps stages - producers, registers, stages of Q, turns; head of V
+    {MmaKind::Wgmma,    163840,    64, {256,  64, 16, 2, 1, 4, 112, 32, 2, true}},
     {MmaKind::Wgmma,    163840,   128, {128, 128,  8, 2, 1, 4, 232, 40, 2}},
     {MmaKind::Wgmma,    163840,   192, {128,  96,  8, 2, 1, 4, 232, 40, 2}, 128},
     {MmaKind::Wgmma,    163840,   192, {128, 112,  8, 2, 1, 4, 232, 40, 1}},
@@ -101,40 +101,40 @@ static constexpr TileSizesRow kBackwardKeys[] = {
 // copy engine where that is faster and there is shared memory for it.
 // clang-format off
 static constexpr TileSizesRow kBackwardKeysRoles[] = {
-    // kind              shared   head  M    N   warps stages, query warps - producers, registers, -, -, -, storers
+    // kind              shared   head  M    N   warps stages, query warps - producers, registers, -, -, storers
     {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 232, 40}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 240, 24}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 232, 40}},
 };
 
 // The same for packed batches, of which the warps that copy know the sequence,
 // too: it takes registers.
 static constexpr TileSizesRow kBackwardKeysRolesPacked[] = {
-    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 1, 232, 40, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 232, 40, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   192, { 64,  64, 8, 0, 1, 1, 232, 40, 0, false, 3}},
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 232, 40}},
 };
 
 // What differs where dK and dV leave by atomics, whose addresses take registers;
 // the first row but for packed batches.
 static constexpr TileSizesRow kBackwardKeysAtomicDense[] = {
-    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24, 0, 0, false, 0, true}},
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 4, 240, 24, 0, false, 0, true}},
 };
 static constexpr TileSizesRow kBackwardKeysAtomic[] = {
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3, true}, 256, 65},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, false, 3, true}, 256, 65},
 };
 
 // What differs under a softcap, whose derivative takes registers; the first row
 // in packed batches and where dK and dV leave by atomics, too.
 static constexpr TileSizesRow kBackwardKeysSoftcapTight[] = {
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3, true}, 256, 97},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, false, 3, true}, 256, 97},
 };
 static constexpr TileSizesRow kBackwardKeysSoftcap[] = {
     {MmaKind::Wgmma,    163840,    64, { 64, 128, 8, 0, 1, 4, 232, 40}},
-    {MmaKind::Wgmma,    163840,    96, { 64, 128, 8, 0, 1, 1, 232, 40, 0, 0, false, 3}},
-    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,    96, { 64, 128, 8, 0, 1, 1, 232, 40, 0, false, 3}},
+    {MmaKind::Wgmma,    163840,   128, { 64, 128, 8, 0, 1, 1, 240, 24, 0, false, 3}},
 };
 // clang-format on
 
@@ -192,8 +192,6 @@ tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
   // How much work sequences of a packed batch are, only kernels know.
   if (features.packed)
     sizes->queryStages = 0;
-  if (sizes->queryStages != 0)
-    sizes->processors = chip.processors;
   return sizes;
 }
 

@@ -18,11 +18,10 @@ struct TileSizes {
   /// the registers of a thread of either. With them, the weights of one step
   /// are multiplied in the next one, beside its exponentials.
   int64_t producers = 0, registers = 0, producerRegisters = 0;
-  /// Stages of the ring of Q, if each block of threads does one block of rows
-  /// after another, and how many blocks of threads are launched then at most;
-  /// 0: one for each block of rows. With two, the first products of a block of
-  /// rows begin before the last one of the block before is over.
-  int64_t queryStages = 0, processors = 0;
+  /// Stages of the ring of Q, if the kernel is persistent, else 0. With two,
+  /// the first MMA of a block of rows is issued before the last one of the
+  /// block before has ended.
+  int64_t queryStages = 0;
   /// Whether groups of four warps take turns (tile-overlap-dots).
   bool turns = false;
   /// Warps that let the copy engine add sums to memory, besides the producers.
