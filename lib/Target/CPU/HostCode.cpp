@@ -49,20 +49,26 @@ static Value *narrowToOddFloat(IRBuilder<> &builder, Value *value) {
                                builder.getFloatTy());
 }
 
-void tile::cpu::defineBF16Functions(Module &module) {
-  Type *bf16 = Type::getBFloatTy(module.getContext());
-  for (auto [name, isDouble] :
-       {std::pair("__truncsfbf2", false), {"__truncdfbf2", true}}) {
-    Type *from = isDouble ? Type::getDoubleTy(module.getContext())
-                          : Type::getFloatTy(module.getContext());
+void tile::cpu::defineNarrowingFunctions(Module &module) {
+  LLVMContext &context = module.getContext();
+  Type *f64 = Type::getDoubleTy(context), *f32 = Type::getFloatTy(context);
+  Type *bf16 = Type::getBFloatTy(context), *f16 = Type::getHalfTy(context);
+  struct Narrowing {
+    StringRef name;
+    Type *from, *to;
+  };
+  for (Narrowing row : {Narrowing{"__truncsfbf2", f32, bf16},
+                        {"__truncdfbf2", f64, bf16},
+                        {"__truncdfhf2", f64, f16}}) {
     auto *function =
-        Function::Create(FunctionType::get(bf16, {from}, false),
-                         GlobalValue::ExternalLinkage, name, module);
-    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
+        Function::Create(FunctionType::get(row.to, {row.from}, false),
+                         GlobalValue::ExternalLinkage, row.name, module);
+    IRBuilder<> builder(BasicBlock::Create(context, "", function));
     Value *value = function->getArg(0);
-    if (isDouble)
+    if (row.from == f64)
       value = narrowToOddFloat(builder, value);
-    builder.CreateRet(narrowToBF16(builder, value));
+    builder.CreateRet(row.to == bf16 ? narrowToBF16(builder, value)
+                                     : builder.CreateFPTrunc(value, f16));
   }
 }
 

@@ -11,10 +11,10 @@ namespace tile::cpu {
 /// instruction, by integer arithmetic that rounds to nearest even.
 void expandBF16Conversions(llvm::Function &function);
 
-/// Defines the functions that the host's back end calls to narrow to bf16 if
-/// the host has no instruction. Some versions of libgcc and compiler-rt lack
-/// them.
-void defineBF16Functions(llvm::Module &module);
+/// Defines the functions that the host's back end calls to narrow to bf16 and
+/// from f64 to f16, where the host has no instruction. Some versions of libgcc
+/// and compiler-rt lack them.
+void defineNarrowingFunctions(llvm::Module &module);
 
 /// Gives an integer division by zero, or of the smallest integer by -1, some
 /// result, because the host would trap. Returns an i1, computed before the

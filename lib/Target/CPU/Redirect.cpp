@@ -568,7 +568,7 @@ std::vector<Obstacle> Redirection::run() {
       functions.push_back(&function);
   for (Function *function : functions)
     redirectFunction(*function);
-  defineBF16Functions(module);
+  defineNarrowingFunctions(module);
   return std::move(obstacles);
 }
 

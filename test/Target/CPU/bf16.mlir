@@ -2,7 +2,7 @@
 // once: 1 + 2^-8 + 2^-40 is nearer to 1 + 2^-7 than to 1, although the nearest
 // float lies in the middle, and ties go to 1.
 
-// RUN: %python %S/Inputs/bf16.py %t.x.npy %t.y.npy
+// RUN: %python %S/Inputs/narrow.py 7 %t.x.npy %t.y.npy
 // RUN: tile-run %s --chip=sm_80 --arg=%t.x.npy --arg=zeros:8:f32 --expect=%t.y.npy --rtol=0 --atol=0
 
 !x = !tile.buffer<8xf64, #tile.strided<[1]>, global>

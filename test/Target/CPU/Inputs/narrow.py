@@ -1,12 +1,16 @@
-"""Writes doubles, and what they are once rounded to bf16, as .npy files."""
+"""Writes doubles and their values after one rounding as .npy files.
+
+The first argument is the number of stored bits of the narrow type's significand.
+"""
 
 import struct
 import sys
 
+step = 2.0 ** -int(sys.argv[1])
 cases = [
-    (1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-7),
-    (1 + 2.0**-8, 1.0),
-    (-1 - 2.0**-8 - 2.0**-40, -1 - 2.0**-7),
+    (1 + step / 2 + 2.0**-40, 1 + step),
+    (1 + step / 2, 1.0),
+    (-1 - step / 2 - 2.0**-40, -1 - step),
     (1e300, float("inf")),
     (-1e-300, -0.0),
     (3.0, 3.0),
@@ -23,5 +27,5 @@ def write(path, type, values):
         file.write(struct.pack("<" + ("d" if type == "<f8" else "f") * len(values), *values))
 
 
-write(sys.argv[1], "<f8", [case[0] for case in cases])
-write(sys.argv[2], "<f4", [case[1] for case in cases])
+write(sys.argv[2], "<f8", [case[0] for case in cases])
+write(sys.argv[3], "<f4", [case[1] for case in cases])
