@@ -26,9 +26,12 @@ COMPILE_LIMIT = 20.0
 RUN_LIMIT = 120.0
 MEMORY_LIMIT = 8 << 30  # bytes of address space
 
-#: A refusal that the language allows: no instruction of the chip divides the
-#: product among the warps.
-REFUSALS = re.compile(r"no matrix instruction of \w+ divides the product")
+#: Refusals that the language allows: no instruction of the chip divides the
+#: product among the warps, or a thread has too few registers for a tile.
+REFUSALS = re.compile(
+    r"no matrix instruction of \w+ divides the product"
+    r"|needs \d+ registers a thread for a tile of"
+)
 
 
 @dataclasses.dataclass
