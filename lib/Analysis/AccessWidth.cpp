@@ -238,9 +238,11 @@ Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups) const {
     if (isInBounds(type, index, dim, tile[dim]))
       continue;
     int64_t extent = type.getShape()[dim];
-    int64_t block = ShapedType::isDynamic(extent)
-                        ? 1
-                        : std::min(powerOfTwo(extent), knownDivisor(index));
+    int64_t divisor = !ShapedType::isDynamic(extent) ? powerOfTwo(extent)
+                      : operand.extentDivisors.empty()
+                          ? 1
+                          : operand.extentDivisors[dim];
+    int64_t block = std::min(divisor, knownDivisor(index));
     // Pairs of registers of one group whose coordinates along the dimension
     // differ. A thread adds the same coordinate to all of its registers.
     SmallVector<std::pair<int64_t, int64_t>> pairs;

@@ -78,6 +78,33 @@ LayoutAttrInterface tile::getCoalescedLayout(MLIRContext *context,
       context, Layout::distributed(registers, laneDigits, warpDigits, shape));
 }
 
+LayoutAttrInterface tile::getDefaultLayout(MLIRContext *context,
+                                           ArrayRef<int64_t> shape,
+                                           int64_t bits, int64_t lanes,
+                                           int64_t warps) {
+  int64_t rank = shape.size();
+  SmallVector<int64_t> thread(rank, 1), order;
+  for (int64_t dim = rank; dim-- > 0;)
+    order.push_back(dim);
+  LayoutAttrInterface best;
+  int64_t fewest = 0;
+  for (int64_t width = std::gcd(128 / std::max<int64_t>(bits, 8), shape.back());
+       width > 0; width /= 2) {
+    thread[rank - 1] = width;
+    LayoutAttrInterface layout =
+        BlockedAttr::getCoalesced(context, shape, thread, order, lanes, warps);
+    int64_t registers = layout.getLayout(shape, 8, nullptr)->axisSize(kRegister);
+    if (!best || registers < fewest) {
+      best = layout;
+      fewest = registers;
+    }
+    // No thread holds a second access that another one could do.
+    if (registers <= width)
+      break;
+  }
+  return best;
+}
+
 FailureOr<MapAttr> tile::chooseAccumulatorLayout(
     MLIRContext *context, const Layout &fragment, ArrayRef<int64_t> shape,
     unsigned rows, unsigned columns, AtomicElement element, const Chip &chip) {

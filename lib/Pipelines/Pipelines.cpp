@@ -32,8 +32,10 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(createTileChooseAccumulators());
   OpPassManager &kernel = pm.nest<KernelOp>();
+  kernel.addPass(createTilePadExtents());
   kernel.addPass(createTileAssignLayouts());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileCheckRegisters());
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createCSEPass());

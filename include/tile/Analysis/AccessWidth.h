@@ -35,6 +35,9 @@ struct MemoryOperand {
   mlir::ValueRange indices;
   /// The name of the buffer in remarks.
   std::string name;
+  /// Powers of two that divide the dynamic extents, per dimension; 1 where
+  /// nothing is known. Empty: nothing is known of any.
+  llvm::SmallVector<int64_t> extentDivisors = {};
 };
 
 /// The widths that the chip has for an access, whatever its operands are.

@@ -12,6 +12,14 @@
 
 namespace tile {
 
+/// Returns the distributed layout of a tile of `shape` elements of `bits` each
+/// that places threads along the last dimension first, 16 bytes each, or fewer
+/// where that leaves fewer threads with copies.
+LayoutAttrInterface getDefaultLayout(mlir::MLIRContext *context,
+                                     llvm::ArrayRef<int64_t> shape,
+                                     int64_t bits, int64_t lanes,
+                                     int64_t warps);
+
 /// Returns the distributed layout of a tile of `shape` elements over
 /// `lanes` x `warps` threads that makes accesses to `memory` coalesced: each
 /// thread accesses `width` elements at once, and neighbouring lanes access

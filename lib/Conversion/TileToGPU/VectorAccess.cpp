@@ -127,7 +127,10 @@ static std::string nameOf(Value memory) {
 
 MemoryOperand tile::memoryOperand(const BufferParts &buffer,
                                   ValueRange indices) {
-  return {buffer.type, indices, nameOf(buffer.memory)};
+  SmallVector<int64_t> divisors;
+  for (Value extent : buffer.extents)
+    divisors.push_back(extent ? knownDivisor(extent) : 1);
+  return {buffer.type, indices, nameOf(buffer.memory), divisors};
 }
 
 void tile::remarkLimits(Operation *op, const AccessWidth &width) {

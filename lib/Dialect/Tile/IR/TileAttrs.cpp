@@ -132,33 +132,38 @@ static FailureOr<Layout> repeatFragment(EmitError emitError, Attribute attr,
 LogicalResult tile::verifyStorage(const Layout &layout, Attribute attr,
                                   EmitError emitError) {
   if (llvm::Error error = layout.verify())
-    return emitError() << llvm::toString(std::move(error));
-  if (layout.shape().front() == kDynamic)
-    return emitError() << attr << " has a dynamic stride; shared memory needs "
-                       << "static ones";
+    return fail(emitError, llvm::toString(std::move(error)));
+  if (layout.shape().front() == kDynamic) {
+    if (emitError)
+      emitError() << attr
+                  << " has a dynamic stride; shared memory needs static ones";
+    return failure();
+  }
   Layout::Witness witness;
   if (layout.isInjective(/*countReplication=*/true, &witness))
     return success();
-  return emitError() << attr << " stores the elements (" << witness.first
-                     << ") and (" << witness.second << ") at one offset";
+  if (emitError)
+    emitError() << attr << " stores the elements (" << witness.first
+                << ") and (" << witness.second << ") at one offset";
+  return failure();
 }
 
-/// Verifies that the layout is valid for the shape of a tile. All layout
-/// attributes share this check.
-template <typename AttrT>
-static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
-                                Type element, EmitError emitError) {
+LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
+                                     ArrayRef<int64_t> shape, Type element,
+                                     EmitError emitError) {
   // MLIR's parser calls this even if it has just rejected the element type.
   if (!element)
     return failure();
   bool isMemory = attr.getFamily() == LayoutFamily::Memory;
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (!(bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
-        (bits == 1 && !isMemory)))
-    return emitError() << "a tile with the layout " << Attribute(attr)
-                       << " needs integer or float elements of 8, 16, 32 or 64 "
-                       << (isMemory ? "bits" : "bits, or i1") << ", got "
-                       << element;
+        (bits == 1 && !isMemory))) {
+    if (emitError)
+      emitError() << "a tile with the layout " << Attribute(attr)
+                  << " needs integer or float elements of 8, 16, 32 or 64 "
+                  << (isMemory ? "bits" : "bits, or i1") << ", got " << element;
+    return failure();
+  }
   if (failed(verifyTileShape(shape, emitError)))
     return failure();
   FailureOr<Layout> layout = attr.getLayout(shape, bits, emitError);
@@ -167,30 +172,33 @@ static LogicalResult verifyTile(AttrT attr, ArrayRef<int64_t> shape,
   if (isMemory)
     return verifyStorage(*layout, attr, emitError);
   if (llvm::Error error = layout->verify())
-    return emitError() << llvm::toString(std::move(error));
-  if (!layout->isSurjective())
-    return emitError() << Attribute(attr) << " leaves elements of the tile "
-                       << "without an owner";
-  Layout::Witness witness;
-  if (!layout->isInjective(/*countReplication=*/false, &witness)) {
-    auto place = [](ArrayRef<int64_t> index) {
-      return "register " + std::to_string(index[kRegister]) + " of lane " +
-             std::to_string(index[kLane]) + ", warp " +
-             std::to_string(index[kWarp]);
-    };
-    return emitError() << Attribute(attr) << " gives one element to both "
-                       << place(witness.first) << " and "
-                       << place(witness.second)
-                       << "; copies are written as digits '-> 0'";
+    return fail(emitError, llvm::toString(std::move(error)));
+  if (!layout->isSurjective()) {
+    if (emitError)
+      emitError() << Attribute(attr) << " leaves elements of the tile "
+                  << "without an owner";
+    return failure();
   }
-  return success();
+  Layout::Witness witness;
+  if (layout->isInjective(/*countReplication=*/false, &witness))
+    return success();
+  auto place = [](ArrayRef<int64_t> index) {
+    return "register " + std::to_string(index[kRegister]) + " of lane " +
+           std::to_string(index[kLane]) + ", warp " +
+           std::to_string(index[kWarp]);
+  };
+  if (emitError)
+    emitError() << Attribute(attr) << " gives one element to both "
+                << place(witness.first) << " and " << place(witness.second)
+                << "; copies are written as digits '-> 0'";
+  return failure();
 }
 
 #define TILE_LAYOUT_ATTR(NAME, FAMILY)                                         \
   LayoutFamily NAME::getFamily() const { return FAMILY; }                      \
   LogicalResult NAME::verifyEncoding(ArrayRef<int64_t> shape, Type element,    \
                                      EmitError emitError) const {              \
-    return verifyTile(*this, shape, element, emitError);                       \
+    return verifyTileLayout(*this, shape, element, emitError);                       \
   }
 
 TILE_LAYOUT_ATTR(DistributedAttr, LayoutFamily::Distributed)

@@ -75,7 +75,47 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// Verifies the types of the values that `op` defines. Passes build types
+/// without checks, so this is where a layout that does not suit its tile shows.
+static LogicalResult verifyDefinedTypes(Operation *op,
+                                        llvm::SmallDenseSet<Type> &verified) {
+  auto verify = [&](Type type) -> LogicalResult {
+    if (!verified.insert(type).second)
+      return success();
+    auto emitError = [&] {
+      InFlightDiagnostic diag = op->emitOpError();
+      diag << "defines a value of type " << type << ": ";
+      return diag;
+    };
+    if (auto buffer = dyn_cast<BufferType>(type))
+      return BufferType::verify(emitError, buffer.getShape(),
+                                buffer.getElementType(), buffer.getLayout(),
+                                buffer.getSpace());
+    if (LayoutAttrInterface layout = getLayoutAttr(type)) {
+      auto tile = cast<RankedTensorType>(type);
+      return verifyTileLayout(layout, tile.getShape(), tile.getElementType(),
+                              emitError);
+    }
+    return success();
+  };
+  for (Type type : op->getResultTypes())
+    if (failed(verify(type)))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes())
+        if (failed(verify(type)))
+          return failure();
+  return success();
+}
+
 LogicalResult KernelOp::verifyRegions() {
+  llvm::SmallDenseSet<Type> verified;
+  WalkResult types = (*this)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    return WalkResult(verifyDefinedTypes(op, verified));
+  });
+  if (types.wasInterrupted())
+    return failure();
   int64_t grids = llvm::range_size(getBody().front().getOps<GridOp>());
   if (grids != 1)
     return emitOpError() << "needs exactly one tile.grid at the top level of "

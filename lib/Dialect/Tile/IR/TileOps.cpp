@@ -78,7 +78,8 @@ static ParseResult parseNarrowTypes(OpAsmParser &parser, Type &source,
                                     Type &result, IntegerAttr dim) {
   return parseViewTypes(
       parser, source, result, [&](BufferType buffer, auto emitError) {
-        return NarrowOp::inferType(buffer, dim.getInt(), emitError);
+        return NarrowOp::inferType(buffer, dim.getInt(),
+                                   /*fromFirst=*/false, emitError);
       });
 }
 
@@ -296,7 +297,7 @@ LogicalResult SliceOp::verify() {
 //===----------------------------------------------------------------------===//
 
 FailureOr<BufferType>
-NarrowOp::inferType(BufferType source, int64_t dim,
+NarrowOp::inferType(BufferType source, int64_t dim, bool fromFirst,
                     llvm::function_ref<InFlightDiagnostic()> emitError) {
   auto strided = dyn_cast<StridedAttr>(source.getLayout());
   if (source.isShared() || !strided)
@@ -308,9 +309,10 @@ NarrowOp::inferType(BufferType source, int64_t dim,
   SmallVector<int64_t> shape(source.getShape());
   shape[dim] = ShapedType::kDynamic;
   int64_t bytes = source.getElementBits() / 8;
-  int64_t align = alignmentAfter(
-      strided.getAlign() ? strided.getAlign() : bytes,
-      strided.getStrides()[dim], strided.getDivisors()[dim], bytes);
+  int64_t align = strided.getAlign() ? strided.getAlign() : bytes;
+  if (!fromFirst)
+    align = alignmentAfter(align, strided.getStrides()[dim],
+                           strided.getDivisors()[dim], bytes);
   LayoutAttrInterface layout =
       StridedAttr::get(source.getContext(), strided.getStrides(),
                        strided.getDivisors(), align);
@@ -323,16 +325,21 @@ void NarrowOp::build(OpBuilder &builder, OperationState &state, Value source,
                      int64_t dim, Value start, Value length) {
   FailureOr<BufferType> type =
       inferType(cast<BufferType>(source.getType()), dim,
+                matchPattern(start, m_Zero()),
                 [&] { return mlir::emitError(state.location); });
   build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
         source, builder.getI64IntegerAttr(dim), start, length);
 }
 
 LogicalResult NarrowOp::verify() {
-  FailureOr<BufferType> type =
-      inferType(getSource().getType(), getDim(), [&] { return emitOpError(); });
+  auto emitError = [&] { return emitOpError(); };
+  FailureOr<BufferType> type = inferType(getSource().getType(), getDim(),
+                                         /*fromFirst=*/false, emitError);
   if (failed(type))
     return failure();
+  if (*type != getType() && matchPattern(getStart(), m_Zero()))
+    type = inferType(getSource().getType(), getDim(), /*fromFirst=*/true,
+                     emitError);
   if (*type != getType())
     return emitOpError() << "result type should be " << *type << ", got "
                          << getType();

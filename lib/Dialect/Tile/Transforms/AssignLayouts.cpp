@@ -103,10 +103,10 @@ private:
   LayoutAttrInterface permutedLayout(Value value);
   LayoutAttrInterface sharedLayout(RankedTensorType type, int64_t fastDim,
                                    ArrayRef<DotOp> dots);
-  bool fits(LayoutAttrInterface layout, RankedTensorType type) {
-    return succeeded(layout.getLayout(
-        type.getShape(), type.getElementType().getIntOrFloatBitWidth(),
-        nullptr));
+  /// Whether `layout` is one of the tile: whether it covers every element.
+  static bool suits(LayoutAttrInterface layout, RankedTensorType type) {
+    return succeeded(verifyTileLayout(layout, type.getShape(),
+                                      type.getElementType(), nullptr));
   }
   Value convert(Value value, LayoutAttrInterface layout);
   void require(OpOperand &operand, LayoutAttrInterface layout);
@@ -340,7 +340,7 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
              SliceAttr::get(context, reduce.getDim(), layout));
     else if (auto slice = dyn_cast<SliceAttr>(layout);
              slice && slice.getDim() == reduce.getDim() &&
-             fits(slice.getParent(), tileType(reduce.getSource())))
+             suits(slice.getParent(), tileType(reduce.getSource())))
       assign(reduce.getSource(), slice.getParent());
     return;
   }
@@ -350,7 +350,7 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
              SliceAttr::get(context, broadcast.getDim(), layout));
     else if (auto slice = dyn_cast<SliceAttr>(layout);
              slice && slice.getDim() == broadcast.getDim() &&
-             fits(slice.getParent(), tileType(broadcast.getResult())))
+             suits(slice.getParent(), tileType(broadcast.getResult())))
       assign(broadcast.getResult(), slice.getParent());
     return;
   }
@@ -368,24 +368,29 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
 /// Threads along the offsets of the buffer, 16 bytes each.
 LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
                                               RankedTensorType type) {
-  return getCoalescedLayout(type.getContext(), type.getShape(),
-                            buffer.getTileMemory(type.getShape()),
-                            chip.maxGlobalAccess * 8 / buffer.getElementBits(),
-                            chip.warpSize, kernel.getNumWarps());
+  LayoutAttrInterface layout =
+      getCoalescedLayout(type.getContext(), type.getShape(),
+                         buffer.getTileMemory(type.getShape()),
+                         chip.maxGlobalAccess * 8 / buffer.getElementBits(),
+                         chip.warpSize, kernel.getNumWarps());
+  // A map whose digits do not divide the extents of the tile has no such
+  // layout, or one that few threads share.
+  auto countRegisters = [&](LayoutAttrInterface layout) {
+    return getCanonicalLayout(withLayout(type, layout)).axisSize(kRegister);
+  };
+  LayoutAttrInterface other = defaultLayout(type);
+  return suits(layout, type) &&
+                 countRegisters(layout) <= 2 * countRegisters(other)
+             ? layout
+             : other;
 }
 
 /// Threads along the fastest dimension first, 16 bytes of elements of `bits`
 /// each.
 LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type,
                                                   int64_t bits) {
-  int64_t rank = type.getRank();
-  SmallVector<int64_t> thread(rank, 1), order;
-  for (int64_t dim = rank; dim-- > 0;)
-    order.push_back(dim);
-  thread[rank - 1] =
-      std::gcd(128 / std::max<int64_t>(bits, 8), type.getDimSize(rank - 1));
-  return BlockedAttr::getCoalesced(type.getContext(), type.getShape(), thread,
-                                   order, chip.warpSize, kernel.getNumWarps());
+  return getDefaultLayout(type.getContext(), type.getShape(), bits,
+                          chip.warpSize, kernel.getNumWarps());
 }
 
 /// The store that a value reaches through elementwise operations, if any.

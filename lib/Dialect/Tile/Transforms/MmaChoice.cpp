@@ -105,17 +105,41 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   return best;
 }
 
+static bool hasOperands(const Mma &mma, DotOp dot) {
+  Type element = cast<ShapedType>(dot.getA().getType()).getElementType();
+  return mma.operand == (element.isF16() ? MmaElement::F16 : MmaElement::BF16);
+}
+
+SmallVector<std::array<int64_t, 3>>
+tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
+  SmallVector<std::array<int64_t, 3>> divisors;
+  if (getLayoutAttr(dot.getType()))
+    return divisors;
+  for (StringLiteral name : chip.mma) {
+    const Mma *mma = findMma(name);
+    if (!hasOperands(*mma, dot) ||
+        (dot.getInstruction() && *dot.getInstruction() != name))
+      continue;
+    for (int64_t rows = numWarps; rows >= 1; --rows) {
+      int64_t columns = numWarps / rows;
+      if (numWarps % rows != 0 || rows % mma->warps != 0 ||
+          (dot.getWarps() && *dot.getWarps() != ArrayRef({rows, columns})))
+        continue;
+      divisors.push_back({mma->m * rows, mma->n * columns, mma->k});
+    }
+  }
+  return divisors;
+}
+
 FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
   auto acc = cast<RankedTensorType>(dot.getType());
   auto a = cast<ShapedType>(dot.getA().getType());
   if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
     return pinned;
-  MmaElement operand =
-      a.getElementType().isF16() ? MmaElement::F16 : MmaElement::BF16;
   for (StringLiteral name : chip.mma) {
     const Mma *mma = findMma(name);
-    if (mma->operand != operand ||
+    if (!hasOperands(*mma, dot) ||
         (dot.getInstruction() && *dot.getInstruction() != name))
       continue;
     if (a.getDimSize(1) % mma->k != 0)
@@ -139,7 +163,7 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
   if (dot.getInstruction())
     diag << " with the instruction \"" << *dot.getInstruction() << '"';
   for (StringLiteral name : chip.mma)
-    if (const Mma *mma = findMma(name); mma->operand == operand)
+    if (const Mma *mma = findMma(name); hasOperands(*mma, dot))
       diag.attachNote() << name << " computes " << mma->m << "x" << mma->n
                         << "x" << mma->k;
   return diag;

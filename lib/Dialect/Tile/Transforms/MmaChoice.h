@@ -13,6 +13,13 @@ namespace tile {
 llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip);
 
+/// Returns the divisors of M, N and K, one triple for each instruction of the
+/// chip and each grid of `numWarps` warps that `dot` allows: an instruction
+/// computes the product if it has a triple that divides the extents. Returns
+/// nothing for a product whose accumulator the author laid out.
+llvm::SmallVector<std::array<int64_t, 3>>
+listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip);
+
 /// Returns true if wgmma can read operand `index` from shared memory, where it
 /// is or would be stored: the size of a swizzle divides that of its rows.
 bool canReadShared(DotOp dot, unsigned index);

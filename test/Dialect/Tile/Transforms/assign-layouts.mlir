@@ -173,3 +173,19 @@ tile.kernel @transposed(%a: !b, %o: !f) {
   %t = tile.transpose %r [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
   tile.store %t, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
+
+// A broadcast may grow a tile beyond the one that was reduced. The layout of
+// the smaller tile does not cover the larger one, which gets its own.
+// CHECK-LABEL: tile.kernel @growing
+// CHECK: %[[SUM:.+]] = tile.reduce addf %{{.*}} along 1
+// CHECK: %[[MOVED:.+]] = tile.convert_layout %[[SUM]]
+// CHECK: tile.broadcast %[[MOVED]] along 1
+tile.kernel @growing(%f: !f) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %f[%c0, %c0] : !f -> tensor<16x16xf32>
+  %r = tile.reduce addf %t along 1 : tensor<16x16xf32> -> tensor<16xf32>
+  %g = tile.broadcast %r along 1 : tensor<16xf32> -> tensor<16x32xf32>
+  tile.store %g, %f[%c0, %c0] : tensor<16x32xf32>, !f
+}

@@ -63,6 +63,13 @@ bool isTile(mlir::Type type);
 llvm::LogicalResult
 verifyStorage(const Layout &layout, mlir::Attribute attr,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// Verifies that `layout` is a layout of tiles of this shape and element type:
+/// every element has exactly one place, apart from declared copies (digits
+/// '-> 0') in registers. `emitError` may be null.
+llvm::LogicalResult
+verifyTileLayout(LayoutAttrInterface layout, llvm::ArrayRef<int64_t> shape,
+                 mlir::Type element,
+                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 /// Returns the strides of the row-major storage of a map, in elements, one per
 /// result. Dynamic extents are represented by numbers with the same divisors.
 /// Returns an empty vector if a stride does not fit 64 bits.

@@ -33,7 +33,7 @@ def Tile_LaunchDependentsOp : Tile_Op<"launch_dependents", [
   let description = [{
     Once every block of this kernel has executed this operation or has ended,
     blocks of the next kernel of the module may start on multiprocessors with
-    free resources. The next kernel must have a tile.wait_prerequisites. After
+    free resources. This applies only if the next kernel has a tile.wait_prerequisites. After
     that wait it sees all writes of this kernel, also those after this
     operation.
 

@@ -281,8 +281,10 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
     ```
 
     The range must be in bounds. The type of the result may be left out;
-    NarrowOp::inferType gives it: the extent of `dim` is dynamic, and the alignment is the one that is
-    guaranteed for every `start`. The buffer must be in global memory.
+    NarrowOp::inferType gives it: the extent of `dim` is dynamic, and the
+    alignment is the one that is guaranteed for every `start`. Where `start` is
+    the constant 0, the result may keep the alignment of `source`. The buffer
+    must be in global memory.
   }];
   let arguments = (ins Tile_BufferType:$source,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
@@ -296,10 +298,11 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
                                  "::mlir::Value":$start, "::mlir::Value":$length)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Returns the type of such a view of `source`. Reports an error and fails
-    /// if there is none.
+    /// Returns the type of such a view of `source`. `fromFirst` says that the
+    /// range starts at element 0, which keeps the alignment. Reports an error
+    /// and fails if there is none.
     static ::llvm::FailureOr<::tile::BufferType>
-    inferType(::tile::BufferType source, int64_t dim,
+    inferType(::tile::BufferType source, int64_t dim, bool fromFirst,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
   }];
 }

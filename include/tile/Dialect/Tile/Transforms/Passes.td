@@ -125,6 +125,37 @@ def TileChooseAccumulators
   }];
 }
 
+def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
+  let summary = "Pads tile extents that threads or instructions do not divide (S1)";
+  let description = [{
+    Extents such as 60 or 100 have few factors of two. Few threads share such a
+    tile while the others hold copies, and no matrix instruction divides it. The
+    pass pads an extent to the multiple of a power of two that leaves the fewest
+    elements per thread, and the extents of a `tile.dot` to the smallest product
+    that an instruction of the chip divides among the warps. One extent is
+    padded alike in all tiles of the kernel.
+
+    Loads read zero in the padding; stores and atomics skip it: both access a
+    `tile.narrow` of their buffer that ends with the tile. Reductions see a
+    neutral element there, products zeros along the contracted dimension, and
+    integer divisions a divisor of 1.
+
+    ```mlir
+    %t = tile.load %b[%i] : !b -> tensor<60xf32>
+    // becomes
+    %end = arith.addi %i, %c60 : index
+    %length = arith.minsi %rows, %end : index
+    %n = tile.narrow %b[0] from %c0 length %length : !b to !n
+    %t = tile.load %n[%i] : !n -> tensor<64xf32>
+    ```
+
+    Extents of tiles that the author laid out, of tiles in shared buffers and of
+    accesses to buffers with a `#tile.map` stay as they are. The remark
+    `extent-padded` names the extents.
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let summary = "Gives every tile a layout (S1 to S2)";
   let description = [{
@@ -167,6 +198,21 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let options = [Option<"operandBudget", "operand-budget", "int64_t", "70",
       "percent of the registers that accumulators and an operand kept across "
       "a loop may take">];
+}
+
+def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
+  let summary = "Checks that tiles fit the registers of a thread (S2)";
+  let description = [{
+    Fails for a tile that takes more registers per thread than the chip has: a
+    loaded tile, a product, a converted tile, or one that a loop carries. The
+    remark `tile-copies` names tiles of which several threads hold each element,
+    with the registers that they take.
+
+    ```
+    error: 'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32;
+           sm_80 has 255 for tiles, operands and addresses
+    ```
+  }];
 }
 
 def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
