@@ -47,9 +47,9 @@ private:
   /// Whether the copy engine brings the numbers per row, which it can as rows
   /// of all sequences alone.
   bool readsAllRows() const { return isPacked() && sizes.producers != 0; }
-  /// Whether both sides of the window are bounded where roles leave few
-  /// registers for two bounds per key: one comparison tests both then.
-  bool hasWidth() const { return hasRoles() && left && right; }
+  /// Returns whether both sides of the window are bounded: one comparison tests
+  /// both then, which takes fewer registers than two bounds per key.
+  bool hasWidth() const { return left && right; }
   bool hasRoles() const { return sizes.producers != 0; }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
