@@ -178,7 +178,7 @@ class _Backward:
         self.variant = BackwardVariant(
             forward.variant,
             "kernel" if signature.deterministic else "atomic",
-            _choose_kv(q, k, cu_q, forward.variant),
+            _choose_kv(q, k, cu_q, signature),
         )
         index = forward._index
         gradients = {name: _layout(torch.empty_like(t)) for name, t in
@@ -326,7 +326,7 @@ def _program(variant: AnyVariant, chip: str) -> Any:
     return Program(variant.ir(), chip, name=variant.name)
 
 
-def _choose_kv(q, k, cu_q, variant: Variant) -> str:
+def _choose_kv(q, k, cu_q, signature: Signature) -> str:
     """Returns how the gradients of heads that share keys are summed."""
     if cu_q is None:
         sequences, queries, keys = q.shape[0], q.shape[1], k.shape[1]
@@ -339,14 +339,16 @@ def _choose_kv(q, k, cu_q, variant: Variant) -> str:
         processors = properties.multi_processor_count
     else:
         processors = _CPU_PROCESSORS
+    sides = (signature.left, 0 if signature.causal else signature.right)
+    bounded = signature.left >= 0 or signature.right >= 0
     return choose_kv_sum(
         sequences,
         q.shape[-2],
         k.shape[-2],
         queries,
         keys,
-        variant.causal,
-        variant.window,
+        signature.causal,
+        sides if bounded else None,
         processors,
     )
 

@@ -50,7 +50,8 @@ def choose_kv_sum(
     end. "separate": one block for each head; another kernel sums their results,
     which takes longer the fewer queries see a key. Where all blocks have equal
     work, they run in whole waves. `queries` and `keys` are the lengths of one
-    sequence.
+    sequence. `window` is the pair of sides that the mask has, negative where a
+    side is open; None without a window.
     """
     group = heads // max(kv_heads, 1)
     if group <= 1:
