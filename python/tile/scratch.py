@@ -28,7 +28,8 @@ def scratch_buffers(
     shapes: Mapping[str, Tuple[int, ...]],
     scalars: Optional[Mapping[str, int]] = None,
 ) -> Dict[str, Scratch]:
-    """Returns the smallest scratch buffers that all kernels of `manifest` accept.
+    """Returns the smallest dense scratch buffers that all kernels of `manifest`
+    accept.
 
     `shapes` holds the shape of each buffer argument that is not scratch, by
     name; every other buffer of the manifest is scratch. `scalars` holds the
@@ -101,22 +102,38 @@ class _Solver:
         return True
 
     def _grow(self, name: str) -> None:
-        """Adds rows until a buffer with permuted elements holds whole blocks.
+        """Adds rows until a dense buffer of the shape suits its kernels.
 
-        Only an extent that may exceed its bound can grow.
+        A buffer with permuted elements must hold whole blocks, and strides must
+        have the divisors that the manifest names. Only an extent that may exceed
+        its bound can grow.
         """
-        storage, shape = self.buffers[name].storage, self.shapes[name]
-        if storage is None or 0 in shape:
+        buffer, shape = self.buffers[name], self.shapes[name]
+        if 0 in shape:
             return
         kernel = self.owners[name]
-        for dim in range(len(shape)):
-            relations = {r.relation for _, r in self.bounds.get((name, dim), ())}
-            if relations != {"at_least"}:
-                continue
-            rest = prod(shape) // shape[dim]
-            while (needed := self._evaluate(kernel, storage)) > prod(shape):
-                shape[dim] = -(-needed // rest)
+        growing = [
+            dim
+            for dim in range(len(shape))
+            if {r.relation for _, r in self.bounds.get((name, dim), ())} == {"at_least"}
+        ]
+        if not growing:
             return
+        dim = growing[-1]
+        if buffer.storage is not None:
+            rest = prod(shape) // shape[dim]
+            while (needed := self._evaluate(kernel, buffer.storage)) > prod(shape):
+                shape[dim] = -(-needed // rest)
+        # Strides of the dimensions outside of `dim` are multiples of its extent.
+        outer = [
+            (prod(shape[i + 1 :]) // shape[dim], divisor)
+            for i, (stride, divisor) in enumerate(
+                zip(buffer.strides[:dim], buffer.divisibility)
+            )
+            if stride is None
+        ]
+        while any(step * shape[dim] % divisor for step, divisor in outer):
+            shape[dim] += 1
 
     def _is_known(self, kernel: Kernel, expression: Expression) -> bool:
         if isinstance(expression, int):

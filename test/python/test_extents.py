@@ -16,6 +16,7 @@ except ImportError:
     np = None
 
 from tile.executor import Program
+from tile.manifest import evaluate
 from tile.programs import BackwardVariant, Variant
 
 #: (batch, query heads, key heads, queries, keys): each extent is 0 once.
@@ -112,12 +113,28 @@ class ExtentTest(unittest.TestCase):
 
     def test_many_heads_and_sequences(self):
         """All blocks lie along x: y and z end at 65535."""
-        program = Program(Variant(64, 64, "f16").ir(), "sm_80", checks=False)
-        for batch, heads in ((65537, 1), (1, 65537)):
-            with self.subTest(batch=batch, heads=heads):
-                inputs = self.inputs(batch, heads, heads, 1, 1)
-                self.run_program(program, dict(inputs, scale=0.125))
-                self.assertTrue((inputs["o"] == 1).all())
+        forward = Variant(64, 64, "f16")
+        backward = BackwardVariant(forward, "kernel", "separate")
+        for variant in (forward, backward):
+            program = Program(variant.ir(), "sm_80")
+            for batch, heads in ((65537, 1), (1, 65537)):
+                rows, scores = (batch, 1, heads, 64), (batch, heads, 1)
+                shapes = {name: rows for name in ("q", "k", "v", "o", "do")}
+                shapes.update(dq=rows, dk=rows, dv=rows, lse=scores)
+                names = {parameter.name for parameter in program.parameters}
+                shapes = {n: shape for n, shape in shapes.items() if n in names}
+                scratch = program.scratch(shapes)
+                shapes.update({n: buffer.shape for n, buffer in scratch.items()})
+                for kernel in program.manifest.kernels:
+                    places = {
+                        i: shapes[parameter.name]
+                        for i, parameter in enumerate(kernel.params)
+                        if parameter.name in shapes
+                    }
+                    grid = [evaluate(e, places, {}, 108) for e in kernel.grid]
+                    with self.subTest(kernel=kernel.name, batch=batch, heads=heads):
+                        self.assertGreaterEqual(grid[0], 65537)
+                        self.assertEqual(grid[1:], [1, 1])
 
     def test_persistent_grids(self):
         """A persistent kernel writes the same bits on a grid of any size, with

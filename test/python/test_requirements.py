@@ -242,7 +242,8 @@ class ScratchTest(LauncherTest):
         )
         source["kernels"] += second["kernels"]
         found = self.module(source).scratch({"x": (77, 3)})
-        self.assertEqual(found["scratch"].shape, (2, 77, 4))
+        # 77 rows, and one more for a stride that is a multiple of 8.
+        self.assertEqual(found["scratch"].shape, (2, 78, 4))
 
     def test_permuted_elements_take_whole_blocks(self):
         # Blocks of 8 rows of 4 elements, for each of the first dimension.
@@ -256,6 +257,20 @@ class ScratchTest(LauncherTest):
         self.assertEqual(self.scratch(*needs, param=param).shape, (2, 80, 4))
         empty = self.scratch(*needs, param=param, shape=(0, 3))
         self.assertEqual(empty.shape, (2, 0, 4))
+
+    def test_strides_have_their_divisors(self):
+        # A dense [2, R, 3] buffer has the strides 3 R and 3.
+        param = buffer(
+            "scratch", type="f32", rank=3, last=3, stride_divisibility=[4, 1, 1]
+        )
+        needs = (
+            self.requirement(0, "equal", 2),
+            self.requirement(1, "at_least", ["dim", 0, 0]),
+        )
+        self.assertEqual(self.scratch(*needs, param=param).shape, (2, 80, 3))
+        # An extent that must be equal to another cannot grow.
+        fixed = (needs[0], self.requirement(1, "equal", ["dim", 0, 0]))
+        self.assertEqual(self.scratch(*fixed, param=param).shape, (2, 77, 3))
 
     def test_extents_that_nothing_determines(self):
         for requirements in (

@@ -117,6 +117,11 @@ static constexpr TileSizesRow kBackwardKeysRolesPacked[] = {
     {MmaKind::Wgmma,    163840,   256, { 64,  64, 8, 0, 1, 4, 232, 40}},
 };
 
+// In windows of packed batches, the sides of the window take registers, too.
+static constexpr TileSizesRow kBackwardKeysRolesPackedWindow[] = {
+    {MmaKind::Wgmma,    163840,    64, {128, 128, 8, 0, 1, 1, 240, 24, 0, false, 3, true}},
+};
+
 // What differs where dK and dV leave by atomics, whose addresses take registers;
 // the first row but for packed batches.
 static constexpr TileSizesRow kBackwardKeysAtomicDense[] = {
@@ -211,6 +216,8 @@ tile::findBackwardKeysTileSizes(const Chip &chip, int64_t headDim,
       tables.push_back(kBackwardKeysAtomicDense);
     tables.push_back(kBackwardKeysAtomic);
   }
+  if (features.packed && features.window)
+    tables.push_back(kBackwardKeysRolesPackedWindow);
   tables.push_back(features.packed ? kBackwardKeysRolesPacked
                                    : kBackwardKeysRoles);
   tables.push_back(kBackwardKeys);
