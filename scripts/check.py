@@ -188,7 +188,7 @@ def check_numerics(build):
     report = fresh(os.path.join(build, "numerics.json"))
     environment = dict(os.environ)
     environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
-    run([find_numpy(), os.path.join("test", "fuzz", "numerics.py"),
+    run([find_python("numpy"), os.path.join("test", "fuzz", "numerics.py"),
          "--failures=" + os.path.join(build, "numerics-failures"),
          "--report=" + report], env=environment)
     counts = read_report(report)

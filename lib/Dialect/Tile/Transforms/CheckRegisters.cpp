@@ -14,12 +14,14 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Whether the elements of `value` are in registers of their own. Elements of
-/// other tiles are constants, coordinates or the registers of another tile.
+/// Returns true if the elements of `value` are in registers of their own, all
+/// at once. Elements of other tiles are constants, coordinates or the registers
+/// of another tile, or are loaded from shared memory fragment by fragment.
 static bool takesRegisters(Value value) {
   Operation *op = value.getDefiningOp();
-  return !op || isa<LoadOp, DotOp, ConvertLayoutOp, AtomicRMWOp, scf::ForOp,
-                    scf::IfOp>(op);
+  if (auto convert = dyn_cast_or_null<ConvertLayoutOp>(op))
+    return !isSharedTile(convert.getSource().getType());
+  return !op || isa<LoadOp, DotOp, AtomicRMWOp, scf::ForOp, scf::IfOp>(op);
 }
 
 static std::string describe(RankedTensorType tile) {

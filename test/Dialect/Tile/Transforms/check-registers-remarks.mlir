@@ -15,3 +15,17 @@ tile.kernel @copies(%src: !b) {
   %s = tile.load %src[%c0, %c0] : !b -> tensor<16x16xf32>
   tile.store %s, %src[%c0, %c0] : tensor<16x16xf32>, !b
 }
+
+// Operands of a product are loaded from shared memory fragment by fragment: 512
+// registers hold no operand at once.
+!h = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+tile.kernel @fragments(%a: !h, %c: !b) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+  %x = tile.load %a[%c0, %c0] : !h -> tensor<16x512xf16>
+  %y = tile.load %a[%c0, %c0] : !h -> tensor<512x64xf16>
+  %d = tile.dot %x, %y, %zero : tensor<16x512xf16>, tensor<512x64xf16> -> tensor<16x64xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<16x64xf32>, !b
+}
