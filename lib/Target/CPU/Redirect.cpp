@@ -361,6 +361,33 @@ static bool isUnchecked(const Value *address) {
 }
 
 /// Inserts a call of the runtime before a load, a store or a compare-and-swap.
+/// Returns the bytes of memory that the users of a load depend on. LLVM's
+/// VectorCombine widens a load where the memory behind it may be read, and
+/// selects the elements that the program loads by a shuffle; the others may be
+/// padding that no thread writes.
+static uint64_t countUsedBytes(const LoadInst &load, const DataLayout &layout) {
+  auto *type = dyn_cast<FixedVectorType>(load.getType());
+  uint64_t all = layout.getTypeStoreSize(load.getType());
+  if (!type || load.use_empty())
+    return all;
+  int last = -1;
+  for (const User *user : load.users()) {
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
+    if (!shuffle)
+      return all;
+    int count = type->getNumElements();
+    for (int index : shuffle->getShuffleMask()) {
+      if (index < 0)
+        continue;
+      bool isSecond = index >= count;
+      if (shuffle->getOperand(isSecond) == &load)
+        last = std::max(last, isSecond ? index - count : index);
+    }
+  }
+  uint64_t bytes = layout.getTypeStoreSize(type->getElementType());
+  return last < 0 ? all : (last + 1) * bytes;
+}
+
 void Redirection::announceAccess(llvm::Instruction &inst) {
   const Value *address = getLoadStorePointerOperand(&inst);
   if (auto *swap = dyn_cast<AtomicCmpXchgInst>(&inst))
@@ -373,7 +400,8 @@ void Redirection::announceAccess(llvm::Instruction &inst) {
   Type *type = store  ? store->getValueOperand()->getType()
                : load ? load->getType()
                       : inst.getOperand(1)->getType();
-  site.accessBytes = layout.getTypeStoreSize(type);
+  site.accessBytes = load ? countUsedBytes(*load, layout)
+                          : uint64_t(layout.getTypeStoreSize(type));
   site.accessAlignment = store  ? store->getAlign().value()
                          : load ? load->getAlign().value()
                                 : site.accessBytes;
