@@ -6,6 +6,7 @@
 #include "HostCode.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
@@ -361,31 +362,66 @@ static bool isUnchecked(const Value *address) {
 }
 
 /// Inserts a call of the runtime before a load, a store or a compare-and-swap.
-/// Returns the bytes of memory that the users of a load depend on. LLVM's
-/// VectorCombine widens a load where the memory behind it may be read, and
-/// selects the elements that the program loads by a shuffle; the others may be
-/// padding that no thread writes.
-static uint64_t countUsedBytes(const LoadInst &load, const DataLayout &layout) {
-  auto *type = dyn_cast<FixedVectorType>(load.getType());
-  uint64_t all = layout.getTypeStoreSize(load.getType());
-  if (!type || load.use_empty())
-    return all;
-  int last = -1;
-  for (const User *user : load.users()) {
+namespace {
+/// Contiguous bytes of an access, from its address on.
+struct ByteRange {
+  uint64_t offset, size;
+};
+} // namespace
+
+/// Marks the bytes of a vector that its users depend on. Returns false where
+/// that may be all of them.
+static bool markUsedBytes(const Value &vector, const DataLayout &layout,
+                          SmallBitVector &used) {
+  auto *type = dyn_cast<FixedVectorType>(vector.getType());
+  if (!type)
+    return false;
+  unsigned count = type->getNumElements();
+  unsigned bytes = layout.getTypeStoreSize(type->getElementType());
+  if (bytes * count != used.size())
+    return false;
+  auto mark = [&](unsigned index) {
+    used.set(index * bytes, (index + 1) * bytes);
+  };
+  return llvm::all_of(vector.users(), [&](const User *user) {
+    if (isa<BitCastInst>(user))
+      return markUsedBytes(*user, layout, used);
+    if (auto *extract = dyn_cast<ExtractElementInst>(user)) {
+      auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
+      if (!index || index->getValue().uge(count))
+        return false;
+      mark(index->getZExtValue());
+      return true;
+    }
     auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
     if (!shuffle)
-      return all;
-    int count = type->getNumElements();
-    for (int index : shuffle->getShuffleMask()) {
-      if (index < 0)
-        continue;
-      bool isSecond = index >= count;
-      if (shuffle->getOperand(isSecond) == &load)
-        last = std::max(last, isSecond ? index - count : index);
-    }
+      return false;
+    for (int index : shuffle->getShuffleMask())
+      if (index >= 0 &&
+          shuffle->getOperand(unsigned(index) >= count) == &vector)
+        mark(index % count);
+    return true;
+  });
+}
+
+/// Returns the bytes of memory that the users of a load depend on. LLVM widens
+/// and merges loads where the memory between and behind them may be read, and
+/// takes the elements that the program loads out of the vector; the others may
+/// be padding that no thread writes.
+static SmallVector<ByteRange> findUsedBytes(const LoadInst &load,
+                                            const DataLayout &layout) {
+  int size = layout.getTypeStoreSize(load.getType());
+  SmallBitVector used(size);
+  SmallVector<ByteRange> ranges;
+  if (!markUsedBytes(load, layout, used) || used.none())
+    return {{0, uint64_t(size)}};
+  for (int begin = used.find_first(); begin >= 0;) {
+    int end = used.find_next_unset(begin);
+    end = end < 0 ? size : end;
+    ranges.push_back({uint64_t(begin), uint64_t(end - begin)});
+    begin = end == size ? -1 : used.find_next(end);
   }
-  uint64_t bytes = layout.getTypeStoreSize(type->getElementType());
-  return last < 0 ? all : (last + 1) * bytes;
+  return ranges;
 }
 
 void Redirection::announceAccess(llvm::Instruction &inst) {
@@ -396,24 +432,32 @@ void Redirection::announceAccess(llvm::Instruction &inst) {
     return;
   auto *load = dyn_cast<LoadInst>(&inst);
   auto *store = dyn_cast<StoreInst>(&inst);
-  Site &site = addSite(inst, load ? "load" : store ? "store" : "cmpxchg");
   Type *type = store  ? store->getValueOperand()->getType()
                : load ? load->getType()
                       : inst.getOperand(1)->getType();
-  site.accessBytes = load ? countUsedBytes(*load, layout)
-                          : uint64_t(layout.getTypeStoreSize(type));
-  site.accessAlignment = store  ? store->getAlign().value()
-                         : load ? load->getAlign().value()
-                                : site.accessBytes;
-  site.reads = !store;
-  site.writes = !load;
-  site.atomic = inst.isAtomic();
-  if (site.accessBytes % 2 != 0)
-    result.unit = 1;
+  uint64_t size = layout.getTypeStoreSize(type);
+  SmallVector<ByteRange> ranges{{0, size}};
+  if (load)
+    ranges = findUsedBytes(*load, layout);
+  Align alignment = store  ? store->getAlign()
+                    : load ? load->getAlign()
+                           : Align(size);
   IRBuilder<> builder(&inst);
-  callWithSite(
-      builder, "tile_cpu_access", site,
-      {builder.CreateAddrSpaceCast(const_cast<Value *>(address), pointer)});
+  Value *base =
+      builder.CreateAddrSpaceCast(const_cast<Value *>(address), pointer);
+  for (ByteRange range : ranges) {
+    Site &site = addSite(inst, load ? "load" : store ? "store" : "cmpxchg");
+    site.accessBytes = range.size;
+    site.accessAlignment = commonAlignment(alignment, range.offset).value();
+    site.reads = !store;
+    site.writes = !load;
+    site.atomic = inst.isAtomic();
+    if (site.accessBytes % 2 != 0)
+      result.unit = 1;
+    callWithSite(
+        builder, "tile_cpu_access", site,
+        {builder.CreateConstGEP1_64(builder.getInt8Ty(), base, range.offset)});
+  }
 }
 
 void Redirection::announceFence(FenceInst &fence) {

@@ -4,7 +4,7 @@
 
 // RUN: for chip in sm_80 sm_89 sm_90a gfx942 gfx950 gfx1100 gfx1201; do \
 // RUN:   tile-run %s --chip=$chip --arg=zeros:3x2:f32 --out=out=%t.npy \
-// RUN:   && %python -c "import sys, numpy; assert (numpy.load(sys.argv[1]) == 128).all()" %t.npy || exit 1; done
+// RUN:   && %python -c "import sys, struct; assert struct.unpack('<6f', open(sys.argv[1], 'rb').read()[-24:]) == (128,) * 6" %t.npy || exit 1; done
 
 !out = !tile.buffer<3x2xf32, #tile.strided<[2, 1]>, global>
 tile.kernel @reduce(%out: !out {tile.name = "out"}) attributes {num_warps = 2 : i32} {
