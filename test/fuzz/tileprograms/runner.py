@@ -22,9 +22,12 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 from .program import Program
 
 #: Seconds of CPU time that a kernel may take to compile, and a run.
-COMPILE_LIMIT = 20.0
+#: Twice 20 s: the CPU time of a compilation doubles on a shared machine.
+COMPILE_LIMIT = 40.0
 RUN_LIMIT = 120.0
 MEMORY_LIMIT = 8 << 30  # bytes of address space
+#: Compiled programs keep memory, so that a worker ends after this many jobs.
+JOBS_OF_A_WORKER = 40
 
 #: Refusals that the language allows: no instruction of the chip divides the
 #: product among the warps, or a thread has too few registers for a tile.
@@ -171,6 +174,7 @@ class Worker:
         self.process.start()
         other.close()
         self.job: Optional[Job] = None
+        self.jobs = 0
 
     def cpu_time(self) -> float:
         try:
@@ -181,6 +185,10 @@ class Worker:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def submit(self, job: Job) -> None:
+        if self.jobs == JOBS_OF_A_WORKER:
+            self.stop()
+            self.start()
+        self.jobs += 1
         self.job, self.compiled = job, False
         self.begin = self.cpu_time()
         self.connection.send(job)
