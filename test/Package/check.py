@@ -81,7 +81,7 @@ def main():
         refused, blocks, *maps = run(
             os.path.join(tree, "embedder"), manifest).splitlines()
         if (refused != "refused: argument 3 'arg3': extent 1 is 255, must be 256:"
-                       " the length of q" or blocks != "blocks: 4"):
+                       " the length of q" or blocks != "blocks: 8"):
             sys.exit("%s: the embedder printed '%s', '%s'" % (name, refused, blocks))
         q = ("type 6, 4 dimensions, extents 128 256 2 2, strides 512 256 131072,"
              " box 64 ")

@@ -25,7 +25,7 @@ from .program import Program
 #: Twice 20 s: the CPU time of a compilation doubles on a shared machine.
 COMPILE_LIMIT = 40.0
 RUN_LIMIT = 120.0
-MEMORY_LIMIT = 8 << 30  # bytes of address space
+MEMORY_LIMIT = 32 << 30  # bytes of address space
 #: Compiled programs keep memory, so that a worker ends after this many jobs.
 JOBS_OF_A_WORKER = 40
 
