@@ -26,8 +26,8 @@ from .program import Program
 COMPILE_LIMIT = 40.0
 RUN_LIMIT = 120.0
 MEMORY_LIMIT = 32 << 30  # bytes of address space
-#: Compiled programs keep memory, so that a worker ends after this many jobs.
-JOBS_OF_A_WORKER = 40
+#: Compiled programs keep memory, so a worker ends after this many jobs.
+JOBS_OF_A_WORKER = 10
 
 #: Refusals that the language allows: no instruction of the chip divides the
 #: product among the warps, or a thread has too few registers for a tile.
