@@ -201,6 +201,9 @@ class Worker:
                 outcome = self.connection.recv()
                 if outcome is not None:
                     self.job = None
+                    # The machine, and not the program, is at fault.
+                    if "Cannot allocate memory" in outcome[1]:
+                        return Outcome("refused", outcome[1])
                     return outcome
                 self.compiled, self.begin = True, self.cpu_time()
         except (EOFError, ConnectionResetError):
