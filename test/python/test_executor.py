@@ -1,5 +1,7 @@
 """Tests of running kernels on the CPU, on NumPy arrays."""
 
+import os
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -58,6 +60,25 @@ class RunTest(unittest.TestCase):
         a, b = self.arrays()
         tile.run(ADD.replace("INDEX", "%t"), b=b, a=a, chip="sm_80")
         np.testing.assert_array_equal(b, a + 1)
+
+    def test_large_heap(self):
+        """Shared memory needs low addresses, through which a heap may grow."""
+        script = (
+            "import ctypes, numpy, sys\n"
+            "from tile.executor import Program\n"
+            "program = Program(sys.argv[1], 'sm_80')\n"
+            "malloc = ctypes.CDLL(None).malloc\n"
+            "malloc.restype = ctypes.c_void_p\n"
+            "for _ in range(30000): malloc(100000)\n"
+            "a, b = numpy.arange(64, dtype='f4'), numpy.zeros(64, 'f4')\n"
+            "program(a, b)\n"
+            "assert (b == a + 1).all()\n"
+        )
+        subprocess.run(
+            [sys.executable, "-c", script, ADD.replace("INDEX", "%t")],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+            check=True,
+        )
 
     def test_parameters(self):
         program = Program(ADD.replace("INDEX", "%t"), "sm_80")

@@ -19,6 +19,14 @@ static constexpr size_t kStackBytes = 256 << 10;
 /// Loop iterations of a thread after which another thread runs.
 static constexpr uint64_t kTurnsAtOnce = 1024;
 
+void tile::cpu::reserveSharedAddresses() {
+#ifdef MAP_32BIT
+  [[maybe_unused]] static void *guard =
+      mmap(nullptr, 4096, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
+#endif
+}
+
 /// Maps memory whose addresses fit into 31 bits, because kernels hold addresses
 /// of shared memory in 32 bits.
 static llvm::Expected<char *> mapShared(size_t bytes) {

@@ -123,6 +123,11 @@ struct Barrier {
   Clock clock, lastClock;
 };
 
+/// Maps a page at the start of the addresses that shared memory needs, for as
+/// long as the process runs. The heap of a program that is not position
+/// independent, as Python's is, starts below them and would grow through them.
+void reserveSharedAddresses();
+
 class Block {
 public:
   static llvm::Expected<std::unique_ptr<Block>> create(Launch &launch);

@@ -264,6 +264,8 @@ static LocationAttr findKernelLoc(ModuleOp module, llvm::StringRef name) {
 
 FailureOr<Program> Program::compile(ModuleOp module,
                                     const ProgramOptions &options) {
+  // Before LLVM lets the heap grow.
+  cpu::reserveSharedAddresses();
   Location loc = module.getLoc();
   CompileOptions lowering = options.compile;
   lowering.requireManifest = true;

@@ -201,9 +201,6 @@ class Worker:
                 outcome = self.connection.recv()
                 if outcome is not None:
                     self.job = None
-                    # The machine, and not the program, is at fault.
-                    if "Cannot allocate memory" in outcome.message:
-                        return Outcome("refused", outcome.message)
                     return outcome
                 self.compiled, self.begin = True, self.cpu_time()
         except (EOFError, ConnectionResetError):
