@@ -1,6 +1,9 @@
-"""Assembles attention for Hopper; prints what ptxas complains of.
+"""Assembles attention with ptxas; prints its complaints.
 
-usage: hopper-ptxas.py TILE_TRANSLATE PTXAS
+usage: attention-ptxas.py TILE_TRANSLATE PTXAS CHIP SUITE
+
+SUITE is "features", combinations of features, or "all", also the programs that
+the tests run on a GPU.
 """
 
 import re
@@ -24,9 +27,11 @@ FEATURES = (
     {"causal": True, "softcap": True, "lse": False},
 )
 
+
 def programs():
-    """Those of the tests on a GPU, and features in other combinations."""
-    found = [variant for case in all_cases() for variant in case.variants]
+    found = []
+    if sys.argv[4] == "all":
+        found += [variant for case in all_cases() for variant in case.variants]
     found += feature_programs(packed=False)
     # In packed batches more is known only to the kernel.
     found += feature_programs(packed=True)
@@ -45,7 +50,7 @@ def feature_programs(packed):
 
 def assemble(variant):
     done = subprocess.run(
-        [sys.argv[1], "--tile-to-ptx", "--chip=sm_90a"],
+        [sys.argv[1], "--tile-to-ptx", "--chip=" + sys.argv[3]],
         input=variant.ir(), capture_output=True, text=True)
     if done.returncode != 0:
         return "%s: %s" % (variant.name, done.stderr.strip())
@@ -53,7 +58,7 @@ def assemble(variant):
         ptx = Path(folder) / "kernel.ptx"
         ptx.write_text(done.stdout)
         done = subprocess.run(
-            [sys.argv[2], "-arch=sm_90a", "-v", str(ptx), "-o", "/dev/null"],
+            [sys.argv[2], "-arch=" + sys.argv[3], "-v", str(ptx), "-o", "/dev/null"],
             capture_output=True, text=True)
     said = done.stdout + done.stderr
     if done.returncode != 0:
@@ -61,9 +66,9 @@ def assemble(variant):
     advice = re.findall(r"C75\d\d|C7602", said)
     if advice:
         return "%s: %s" % (variant.name, " ".join(advice))
-    spills = re.search(r"[1-9]\d* bytes spill stores", said)
+    spills = max(map(int, re.findall(r"(\d+) bytes spill stores", said)))
     if spills:
-        return "%s: spills, %s" % (variant.name, spills.group(0))
+        return "%s: spills, %d bytes" % (variant.name, spills)
     return "%s: fits" % variant.name
 
 
