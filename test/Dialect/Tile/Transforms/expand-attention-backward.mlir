@@ -128,10 +128,7 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK-LABEL: tile.kernel @causal_dkv
 // CHECK: tile.program_id x
 // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
-// CHECK: %[[BLOCK:.*]] = arith.muli
-// CHECK: %[[BLOCK32:.*]] = arith.index_cast %[[BLOCK]]
-// CHECK: %[[ROW32:.*]] = tile.recompute %[[BLOCK32]]
-// CHECK: %[[ROW:.*]] = arith.index_cast %[[ROW32]]
+// CHECK: %[[ROW:.*]] = arith.muli
 // CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]]
 // CHECK: %[[FIRST:.*]] = arith.subi %[[ROW]], %[[SHIFT]]
 // CHECK-NOT: tile.atomic_rmw
@@ -172,13 +169,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK: arith.remui
 // CHECK: %[[HEAD32:.*]] = arith.remui
 // CHECK: %[[HEAD:.*]] = arith.index_cast %[[HEAD32]]
-// CHECK: tile.slice %arg0[%{{.*}}, *, %[[HEAD]], *]
-// The number of the head is computed again after the loops.
-// CHECK: tile.program_id x
-// CHECK: tile.recompute
-// CHECK: %[[OWNER32:.*]] = arith.remui
-// CHECK: %[[OWNER:.*]] = arith.index_cast %[[OWNER32]]
-// CHECK: tile.slice %arg10[%{{.*}}, *, %[[OWNER]], *]
+// CHECK: tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
 // CHECK-LABEL: tile.kernel @separate_dq
 // CHECK-LABEL: tile.kernel @separate_sum
 // CHECK: arith.remui

@@ -15,8 +15,6 @@
 #include "Backward.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "tile/Target/Chips.h"
 
 using namespace mlir;
 using namespace tile;
@@ -31,12 +29,7 @@ public:
         stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
-        dqAcc(mapping.lookupOrNull(op.getDqAcc())) {
-    auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
-        TileDialect::kTargetAttr);
-    const Chip *chip = target ? findChip(target) : nullptr;
-    narrowLoops = chip && chip->vendor == Vendor::NVIDIA;
-  }
+        dqAcc(mapping.lookupOrNull(op.getDqAcc())) {}
 
   void build();
 
@@ -46,7 +39,8 @@ private:
   SmallVector<Value> loop(Value begin, Value end, bool masked,
                           ValueRange carried);
   SmallVector<Value> step(Value m, bool masked, ValueRange carried);
-  /// Builds a loop over numbers.
+  /// A loop over numbers, in 32 bits where registers are short: they hold every
+  /// coordinate.
   SmallVector<Value>
   count(Value begin, Value end, int64_t step, ValueRange carried,
         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
@@ -73,9 +67,6 @@ private:
 
   std::optional<KVAccumulation> mode;
   TileSizes sizes;
-  /// Whether loops count in 32 bits, which takes half the registers. AMD has
-  /// scalar registers for the numbers of a loop.
-  bool narrowLoops;
   Value dO, stats, dk, dv, dqAcc;
   /// The block's first key, its K and V.
   Value row, keys, values;
@@ -196,7 +187,7 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   // With warps that copy, products are asynchronous, too: dP runs beside the
   // exponentials, and the sums of dQ leave while dK is computed. Else what is
   // needed together stands together, which takes the fewest registers.
-  bool runsBeside = hasRoles();
+  bool runsBeside = sizes.producers != 0;
   auto loadNumbers = [&](Value view, RowNumber number) -> Value {
     if (readsAllRows())
       return loadStats(stats, number, queryHead, m, sizes.blockM);
@@ -265,7 +256,8 @@ SmallVector<Value> KeyBuilder::count(
     Value begin, Value end, int64_t step, ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Value by = index(step);
-  if (narrowLoops) {
+  bool narrow = sizes.producers != 0;
+  if (narrow) {
     begin = i32(begin);
     end = i32(end);
     by = i32(by);
@@ -276,10 +268,12 @@ SmallVector<Value> KeyBuilder::count(
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
-        scf::YieldOp::create(b, body(narrowLoops ? wide(i) : i, carried));
+        if (narrow)
+          i = arith::IndexCastOp::create(b, b.getIndexType(), i);
+        scf::YieldOp::create(b, body(i, carried));
       });
   // What a packed batch pins for the loop around these is not for them.
-  if (hasRoles() && isPacked())
+  if (narrow && isPacked())
     loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(2));
   return SmallVector<Value>(loop.getResults());
 }
@@ -296,6 +290,8 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   Value blockRow = row, queries = sq, allKeys = sk;
   // What roles know of one loop no registers hold through another.
   auto locate = [&] {
+    if (sizes.producers == 0)
+      return;
     row = recompute(row);
     sq = recompute(sq);
     if (isPacked())
@@ -346,6 +342,8 @@ void KeyBuilder::build() {
       sk, sizes.blockN, block,
       [&](Value first) {
         row = first;
+        if (sizes.producers == 0)
+          computeQueryRanges();
         keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
                               ValueRange{row, index(0)});
         values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
@@ -364,12 +362,13 @@ void KeyBuilder::build() {
               });
         }
         // Only here, so that the loops need not keep it in registers.
-        recomputePlace();
+        if (hasRoles())
+          recomputePlace();
         Value owner = mode == KVAccumulation::Separate ? head : kvHead;
         write(sums[0], viewHead(dk, Side::Keys, owner), scale);
         write(sums[1], viewHead(dv, Side::Keys, owner), Value());
       },
-      hasRoles());
+      /*hasRoles=*/sizes.producers != 0);
 }
 
 void tile::buildBackwardKeys(ImplicitLocOpBuilder &builder,

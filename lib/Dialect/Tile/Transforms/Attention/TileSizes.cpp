@@ -95,16 +95,6 @@ static constexpr TileSizesRow kBackwardKeys[] = {
     {MmaKind::Wmma,          0,   256, {16,  32, 2}},
 };
 
-// Rows for a softcap, whose derivative takes registers: no row spills in a loop.
-// clang-format off
-static constexpr TileSizesRow kBackwardKeysSyncSoftcap[] = {
-    {MmaKind::MmaSync,  163840,    64, { 64, 128, 8, 0, 2}},
-    {MmaKind::MmaSync,  163840,   128, { 64,  64, 8, 0, 2}},
-    {MmaKind::MmaSync,  163840,   192, { 64,  64, 8, 0, 2}},
-    {MmaKind::MmaSync,  163840,   256, { 32,  64, 8, 0, 2}},
-};
-// clang-format on
-
 // With warps that copy: a thread holds N * (2 head dimension + 2 M) / 256
 // accumulators, then half as many of dS and P beside those of dQ; from 192 on
 // both groups of four warps share the columns of all products. dQ leaves by the
@@ -213,12 +203,11 @@ tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
 std::optional<TileSizes>
 tile::findBackwardKeysTileSizes(const Chip &chip, int64_t headDim,
                                 AttentionFeatures features) {
+  if (!chip.bulkCopy)
+    return find(kBackwardKeys, chip, headDim);
   // What differs comes first.
   llvm::SmallVector<llvm::ArrayRef<TileSizesRow>> tables;
-  if (!chip.bulkCopy) {
-    if (features.softcap)
-      tables.push_back(kBackwardKeysSyncSoftcap);
-  } else if (features.softcap) {
+  if (features.softcap) {
     if (features.packed || features.atomicKeys)
       tables.push_back(kBackwardKeysSoftcapTight);
     tables.push_back(kBackwardKeysSoftcap);
@@ -227,12 +216,10 @@ tile::findBackwardKeysTileSizes(const Chip &chip, int64_t headDim,
       tables.push_back(kBackwardKeysAtomicDense);
     tables.push_back(kBackwardKeysAtomic);
   }
-  if (chip.bulkCopy) {
-    if (features.packed && features.window)
-      tables.push_back(kBackwardKeysRolesPackedWindow);
-    tables.push_back(features.packed ? kBackwardKeysRolesPacked
-                                     : kBackwardKeysRoles);
-  }
+  if (features.packed && features.window)
+    tables.push_back(kBackwardKeysRolesPackedWindow);
+  tables.push_back(features.packed ? kBackwardKeysRolesPacked
+                                   : kBackwardKeysRoles);
   tables.push_back(kBackwardKeys);
   for (llvm::ArrayRef<TileSizesRow> table : tables)
     if (std::optional<TileSizes> sizes = find(table, chip, headDim))
