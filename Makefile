@@ -16,12 +16,13 @@ endif
 
 override CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
 
-.PHONY: demo check build configure setup format docs update-docs clean help
+.PHONY: demo check build wheel configure setup format docs update-docs clean help
 
 help:
 	@echo "make demo         compile examples/forward.mlir for three chips, print registers and memory, and run it on the CPU"
 	@echo "make check        build everything and run all tests; the last line counts them"
 	@echo "make build        build the tools in $(BUILD)/bin"
+	@echo "make wheel        write the Python package with the compiler inside to dist"
 	@echo "make docs         write the reference of dialects and passes to $(BUILD)/docs"
 	@echo "make update-docs  regenerate the blocks of documents that quote tools or sources"
 	@echo "make format       run clang-format on the C++ sources"
@@ -35,6 +36,9 @@ check: configure
 
 build: configure
 	@ninja -C $(BUILD) $(NINJAFLAGS)
+
+wheel: configure
+	@scripts/wheel.py --build=$(BUILD)
 
 docs: configure
 	@ninja -C $(BUILD) tile-docs

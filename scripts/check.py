@@ -53,6 +53,11 @@ def fresh(path):
     return path
 
 
+def library_of(build):
+    """Returns the library that the Python package loads."""
+    return os.path.join(build, "lib", "libTileExecutorC.so")
+
+
 def check_unit(build):
     report = fresh(os.path.join(build, "unit.json"))
     status = run([os.path.join(build, "bin", "tile-unit-tests"),
@@ -92,8 +97,7 @@ def check_python(build):
     tests = os.path.join(ROOT, "test", "python")
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.path.join(ROOT, "python")
-    environment["PATH"] = os.pathsep.join(
-        [os.path.join(build, "bin"), environment["PATH"]])
+    environment["TILE_LIBRARY"] = library_of(build)
     done = subprocess.run(
         [find_python("numpy", "torch"), "-m", "unittest", "discover", "-s", tests],
         cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
@@ -115,7 +119,7 @@ def check_python(build):
 def check_attention(build, python, script, *options):
     """Runs a script of test/Integration; returns the counts on its last line."""
     environment = dict(os.environ)
-    environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
+    environment["TILE_LIBRARY"] = library_of(build)
     done = subprocess.run(
         [python, os.path.join("test", "Integration", script), *options],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
@@ -170,6 +174,12 @@ def check_package(build):
     return Result(int(not failed), int(failed))
 
 
+def check_wheel(build):
+    failed = run([sys.executable, os.path.join("test", "Package", "wheel.py"),
+                  "--build=" + build]) != 0
+    return Result(int(not failed), int(failed))
+
+
 def check_fuzz(build):
     report = fresh(os.path.join(build, "fuzz.json"))
     run([sys.executable, os.path.join("test", "fuzz", "mutate.py"),
@@ -187,7 +197,7 @@ def check_numerics(build):
     """Random tile programs on the CPU; needs NumPy."""
     report = fresh(os.path.join(build, "numerics.json"))
     environment = dict(os.environ)
-    environment["TILE_TRANSLATE"] = os.path.join(build, "bin", "tile-translate")
+    environment["TILE_LIBRARY"] = library_of(build)
     run([find_python("numpy"), os.path.join("test", "fuzz", "numerics.py"),
          "--failures=" + os.path.join(build, "numerics-failures"),
          "--report=" + report], env=environment)
@@ -205,6 +215,7 @@ SUITES = [
      check_executor),
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
+    ("wheel", "the wheel, installed where LLVM is hidden", check_wheel),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
     ("numerics", "random tile programs on the CPU, against float64",
      check_numerics),

@@ -96,12 +96,20 @@ endfunction()
 
 # tile_add_shared_library(<name> sources... [LINK_LIBS libs...])
 # Adds a shared library for other languages, which contains the parts of the
-# project that it needs.
+# project that it needs and exports the functions of include/tile-c only.
 function(tile_add_shared_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
+  add_library(tile::${name} ALIAS ${name})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
+  target_include_directories(${name} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:include>)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  set(exports ${PROJECT_SOURCE_DIR}/lib/CAPI/exports.map)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${exports})
+  set_target_properties(${name} PROPERTIES
+    LINK_DEPENDS ${exports} SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
   if(TILE_SANITIZE)
     # The program that loads the library provides the sanitizer's functions.
     target_link_options(${name} PRIVATE -Wl,-z,undefs)

@@ -4,8 +4,13 @@
 #include "Version.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
+
+std::string tile::versionText() {
+  return "Tile " TILE_VERSION ", LLVM " LLVM_VERSION_STRING;
+}
 
 void tile::setVersionPrinter() {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .compiler import chip_for, compile, find_tile_translate
+from .compiler import Artifact, chip_for, compile, translate
 from .errors import (
     ArgumentError,
     CompileError,
@@ -27,9 +27,13 @@ from .errors import (
 )
 from .executor import run
 from .launcher import Kernel, Module, load
+from .native import chips
+from .version import __version__
 
 __all__ = [
+    "__version__",
     "ArgumentError",
+    "Artifact",
     "CompileError",
     "DriverError",
     "ExecutionError",
@@ -38,10 +42,11 @@ __all__ = [
     "Module",
     "attention",
     "chip_for",
+    "chips",
     "compile",
-    "find_tile_translate",
     "load",
     "run",
+    "translate",
 ]
 
 

@@ -1,7 +1,7 @@
 """Compiled kernels on disk, shared by all processes of a user.
 
 An entry is a folder named by a hash of everything that its contents depend on:
-the program, the chip, the options and the compiler itself. It appears complete,
+the program, the chip and the compiler itself. It appears complete,
 by a rename; processes that want it at the same time wait for the one that
 compiles it. The driver's compilation of its PTX is added at the first launch
 (see cubins). Nothing else changes: to empty the cache, delete its folder.
@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Dict, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
-from . import compiler
+from . import compiler, native
 from .errors import CompileError
 from .launcher import Module, load
 
@@ -49,7 +48,7 @@ def folder() -> Path:
     return Path(base) / "tile"
 
 
-def load_program(text: str, chip: str, options: Sequence[str] = ()) -> Module:
+def load_program(text: str, chip: str) -> Module:
     """Returns the module of a program.
 
     It comes from $TILE_PACK_DIR, else from the cache; a program in neither is
@@ -58,12 +57,12 @@ def load_program(text: str, chip: str, options: Sequence[str] = ()) -> Module:
     """
     packed = os.environ.get(PACK_VARIABLE)
     if packed:
-        key = pack_key(text, chip, options)
+        key = pack_key(text, chip)
         entry = Path(packed, key)
         if entry.is_dir():
             return _load_entry(packed, key, entry)
     try:
-        key = entry_key(text, chip, options)
+        key = entry_key(text, chip)
     except CompileError as error:
         if not packed:
             raise
@@ -76,7 +75,7 @@ def load_program(text: str, chip: str, options: Sequence[str] = ()) -> Module:
     if module is not None:
         return module
     return _load_entry(
-        where, key, compile_entry(Path(where), key, text, chip, options)
+        where, key, compile_entry(Path(where), key, text, chip)
     )
 
 
@@ -94,7 +93,6 @@ def pack(
     folder: Union[str, "os.PathLike[str]"],
     programs: Iterable[str],
     chip: str,
-    options: Sequence[str] = (),
     jobs: int = 2,
 ) -> None:
     """Compiles programs into a folder that $TILE_PACK_DIR may name elsewhere.
@@ -103,9 +101,7 @@ def pack(
     """
     with ThreadPoolExecutor(jobs) as pool:
         for _ in pool.map(
-            lambda text: compile_entry(
-                folder, pack_key(text, chip, options), text, chip, options
-            ),
+            lambda text: compile_entry(folder, pack_key(text, chip), text, chip),
             dict.fromkeys(programs),
         ):
             pass
@@ -113,14 +109,14 @@ def pack(
         lock.unlink()
 
 
-def entry_key(text: str, chip: str, options: Sequence[str] = ()) -> str:
+def entry_key(text: str, chip: str) -> str:
     """Returns the name of the entry of a program in the cache."""
-    return _hash(str(_FORMAT), compiler_identity(), chip, *options, "", text)
+    return _hash(str(_FORMAT), native.identity(), chip, text)
 
 
-def pack_key(text: str, chip: str, options: Sequence[str] = ()) -> str:
+def pack_key(text: str, chip: str) -> str:
     """Returns the name of the entry of a program in a pack."""
-    return _hash(str(_FORMAT), "pack", chip, *options, "", text)
+    return _hash(str(_FORMAT), "pack", chip, text)
 
 
 def _hash(*parts: str) -> str:
@@ -131,32 +127,11 @@ def _hash(*parts: str) -> str:
     return digest.hexdigest()[:40]
 
 
-_identities: Dict[Tuple[str, int, int], str] = {}
-
-
-def compiler_identity() -> str:
-    """Returns a hash of the compiler: its bytes, and the versions of itself and
-    of LLVM that it prints."""
-    path = compiler.find_tile_translate()
-    status = os.stat(path)
-    found = (os.path.realpath(path), status.st_size, status.st_mtime_ns)
-    identity = _identities.get(found)
-    if identity is None:
-        version = subprocess.run(
-            [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        ).stdout
-        with open(path, "rb") as file:
-            identity = hashlib.sha256(file.read() + version).hexdigest()
-        _identities[found] = identity
-    return identity
-
-
 def compile_entry(
     cache: Union[str, "os.PathLike[str]"],
     key: str,
     text: str,
     chip: str,
-    options: Sequence[str] = (),
 ) -> Path:
     """Returns the folder of an entry; compiles it if it is missing."""
     cache = Path(cache)
@@ -175,11 +150,10 @@ def compile_entry(
             return entry
         building = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=cache))
         try:
-            source = building / "kernel.mlir"
-            source.write_text(text, encoding="utf-8")
-            compiler.translate(
-                source, chip, building / "kernel.ptx", building / "kernel.json", options
-            )
+            artifact = compiler.translate(text, chip)
+            (building / "kernel.mlir").write_text(text, encoding="utf-8")
+            (building / "kernel.ptx").write_bytes(artifact.data)
+            (building / "kernel.json").write_text(artifact.manifest, encoding="utf-8")
             try:
                 os.rename(building, entry)
             except OSError:

@@ -1,49 +1,33 @@
-"""Running tile-translate on a program."""
+"""Compiling programs."""
 
 from __future__ import annotations
 
+import ctypes
 import os
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
-from typing import Optional, Sequence, Tuple, Union
+from typing import List, NamedTuple, Optional, Tuple, Union
 
 from . import driver as _driver
+from . import native
 from .errors import CompileError
-from .launcher import Module, load
-
-#: Names the tile-translate to run; it comes before PATH and the build tree.
-ENVIRONMENT_VARIABLE = "TILE_TRANSLATE"
-
-_EXECUTABLE = "tile-translate"
+from .launcher import Module
 
 #: Chips whose code runs on one compute capability only or is tuned for it.
 _CHIPS = {(8, 0): "sm_80", (8, 6): "sm_80", (8, 9): "sm_89", (9, 0): "sm_90a"}
 
+#: TileOutputKind of tile-c/Compile.h.
+_KINDS = {"llvmir": 0, "ptx": 1, "hsaco": 2}
 
-def find_tile_translate() -> str:
-    """Returns the path of tile-translate.
 
-    It is $TILE_TRANSLATE, else the one on PATH, else the one in build/bin
-    beside the source tree of this package. Raises CompileError if there is none.
-    """
-    named = os.environ.get(ENVIRONMENT_VARIABLE)
-    if named:
-        found = shutil.which(named)
-        if not found:
-            raise CompileError(
-                f"${ENVIRONMENT_VARIABLE} is '{named}', which cannot be run"
-            )
-        return found
-    built = Path(__file__).resolve().parents[2] / "build" / "bin"
-    found = shutil.which(_EXECUTABLE) or shutil.which(_EXECUTABLE, path=str(built))
-    if not found:
-        raise CompileError(
-            f"{_EXECUTABLE} is neither named by ${ENVIRONMENT_VARIABLE} nor on PATH"
-            f" nor in {built}"
-        )
-    return found
+class Artifact(NamedTuple):
+    """A compiled program."""
+
+    #: PTX or LLVM IR as text, or a code object.
+    data: bytes
+    #: JSON text (docs/Manifest.md).
+    manifest: str
+    #: Warnings and remarks, as the tools print them.
+    messages: str
 
 
 def chip_for(capability: Tuple[int, int]) -> str:
@@ -61,34 +45,61 @@ def chip_for(capability: Tuple[int, int]) -> str:
 
 
 def translate(
-    source: Union[str, "os.PathLike[str]"],
+    source: str,
     chip: str,
-    output: Union[str, "os.PathLike[str]"],
-    manifest: Union[str, "os.PathLike[str]"],
-    options: Sequence[str] = (),
-) -> None:
-    """Compiles the program in the file `source` to PTX and a manifest.
+    kind: str = "ptx",
+    *,
+    opt_level: int = 3,
+    remarks: bool = False,
+    name: str = "source",
+) -> Artifact:
+    """Compiles the text of a program.
 
-    Raises CompileError with the compiler's messages.
+    `kind` is `ptx`, `hsaco` (AMD code objects) or `llvmir`. Messages name the
+    program `name`; `remarks` adds the compiler's optimization remarks to them.
+    Raises CompileError with the messages. Needs no GPU. Safe in several threads.
     """
-    command = [
-        find_tile_translate(),
-        "--tile-to-ptx",
-        f"--chip={chip}",
-        os.fspath(source),
-        "-o",
-        os.fspath(output),
-        f"--manifest={os.fspath(manifest)}",
-        *options,
-    ]
-    result = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if result.returncode:
-        raise CompileError(
-            f"{_EXECUTABLE} --chip={chip} failed with status"
-            f" {result.returncode}:\n{result.stdout.strip()}"
-        )
+    if kind not in _KINDS:
+        raise CompileError(f"kind is one of {', '.join(_KINDS)}, not '{kind}'")
+    library = native.library()
+    messages: List[str] = []
+
+    def receive(diagnostic, _):
+        messages.append(diagnostic.contents.text.decode(errors="replace"))
+
+    handler = native.DiagnosticHandler(receive)
+    options = native.CompileOptions(chip.encode(), opt_level, 1, 0, remarks)
+    data = source.encode()
+    context = library.tileContextCreate()
+    module = artifact = None
+    try:
+        library.tileContextSetDiagnosticHandler(context, handler, None)
+        module = library.tileModuleParse(context, data, len(data), name.encode())
+        if module:
+            artifact = library.tileModuleCompile(
+                module, _KINDS[kind], ctypes.byref(options)
+            )
+        text = "".join(messages).strip()
+        if not artifact:
+            raise CompileError(text or f"cannot compile for {chip}")
+        size = ctypes.c_size_t()
+        address = library.tileArtifactData(artifact, ctypes.byref(size))
+        manifest = library.tileArtifactManifest(artifact).decode()
+        return Artifact(ctypes.string_at(address, size.value), manifest, text)
+    finally:
+        if artifact:
+            library.tileArtifactDestroy(artifact)
+        if module:
+            library.tileModuleDestroy(module)
+        library.tileContextDestroy(context)
+
+
+def read_program(source: Union[str, "os.PathLike[str]"]) -> Tuple[str, str]:
+    """Returns the text of a program and its name in messages. `source` is the
+    text, or a path: a path object or a string that ends with .mlir."""
+    if isinstance(source, str) and not source.endswith(".mlir"):
+        return source, "source"
+    return Path(source).read_text(encoding="utf-8"), os.fspath(source)
 
 
 def compile(
@@ -96,7 +107,7 @@ def compile(
     chip: Optional[str] = None,
     *,
     device: Optional[int] = None,
-    options: Sequence[str] = (),
+    opt_level: int = 3,
     driver: Optional[_driver.Driver] = None,
 ) -> Module:
     """Compiles a program and returns its module, leaving no files behind.
@@ -110,11 +121,6 @@ def compile(
         if device is None:
             device = driver.current_device() if driver.current_context() else 0
         chip = chip_for(driver.compute_capability(device))
-    with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-        artifact = Path(folder, "kernel.ptx")
-        manifest = Path(folder, "kernel.json")
-        if isinstance(source, str) and not source.endswith(".mlir"):
-            text, source = source, Path(folder, "source.mlir")
-            source.write_text(text, encoding="utf-8")
-        translate(source, chip, artifact, manifest, options)
-        return load(artifact, manifest, driver)
+    text, name = read_program(source)
+    artifact = translate(text, chip, opt_level=opt_level, name=name)
+    return Module(artifact.data, artifact.manifest, driver)

@@ -12,7 +12,7 @@ class ManifestError(ValueError):
 
 
 class CompileError(RuntimeError):
-    """tile-translate was not found or refused a program.
+    """The compiler was not found or refused a program.
 
     The message holds its output.
     """

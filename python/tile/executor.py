@@ -1,7 +1,6 @@
 """Running compiled kernels on the CPU, on NumPy arrays or PyTorch tensors.
 
-Needs the library `libTileExecutorC`, which the build makes. Tensors may have
-any strides. NumPy lacks bf16: arrays of bf16 are `uint16` or of a type of that
+Tensors may have any strides. NumPy lacks bf16: arrays of bf16 are `uint16` or of a type of that
 name (`ml_dtypes.bfloat16`).
 """
 
@@ -16,15 +15,11 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import manifest as _manifest
-from . import tensors
+from . import native, tensors
+from .compiler import read_program
 from .errors import ArgumentError, CompileError, ExecutionError
 from .scratch import Scratch, scratch_buffers
 from .tensors import Layout
-
-#: Names the library to load, before the one beside `tile-run`.
-ENVIRONMENT_VARIABLE = "TILE_EXECUTOR"
-
-_LIBRARY = "libTileExecutorC.so"
 
 _TYPES = {
     "float16": "f16",
@@ -34,21 +29,6 @@ _TYPES = {
     "int32": "i32",
     "int64": "i64",
 }
-
-
-class _Argument(ctypes.Structure):
-    """TileExecutorArgument of tile-c/Executor.h."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("type", ctypes.c_char_p),
-        ("rank", ctypes.c_int64),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("is_real", ctypes.c_int),
-        ("real", ctypes.c_double),
-        ("integer", ctypes.c_int64),
-    ]
 
 
 class Parameter(NamedTuple):
@@ -81,53 +61,6 @@ class Statistics(NamedTuple):
     bank_conflicts: int
 
 
-@functools.lru_cache(maxsize=None)
-def _library() -> ctypes.CDLL:
-    named = os.environ.get(ENVIRONMENT_VARIABLE)
-    path = Path(named) if named else _default_path()
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise CompileError(f"cannot load {path}: {error}") from None
-    library.tileExecutorCompile.restype = ctypes.c_void_p
-    library.tileExecutorCompile.argtypes = (
-        [ctypes.c_char_p] * 3 + [ctypes.c_int] * 2 + [ctypes.POINTER(ctypes.c_void_p)]
-    )
-    library.tileExecutorStatistics.restype = ctypes.c_void_p
-    library.tileExecutorStatistics.argtypes = [ctypes.c_void_p]
-    library.tileExecutorParameters.restype = ctypes.c_void_p
-    library.tileExecutorParameters.argtypes = [ctypes.c_void_p]
-    library.tileExecutorManifest.restype = ctypes.c_void_p
-    library.tileExecutorManifest.argtypes = [ctypes.c_void_p]
-    library.tileExecutorRun.argtypes = [
-        ctypes.c_void_p,
-        ctypes.POINTER(_Argument),
-        ctypes.c_size_t,
-        ctypes.POINTER(ctypes.c_int64),
-        ctypes.c_uint,
-        ctypes.POINTER(ctypes.c_void_p),
-    ]
-    library.tileExecutorDestroy.argtypes = [ctypes.c_void_p]
-    library.tileExecutorFree.argtypes = [ctypes.c_void_p]
-    return library
-
-
-def _default_path() -> Path:
-    """The library of the build that has the compiler."""
-    from .compiler import find_tile_translate
-
-    tools = Path(find_tile_translate()).resolve().parent
-    return tools.parent / "lib" / _LIBRARY
-
-
-def _take_text(address: Optional[int]) -> str:
-    if not address:
-        return ""
-    text = ctypes.string_at(address).decode(errors="replace")
-    _library().tileExecutorFree(address)
-    return text
-
-
 class Program:
     """The kernels of a program, compiled for `chip` and run on the CPU.
 
@@ -148,20 +81,20 @@ class Program:
         self._handle = None
         self._lock = threading.Lock()
         # Bound here because modules may be gone when the process ends.
-        self._destroy = _library().tileExecutorDestroy
+        self._destroy = native.library().tileExecutorDestroy
         message = ctypes.c_void_p()
-        self._handle = _library().tileExecutorCompile(
+        self._handle = native.library().tileExecutorCompile(
             source.encode(), name.encode(), chip.encode(), checks, statistics, message
         )
-        text = _take_text(message.value)
+        text = native.take_text(message.value)
         if not self._handle:
             raise CompileError(text.strip() or f"cannot compile for {chip}")
-        parameters = _take_text(_library().tileExecutorParameters(self._handle))
+        parameters = native.take_text(native.library().tileExecutorParameters(self._handle))
         self.parameters: List[Parameter] = [
             Parameter(**entry) for entry in json.loads(parameters)
         ]
         self.manifest = _manifest.parse(
-            _take_text(_library().tileExecutorManifest(self._handle))
+            native.take_text(native.library().tileExecutorManifest(self._handle))
         )
 
     def __del__(self):
@@ -186,7 +119,7 @@ class Program:
         """
         values = self._bind(args, named)
         alive: List[Any] = []
-        packed = (_Argument * len(values))()
+        packed = (native.Argument * len(values))()
         for slot, parameter, value in zip(packed, self.parameters, values):
             try:
                 _pack(slot, parameter, value, alive)
@@ -214,12 +147,12 @@ class Program:
         extents = (ctypes.c_int64 * 3)(*grid) if grid is not None else None
         message = ctypes.c_void_p()
         with self._lock:
-            status = _library().tileExecutorRun(
+            status = native.library().tileExecutorRun(
                 self._handle, packed, len(packed), extents, jobs, message
             )
-            text = _take_text(message.value).strip()
+            text = native.take_text(message.value).strip()
             if status == 0:
-                counted = _take_text(_library().tileExecutorStatistics(self._handle))
+                counted = native.take_text(native.library().tileExecutorStatistics(self._handle))
                 return [Statistics(**entry) for entry in json.loads(counted)]
         if "error: argument " in text:
             raise ArgumentError(text.split("error: ", 1)[1])
@@ -254,7 +187,7 @@ class _Prepared:
         """Runs the kernels to their end on addresses and numbers, in the order
         of the names that the launch was prepared with."""
         alive: List[Any] = []
-        packed = (_Argument * len(self._inputs))()
+        packed = (native.Argument * len(self._inputs))()
         for slot, (parameter, place, layout) in zip(packed, self._inputs):
             if parameter.buffer:
                 _pack_tensor(slot, values[place], layout, alive)
@@ -263,7 +196,7 @@ class _Prepared:
         self._program._run(packed)
 
 
-def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -> None:
+def _pack(slot: native.Argument, parameter: Parameter, value: Any, alive: List[Any]) -> None:
     alive.append(value)
     if hasattr(value, "data_ptr") and value.dim() > 0:
         _pack_tensor(slot, *tensors.describe_cpu(value), alive)
@@ -284,7 +217,7 @@ def _pack(slot: _Argument, parameter: Parameter, value: Any, alive: List[Any]) -
     _pack_tensor(slot, value.ctypes.data, layout, alive)
 
 
-def _pack_number(slot: _Argument, parameter: Parameter, value: Any) -> None:
+def _pack_number(slot: native.Argument, parameter: Parameter, value: Any) -> None:
     slot.is_real = parameter.type == "f32"
     try:
         if slot.is_real:
@@ -298,7 +231,7 @@ def _pack_number(slot: _Argument, parameter: Parameter, value: Any) -> None:
 
 
 def _pack_tensor(
-    slot: _Argument, address: int, layout: Layout, alive: List[Any]
+    slot: native.Argument, address: int, layout: Layout, alive: List[Any]
 ) -> None:
     extents = ctypes.c_int64 * max(len(layout.shape), 1)
     shape, strides = extents(*layout.shape), extents(*layout.strides)
@@ -335,9 +268,6 @@ def run(
     The other arguments are those of `Program` and of calling one. The programs
     of the last 64 different calls are kept.
     """
-    name = "source"
-    if not isinstance(source, str) or source.endswith(".mlir"):
-        name = os.fspath(source)
-        source = Path(name).read_text(encoding="utf-8")
-    program = _compiled(source, chip, checks, name, statistics)
+    text, name = read_program(source)
+    program = _compiled(text, chip, checks, name, statistics)
     return program(*args, grid=grid, jobs=jobs, **named)

@@ -317,7 +317,6 @@ class Artifacts:
         variants: Iterable[AnyVariant],
         chip: str,
         jobs: int = 2,
-        options: Sequence[str] = (),
     ) -> Dict[AnyVariant, str]:
         """Compiles each distinct variant; returns the messages of failed ones.
 
@@ -334,9 +333,11 @@ class Artifacts:
                 if stale.exists():
                     stale.unlink()
             try:
-                compiler.translate(source, chip, artifact, manifest, options)
+                compiled = compiler.translate(variant.ir(), chip, name=str(source))
             except CompileError as error:
                 return str(error)
+            artifact.write_bytes(compiled.data)
+            manifest.write_text(compiled.manifest, encoding="utf-8")
             return None
 
         with ThreadPoolExecutor(jobs) as pool:

@@ -42,7 +42,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 import on_executor  # noqa: E402
 from cases import Case, all_cases, shard_cases, small_cases  # noqa: E402
-from tile import ArgumentError, DriverError, ManifestError, chip_for  # noqa: E402
+from tile import ArgumentError, DriverError, ManifestError, chip_for, chips  # noqa: E402
 from tile import driver as tile_driver  # noqa: E402
 from tile.programs import Artifacts  # noqa: E402
 
@@ -165,7 +165,7 @@ def shard(text: str) -> Tuple[int, int]:
 def run_on_executor(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> int:
-    chips = arguments.chip.split(",") if arguments.chip else on_executor.all_chips()
+    chips = arguments.chip.split(",") if arguments.chip else chips()
     totals: Dict[str, int] = {}
     for chip in chips:
         print(f"\n{chip}")

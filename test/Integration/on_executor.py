@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from cases import Case
 from tile import ArgumentError, CompileError, ExecutionError
-from tile.compiler import find_tile_translate
 from tile.programs import Variant
-
-
-def all_chips() -> List[str]:
-    """Returns the names of all chips that the compiler knows."""
-    done = subprocess.run(
-        [find_tile_translate(), "--chip=help"], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return done.stdout.split()
 
 
 def missing_requirement() -> Optional[str]:

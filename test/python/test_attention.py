@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import cases
-from tile import CompileError, compiler
+from tile import Artifact, CompileError, compiler
 from tile.programs import (
     Artifacts,
     Variant,
@@ -200,11 +200,11 @@ class ArtifactsTest(unittest.TestCase):
         good, bad = Variant(64, 64, "bf16"), Variant(96, 96, "bf16")
         sources = []
 
-        def translate(source, chip, output, manifest, options):
-            sources.append((Path(source).read_text(), chip))
-            if "x96x" in sources[-1][0]:
+        def translate(text, chip, *, name):
+            sources.append((text, chip))
+            if "x96x" in text:
                 raise CompileError("refused")
-            Path(output).write_text("new")
+            return Artifact(b"new", "{}", "")
 
         with tempfile.TemporaryDirectory() as folder:
             stale = Path(folder, f"{bad.name}.ptx")

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -11,34 +12,32 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from tile import CompileError, cache
+from tile import Artifact, CompileError, cache
 
-#: Writes what it was given, counts its runs, and refuses programs with "bad".
-STAND_IN = """\
-#!{python}
-import os, sys, time
-if "--version" in sys.argv:
-    print(os.environ.get("STAND_IN_VERSION", "1"))
-    sys.exit(0)
-with open({log!r}, "a") as log:
-    log.write("run\\n")
-time.sleep(0.2)
-source = next(a for a in sys.argv[1:] if a.endswith(".mlir"))
-if "bad" in open(source).read():
-    print("refused")
-    sys.exit(1)
-open(sys.argv[sys.argv.index("-o") + 1], "w").write("ptx of " + open(source).read())
-manifest = next(a for a in sys.argv if a.startswith("--manifest="))
-open(manifest[len("--manifest="):], "w").write("{{}}")
-"""
-
+#: Compiles in another process.
 WORKER = """\
 import sys
-sys.path.insert(0, {package!r})
+sys.path[:0] = {paths!r}
+import test_cache
 from tile import cache
+cache.compiler.translate = test_cache.stand_in({log!r})
 entry = cache.compile_entry({folder!r}, "key", "program", "sm_80")
 print((entry / "kernel.ptx").read_text())
 """
+
+
+def stand_in(log):
+    """Returns a compiler that counts its runs and refuses programs with "bad"."""
+
+    def translate(text, chip):
+        with open(log, "a") as file:
+            file.write("run\n")
+        time.sleep(0.2)
+        if "bad" in text:
+            raise CompileError("refused")
+        return Artifact(b"ptx of " + text.encode(), "{}", "")
+
+    return translate
 
 
 class CacheTest(unittest.TestCase):
@@ -47,19 +46,14 @@ class CacheTest(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.base = Path(holder.name)
         self.folder, self.log = self.base / "cache", self.base / "log"
-        translate = self.base / "tile-translate"
-        translate.write_text(
-            STAND_IN.format(python=sys.executable, log=str(self.log))
+        patches = (
+            mock.patch.dict(os.environ, {"TILE_CACHE_DIR": str(self.folder)}),
+            mock.patch.object(cache.compiler, "translate", stand_in(self.log)),
+            mock.patch.object(cache.native, "identity", lambda: "compiler"),
         )
-        translate.chmod(0o755)
-        self.translate = translate
-        patch = mock.patch.dict(
-            os.environ,
-            {"TILE_TRANSLATE": str(translate), "TILE_CACHE_DIR": str(self.folder)},
-        )
-        patch.start()
-        self.addCleanup(patch.stop)
-        cache._identities.clear()
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
 
     def runs(self):
         return len(self.log.read_text().splitlines()) if self.log.exists() else 0
@@ -71,7 +65,8 @@ class CacheTest(unittest.TestCase):
         self.assertEqual(self.runs(), 1)
 
     def test_many_processes_compile_once(self):
-        code = WORKER.format(package=str(ROOT / "python"), folder=str(self.folder))
+        paths = [str(ROOT / "python"), str(ROOT / "test" / "python")]
+        code = WORKER.format(paths=paths, folder=str(self.folder), log=str(self.log))
         workers = [
             subprocess.Popen(
                 [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
@@ -93,28 +88,48 @@ class CacheTest(unittest.TestCase):
             cache.entry_key("a", "sm_80"),
             cache.entry_key("b", "sm_80"),
             cache.entry_key("a", "sm_90a"),
-            cache.entry_key("a", "sm_80", ["--x"]),
-            cache.entry_key("a", "sm_80", ["--", "x"]),
-            cache.entry_key("a--x", "sm_80"),
         }
-        self.assertEqual(len(keys), 6)
+        self.assertEqual(len(keys), 3)
         self.assertIn(cache.entry_key("a", "sm_80"), keys)
-        # Another compiler, and another LLVM under the same compiler.
-        with mock.patch.dict(os.environ, {"STAND_IN_VERSION": "2"}):
-            cache._identities.clear()
+        with mock.patch.object(cache.native, "identity", lambda: "another"):
             keys.add(cache.entry_key("a", "sm_80"))
-        self.translate.write_text(self.translate.read_text() + "\n# changed\n")
-        keys.add(cache.entry_key("a", "sm_80"))
-        self.assertEqual(len(keys), 8)
+        self.assertEqual(len(keys), 4)
+
+    def test_identity(self):
+        """Another library, and another LLVM under the same library."""
+        library = self.base / "libtile.so"
+        native = cache.native
+        version = mock.Mock()
+        version.tileVersion.return_value = b"1"
+        mock.patch.stopall()
+        with mock.patch.dict(os.environ, {"TILE_LIBRARY": str(library)}):
+            with mock.patch.object(native, "library", lambda: version):
+                identities = set()
+                for content, number in (("a", b"1"), ("b", b"1"), ("b", b"2")):
+                    library.write_text(content)
+                    version.tileVersion.return_value = number
+                    native._identity.cache_clear()
+                    identities.add(native.identity())
+                self.assertEqual(len(identities), 3)
+                (self.base / "identity").write_text("of the wheel\n")
+                native._identity.cache_clear()
+                self.assertEqual(native.identity(), "of the wheel")
+        native._identity.cache_clear()
 
     def test_a_pack_needs_no_compiler(self):
         packed = self.base / "pack"
         cache.pack(packed, ["program", "other", "program"], "sm_80")
         self.assertEqual(self.runs(), 2)
         self.assertEqual(len(list(packed.iterdir())), 2)
-        missing = {"TILE_TRANSLATE": "/nowhere", "TILE_PACK_DIR": str(packed)}
+
+        def missing():
+            raise CompileError("there is no compiler")
+
+        packs = {"TILE_PACK_DIR": str(packed)}
         loaded = []
-        with mock.patch.dict(os.environ, missing), mock.patch.object(
+        with mock.patch.dict(os.environ, packs), mock.patch.object(
+            cache.native, "identity", missing
+        ), mock.patch.object(
             cache, "load", lambda ptx, json, cubins: loaded.append((ptx, cubins)) or ptx
         ):
             for _ in range(2):
@@ -124,8 +139,7 @@ class CacheTest(unittest.TestCase):
             with self.assertRaisesRegex(CompileError, "not in .TILE_PACK_DIR.*sm_90a"):
                 cache.load_program("other", "sm_90a")
         # With a compiler, a program that is missing is compiled as ever.
-        only = {"TILE_PACK_DIR": str(packed)}
-        with mock.patch.dict(os.environ, only), mock.patch.object(
+        with mock.patch.dict(os.environ, packs), mock.patch.object(
             cache, "load", lambda ptx, json, cubins: ptx
         ):
             path = cache.load_program("third", "sm_80")

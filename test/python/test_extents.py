@@ -48,7 +48,7 @@ def floats(shape):
 @unittest.skipIf(np is None, "needs NumPy")
 class ExtentTest(unittest.TestCase):
     def chips(self):
-        from on_executor import all_chips
+        from tile.native import chips as all_chips
 
         return all_chips()
 

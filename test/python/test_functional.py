@@ -34,10 +34,10 @@ def artifact(variant):
     """The PTX of a variant and its manifest, compiled once for all tests."""
     if variant not in _paths:
         base = Path(_artifacts.name, str(len(_paths)))
-        paths = [base.with_suffix(suffix) for suffix in (".mlir", ".ptx", ".json")]
-        paths[0].write_text(variant.ir())
-        compiler.translate(paths[0], "sm_90a", *paths[1:])
-        _paths[variant] = paths[1:]
+        compiled = compiler.translate(variant.ir(), "sm_90a")
+        _paths[variant] = base.with_suffix(".ptx"), base.with_suffix(".json")
+        _paths[variant][0].write_bytes(compiled.data)
+        _paths[variant][1].write_text(compiled.manifest)
     return _paths[variant]
 
 

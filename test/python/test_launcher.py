@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import tile
+from tile import compiler
 from tile.launcher import Module
 from fakes import FakeArray, FakeTensor
 from launching import ATTENTION, LauncherTest, buffer, manifest
@@ -679,15 +680,10 @@ class LoadTest(LauncherTest):
         self.assertEqual([image for _, image in self.cuda.images], [b"PTX\0"] * 2)
 
 
-TRANSLATE = """#!{python}
-import json, sys
-options = dict(a.split("=", 1) for a in sys.argv if "=" in a)
-text = open(sys.argv[3]).read()
-if "broken" in text:
-    sys.exit("x.mlir:1:1: error: broken")
-open(sys.argv[5], "w").write(" ".join(sys.argv[1:3]) + " " + text)
-open(options["--manifest"], "w").write({manifest!r})
-"""
+def stand_in(text, chip, *, opt_level, name):
+    if "broken" in text:
+        raise tile.CompileError(f"{name}:1:1: error: broken")
+    return tile.Artifact(f"{chip} -O{opt_level} {text}".encode(), json.dumps(ATTENTION), "")
 
 
 class CompileTest(LauncherTest):
@@ -696,21 +692,16 @@ class CompileTest(LauncherTest):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.tool = self.folder / "tile-translate"
-        self.tool.write_text(
-            TRANSLATE.format(python=sys.executable, manifest=json.dumps(ATTENTION))
-        )
-        self.tool.chmod(0o755)
-        environment = mock.patch.dict(os.environ, TILE_TRANSLATE=str(self.tool))
-        environment.start()
-        self.addCleanup(environment.stop)
+        patch = mock.patch.object(compiler, "translate", stand_in)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def image(self, *args, **named):
         tile.compile(*args, driver=self.driver, **named).load()
         return self.cuda.images[-1][1]
 
     def test_text_and_path(self):
-        expected = b"--tile-to-ptx --chip=sm_80 text\0"
+        expected = b"sm_80 -O3 text\0"
         self.assertEqual(self.image("text", "sm_80"), expected)
         path = self.folder / "in.mlir"
         path.write_text("text")
@@ -718,7 +709,7 @@ class CompileTest(LauncherTest):
         self.assertEqual(self.image(str(path), "sm_80"), expected)
 
     def test_chip_of_the_device(self):
-        self.assertEqual(self.image("text"), b"--tile-to-ptx --chip=sm_90a text\0")
+        self.assertEqual(self.image("text"), b"sm_90a -O3 text\0")
 
     def test_chips(self):
         for capability, chip in (
@@ -733,17 +724,10 @@ class CompileTest(LauncherTest):
             tile.chip_for((7, 5))
 
     def test_error_carries_the_messages(self):
+        path = self.folder / "x.mlir"
+        path.write_text("broken")
         with self.assertRaisesRegex(tile.CompileError, "x.mlir:1:1: error: broken"):
-            tile.compile("broken", "sm_80", driver=self.driver)
-
-    def test_search_order(self):
-        self.assertEqual(tile.find_tile_translate(), str(self.tool))
-        with mock.patch.dict(os.environ, PATH=str(self.folder)):
-            del os.environ["TILE_TRANSLATE"]
-            self.assertEqual(tile.find_tile_translate(), str(self.tool))
-        with mock.patch.dict(os.environ, TILE_TRANSLATE="/nowhere/tile-translate"):
-            with self.assertRaisesRegex(tile.CompileError, "which cannot be run"):
-                tile.find_tile_translate()
+            tile.compile(path, "sm_80", driver=self.driver)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,16 @@
 #ifndef TILE_TOOLS_COMMONOPTIONS_H
 #define TILE_TOOLS_COMMONOPTIONS_H
 
+#include <string>
+
 namespace mlir {
 class MLIRContext;
 }
 
 namespace tile {
+
+/// Returns the versions of this project and of LLVM: `Tile 0.1.0, LLVM 22.1.8`.
+std::string versionText();
 
 /// Makes `--version` print the version of this project, then that of LLVM. Call
 /// it before the command line is parsed.

@@ -21,6 +21,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .program import Program
 
+#: The tile-translate of the build.
+TRANSLATE = str(Path(__file__).resolve().parents[3] / "build" / "bin" / "tile-translate")
+
 #: Seconds of CPU time that a kernel may take to compile, and a run.
 #: Twice 20 s: the CPU time of a compilation doubles on a shared machine.
 COMPILE_LIMIT = 40.0
@@ -121,11 +124,9 @@ def perform(job: Job, send) -> Outcome:
 
 def translate(text: str, job: Job) -> Optional[Outcome]:
     """Compiles for the GPU; returns the failure, if it is one."""
-    from tile.compiler import find_tile_translate
-
     kind = "hsaco" if job.chip.startswith("gfx") else "ptx"
     limit = int(COMPILE_LIMIT * len(job.programs))
-    command = [find_tile_translate(), f"--tile-to-{kind}", f"--chip={job.chip}", "-o", os.devnull, "-"]
+    command = [TRANSLATE, f"--tile-to-{kind}", f"--chip={job.chip}", "-o", os.devnull, "-"]
     begin = os.times()
     done = subprocess.run(
         command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
