@@ -6,7 +6,7 @@ set -euo pipefail
 
 [ -z "${MLIR_DIR:-}" ] || exit 0
 
-packages=(cmake ninja-build clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev
+packages=(cmake ninja-build clang-22 g++ llvm-22-dev llvm-22-tools libmlir-22-dev
           mlir-22-tools liblld-22-dev lld-22 libgtest-dev zlib1g-dev
           libzstd-dev libboost-context-dev python3 python3-numpy python3-torch
           python3-pip python3-setuptools python3-venv python3-wheel)

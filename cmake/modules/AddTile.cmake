@@ -94,11 +94,23 @@ function(tile_add_library name)
   set_property(GLOBAL APPEND PROPERTY TILE_LIBS ${name})
 endfunction()
 
-# tile_add_shared_library(<name> sources... [LINK_LIBS libs...])
+# tile_link_archives(<name> libs...)
+# Links static libraries of the project, but not the shared LLVM and MLIR.
+function(tile_link_archives name)
+  set(files "")
+  foreach(lib ${ARGN})
+    list(APPEND files $<TARGET_FILE:${lib}>)
+    add_dependencies(${name} ${lib})
+  endforeach()
+  target_link_libraries(${name} PRIVATE -Wl,--start-group ${files} -Wl,--end-group)
+endfunction()
+
+# tile_add_shared_library(<name> sources... [LINK_LIBS libs...] [ARCHIVES libs...])
 # Adds a shared library for other languages, which contains the parts of the
-# project that it needs and exports the functions of include/tile-c only.
+# project that it needs and exports the functions of include/tile-c only. ARCHIVES
+# are linked without LLVM and MLIR.
 function(tile_add_shared_library name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS;ARCHIVES" ${ARGN})
   add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
   add_library(tile::${name} ALIAS ${name})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
@@ -106,6 +118,9 @@ function(tile_add_shared_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:include>)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  if(ARG_ARCHIVES)
+    tile_link_archives(${name} ${ARG_ARCHIVES})
+  endif()
   set(exports ${PROJECT_SOURCE_DIR}/lib/CAPI/exports.map)
   target_link_options(${name} PRIVATE -Wl,--version-script=${exports})
   set_target_properties(${name} PROPERTIES

@@ -11,7 +11,7 @@
 //                       message))
 //     ... // the message says why
 //
-// The library needs LLVM, which parses the JSON, but neither CUDA nor HIP.
+// The library, libTileLaunchC, needs neither the compiler nor CUDA nor HIP.
 //
 //===--------------------------------------------------------------------===//
 #ifndef TILE_C_LAUNCH_H
