@@ -47,7 +47,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.pack:
         programs = [variant.ir() for variant in variants()]
-        cache.pack(arguments.pack, programs, arguments.chip)
+        cache.precompile(programs, arguments.chip, arguments.pack)
         print(f"{len(programs)} programs in {arguments.pack}")
         return 0
     return measure(arguments)

@@ -54,7 +54,7 @@ def main() -> int:
         forward = Variant(HEAD, HEAD, "bf16", causal=True)
         backward = [BackwardVariant(forward, kv=kv) for kv in KV_SUMS[:2]]
         programs = [variant.ir() for variant in (forward, *backward)]
-        cache.pack(arguments.pack, programs, arguments.chip)
+        cache.precompile(programs, arguments.chip, arguments.pack)
         print(f"{len(programs)} programs in {arguments.pack}")
         return 0
 

@@ -15,7 +15,7 @@
 // `encode` is the driver's cuTensorMapEncodeTiled, found by cuGetProcAddress or
 // dlsym: this library does not link CUDA. tileEncodeTensorMap and
 // tileTensorMapArguments are plain C (lib/CAPI/TensorMap.c), which a launcher
-// may compile into itself. tileReadTensorMaps needs LLVM to parse the JSON.
+// may compile into itself. tileReadTensorMaps is in libTileLaunchC.
 //
 // Sources: CUDA driver API, "Tensor Map Object Management".
 //

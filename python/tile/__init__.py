@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .cache import precompile
 from .compiler import Artifact, chip_for, compile, translate
 from .errors import (
     ArgumentError,
@@ -45,6 +46,7 @@ __all__ = [
     "chips",
     "compile",
     "load",
+    "precompile",
     "run",
     "translate",
 ]

@@ -12,6 +12,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
+import tile
 from tile import Artifact, CompileError, cache
 
 #: Compiles in another process.
@@ -118,7 +119,7 @@ class CacheTest(unittest.TestCase):
 
     def test_a_pack_needs_no_compiler(self):
         packed = self.base / "pack"
-        cache.pack(packed, ["program", "other", "program"], "sm_80")
+        tile.precompile(["program", "other", "program"], ["sm_80"], packed)
         self.assertEqual(self.runs(), 2)
         self.assertEqual(len(list(packed.iterdir())), 2)
 
@@ -144,6 +145,62 @@ class CacheTest(unittest.TestCase):
         ):
             path = cache.load_program("third", "sm_80")
         self.assertEqual(path.parent.parent, self.folder)
+
+    def test_precompile_for_chips(self):
+        packed = tile.precompile(["a", "b"], ["sm_80", "sm_90a"], self.base / "pack")
+        self.assertEqual((self.runs(), len(list(packed.iterdir()))), (4, 4))
+        tile.precompile(["a", "c"], "sm_80", packed)
+        self.assertEqual((self.runs(), len(list(packed.iterdir()))), (5, 5))
+
+    def fake_load(self):
+        return mock.patch.object(
+            cache, "load", lambda ptx, json, cubins: ptx.read_bytes() and ptx
+        )
+
+    def test_system_cache(self):
+        system = self.base / "system"
+        cache.compile_entry(system, cache.entry_key("a", "sm_80"), "a", "sm_80")
+        os.chmod(system, 0o555)
+        self.addCleanup(os.chmod, system, 0o755)
+        places = {"TILE_SYSTEM_CACHE_DIR": f"/nowhere{os.pathsep}{system}"}
+        before = cache.statistics()
+        with mock.patch.dict(os.environ, places), self.fake_load():
+            self.assertEqual(cache.load_program("a", "sm_80").parent.parent, system)
+            for _ in range(2):
+                found = cache.load_program("b", "sm_80")
+            self.assertEqual(found.parent.parent, self.folder)
+            cache._modules.clear()
+            cache.load_program("b", "sm_80")
+        after = cache.statistics()
+        self.assertEqual(after.from_system - before.from_system, 1)
+        self.assertEqual(after.from_cache - before.from_cache, 1)
+        self.assertEqual(after.compiled - before.compiled, 1)
+        self.assertGreater(after.seconds, before.seconds)
+        self.assertEqual((after.folder, after.entries), (self.folder, 1))
+        self.assertEqual(after.bytes, len("ptx of b") + len("{}") + len("b"))
+
+    def test_the_size_is_limited(self):
+        """Of entries of 21 bytes, three stay: those that were used last."""
+        with mock.patch.dict(os.environ, TILE_CACHE_SIZE="70"), self.fake_load():
+            for i in range(3):
+                path = cache.load_program(f"long {i}", "sm_80")
+                os.utime(path.parent / "kernel.json", (i, i))
+            cache._modules.clear()
+            cache.load_program("long 0", "sm_80")
+            cache.load_program("long 3", "sm_80")
+            left = {
+                (entry / "kernel.mlir").read_text() for _, _, entry in cache._entries(self.folder)
+            }
+            self.assertEqual(left, {"long 0", "long 2", "long 3"})
+            self.assertEqual(len(list(self.folder.iterdir())), 2 * len(left))
+            self.assertEqual(self.runs(), 4)
+        # One entry may be larger than the limit.
+        with mock.patch.dict(os.environ, TILE_CACHE_SIZE="1"), self.fake_load():
+            path = cache.load_program("alone", "sm_80")
+            self.assertEqual([e for _, _, e in cache._entries(self.folder)], [path.parent])
+        with mock.patch.dict(os.environ, TILE_CACHE_SIZE="a lot"):
+            with self.assertRaisesRegex(CompileError, "a number of bytes, not 'a lot'"):
+                cache.size_limit()
 
     def test_folder(self):
         self.assertEqual(cache.folder(), self.folder)

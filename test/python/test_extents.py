@@ -15,6 +15,7 @@ try:
 except ImportError:
     np = None
 
+import tile
 from tile.executor import Program
 from tile.manifest import evaluate
 from tile.programs import BackwardVariant, Variant
