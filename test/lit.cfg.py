@@ -24,13 +24,22 @@ llvm_config.with_environment("FILECHECK_OPTS", "--dump-input=fail")
 # Every tool that was built, so that adding one needs no change here.
 tools = sorted(os.listdir(tile_bin)) if os.path.isdir(tile_bin) else []
 tools = [tool for tool in tools if tool.startswith("tile-")]
-tools += ["split-file", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
+tools += ["mlir-opt", "split-file", "llvm-nm", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
 llvm_config.add_tool_substitutions(tools, tool_dirs)
 
 config.substitutions.append(("%python", config.python_executable))
 config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%tile_src_root", config.tile_src_root))
 config.substitutions.append(("%tile_obj_root", config.tile_obj_root))
+
+# mlir-opt must be linked to the shared libraries of LLVM and MLIR that the plugin
+# uses. A program without a sanitizer cannot load a library with one.
+config.substitutions.append(("%load_plugin",
+    "--load-dialect-plugin=%plugin --load-pass-plugin=%plugin"))
+config.substitutions.append(
+    ("%plugin", os.path.join(config.tile_obj_root, "lib", "libTilePlugin.so")))
+if shutil.which("mlir-opt", path=config.llvm_tools_dir) and not config.tile_sanitize:
+    config.available_features.add("plugin")
 
 
 def find_ptxas():
