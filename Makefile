@@ -16,7 +16,7 @@ endif
 
 override CMAKE_FLAGS += -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTILE_WERROR=$(WERROR) -DTILE_TESTS=ON
 
-.PHONY: demo check build wheel configure setup format docs update-docs clean help
+.PHONY: demo check build wheel configure setup format docs update-docs update-grammar clean help
 
 help:
 	@echo "make demo         compile examples/forward.mlir for three chips, print registers and memory, and run it on the CPU"
@@ -25,6 +25,7 @@ help:
 	@echo "make wheel        write the Python package with the compiler inside to dist"
 	@echo "make docs         write the reference of dialects and passes to $(BUILD)/docs"
 	@echo "make update-docs  regenerate the blocks of documents that quote tools or sources"
+	@echo "make update-grammar  regenerate the grammars of editors from TableGen"
 	@echo "make format       run clang-format on the C++ sources"
 	@echo "make clean        remove $(BUILD)"
 
@@ -45,6 +46,9 @@ docs: configure
 
 update-docs: build
 	@scripts/update-docs.py --tools=$(BUILD)/bin *.md docs/*.md
+
+update-grammar: setup
+	@scripts/update-grammar.py
 
 # The recursive make evaluates the choice of the compiler again, because setup may
 # have just installed Clang.

@@ -30,6 +30,8 @@ llvm_config.add_tool_substitutions(tools, tool_dirs)
 config.substitutions.append(("%python", config.python_executable))
 config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%tile_src_root", config.tile_src_root))
+config.substitutions.append(("%grammar", os.path.join(
+    config.tile_src_root, "editors", "vscode", "tile.tmLanguage.json")))
 config.substitutions.append(("%tile_obj_root", config.tile_obj_root))
 
 # mlir-opt must be linked to the shared libraries of LLVM and MLIR that the plugin
