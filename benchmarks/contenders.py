@@ -247,7 +247,7 @@ def make_contenders(
                 found[name] = make_peer(name, problem)
         except torch.cuda.OutOfMemoryError:
             print(f"{name} is left out: out of GPU memory")
-        except Exception as error:  # noqa: BLE001: compilers raise any type
+        except Exception as error:  # noqa: BLE001 - compilers raise any type
             text = str(error).strip() or type(error).__name__
             print(f"{name} is left out: {text.splitlines()[0]}")
     if spikes is not None:

@@ -28,35 +28,44 @@ def read_records(tblgen, td):
          os.path.join(include, "tile", td)]))
 
 
+class Definitions:
+    """The records of one TableGen file."""
+
+    def __init__(self, records):
+        self.records = records
+
+    def instances(self, kind):
+        return [self.records[name] for name in self.records["!instanceof"].get(kind, [])]
+
+    def names(self, kind, dialect_field, name_field):
+        """Returns pairs of a dialect of the project and a name, with their records."""
+        for record in self.instances(kind):
+            dialect = record[dialect_field]
+            dialect = dialect and self.records[dialect["def"]]["name"]
+            if dialect in ("tile", "tile_gpu") and record[name_field]:
+                yield (dialect, record[name_field]), record
+
+    def cases(self, enum):
+        return {self.records[case["def"]]["str"] for case in enum["enumerants"]}
+
+
 class Words:
     """The names that the dialects define, as sorted lists."""
 
     def __init__(self, tblgen):
         operations, attributes, types, keywords = set(), set(), set(), set()
         for td in DIALECTS:
-            records = read_records(tblgen, td)
-
-            def instances(kind):
-                return [records[name] for name in records["!instanceof"].get(kind, [])]
-
-            def dialect_of(record, field):
-                return records[record[field]["def"]]["name"] if record[field] else ""
-
-            def is_ours(dialect):
-                return dialect in ("tile", "tile_gpu")
-
-            for op in instances("Op"):
-                if is_ours(dialect_of(op, "opDialect")):
-                    operations.add((dialect_of(op, "opDialect"), op["opName"]))
-                    keywords |= set(re.findall(r"`([a-z_]+)`", op["assemblyFormat"] or ""))
-            for kind, names in (("AttrDef", attributes), ("TypeDef", types)):
-                for definition in instances(kind):
-                    dialect = dialect_of(definition, "dialect")
-                    if is_ours(dialect) and definition["mnemonic"]:
-                        names.add((dialect, definition["mnemonic"]))
-            for enum in instances("EnumInfo"):
+            definitions = Definitions(read_records(tblgen, td))
+            for name, op in definitions.names("Op", "opDialect", "opName"):
+                operations.add(name)
+                keywords |= set(re.findall(r"`([a-z_]+)`", op["assemblyFormat"] or ""))
+            attributes |= {name for name, _ in
+                           definitions.names("AttrDef", "dialect", "mnemonic")}
+            types |= {name for name, _ in
+                      definitions.names("TypeDef", "dialect", "mnemonic")}
+            for enum in definitions.instances("EnumInfo"):
                 if enum["cppNamespace"].startswith("::tile"):
-                    keywords |= {records[case["def"]]["str"] for case in enum["enumerants"]}
+                    keywords |= definitions.cases(enum)
         self.operations = sorted(operations)
         self.attributes = sorted(attributes)
         self.types = sorted(types)

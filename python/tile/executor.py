@@ -11,7 +11,6 @@ import functools
 import json
 import os
 import threading
-from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import manifest as _manifest

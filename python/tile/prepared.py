@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from math import prod
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import torch
 

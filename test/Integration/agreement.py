@@ -265,7 +265,7 @@ def compare(folder: Path, jobs: int, rows: List[Tuple[int, Case]]) -> int:
             row = f"| `{case.variants[-1].name}` | {size} |"
             try:
                 differences = future.result()
-            except Exception as error:  # noqa: BLE001: a fault of one case only
+            except Exception as error:  # noqa: BLE001 - a fault of one case only
                 print(f"{row} {type(error).__name__}: {error} |")
                 bad += 1
                 continue

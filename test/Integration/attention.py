@@ -165,9 +165,8 @@ def shard(text: str) -> Tuple[int, int]:
 def run_on_executor(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> int:
-    chips = arguments.chip.split(",") if arguments.chip else chips()
     totals: Dict[str, int] = {}
-    for chip in chips:
+    for chip in arguments.chip.split(",") if arguments.chip else chips():
         print(f"\n{chip}")
         names = dict(cases)
         results = {}
@@ -330,7 +329,7 @@ def work(arguments: argparse.Namespace) -> int:
             emit(index, "skipped", "the GPU's memory is too small", {})
         except (ArgumentError, ManifestError, OSError) as error:
             emit(index, "failed", str(error), {})
-        except Exception as error:  # noqa: BLE001: a fault of one case only
+        except Exception as error:  # noqa: BLE001 - a fault of one case only
             emit(index, "failed", f"{type(error).__name__}: {error}", {})
             if not context_works():
                 return CONTEXT_LOST
@@ -348,7 +347,7 @@ def context_works() -> bool:
     try:
         torch.cuda.synchronize()
         return bool(torch.ones(1, device="cuda").item() == 1)
-    except Exception:  # noqa: BLE001: any error means that it cannot
+    except Exception:  # noqa: BLE001 - any error means that it cannot
         return False
 
 

@@ -107,7 +107,7 @@ def run(pattern: str) -> int:
             test()
         except Skipped as reason:
             status, detail = "skipped", f": {reason}"
-        except Exception:  # noqa: BLE001: reported, and the next one runs
+        except Exception:  # noqa: BLE001 - reported, and the next one runs
             status, detail = "failed", f":\n{traceback.format_exc()}"
         counts[status] += 1
         seconds = time.monotonic() - begin
@@ -205,7 +205,7 @@ class Tests:
         for extra, kv in enumerate(KV_SUMS):
             # Other shapes each time, since calls are prepared once.
             q, k, v, do, options = self.make("grouped", 1, 20, 77 + extra)
-            with mock.patch.object(prepared, "choose_kv_sum", lambda *_: kv):
+            with mock.patch.object(prepared, "choose_kv_sum", lambda *_, kv=kv: kv):
                 found = gradients(q, k, v, do, options)
             check(found, q, k, v, do, options)
 
@@ -314,7 +314,6 @@ class Tests:
 
     def test_errors(self):
         """Messages name the argument in the caller's words."""
-        import torch
         import tile
 
         q, k, v, _, _ = self.make("plain")
@@ -415,7 +414,7 @@ class Tests:
         import torch
 
         need_compile()
-        from tile import operators  # noqa: F401: registers them
+        from tile import operators  # noqa: F401 - registers them
 
         q, k, v, _, _ = self.make("plain")
         arguments = (q, k, v, None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0)

@@ -5,7 +5,6 @@ Run with `python -m unittest discover -s test/python`; needs no GPU.
 
 import copy
 import json
-import os
 import sys
 import tempfile
 import types

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import tile
-from launching import ATTENTION, LauncherTest, buffer, manifest
+from launching import ATTENTION, LauncherTest
 from tile.launcher import Module
 
 

@@ -83,7 +83,7 @@ class Generator:
     def dims(self, rank: int) -> Tuple[int, ...]:
         dims: List[int] = []
         left = self.most()
-        for k in range(rank):
+        for _ in range(rank):
             largest = min(left, 128 if rank < 3 else 32)
             dims.append(self.any_dim(largest))
             left //= self.program.extents[dims[-1]]
@@ -191,7 +191,7 @@ class Generator:
     # Buffers.
 
     def buffer(self, dims: Tuple[int, ...], dtype: str, output: bool) -> Buffer:
-        draw, program = self.draw, self.program
+        draw = self.draw
         self.names += 1
         name = ("o" if output else "a") + str(self.names)
         buffer = Buffer(name, dtype, dims, (1,) * len(dims), [0] * len(dims), output=output)

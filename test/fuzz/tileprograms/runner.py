@@ -17,12 +17,15 @@ import subprocess
 import tempfile
 import time
 import traceback
+from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .program import Program
 
-#: The tile-translate of the build.
-TRANSLATE = str(Path(__file__).resolve().parents[3] / "build" / "bin" / "tile-translate")
+#: The build folder: that of the library in use, or else the default.
+BUILD = (Path(os.environ["TILE_LIBRARY"]).resolve().parents[1] if "TILE_LIBRARY" in os.environ
+         else Path(__file__).resolve().parents[3] / "build")
+TRANSLATE = str(BUILD / "bin" / "tile-translate")
 
 #: Seconds of CPU time that a kernel may take to compile, and a run.
 #: Twice 20 s: the CPU time of a compilation doubles on a shared machine.
