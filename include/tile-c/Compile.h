@@ -1,10 +1,12 @@
 //===- Compile.h - C interface of the compiler ------------------*- C -*-===//
 //
-// Compiles tile IR to LLVM IR, PTX or an AMD code object (tile/Target/Compile.h):
+// Compiles tile IR to LLVM IR, PTX or an AMD code object; see
+// tile/Target/Compile.h.
 //
 //   TileContext *context = tileContextCreate();
 //   tileContextSetDiagnosticHandler(context, print, NULL);
-//   TileModule *module = tileModuleParse(context, text, strlen(text), "a.mlir");
+//   TileModule *module =
+//       tileModuleParse(context, text, strlen(text), "a.mlir");
 //   TileArtifact *artifact =
 //       module ? tileModuleCompile(module, TILE_PTX, NULL) : NULL;
 //   ...

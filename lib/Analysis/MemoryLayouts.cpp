@@ -93,7 +93,8 @@ LayoutAttrInterface tile::getDefaultLayout(MLIRContext *context,
     thread[rank - 1] = width;
     LayoutAttrInterface layout =
         BlockedAttr::getCoalesced(context, shape, thread, order, lanes, warps);
-    int64_t registers = layout.getLayout(shape, 8, nullptr)->axisSize(kRegister);
+    int64_t registers =
+        layout.getLayout(shape, 8, nullptr)->axisSize(kRegister);
     if (!best || registers < fewest) {
       best = layout;
       fewest = registers;

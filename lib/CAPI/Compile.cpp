@@ -27,7 +27,8 @@ struct TileModule {
   bool hasRemarks = false;
 
   explicit TileModule(const TileContext &owner)
-      : owner(owner), context(owner.registry, MLIRContext::Threading::DISABLED) {
+      : owner(owner),
+        context(owner.registry, MLIRContext::Threading::DISABLED) {
     context.printOpOnDiagnostic(false);
   }
 };
@@ -68,7 +69,8 @@ private:
     std::string formatted = std::move(text), message = diagnostic.str(), file;
     text.clear();
     TileDiagnostic result{};
-    if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
+    if (auto place =
+            diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
       file = place.getFilename().str();
       result.line = place.getLine();
       result.column = place.getColumn();

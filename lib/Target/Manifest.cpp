@@ -95,8 +95,8 @@ FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
     if (Attribute attr = func->getAttr(TileDialect::kRequiresAttr)) {
       std::optional<json::Value> value = toJSON(attr);
       if (!value)
-        return func.emitError("'") << TileDialect::kRequiresAttr
-                                   << "' has no JSON form: " << attr;
+        return func.emitError("'")
+               << TileDialect::kRequiresAttr << "' has no JSON form: " << attr;
       kernel["requires"] = std::move(*value);
     }
     kernels.push_back(std::move(kernel));

@@ -97,15 +97,15 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
     for (const Mma &row : mmas())
       if (!row.intrinsic.empty())
         (*products)[row.intrinsic] = {&row,
-                                    makeFragment(row.a, row.k),
-                                    makeFragment(row.b, row.n),
-                                    makeFragment(row.acc, row.n),
-                                    unsigned(row.m),
-                                    unsigned(row.n),
-                                    unsigned(row.k),
-                                    0,
-                                    0,
-                                    0};
+                                      makeFragment(row.a, row.k),
+                                      makeFragment(row.b, row.n),
+                                      makeFragment(row.acc, row.n),
+                                      unsigned(row.m),
+                                      unsigned(row.n),
+                                      unsigned(row.k),
+                                      0,
+                                      0,
+                                      0};
     return products;
   }();
   auto found = products.find(call.getCalledFunction()->getName());

@@ -1,7 +1,7 @@
 //===- compile.c - A program in C that compiles kernels -------------------===//
 //
-// Compiles a file of tile IR (first argument) for an NVIDIA and an AMD chip, and
-// prints the diagnostics of a program with an error.
+// Compiles a file of tile IR (first argument) for an NVIDIA and an AMD chip,
+// and prints the diagnostics of a program with an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,12 +44,11 @@ int main(int argc, char **argv) {
     const char *data = tileArtifactData(artifact, &bytes);
     int isElf = memcmp(data, "\177ELF", 4) == 0;
     printf("%s: %s, manifest of %s\n", chips[i],
-           isElf                                         ? "a code object"
+           isElf                                        ? "a code object"
            : strstr(data, ".visible .entry attention(") ? "PTX"
-                                                         : "unknown",
-           strstr(tileArtifactManifest(artifact), "\"attention\"")
-               ? "attention"
-               : "nothing");
+                                                        : "unknown",
+           strstr(tileArtifactManifest(artifact), "\"attention\"") ? "attention"
+                                                                   : "nothing");
     tileArtifactDestroy(artifact);
   }
   tileModuleDestroy(module);

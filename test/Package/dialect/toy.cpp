@@ -82,7 +82,8 @@ int main() {
   tile::registerAllDialects(registry);
   registry.insert<toy::ToyDialect>();
   MLIRContext context(registry);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kProgram, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(kProgram, &context);
   if (!module)
     return 1;
   PassManager pm(&context);

@@ -70,8 +70,8 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);
   // 16 of 32 columns.
-  Layout layout = Layout::distributed({{16, 1, 1}}, {{16, 0, 1}, {2, 0, 0}}, {},
-                                      {16, 16});
+  Layout layout =
+      Layout::distributed({{16, 1, 1}}, {{16, 0, 1}, {2, 0, 0}}, {}, {16, 16});
   auto attr = DistributedAttr::get(&context, layout);
   auto iota = IotaOp::create(
       builder, loc,

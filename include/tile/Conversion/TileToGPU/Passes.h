@@ -2,13 +2,13 @@
 #ifndef TILE_CONVERSION_TILETOGPU_PASSES_H
 #define TILE_CONVERSION_TILETOGPU_PASSES_H
 
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 namespace tile {
 

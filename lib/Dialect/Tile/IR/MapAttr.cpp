@@ -283,7 +283,8 @@ FailureOr<MapAttr> MapAttr::getSlice(ArrayRef<bool> kept, int64_t align,
   }
   return MapAttr::getChecked(
       emitError ? emitError : EmitError([&] {
-        InFlightDiagnostic diag = mlir::emitError(UnknownLoc::get(getContext()));
+        InFlightDiagnostic diag =
+            mlir::emitError(UnknownLoc::get(getContext()));
         diag.abandon();
         return diag;
       }),

@@ -198,7 +198,7 @@ LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
   LayoutFamily NAME::getFamily() const { return FAMILY; }                      \
   LogicalResult NAME::verifyEncoding(ArrayRef<int64_t> shape, Type element,    \
                                      EmitError emitError) const {              \
-    return verifyTileLayout(*this, shape, element, emitError);                       \
+    return verifyTileLayout(*this, shape, element, emitError);                 \
   }
 
 TILE_LAYOUT_ATTR(DistributedAttr, LayoutFamily::Distributed)

@@ -38,8 +38,8 @@ static void printSliceIndices(OpAsmPrinter &printer, Operation *,
   printer << ']';
 }
 
-/// Parses `source-type (to result-type)?`; `infer` gives the result's type where
-/// none is written.
+/// Parses `source-type (to result-type)?`; `infer` gives the result's type
+/// where none is written.
 static ParseResult
 parseViewTypes(OpAsmParser &parser, Type &source, Type &result,
                llvm::function_ref<FailureOr<BufferType>(
@@ -313,9 +313,8 @@ NarrowOp::inferType(BufferType source, int64_t dim, bool fromFirst,
   if (!fromFirst)
     align = alignmentAfter(align, strided.getStrides()[dim],
                            strided.getDivisors()[dim], bytes);
-  LayoutAttrInterface layout =
-      StridedAttr::get(source.getContext(), strided.getStrides(),
-                       strided.getDivisors(), align);
+  LayoutAttrInterface layout = StridedAttr::get(
+      source.getContext(), strided.getStrides(), strided.getDivisors(), align);
   return BufferType::getChecked(emitError, source.getContext(), ArrayRef(shape),
                                 source.getElementType(), layout,
                                 source.getSpace());
@@ -323,10 +322,9 @@ NarrowOp::inferType(BufferType source, int64_t dim, bool fromFirst,
 
 void NarrowOp::build(OpBuilder &builder, OperationState &state, Value source,
                      int64_t dim, Value start, Value length) {
-  FailureOr<BufferType> type =
-      inferType(cast<BufferType>(source.getType()), dim,
-                matchPattern(start, m_Zero()),
-                [&] { return mlir::emitError(state.location); });
+  FailureOr<BufferType> type = inferType(
+      cast<BufferType>(source.getType()), dim, matchPattern(start, m_Zero()),
+      [&] { return mlir::emitError(state.location); });
   build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
         source, builder.getI64IntegerAttr(dim), start, length);
 }

@@ -142,8 +142,8 @@ int64_t BufferType::getPeriod(unsigned dim) const {
   return period;
 }
 
-LayoutAttrInterface
-BufferType::dropDefaultAlignment(LayoutAttrInterface layout, Type elementType) {
+LayoutAttrInterface BufferType::dropDefaultAlignment(LayoutAttrInterface layout,
+                                                     Type elementType) {
   if (!elementType || !elementType.isIntOrFloat())
     return layout;
   int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;

@@ -368,11 +368,10 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
 /// Threads along the offsets of the buffer, 16 bytes each.
 LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
                                               RankedTensorType type) {
-  LayoutAttrInterface layout =
-      getCoalescedLayout(type.getContext(), type.getShape(),
-                         buffer.getTileMemory(type.getShape()),
-                         chip.maxGlobalAccess * 8 / buffer.getElementBits(),
-                         chip.warpSize, kernel.getNumWarps());
+  LayoutAttrInterface layout = getCoalescedLayout(
+      type.getContext(), type.getShape(), buffer.getTileMemory(type.getShape()),
+      chip.maxGlobalAccess * 8 / buffer.getElementBits(), chip.warpSize,
+      kernel.getNumWarps());
   // A map whose digits do not divide the extents of the tile has no such
   // layout, or one that few threads share.
   auto countRegisters = [&](LayoutAttrInterface layout) {

@@ -181,8 +181,7 @@ static SmallVector<int32_t> registersOf(const TileSizes &sizes) {
 }
 
 template <typename OpT> static AttentionFeatures featuresOf(OpT op) {
-  bool window =
-      op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());
+  bool window = op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());
   return {window, bool(op.getSoftcap()), bool(op.getCuQ())};
 }
 

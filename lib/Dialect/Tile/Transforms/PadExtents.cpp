@@ -218,9 +218,8 @@ int64_t ExtentPadder::countRegisters() {
     SmallVector<int64_t> grown = getPadded(shape);
     if (failed(verifyTileShape(grown, nullptr)))
       return std::numeric_limits<int64_t>::max();
-    LayoutAttrInterface layout =
-        getDefaultLayout(kernel.getContext(), grown, bits, chip.warpSize,
-                         kernel.getNumWarps());
+    LayoutAttrInterface layout = getDefaultLayout(
+        kernel.getContext(), grown, bits, chip.warpSize, kernel.getNumWarps());
     registers += layout.getLayout(grown, bits, nullptr)->axisSize(kRegister);
   }
   return registers;
@@ -269,8 +268,8 @@ bool ExtentPadder::holdsZeros(Value value, int64_t dim) const {
 /// `value`, which is laid out as its grown type says, with `replacement` where
 /// the coordinate of a dimension is at least the extent given with it.
 Value ExtentPadder::replacePadding(
-    Operation *user, Value value,
-    ArrayRef<std::pair<int64_t, int64_t>> extents, TypedAttr replacement) {
+    Operation *user, Value value, ArrayRef<std::pair<int64_t, int64_t>> extents,
+    TypedAttr replacement) {
   builder.setInsertionPoint(user);
   Location loc = user->getLoc();
   RankedTensorType type = tileType(value);
@@ -316,8 +315,7 @@ Value ExtentPadder::narrowToTile(Operation *op, Value buffer,
         arith::AddIOp::create(builder, loc, index, constant(extent)));
     if (!isKnownNonNegative(index))
       length = arith::MaxSIOp::create(builder, loc, length, constant(0));
-    buffer =
-        NarrowOp::create(builder, loc, buffer, dim, constant(0), length);
+    buffer = NarrowOp::create(builder, loc, buffer, dim, constant(0), length);
   }
   return buffer;
 }
@@ -325,9 +323,8 @@ Value ExtentPadder::narrowToTile(Operation *op, Value buffer,
 void ExtentPadder::rewrite() {
   for (auto &[extent, grown] : padded)
     if (extent != grown)
-      remark::passed(kernel.getLoc(),
-                     remark::RemarkOpts::name("extent-padded")
-                         .category("tile-pad-extents"))
+      remark::passed(kernel.getLoc(), remark::RemarkOpts::name("extent-padded")
+                                          .category("tile-pad-extents"))
           << remark::reason("tiles of extent {0} are padded to {1}, which "
                             "threads and matrix instructions divide",
                             extent, grown);
@@ -343,17 +340,17 @@ void ExtentPadder::rewrite() {
   }
   auto shapeOf = [&](Value value) { return tiles[value].getShape(); };
   auto narrow = [&](auto op, Value tile) {
-    op.getBufferMutable().assign(narrowToTile(op, op.getBuffer(),
-                                              op.getIndices(), shapeOf(tile)));
+    op.getBufferMutable().assign(
+        narrowToTile(op, op.getBuffer(), op.getIndices(), shapeOf(tile)));
   };
   // The verifier of tile.dot needs zeros along the contracted dimension only.
   auto padOperand = [&](DotOp dot, unsigned index) {
     OpOperand &operand = dot->getOpOperand(index);
     int64_t dim = 1 - index, extent = shapeOf(operand.get())[dim];
     if (isPadded(extent) && !holdsZeros(operand.get(), dim))
-      operand.set(replacePadding(dot, operand.get(), {{dim, extent}},
-                                 builder.getZeroAttr(tileType(operand.get())
-                                                         .getElementType())));
+      operand.set(replacePadding(
+          dot, operand.get(), {{dim, extent}},
+          builder.getZeroAttr(tileType(operand.get()).getElementType())));
   };
   for (Operation *op : operations) {
     if (auto load = dyn_cast<LoadOp>(op); load && tiles.count(load)) {
@@ -372,8 +369,8 @@ void ExtentPadder::rewrite() {
       if (!isPadded(extent))
         continue;
       Type element = tileType(reduce.getSource()).getElementType();
-      TypedAttr neutral = arith::getIdentityValueAttr(
-          reduce.getKind(), element, builder, reduce.getLoc());
+      TypedAttr neutral = arith::getIdentityValueAttr(reduce.getKind(), element,
+                                                      builder, reduce.getLoc());
       bool isZero = neutral == builder.getZeroAttr(element);
       if (!isZero || !holdsZeros(reduce.getSource(), dim))
         reduce.getSourceMutable().assign(replacePadding(
@@ -384,10 +381,11 @@ void ExtentPadder::rewrite() {
         if (isPadded(extent))
           extents.push_back({dim, extent});
       if (!extents.empty())
-        op->setOperand(1, replacePadding(op, op->getOperand(1), extents,
-                                         builder.getOneAttr(
-                                             tileType(op->getOperand(1))
-                                                 .getElementType())));
+        op->setOperand(
+            1,
+            replacePadding(op, op->getOperand(1), extents,
+                           builder.getOneAttr(
+                               tileType(op->getOperand(1)).getElementType())));
     }
   }
 }
