@@ -26,7 +26,7 @@ help:
 	@echo "make docs         write the reference of dialects and passes to $(BUILD)/docs"
 	@echo "make update-docs  regenerate the blocks of documents that quote tools or sources"
 	@echo "make update-grammar  regenerate the grammars of editors from TableGen"
-	@echo "make format       run clang-format on the C++ sources"
+	@echo "make format       format C and C++, and repair faults in Python"
 	@echo "make clean        remove $(BUILD)"
 
 demo: build
@@ -65,7 +65,7 @@ setup:
 	@scripts/setup.sh
 
 format:
-	@git ls-files '*.h' '*.cpp' '*.c' | xargs -r clang-format-22 -i
+	@scripts/format.py --build=$(BUILD) --fix
 
 clean:
 	rm -rf $(BUILD)

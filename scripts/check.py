@@ -180,6 +180,12 @@ def check_wheel(build):
     return Result(int(not failed), int(failed))
 
 
+def check_format(build):
+    failed = run([sys.executable, os.path.join("scripts", "format.py"),
+                  "--build=" + build]) != 0
+    return Result(int(not failed), int(failed))
+
+
 def check_fuzz(build):
     report = fresh(os.path.join(build, "fuzz.json"))
     run([sys.executable, os.path.join("test", "fuzz", "mutate.py"),
@@ -208,6 +214,8 @@ def check_numerics(build):
 
 
 SUITES = [
+    ("format", "layout of C and C++, faults in Python (programs from PyPI)",
+     check_format),
     ("unit", "layout algebra and tables (GoogleTest)", check_unit),
     ("lit", "dialect, passes, tools, documents", check_lit),
     ("python", "Python package", check_python),
