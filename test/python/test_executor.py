@@ -61,6 +61,29 @@ class RunTest(unittest.TestCase):
         tile.run(ADD.replace("INDEX", "%t"), b=b, a=a, chip="sm_80")
         np.testing.assert_array_equal(b, a + 1)
 
+    def test_arguments_in_the_gaps_of_others(self):
+        """q, k and v are slices of one array; a gap beside them is nobody's."""
+        together = np.random.default_rng(1).standard_normal((1, 40, 3, 2, 64))
+        together = together.astype(np.float16)
+        parts = [together[:, :, i] for i in range(3)]
+        o, lse = np.zeros((1, 40, 2, 64), np.float16), np.zeros((1, 2, 40), np.float32)
+        expected = np.zeros_like(o)
+        ir = attention_ir(64, dtype="f16")
+        for chip in ("sm_80", "sm_90a"):
+            tile.run(ir, *map(np.ascontiguousarray, parts), expected, lse, 0.1, chip=chip)
+            tile.run(ir, *parts, o, lse, 0.1, chip=chip)
+            np.testing.assert_array_equal(o, expected)
+        a, b = np.zeros((64, 2), np.float32)[:, 0], np.zeros(64, np.float32)
+        strided = ADD.replace("strides = [1]", "strides = [2]", 1).replace(
+            "memref<64xf32, #global>", "memref<64xf32, strided<[2]>, #global>", 1
+        ).replace("%a[%t] : memref<64xf32, #global>",
+                  "%a[%t] : memref<64xf32, strided<[2]>, #global>")
+        tile.run(strided.replace("INDEX", "%t"), a, b, chip="sm_80")
+        np.testing.assert_array_equal(b, 1)
+        with self.assertRaisesRegex(tile.ExecutionError, "between the elements of 'a'"):
+            tile.run(strided.replace("strided<[2]>", "strided<[1]>").replace("INDEX", "%t"),
+                     a, b, chip="sm_80")
+
     def test_large_heap(self):
         """Shared memory needs low addresses, through which a heap may grow."""
         script = (

@@ -54,9 +54,13 @@ indexOf(const Tensor &tensor, int64_t offset) {
   return offset == 0 ? std::optional(index) : std::nullopt;
 }
 
-bool Buffer::holds(uintptr_t address) const {
-  return address >= begin && address < end &&
-         (!hasGaps || indexOf(tensor, (address - begin) / elementBytes));
+bool Buffer::holds(uintptr_t address, unsigned bytes) const {
+  if (address < begin || address + bytes > end)
+    return false;
+  auto isElement = [&](uintptr_t byte) {
+    return indexOf(tensor, (byte - begin) / elementBytes).has_value();
+  };
+  return !hasGaps || (isElement(address) && isElement(address + bytes - 1));
 }
 
 /// Returns `element (0, 5, 1, 32) of 'q'`.
@@ -149,12 +153,11 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
           shared);
     return;
   }
+  // The gaps of one buffer may hold the elements of another.
   auto buffer = llvm::find_if(checked.buffers, [&](const Buffer &buffer) {
-    return address >= buffer.begin && address + bytes <= buffer.end;
+    return buffer.holds(address, bytes);
   });
-  if (buffer == checked.buffers.end() ||
-      (buffer->hasGaps &&
-       !(buffer->holds(address) && buffer->holds(address + bytes - 1))))
+  if (buffer == checked.buffers.end())
     thread.block->fail(thread, site,
                        [&] { return describeOutside(address, bytes, kind); });
   if (address % alignment != 0)
@@ -235,7 +238,7 @@ Report Checker::describeOutside(uint64_t address, unsigned bytes,
 /// Returns `byte 16 of shared memory` or `element (0, 1) of 'q'`.
 std::string Checker::describePlaceOf(uint64_t address) const {
   for (const Buffer &buffer : checked.buffers)
-    if (address >= buffer.begin && address < buffer.end)
+    if (buffer.holds(address))
       return describePlace(buffer, address);
   return formatv("byte {0} of shared memory", address - shared);
 }
@@ -322,7 +325,7 @@ void Checker::storeDone(Thread &thread, const Site &site, const char *address,
                         unsigned bytes) {
   auto place = reinterpret_cast<uintptr_t>(address);
   for (Buffer &buffer : checked.buffers)
-    if (buffer.shadow && place >= buffer.begin && place < buffer.end)
+    if (buffer.shadow && buffer.holds(place))
       buffer.shadow->access(place - buffer.begin, bytes, AccessKind::CopyDone,
                             stepOf(thread, site), clocks[thread.id].now);
 }

@@ -31,8 +31,9 @@ struct Buffer {
   std::unique_ptr<Shadow> shadow;
 
   Buffer(const Parameter &parameter, const Tensor &tensor, unsigned unit);
-  /// Returns whether the byte at `address` belongs to an element.
-  bool holds(uintptr_t address) const;
+  /// Returns whether all bytes from `address` on belong to elements. Only the
+  /// first and the last are checked where elements lie apart.
+  bool holds(uintptr_t address, unsigned bytes = 1) const;
 };
 
 /// Clocks that threads have released at an address. Steps and fences are keyed
