@@ -2,6 +2,7 @@
 
 #include "LowerAtomics.h"
 #include "LowerMmaSync.h"
+#include "LowerVectorParts.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -135,6 +136,7 @@ void GPUToLLVM::runOnOperation() {
 
   if (!amd)
     lowerMmaSync(module);
+  lowerVectorParts(module);
   {
     RewritePatternSet patterns(context);
     populateGpuRewritePatterns(patterns);

@@ -13,8 +13,9 @@
 
 namespace tile {
 
-/// Adds a pattern for rank-1 vector.extract_strided_slice. It follows the slice
-/// through insertions, slices and shuffles and rebuilds it from the inserted
+/// Adds patterns for rank-1 vector.extract_strided_slice, and for
+/// vector.shuffle that selects a part of a vector. They follow the slice
+/// through insertions, slices and shuffles and rebuild it from the inserted
 /// parts that it reads. Other slices are unchanged.
 void populateFragmentPartsPatterns(mlir::RewritePatternSet &patterns);
 

@@ -165,3 +165,26 @@ func.func @not_inserted(%x: vector<2xf16>, %z: vector<4xf16>) -> vector<2xf16> {
   %a = vector.extract_strided_slice %t {offsets = [0], sizes = [2], strides = [1]} : vector<4xf16> to vector<2xf16>
   return %a : vector<2xf16>
 }
+
+// Shuffles select the elements of stores. If the elements were loaded one by
+// one, or by one access, the stores use the loaded vectors. Other shuffles stay
+// one operation.
+// CHECK-LABEL: func @stores
+// CHECK-SAME: %[[A:[a-z0-9]+]]: vector<1xf16>, %[[B:[a-z0-9]+]]: vector<1xf16>, %[[C:[a-z0-9]+]]: vector<2xf16>
+// CHECK-DAG: %[[A0:.+]] = vector.extract %[[A]][0]
+// CHECK-DAG: %[[B0:.+]] = vector.extract %[[B]][0]
+// CHECK-DAG: %[[BA:.+]] = vector.from_elements %[[B0]], %[[A0]] : vector<2xf16>
+// CHECK-DAG: %[[BC:.+]] = vector.shuffle %{{.+}} [1, 3]
+// CHECK: return %[[B]], %[[BA]], %[[C]], %[[BC]]
+func.func @stores(%a: vector<1xf16>, %b: vector<1xf16>, %c: vector<2xf16>)
+    -> (vector<1xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>) {
+  %zero = arith.constant dense<0.0> : vector<4xf16>
+  %0 = vector.insert_strided_slice %a, %zero {offsets = [0], strides = [1]} : vector<1xf16> into vector<4xf16>
+  %1 = vector.insert_strided_slice %b, %0 {offsets = [1], strides = [1]} : vector<1xf16> into vector<4xf16>
+  %2 = vector.insert_strided_slice %c, %1 {offsets = [2], strides = [1]} : vector<2xf16> into vector<4xf16>
+  %x = vector.shuffle %2, %2 [1] : vector<4xf16>, vector<4xf16>
+  %y = vector.shuffle %2, %2 [1, 4] : vector<4xf16>, vector<4xf16>
+  %z = vector.shuffle %2, %2 [2, 3] : vector<4xf16>, vector<4xf16>
+  %w = vector.shuffle %2, %2 [1, 3] : vector<4xf16>, vector<4xf16>
+  return %x, %y, %z, %w : vector<1xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>
+}
