@@ -28,8 +28,7 @@ BUILD = (Path(os.environ["TILE_LIBRARY"]).resolve().parents[1] if "TILE_LIBRARY"
 TRANSLATE = str(BUILD / "bin" / "tile-translate")
 
 #: Seconds of CPU time that a kernel may take to compile, and a run.
-#: Twice 20 s: the CPU time of a compilation doubles on a shared machine.
-COMPILE_LIMIT = 40.0
+COMPILE_LIMIT = 20.0
 RUN_LIMIT = 120.0
 MEMORY_LIMIT = 32 << 30  # bytes of address space
 #: Compiled programs keep memory, so a worker ends after this many jobs.
