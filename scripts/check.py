@@ -134,19 +134,23 @@ def check_attention(build, python, script, *options):
     return Result(passed, failed, skipped)
 
 
+#: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
+TENSOR_TESTS = ["autograd.py", "flash.py"]
+
+
 def check_gpu(build):
     """Checks numerics on the local GPU; without a GPU all cases are skipped."""
     return add([check_attention(build, sys.executable, "attention.py"),
-                check_attention(build, sys.executable, "autograd.py",
-                                "--device=cuda")])
+                *(check_attention(build, sys.executable, script, "--device=cuda")
+                  for script in TENSOR_TESTS)])
 
 
 def check_executor(build):
     """Checks the kernels of every chip on the CPU, with NumPy and PyTorch."""
     return add([check_attention(build, find_python("numpy"), "attention.py",
                                 "--on=executor"),
-                check_attention(build, find_python("torch"), "autograd.py",
-                                "--device=cpu")])
+                *(check_attention(build, find_python("torch"), script,
+                                  "--device=cpu") for script in TENSOR_TESTS)])
 
 
 def add(results):

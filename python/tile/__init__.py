@@ -47,6 +47,7 @@ __all__ = [
     "compile",
     "load",
     "precompile",
+    "register_with_torch",
     "run",
     "translate",
 ]
@@ -58,4 +59,8 @@ def __getattr__(name: str) -> Any:
         from .functional import attention
 
         return attention
+    if name == "register_with_torch":
+        from .flash import register
+
+        return register
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -78,7 +78,9 @@ class Forward:
         sink: Optional[torch.Tensor],
         cu_q: Optional[torch.Tensor],
         cu_k: Optional[torch.Tensor],
+        o: Optional[torch.Tensor] = None,
     ):
+        """Prepares a call; the output has the strides of `o`, else it is dense."""
         self.signature = signature
         #: Whether kernels need copies of some tensors, with other strides.
         self.copies = not all(map(has_readable_strides, (q, k, v))) or (
@@ -108,6 +110,10 @@ class Forward:
             self._lse_shape = (q.shape[1], q.shape[0])
         else:
             self._lse_shape = (q.shape[0], q.shape[2], q.shape[1])
+        if o is not None:
+            self._o_layout = _layout(o)
+        else:
+            self._o_layout = _dense(TYPES[q.dtype], self._o_shape, self._index)
         inputs = {"q": q, "k": k, "v": v, "sink": sink, "cu_q": cu_q, "cu_k": cu_k}
         self._inputs = {
             name: _layout(tensor) for name, tensor in inputs.items() if tensor is not None
@@ -119,7 +125,7 @@ class Forward:
             layouts = {
                 **self._inputs,
                 **self._scalars,
-                "o": _dense(self._inputs["q"].type, self._o_shape, self._index),
+                "o": self._o_layout,
                 "lse": _dense("f32", self._lse_shape, self._index),
                 "scale": 0,
                 "softcap": 0,
@@ -130,9 +136,14 @@ class Forward:
                 _FORWARD, layouts
             ).launch
 
-    def run(self, q, k, v, sink, cu_q, cu_k, scale, softcap):
-        """Returns the output and the logarithms of the rows' sums."""
-        o = q.new_empty(self._o_shape)
+    def run(self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None):
+        """Returns the output and the logarithms of the rows' sums.
+
+        Writes the output to `o`, which has the strides that the call was prepared
+        with; allocates it if it is None.
+        """
+        if o is None:
+            o = q.new_empty(self._o_shape)
         lse = q.new_empty(self._lse_shape, dtype=torch.float32)
         if self._launch is not None:
             self._launch(
@@ -185,7 +196,7 @@ class _Backward:
                      (("dq", q), ("dk", k), ("dv", v))}  # fmt: skip
         layouts: Dict[str, Any] = {
             **forward._inputs,
-            "o": _dense(forward._inputs["q"].type, forward._o_shape, index),
+            "o": forward._o_layout,
             "lse": _dense("f32", forward._lse_shape, index),
             "do": _layout(do),
             **gradients,
@@ -258,15 +269,15 @@ class _Backward:
 _found: Dict[tuple, Forward] = {}
 
 
-def find(signature: Signature, q, k, v, sink, cu_q, cu_k) -> Forward:
+def find(signature: Signature, q, k, v, sink, cu_q, cu_k, o=None) -> Forward:
     """Returns the prepared call of these tensors, which is made once."""
     key = (signature, q.device) + tuple(
         None if t is None else (t.dtype, t.shape, t.stride())
-        for t in (q, k, v, sink, cu_q, cu_k)
+        for t in (q, k, v, sink, cu_q, cu_k, o)
     )
     found = _found.get(key)
     if found is None:
-        found = Forward(signature, q, k, v, sink, cu_q, cu_k)
+        found = Forward(signature, q, k, v, sink, cu_q, cu_k, o)
         if len(_found) >= MAX_PREPARED:
             _found.clear()
         _found[key] = found

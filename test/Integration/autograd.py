@@ -16,21 +16,16 @@ failed.
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import traceback
 from pathlib import Path
 from unittest import mock
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "python")]
+from tensor_tests import Skipped, Suite, main, need_torch
 
 #: q heads, k heads, d, dv, type, queries, keys, options of tile.attention, and
 #: the chip whose kernels run for tensors on the CPU.
@@ -54,101 +49,15 @@ CASES = {
 }
 
 
-class Skipped(Exception):
-    """The test cannot run here; says why."""
+class Tests(Suite):
+    """The tests of tile.attention."""
 
+    def tests(self):
+        cases = {f"case {name}": lambda name=name: self.case(name) for name in CASES}
+        return {**cases, **super().tests()}
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", choices=("cuda", "cpu"))
-    parser.add_argument("--filter", default="", metavar="REGEX")
-    parser.add_argument("--require-gpu", action="store_true")
-    parser.add_argument("--pack", metavar="DIR", help="compile all kernels to DIR")
-    parser.add_argument("--chip", help="what to compile for with --pack")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if importlib.util.find_spec("torch") is None:
-        print("SKIPPED: no PyTorch")
-        print("0 passed, 0 failed, 1 skipped")
-        return int(arguments.require_gpu)
-    import torch
-
-    device = arguments.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if arguments.pack:
-        device = "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        print("SKIPPED: no GPU")
-        print("0 passed, 0 failed, 1 skipped")
-        return int(arguments.require_gpu)
-    Tests.device = device
-    if arguments.child:
-        Tests().case("plain")
-        return 0
-    if arguments.pack:
-        return pack(arguments)
-    return run(arguments.filter)
-
-
-def run(pattern: str) -> int:
-    tests = Tests()
-    all_tests = {f"case {name}": lambda name=name: tests.case(name) for name in CASES}
-    for name in sorted(vars(Tests)):
-        if name.startswith("test_"):
-            all_tests[name[5:]] = getattr(tests, name)
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for name, test in all_tests.items():
-        if not re.search(pattern, name):
-            continue
-        os.environ["TILE_CPU_CHIP"] = "sm_80"
-        begin, status, detail = time.monotonic(), "passed", ""
-        try:
-            test()
-        except Skipped as reason:
-            status, detail = "skipped", f": {reason}"
-        except Exception:  # noqa: BLE001 - reported, and the next one runs
-            status, detail = "failed", f":\n{traceback.format_exc()}"
-        counts[status] += 1
-        seconds = time.monotonic() - begin
-        print(f"{status.upper()} {name} ({seconds:.1f} s){detail}", flush=True)
-    print(", ".join(f"{count} {status}" for status, count in counts.items()))
-    return 1 if counts["failed"] else 0
-
-
-def pack(arguments) -> int:
-    """Compiles all variants that the tests use, for a machine with a GPU."""
-    from tile import cache, prepared
-    from tile.programs import KV_SUMS, BackwardVariant
-
-    variants = {}
-
-    def note(variant):
-        variants[variant] = None
-        if isinstance(variant, BackwardVariant) and variant.kv != "loop":
-            # The GPU may choose another way to sum.
-            for kv in KV_SUMS[:2]:
-                variants[BackwardVariant(variant.forward, variant.dq, kv)] = None
-
-    prepared.observers.append(note)
-    status = run(arguments.filter)
-    programs = [variant.ir() for variant in variants]
-    cache.precompile(programs, arguments.chip or "sm_90a", arguments.pack)
-    print(f"{len(programs)} programs in {arguments.pack}")
-    return status
-
-
-class Tests:
-    """The tests; each raises AssertionError or Skipped."""
-
-    device = "cpu"
-
-    def normal(self, shape, dtype, seed):
-        import torch
-
-        generator = torch.Generator(self.device).manual_seed(seed)
-        values = torch.randn(shape, generator=generator, device=self.device)
-        return values.to(getattr(torch, dtype)).requires_grad_()
+    def child(self):
+        self.case("plain")
 
     def make(self, name, batch=2, sq=None, sk=None):
         heads, kv_heads, d, dv, dtype, queries, keys, options, chip = CASES[name]
@@ -162,13 +71,6 @@ class Tests:
         if "sink" in options:
             options["sink"] = self.normal((heads,), options["sink"], 5)
         return q, k, v, do, options
-
-    def sequences(self, lengths):
-        """Where sequences of these lengths begin, and the end."""
-        import torch
-
-        bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
-        return torch.tensor(bounds, dtype=torch.int32, device=self.device)
 
     def case(self, name):
         q, k, v, do, options = self.make(name)
@@ -386,7 +288,7 @@ class Tests:
         import torch
         import tile
 
-        need_compile()
+        need_torch(2, 4)
         q, k, v, do, options = self.make("features")
 
         def function(q, k, v, **options):
@@ -403,7 +305,7 @@ class Tests:
         import torch
         import tile
 
-        need_compile()
+        need_torch(2, 4)
         q, k, v, _, _ = self.make("plain")
         wide = [t.detach().float() for t in (q, k, v)]
         compiled = torch.compile(tile.attention, fullgraph=True)
@@ -413,7 +315,7 @@ class Tests:
     def test_operators(self):
         import torch
 
-        need_compile()
+        need_torch(2, 4)
         from tile import operators  # noqa: F401 - registers them
 
         q, k, v, _, _ = self.make("plain")
@@ -441,14 +343,6 @@ class Tests:
             assert [child.wait() for child in children] == [0] * 4
             entries = [path for path in Path(folder).iterdir() if path.is_dir()]
             assert len(entries) == 2, entries  # forward and backward
-
-
-def need_compile():
-    import torch
-
-    version = tuple(map(int, re.findall(r"\d+", torch.__version__)[:2]))
-    if version < (2, 4):
-        raise Skipped(f"PyTorch is {torch.__version__}, must be 2.4")
 
 
 def gradients(q, k, v, do, options, function=None):
@@ -485,4 +379,4 @@ def check(found, q, k, v, do, options):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, Tests()))
