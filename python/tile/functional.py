@@ -8,7 +8,7 @@ variant and kept in the cache on disk.
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 
@@ -35,6 +35,34 @@ _HAS_AUTOCAST_TYPE = hasattr(torch, "get_autocast_dtype")
 #: Prepared calls, by what distinguishes them.
 _prepared: dict = {}
 
+#: Names that other attention functions have for arguments of `attention`.
+_OTHER_NAMES = {
+    "is_causal": "causal",
+    "sm_scale": "scale",
+    "softmax_scale": "scale",
+    "scaling": "scale",
+    "window_size": "window",
+    "sliding_window": "window",
+    "s_aux": "sink",
+    "sinks": "sink",
+    "learnable_sink": "sink",
+    "return_softmax_lse": "return_lse",
+    "cu_seq_q": "cu_seqlens_q",
+    "cu_seq_k": "cu_seqlens_k",
+    "max_q": "max_seqlen_q",
+    "max_k": "max_seqlen_k",
+}
+
+#: Arguments of other attention functions that the kernels have nothing for.
+_MISSING = frozenset((
+    "dropout", "dropout_p", "attn_mask", "attention_mask", "attn_bias", "bias",
+    "position_bias", "alibi_slopes", "score_mod", "mask_mod", "block_mask",
+    "seqused_q", "seqused_k", "cache_seqlens", "cache_batch_idx", "cache_leftpad",
+    "k_cache", "v_cache", "block_table", "page_table", "qv", "q_descale",
+    "k_descale", "v_descale", "rotary_cos", "rotary_sin", "attention_chunk",
+    "return_attn_probs", "return_debug_mask", "output_attentions", "head_mask",
+))  # fmt: skip
+
 
 def attention(
     q: torch.Tensor,
@@ -52,6 +80,7 @@ def attention(
     max_seqlen_k: Optional[int] = None,
     deterministic: bool = False,
     return_lse: bool = False,
+    **others: Any,
 ):
     """Softmax attention; differentiable in q, k, v and sink.
 
@@ -83,9 +112,14 @@ def attention(
     environment variable TILE_CPU_CHIP names the chip to compile for, by default
     sm_80.
 
+    There is no dropout, bias, mask tensor or cache: such arguments of other
+    functions may be given as None, False or 0.
+
     Raises ArgumentError for arguments that do not fit, CompileError if the
     compiler fails.
     """
+    if others:
+        _refuse(others)
     if _autocasts():
         q, k, v = _autocast(q, k, v)
     if isinstance(window, list):
@@ -144,6 +178,20 @@ def attention(
         )  # fmt: skip
     o, lse = prepared.run(q, k, v, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap)
     return (o, lse) if return_lse else o
+
+
+def _refuse(others: Dict[str, Any]) -> None:
+    """Raises an error that names an argument unless all are switched off."""
+    for name, value in others.items():
+        if name in _OTHER_NAMES:
+            raise ArgumentError(
+                f"{name} is not an argument of tile.attention, which calls it"
+                f" {_OTHER_NAMES[name]}"
+            )
+        if name not in _MISSING:
+            raise TypeError(f"attention() got an unexpected keyword argument '{name}'")
+        if isinstance(value, torch.Tensor) or value:
+            raise ArgumentError(f"{name} is not supported by tile.attention")
 
 
 def _key(

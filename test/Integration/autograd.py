@@ -25,7 +25,7 @@ import threading
 from pathlib import Path
 from unittest import mock
 
-from tensor_tests import Skipped, Suite, main, need_torch
+from tensor_tests import Skipped, Suite, capture, main, need_torch
 
 #: q heads, k heads, d, dv, type, queries, keys, options of tile.attention, and
 #: the chip whose kernels run for tensors on the CPU.
@@ -216,6 +216,7 @@ class Tests(Suite):
 
     def test_errors(self):
         """Messages name the argument in the caller's words."""
+        import torch
         import tile
 
         q, k, v, _, _ = self.make("plain")
@@ -254,6 +255,26 @@ class Tests(Suite):
                     assert re.search(words, str(error)), (words, str(error))
                 else:
                     raise AssertionError(f"accepted what must be refused: {words}")
+        for words, options in (
+            ("dropout_p is not supported by tile.attention", {"dropout_p": 0.1}),
+            ("attn_mask is not supported", {"attn_mask": torch.ones(1)}),
+            ("is_causal is not an argument .* calls it causal", {"is_causal": True}),
+        ):
+            try:
+                tile.attention(q, k, v, **options)
+            except tile.ArgumentError as error:
+                assert re.search(words, str(error)), (words, str(error))
+            else:
+                raise AssertionError(f"accepted what must be refused: {words}")
+        try:
+            tile.attention(q, k, v, casual=True)
+        except TypeError as error:
+            assert "unexpected keyword argument 'casual'" in str(error), error
+        else:
+            raise AssertionError("accepted an unknown name")
+        off = {"dropout_p": 0.0, "attn_mask": None, "causal": True}
+        expected = tile.attention(q, k, v, causal=True)
+        assert torch.equal(tile.attention(q, k, v, **off), expected)
         if self.device == "cuda":
             try:
                 tile.attention(q, k.cpu(), v)
@@ -312,19 +333,121 @@ class Tests(Suite):
         with torch.autocast(self.device, dtype=torch.float16):
             assert torch.equal(compiled(*wide), tile.attention(*wide))
 
+    def test_compiled_for_all_sizes(self):
+        """One graph serves all lengths, batches and numbers of heads."""
+        import torch
+        import tile
+
+        need_torch(2, 4)
+        from torch._dynamo.testing import CompileCounterWithBackend
+
+        counter = CompileCounterWithBackend("aot_eager")
+
+        def function(q, k, v):
+            return tile.attention(q, k, v, causal=True)
+
+        compiled = torch.compile(function, backend=counter, fullgraph=True, dynamic=True)
+        torch._dynamo.reset()
+        # PyTorch takes sizes that are equal in the first call for one size.
+        for batch, rows, keys in ((3, 130, 70), (4, 65, 80), (5, 33, 47)):
+            q, k, v, do, _ = self.make("plain", batch, rows, keys)
+            found = gradients(q, k, v, do, {}, compiled)
+            check(found, q, k, v, do, {"causal": True})
+        assert counter.frame_count == 1, counter.frame_count
+
+        def packed(q, k, v, bounds):
+            return tile.attention(
+                q, k, v, causal=True, cu_seqlens_q=bounds, cu_seqlens_k=bounds
+            )
+
+        counter = CompileCounterWithBackend("aot_eager")
+        compiled = torch.compile(packed, backend=counter, fullgraph=True, dynamic=True)
+        for lengths in ((40, 20), (30, 25, 22), (9, 8, 7, 6)):
+            q = self.normal((sum(lengths), 4, 64), "float16", 1)
+            k, v = (self.normal((sum(lengths), 2, 64), "float16", s) for s in (2, 3))
+            bounds = self.sequences(lengths)
+            assert torch.equal(compiled(q, k, v, bounds), packed(q, k, v, bounds))
+        assert counter.frame_count == 1, counter.frame_count
+
+    def test_exported(self):
+        """An exported program holds the operator and takes other sizes."""
+        import torch
+        import tile
+
+        need_torch(2, 5)
+
+        class Model(torch.nn.Module):
+            def forward(self, q, k, v):
+                return tile.attention(q, k, v, causal=True)
+
+        q, k, v, _, _ = self.make("plain")
+        inputs = [t.detach() for t in (q, k, v)]
+        batch = torch.export.Dim("batch", min=1, max=64)
+        rows, keys = (torch.export.Dim(name, min=2, max=4096) for name in ("m", "n"))
+        sizes = {
+            "q": {0: batch, 1: rows},
+            "k": {0: batch, 1: keys},
+            "v": {0: batch, 1: keys},
+        }
+        program = torch.export.export(Model(), tuple(inputs), dynamic_shapes=sizes)
+        names = [str(node.target) for node in program.graph.nodes]
+        assert "tile.attention.default" in names, names
+        q, k, v, _, _ = self.make("plain", 3, 65, 80)
+        inputs = [t.detach() for t in (q, k, v)]
+        assert torch.equal(program.module()(*inputs), Model()(*inputs))
+
+    def test_cuda_graph(self):
+        """A captured step computes the gradients of whatever the inputs hold."""
+        import torch
+        import tile
+
+        if self.device == "cpu":
+            raise Skipped("needs a GPU")
+        q, k, v, do, options = self.make("plain")
+        inputs = [q, k, v]
+
+        def step():
+            o = tile.attention(q, k, v, causal=True)
+            return [o, *torch.autograd.grad(o, inputs, do)]
+
+        captured, graph = capture(step)
+        for seed in (5, 6):
+            with torch.no_grad():
+                for extra, tensor in enumerate(inputs):
+                    values = self.normal(tensor.shape, "float16", 3 * seed + extra)
+                    tensor.copy_(values)
+            graph.replay()
+            check([t.detach() for t in captured], q, k, v, do, {"causal": True})
+
     def test_operators(self):
         import torch
 
         need_torch(2, 4)
-        from tile import operators  # noqa: F401 - registers them
+        import tile.functional  # noqa: F401 (registers the operators)
 
-        q, k, v, _, _ = self.make("plain")
-        arguments = (q, k, v, None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0)
-        torch.library.opcheck(
-            torch.ops.tile.attention.default, (*arguments, True),
+        def opcheck(operator, arguments):
             # The atomic sums of dq differ from run to run.
-            atol=2e-3, rtol=2e-3,
-        )  # fmt: skip
+            torch.library.opcheck(operator, arguments, atol=2e-3, rtol=2e-3)
+
+        q, k, v, do, options = self.make("plain")
+        dense = (None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0, True)
+        opcheck(torch.ops.tile.attention.default, (q, k, v, *dense))
+        q, k, v, do = (t.detach() for t in (q, k, v, do))
+        o, lse = torch.ops.tile.attention(q, k, v, *dense)
+        gradient = torch.ops.tile.attention_backward.default
+        opcheck(gradient, (do, q, k, v, o, lse, *dense))
+        # Strides that kernels cannot read, and strides of another order.
+        odd = torch.zeros(*q.shape[:-1], 67, dtype=q.dtype, device=self.device)
+        odd = odd[..., 1:65].copy_(q)
+        moved = k.transpose(1, 2).contiguous().transpose(1, 2)
+        opcheck(torch.ops.tile.attention.default, (odd, moved, v, *dense))
+        opcheck(gradient, (do, odd, moved, v, o, lse, *dense))
+        bounds = self.sequences((40, 20))
+        q = self.normal((60, 4, 64), "float16", 1)
+        k, v = (self.normal((60, 2, 64), "float16", s) for s in (2, 3))
+        sink = self.normal((4,), "float32", 4)
+        packed = (sink, bounds, bounds, 0.1, 5.0, False, 9, 3, True, 40, 40, True)
+        opcheck(torch.ops.tile.attention.default, (q, k, v, *packed))
 
     def test_processes(self):
         if self.device == "cpu":

@@ -25,7 +25,7 @@ import sys
 import tempfile
 from unittest import mock
 
-from tensor_tests import Skipped, Suite, main, need_torch
+from tensor_tests import Skipped, Suite, capture, main, need_torch
 
 #: q heads, k heads, d, type, queries, keys, causal, and how q, k and v are stored.
 CASES = {
@@ -441,21 +441,6 @@ def flash_backend():
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     return sdpa_kernel(SDPBackend.FLASH_ATTENTION)
-
-
-def capture(step):
-    """Captures a step; returns its results and the graph."""
-    import torch
-
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        step()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        results = step()
-    return results, graph
 
 
 def activate(device):

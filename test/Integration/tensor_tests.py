@@ -64,6 +64,21 @@ def need_torch(*version: int) -> None:
         raise Skipped(f"PyTorch is {torch.__version__}, must be {needed}")
 
 
+def capture(step):
+    """Captures a step of work on the GPU; returns its results and the graph."""
+    import torch
+
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = step()
+    return results, graph
+
+
 def main(description: str, suite: Suite) -> int:
     """Runs the tests that the command line asks for; returns the exit status."""
     parser = argparse.ArgumentParser(
