@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Measures tile.distributed.attention on the GPUs of one host.
+
+Each rate is that of one GPU: the work of all of them, divided by their number and
+the time of a step, forward and backward together. The reference is one process
+alone with the same work, whole sequences of some of the heads. The local results
+of both methods are compared with the reference's on one GPU in the same run.
+
+    distributed.py                    # one process for each GPU
+    distributed.py --tokens 65536
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as processes
+
+
+def measure(step, rounds):
+    """Returns the median of seconds that a step takes on all processes."""
+    times = []
+    for i in range(rounds + 3):
+        dist.barrier()
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        step()
+        end.record()
+        torch.cuda.synchronize()
+        slowest = torch.tensor([begin.elapsed_time(end) / 1e3], device="cuda")
+        dist.all_reduce(slowest, dist.ReduceOp.MAX)
+        if i >= 3:
+            times.append(float(slowest))
+    return statistics.median(times)
+
+
+def largest_error(found, right):
+    return float((found.float() - right.float()).abs().max() / right.float().abs().max())
+
+
+def work(rank, world, file, options):
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", init_method="file://" + file, rank=rank, world_size=world)
+    import tile
+    import tile.distributed as distributed
+
+    heads, kv_heads, dim = 32, 8, 128
+    for tokens in options.tokens:
+        torch.manual_seed(0)
+        q, do = (torch.randn(1, tokens, heads, dim, device="cuda").bfloat16() for _ in range(2))
+        k, v = (torch.randn(1, tokens, kv_heads, dim, device="cuda").bfloat16() for _ in range(2))
+        flops = 7 * 2 * tokens**2 / 2 * heads * dim / world
+
+        def leaf(x):
+            return x.detach().clone().requires_grad_()
+
+        def pick(x):  # the heads of this process
+            return x.chunk(world, 2)[rank].contiguous()
+
+        alone = [leaf(pick(x)) for x in (q, k, v)]
+        upstream = pick(do)
+
+        def single():
+            for x in alone:
+                x.grad = None
+            tile.attention(*alone, causal=True).backward(upstream)
+
+        seconds = measure(single, options.rounds)
+        base = flops / seconds / 1e12
+        if rank == 0:
+            print("%d tokens: one GPU with 1/%d of the heads: %.0f TFLOP/s" % (
+                tokens, world, base), flush=True)
+        whole = [leaf(x) for x in (q, k, v)]
+        o = tile.attention(*whole, causal=True)
+        o.backward(do)
+        expected = [o.detach()] + [x.grad for x in whole]
+        for method in ("ring", "all_to_all"):
+            zigzag = method == "ring"
+            local = [leaf(distributed.shard(x, causal=zigzag)) for x in (q, k, v)]
+            part = distributed.shard(do, causal=zigzag)
+            results = []
+
+            def step():
+                for x in local:
+                    x.grad = None
+                o = distributed.attention(*local, causal=True, method=method)
+                o.backward(part)
+                results[:] = [o.detach()] + [x.grad for x in local]
+
+            seconds = measure(step, options.rounds)
+            errors = [
+                largest_error(found, distributed.shard(right, causal=zigzag))
+                for found, right in zip(results, expected)
+            ]
+            rate = flops / seconds / 1e12
+            if rank == 0:
+                print("%d tokens, %s: %.0f TFLOP/s a GPU, %.2f of one GPU; errors %s" % (
+                    tokens, method, rate, rate / base,
+                    " ".join("%.1e" % error for error in errors)), flush=True)
+    dist.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tokens", type=int, nargs="+", default=[65536, 131072])
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args()
+    world = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if world < 2:
+        print("SKIPPED: one GPU or none")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        processes.spawn(work, (world, os.path.join(folder, "rendezvous"), options), nprocs=world)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

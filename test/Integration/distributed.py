@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Tests of tile.distributed: several processes against one.
+
+    distributed.py                      # Gloo, 2 and 4 processes, on the CPU
+    distributed.py --device cuda        # NCCL, one process for each GPU
+
+Each process computes the whole attention in float64, too, and compares its part
+of the output and of the gradients.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as processes
+
+from tile import ArgumentError
+
+#: Name, method, and options of tile.distributed.attention; heads of q and k.
+CASES = (
+    ("ring", dict(method="ring"), 4, 2),
+    ("ring_causal", dict(method="ring", causal=True), 4, 2),
+    ("ring_softcap", dict(method="ring", causal=True, softcap=5.0), 2, 2),
+    ("exchange", dict(method="all_to_all"), 8, 4),
+    ("exchange_causal", dict(method="all_to_all", causal=True), 4, 4),
+    ("exchange_few_keys", dict(method="all_to_all", causal=True), 4, 1),
+    ("exchange_window_sink", dict(method="all_to_all", window=(20, 0), sink=True), 4, 4),
+    ("exchange_packed", dict(method="all_to_all", causal=True, packed=True), 4, 4),
+)
+
+
+def reference(q, k, v, causal=False, softcap=None, window=None, sink=None):
+    """Attention of one sequence, [S, H, D], in float64."""
+    group = q.shape[1] // k.shape[1]
+    k, v = (x.repeat_interleave(group, 1) for x in (k, v))
+    s = torch.einsum("qhd,khd->hqk", q, k) / q.shape[-1] ** 0.5
+    if softcap:
+        s = softcap * torch.tanh(s / softcap)
+    i, j = torch.arange(q.shape[0])[:, None], torch.arange(k.shape[0])[None]
+    i, j = i.to(q.device), j.to(q.device)
+    if causal or window:
+        s = s.masked_fill(j > i, -torch.inf)
+    if window:
+        s = s.masked_fill(j < i - window[0], -torch.inf)
+    if sink is not None:
+        column = sink[:, None, None].expand(-1, s.shape[1], 1)
+        s = torch.cat([s, column], -1)
+    p = s.softmax(-1)[..., : k.shape[0]]
+    return torch.einsum("hqk,khd->qhd", p, v)
+
+
+def run_case(options, heads, kv_heads, device, world):
+    """Returns the largest error of o, dq, dk and dv, relative to the scale of
+    each."""
+    import tile.distributed as distributed
+
+    options = dict(options)
+    packed, has_sink = options.pop("packed", False), options.pop("sink", False)
+    torch.manual_seed(1)
+    batch, rows = (1, 96 * world) if packed else (2, 32 * world)
+
+    def draw(count):
+        return torch.randn(batch, rows, count, 64).to(torch.bfloat16).to(device)
+
+    q, k, v, do = draw(heads), draw(kv_heads), draw(kv_heads), draw(heads)
+    sink = torch.randn(heads, device=device) if has_sink else None
+    whole = [x.double().requires_grad_() for x in (q, k, v)]
+    lengths = [40, rows - 60, 20] if packed else [rows]
+    outputs = []
+    for b in range(batch):
+        parts = zip(*(x[b].split(lengths) for x in whole))
+        limits = {key: options[key] for key in ("causal", "softcap", "window") if key in options}
+        outputs.append(torch.cat([
+            reference(*part, **limits, sink=None if sink is None else sink.double())
+            for part in parts]))
+    torch.stack(outputs).backward(do.double())
+
+    zigzag = options["method"] == "ring" and options.get("causal", False)
+
+    def shard(x):
+        return distributed.shard(x, causal=zigzag)
+
+    local = [shard(x).detach() for x in (q, k, v)]
+    extra = {}
+    if packed:
+        local = [x[0] for x in local]
+        bounds = torch.tensor([0, 40, rows - 20, rows], dtype=torch.int32, device=device)
+        extra = dict(cu_seqlens_q=bounds, cu_seqlens_k=bounds,
+                     max_seqlen_q=rows, max_seqlen_k=rows)
+    if has_sink:
+        extra["sink"] = sink
+    local = [x.requires_grad_() for x in local]
+    o = distributed.attention(*local, **options, **extra)
+    upstream = shard(do)
+    o.backward(upstream[0] if packed else upstream)
+    errors = []
+    expected = [torch.stack(outputs).detach()] + [x.grad for x in whole]
+    for found, right in zip([o.detach()] + [x.grad for x in local], expected):
+        part = shard(right)
+        part = part[0] if packed else part
+        errors.append(float((found.double() - part).abs().max() / part.abs().max()))
+    # The parts together are the whole.
+    if not packed:
+        joined = distributed.unshard(o.detach(), causal=zigzag)
+        assert torch.equal(shard(joined), o.detach())
+    return max(errors)
+
+
+def check_refusals(device, world):
+    import tile.distributed as distributed
+
+    def tensor(rows, heads):
+        return torch.randn(1, rows, heads, 64).to(torch.bfloat16).to(device)
+
+    def expect(message, *tensors, **options):
+        try:
+            distributed.attention(*tensors, **options)
+        except ArgumentError as error:
+            assert message in str(error), error
+        else:
+            raise AssertionError("not refused: " + message)
+
+    q = tensor(32, world)
+    expect("not 'star'", q, q, q, method="star")
+    expect("window needs method='all_to_all'", q, q, q, window=(4, 0))
+    expect("as many queries as keys", q, tensor(64, 1), tensor(64, 1), causal=True)
+    expect("two chunks of one length, got 33 rows", *[tensor(33, 1)] * 3, causal=True)
+    odd = tensor(32, world + 1)
+    expect("are no multiple of", odd, odd, odd, method="all_to_all")
+
+
+def work(rank, world, device, file, results):
+    torch.set_num_threads(1)
+    if device == "cuda":
+        torch.cuda.set_device(rank)
+    dist.init_process_group(
+        "nccl" if device == "cuda" else "gloo", init_method="file://" + file,
+        rank=rank, world_size=world)
+    status = {}
+    for name, options, heads, kv_heads in CASES:
+        try:
+            status[name] = run_case(options, heads, kv_heads, device, world)
+        except Exception:
+            traceback.print_exc()
+            status[name] = float("inf")
+            break  # The other processes wait for this one.
+    try:
+        check_refusals(device, world)
+        status["refusals"] = 0.0
+    except Exception:
+        traceback.print_exc()
+        status["refusals"] = float("inf")
+    torch.save(status, results + "/%d" % rank)
+    if device == "cuda":
+        torch.cuda.synchronize()
+    dist.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    device = parser.parse_args().device
+    worlds = (2, 4)
+    if device == "cuda":
+        worlds = (torch.cuda.device_count(),) if torch.cuda.is_available() else ()
+    passed = failed = 0
+    for world in worlds:
+        with tempfile.TemporaryDirectory() as folder:
+            context = processes.spawn(
+                work, (world, device, folder + "/rendezvous", folder), nprocs=world,
+                join=False)
+            try:
+                while not context.join(timeout=300):
+                    pass
+            except Exception:
+                traceback.print_exc()
+            found = [torch.load(f"{folder}/{rank}") for rank in range(world)
+                     if os.path.exists(f"{folder}/{rank}")]
+        for name in [case[0] for case in CASES] + ["refusals"]:
+            error = max([one.get(name, float("inf")) for one in found] or [float("inf")])
+            # bf16 has 8 bits; a part is rounded once more before it is added.
+            right = len(found) == world and error < 0.02
+            passed, failed = passed + right, failed + (not right)
+            print("%s %s, %d processes: %.2e" % (
+                "PASSED" if right else "FAILED", name, world, error), flush=True)
+    print("%d passed, %d failed, %d skipped" % (passed, failed, int(not worlds)))
+    return int(failed != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
