@@ -48,6 +48,7 @@ __all__ = [
     "load",
     "precompile",
     "register_with_torch",
+    "register_with_transformers",
     "run",
     "translate",
 ]
@@ -61,6 +62,10 @@ def __getattr__(name: str) -> Any:
         return attention
     if name == "register_with_torch":
         from .flash import register
+
+        return register
+    if name == "register_with_transformers":
+        from .hugging_face import register
 
         return register
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
