@@ -158,6 +158,6 @@ def _pack(suite: Suite, arguments) -> int:
     prepared.observers.append(note)
     status = _run(suite, arguments.filter)
     programs = [variant.ir() for variant in variants]
-    cache.pack(arguments.pack, programs, arguments.chip or "sm_90a")
+    cache.precompile(programs, arguments.chip or "sm_90a", arguments.pack)
     print(f"{len(programs)} programs in {arguments.pack}")
     return status
