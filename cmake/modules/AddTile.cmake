@@ -129,7 +129,6 @@ function(tile_add_shared_library name)
     # The program that loads the library provides the sanitizer's functions.
     target_link_options(${name} PRIVATE -Wl,-z,undefs)
   endif()
-  set_property(GLOBAL APPEND PROPERTY TILE_SHARED_LIBS ${name})
 endfunction()
 
 # tile_add_tool(<name> sources... [LINK_LIBS libs...])

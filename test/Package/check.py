@@ -48,6 +48,33 @@ def check_paths(build, prefix):
                     sys.exit("%s names the build or source tree" % path)
 
 
+def check_tools(build, prefix):
+    """Every tool starts from its new place, and mlir-opt loads the plugin."""
+    folder = os.path.join(prefix, "bin")
+    tools = sorted(os.listdir(folder))
+    built = sorted(name for name in os.listdir(os.path.join(build, "bin"))
+                   if name.startswith("tile-") and name != "tile-unit-tests")
+    if tools != built:
+        sys.exit("the installed tools are %s, the built ones %s" % (tools, built))
+    for tool in tools:
+        run(os.path.join(folder, tool), "--version")
+    mlir = cached(build, "MLIR_DIR") or "/usr/lib/llvm-22/lib/cmake/mlir"
+    mlir_opt = os.path.join(mlir, "../../../bin/mlir-opt")
+    plugin = os.path.join(prefix, "lib", "libTilePlugin.so")
+    if not os.path.exists(plugin):
+        sys.exit("%s is not installed" % plugin)
+    # A program without a sanitizer cannot load a library with one.
+    loads = os.path.exists(mlir_opt) and not cached(build, "TILE_SANITIZE")
+    if loads:
+        text = run(mlir_opt, "--load-dialect-plugin=" + plugin,
+                   "--load-pass-plugin=" + plugin, FORWARD,
+                   "--pass-pipeline=builtin.module(tile-attach-target{chip=sm_80},"
+                   "tile-expand-attention)")
+        if "tile.kernel @attention" not in text:
+            sys.exit("mlir-opt with the plugin printed:\n%s" % text)
+    print("installed: %d tools%s" % (len(tools), ", and mlir-opt loads the plugin" * loads))
+
+
 class Projects:
     """Foreign projects, built with one compiler against one tree."""
 
@@ -122,6 +149,7 @@ def main():
     prefix = os.path.join(work, "install")
     run("cmake", "--install", build, "--prefix", prefix)
     check_paths(build, prefix)
+    check_tools(build, prefix)
     for path in ("share/doc/Tile/docs/Manifest.md", "share/doc/Tile/examples/forward.mlir"):
         if not os.path.exists(os.path.join(prefix, path)):
             sys.exit("%s is not installed" % path)
