@@ -47,7 +47,12 @@ def largest_error(found, right):
 
 def work(rank, world, file, options):
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", init_method="file://" + file, rank=rank, world_size=world)
+    # Otherwise a transfer waits for all blocks of the kernel beside it.
+    group = dist.ProcessGroupNCCL.Options()
+    group.is_high_priority_stream = True
+    dist.init_process_group(
+        "nccl", init_method="file://" + file, rank=rank, world_size=world,
+        device_id=torch.device("cuda", rank), pg_options=group)
     import tile
     import tile.distributed as distributed
 

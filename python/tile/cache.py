@@ -50,8 +50,8 @@ SIZE_VARIABLE = "TILE_CACHE_SIZE"
 
 _DEFAULT_SIZE = 2 << 30
 
-#: Changes whenever an entry's files do.
-_FORMAT = 1
+#: Changes whenever an entry's files do, and when older ones must not be used.
+_FORMAT = 2
 
 _modules: Dict[Tuple[str, str], Module] = {}
 _modules_lock = threading.Lock()
