@@ -15,6 +15,7 @@ import os
 import statistics
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
@@ -24,21 +25,25 @@ import torch.distributed as dist
 import torch.multiprocessing as processes
 
 
-def measure(step, rounds):
-    """Returns the median of seconds that a step takes on all processes."""
+def measure(attend, leaves, upstream, rounds):
+    """Returns the median of seconds that forward and backward take on all
+    processes, and the last output and gradients."""
     times = []
     for i in range(rounds + 3):
+        for leaf in leaves:
+            leaf.grad = None
         dist.barrier()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        step()
+        o = attend(*leaves)
+        o.backward(upstream)
         end.record()
         torch.cuda.synchronize()
         slowest = torch.tensor([begin.elapsed_time(end) / 1e3], device="cuda")
         dist.all_reduce(slowest, dist.ReduceOp.MAX)
         if i >= 3:
             times.append(float(slowest))
-    return statistics.median(times)
+    return statistics.median(times), [o.detach()] + [leaf.grad for leaf in leaves]
 
 
 def largest_error(found, right):
@@ -47,12 +52,9 @@ def largest_error(found, right):
 
 def work(rank, world, file, options):
     torch.cuda.set_device(rank)
-    # Otherwise a transfer waits for all blocks of the kernel beside it.
-    group = dist.ProcessGroupNCCL.Options()
-    group.is_high_priority_stream = True
     dist.init_process_group(
         "nccl", init_method="file://" + file, rank=rank, world_size=world,
-        device_id=torch.device("cuda", rank), pg_options=group)
+        device_id=torch.device("cuda", rank))
     import tile
     import tile.distributed as distributed
 
@@ -66,18 +68,10 @@ def work(rank, world, file, options):
         def leaf(x):
             return x.detach().clone().requires_grad_()
 
-        def pick(x):  # the heads of this process
-            return x.chunk(world, 2)[rank].contiguous()
-
-        alone = [leaf(pick(x)) for x in (q, k, v)]
-        upstream = pick(do)
-
-        def single():
-            for x in alone:
-                x.grad = None
-            tile.attention(*alone, causal=True).backward(upstream)
-
-        seconds = measure(single, options.rounds)
+        alone = [leaf(x.chunk(world, 2)[rank].contiguous()) for x in (q, k, v)]
+        attend = partial(tile.attention, causal=True)
+        seconds, _ = measure(
+            attend, alone, do.chunk(world, 2)[rank].contiguous(), options.rounds)
         base = flops / seconds / 1e12
         if rank == 0:
             print("%d tokens: one GPU with 1/%d of the heads: %.0f TFLOP/s" % (
@@ -90,16 +84,8 @@ def work(rank, world, file, options):
             zigzag = method == "ring"
             local = [leaf(distributed.shard(x, causal=zigzag)) for x in (q, k, v)]
             part = distributed.shard(do, causal=zigzag)
-            results = []
-
-            def step():
-                for x in local:
-                    x.grad = None
-                o = distributed.attention(*local, causal=True, method=method)
-                o.backward(part)
-                results[:] = [o.detach()] + [x.grad for x in local]
-
-            seconds = measure(step, options.rounds)
+            attend = partial(distributed.attention, causal=True, method=method)
+            seconds, results = measure(attend, local, part, options.rounds)
             errors = [
                 largest_error(found, distributed.shard(right, causal=zigzag))
                 for found, right in zip(results, expected)

@@ -150,7 +150,8 @@ def check_executor(build):
     return add([check_attention(build, find_python("numpy"), "attention.py",
                                 "--on=executor"),
                 *(check_attention(build, find_python("torch"), script,
-                                  "--device=cpu") for script in TENSOR_TESTS)])
+                                  "--device=cpu")
+                  for script in (*TENSOR_TESTS, "distributed.py"))])
 
 
 def add(results):

@@ -102,9 +102,13 @@ class Tests(Suite):
         causal = masks.causal_mask_function
         sliding = masks.sliding_window_causal_mask_function(4)
         positions = torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4]])
-        packed = masks.packed_sequence_compatibility_function(
-            sliding, positions, masks.find_packed_sequence_indices(positions)
-        )
+        indices = masks.find_packed_sequence_indices(positions)
+        if hasattr(masks, "packed_sequence_compatibility_function"):
+            packed = masks.packed_sequence_compatibility_function(
+                sliding, positions, indices
+            )
+        else:  # before transformers 5
+            packed = masks.and_masks(sliding, masks.packed_sequence_mask_function(indices))
         padded = torch.ones(2, 8, dtype=torch.bool)
         assert mask(causal) is None and mask(sliding, attention_mask=padded) is None
         assert mask(causal, q_length=1, q_offset=7) is None
