@@ -69,9 +69,11 @@ def main() -> int:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
 
-    subprocess.run([sys.executable, str(ROOT / "scripts" / "wheel.py"),
-                    "--build", str(build), "--dist", str(work)], check=True,
-                   stdout=subprocess.DEVNULL)
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "wheel.py"),
+                           "--build", str(build), "--dist", str(work)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit("no wheel was built:\n" + done.stdout)
     wheels = list(work.glob("*.whl"))
     if len(wheels) != 1 or wheels[0].stat().st_size > 60e6:
         sys.exit("expected one wheel of less than 60 MB: %s" % wheels)

@@ -26,10 +26,16 @@ static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
                         : LayoutAttrInterface(
                               PermuteAttr::get(context, {1, 0}, swizzle));
   }
-  SmallVector<int64_t> order{fastDim};
+  SmallVector<int64_t> dims{fastDim};
   for (int64_t dim = type.getRank(); dim-- > 0;)
     if (dim != fastDim)
-      order.push_back(dim);
+      dims.push_back(dim);
+  // The padding follows the first dimension, which must not be a single element.
+  SmallVector<int64_t> order;
+  for (bool isSingle : {false, true})
+    llvm::copy_if(dims, std::back_inserter(order), [&](int64_t dim) {
+      return (type.getDimSize(dim) == 1) == isSingle;
+    });
   return PaddedAttr::get(context, 128 / bits, order);
 }
 

@@ -84,3 +84,15 @@ tile.kernel @fragments(%x_out: !h) {
   %x = arith.addf %a, %b : tensor<64x64xf16, #square_a>
   tile.store %x, %x_out[%c0, %c0] : tensor<64x64xf16, #square_a>, !h
 }
+
+// A dimension of a single element is not the one that padding follows: it would
+// pad every element.
+// CHECK-LABEL: tile.kernel @single
+tile.kernel @single() attributes {num_warps = 1 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %p = arith.constant dense<0.0> : tensor<8x32x1xf32, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>
+  // CHECK: tile.convert_layout %{{.+}} -> tensor<8x32x1xf32, #tile.padded<4, order = [{{[01], [01], 2}}]>>
+  %a = tile.convert_layout %p : tensor<8x32x1xf32, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>
+    -> tensor<8x32x1xf32, #tile.layout<register = [8 -> d1 * 4], lane = [4 -> d1, 8 -> d0], warp = []>>
+}
