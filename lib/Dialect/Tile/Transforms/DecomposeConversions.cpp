@@ -30,7 +30,7 @@ static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
   for (int64_t dim = type.getRank(); dim-- > 0;)
     if (dim != fastDim)
       dims.push_back(dim);
-  // The padding follows the first dimension, which must not be a single element.
+  // Padding follows the first dimension, which must not be a single element.
   SmallVector<int64_t> order;
   for (bool isSingle : {false, true})
     llvm::copy_if(dims, std::back_inserter(order), [&](int64_t dim) {
