@@ -23,12 +23,13 @@ device: NCCL for CUDA, Gloo for the CPU.
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 import torch
 import torch.distributed as dist
 
 from .errors import ArgumentError
+from .functional import _autocast, _check
 from .functional import attention as _attention
 from .prepared import Signature, find, readable
 
@@ -83,6 +84,8 @@ def attention(
         raise ArgumentError(
             f"a causal ring has two chunks of one length, got {q.shape[1]} rows"
         )
+    q, k, v = _autocast(q, k, v)
+    _check(q, k, v, causal, None, None, softcap, None, None, None, None, deterministic)
     if scale is None:
         scale = 1 / math.sqrt(q.shape[-1])
     return _Ring.apply(q, k, v, group, causal, scale, softcap, deterministic)
@@ -175,10 +178,10 @@ def _global_rank(group: Any, rank: int) -> int:
 
 
 def _split(step: int, rank: int, world: int, causal: bool):
-    """Which rows of q and of k meet at a step of the ring: two slices along the
-    sequence, and whether a causal mask applies. K and V are of process
-    (rank - step) % world."""
-    whole, first, last = slice(None), 0, 1
+    """Returns which rows of q and of k meet at a step of the ring (None for all, 0
+    for the first half, 1 for the last half), and whether a causal mask applies. K
+    and V are those of process (rank - step) % world."""
+    whole, first, last = None, 0, 1
     if not causal or step == 0:
         return whole, whole, causal
     # In zigzag order, a process before this one has an earlier first chunk and a
@@ -188,9 +191,9 @@ def _split(step: int, rank: int, world: int, causal: bool):
     return last, whole, False
 
 
-def _rows(tensor: torch.Tensor, part: Any) -> torch.Tensor:
-    """All rows of a tensor [B, S, ...], or its first or second half."""
-    if isinstance(part, slice):
+def _rows(tensor: torch.Tensor, part: Optional[int]) -> torch.Tensor:
+    """Returns all rows of a tensor [B, S, ...], or the first or last half."""
+    if part is None:
         return tensor
     half = tensor.shape[1] // 2
     return tensor[:, part * half : (part + 1) * half]
@@ -209,10 +212,10 @@ class _Ring(torch.autograd.Function):
             if step + 1 < world:
                 transfer = _Transfer([keys, values], group)
             queries, seen, masked = _split(step, rank, world, causal)
-            call = _call(q, keys, values, queries, seen, masked, softcap, deterministic)
-            part, part_lse = call.prepared.run(
-                *call.tensors, None, None, None, scale, cap
+            prepared, tensors = _prepare(
+                q, keys, values, queries, seen, masked, softcap, deterministic
             )
+            part, part_lse = prepared.run(*tensors, None, None, None, scale, cap)
             if o is None:
                 # Of f32, in which the parts are added.
                 o, lse = part.float(), part_lse
@@ -247,10 +250,12 @@ class _Ring(torch.autograd.Function):
             if step + 1 < world:
                 transfer = _Transfer([keys, values], group)
             queries, seen, masked = _split(step, rank, world, causal)
-            call = _call(q, keys, values, queries, seen, masked, softcap, deterministic)
+            prepared, tensors = _prepare(
+                q, keys, values, queries, seen, masked, softcap, deterministic
+            )
             rows = _rows(lse.transpose(1, 2), queries).transpose(1, 2).contiguous()
-            part_dq, part_dk, part_dv, *_ = call.prepared.run_backward(
-                readable(_rows(do, queries)), *call.tensors,
+            part_dq, part_dk, part_dv, *_ = prepared.run_backward(
+                readable(_rows(do, queries)), *tensors,
                 _rows(o, queries).contiguous(), rows, None, None, None, scale, cap,
             )
             _rows(dq, queries).add_(part_dq)
@@ -267,25 +272,21 @@ class _Ring(torch.autograd.Function):
         return (dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype)) + (None,) * 5
 
 
-class _Call:
-    """Prepared kernels, and views of the rows that they read."""
-
-    def __init__(self, prepared: Any, tensors: Tuple[torch.Tensor, ...]):
-        self.prepared, self.tensors = prepared, tensors
-
-
-def _call(q, k, v, queries, seen, masked, softcap, deterministic) -> _Call:
+def _prepare(q, k, v, queries, seen, masked, softcap, deterministic):
+    """Returns the prepared kernels of a step, and the rows of q, k and v that they
+    read."""
     tensors = tuple(
         map(readable, (_rows(q, queries), _rows(k, seen), _rows(v, seen)))
     )
     signature = Signature(masked, -1, -1, softcap is not None, 0, 0, deterministic)
-    return _Call(find(signature, *tensors, None, None, None), tensors)
+    return find(signature, *tensors, None, None, None), tensors
 
 
 def _merge(o, lse, part, part_lse) -> None:
-    """Adds a part, [B, S, H, D], to o in place; lse is [B, S, H].
+    """Merges the result for other keys into o, [B, S, H, D], and lse, [B, S, H].
 
-    o = sum of p v / sum of p over all keys, lse the logarithm of that sum."""
+    o is the sum of p v divided by the sum of p over the keys so far, and lse the
+    logarithm of the latter sum."""
     both = torch.logaddexp(lse, part_lse)
     # Rows without keys have -inf in all of them.
     safe = torch.where(torch.isinf(both), torch.zeros_like(both), both)

@@ -132,6 +132,7 @@ def check_refusals(device, world):
     expect("window needs method='all_to_all'", q, q, q, window=(4, 0))
     expect("as many queries as keys", q, tensor(64, 1), tensor(64, 1), causal=True)
     expect("two chunks of one length, got 33 rows", *[tensor(33, 1)] * 3, causal=True)
+    expect("torch.float32", *[q.float()] * 3)
     odd = tensor(32, world + 1)
     expect("are no multiple of", odd, odd, odd, method="all_to_all")
 
