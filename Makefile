@@ -23,7 +23,7 @@ help:
 	@echo "make check        build everything and run all tests; the last line counts them"
 	@echo "make build        build the tools in $(BUILD)/bin"
 	@echo "make wheel        write the Python package with the compiler inside to dist"
-	@echo "make docs         write the reference of dialects and passes to $(BUILD)/docs"
+	@echo "make docs         build the documentation site in $(BUILD)/docs/site"
 	@echo "make update-docs  regenerate the blocks of documents that quote tools or sources"
 	@echo "make update-grammar  regenerate the grammars of editors from TableGen"
 	@echo "make format       format C and C++, and repair faults in Python"
@@ -43,6 +43,7 @@ wheel: configure
 
 docs: configure
 	@ninja -C $(BUILD) tile-docs
+	@scripts/site.py --build=$(BUILD)
 
 update-docs: build
 	@scripts/update-docs.py --tools=$(BUILD)/bin *.md docs/*.md

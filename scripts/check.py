@@ -191,6 +191,13 @@ def check_format(build):
     return Result(int(not failed), int(failed))
 
 
+def check_docs(build):
+    """Builds the site; the target tile-docs has been built."""
+    failed = run([sys.executable, os.path.join("scripts", "site.py"),
+                  "--build=" + build]) != 0
+    return Result(int(not failed), int(failed))
+
+
 def check_fuzz(build):
     report = fresh(os.path.join(build, "fuzz.json"))
     run([sys.executable, os.path.join("test", "fuzz", "mutate.py"),
@@ -229,6 +236,7 @@ SUITES = [
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
     ("wheel", "the wheel, installed where LLVM is hidden", check_wheel),
+    ("docs", "the site builds without warnings (Sphinx from PyPI)", check_docs),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
     ("numerics", "random tile programs on the CPU, against float64",
      check_numerics),

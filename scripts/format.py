@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+import pypi_tools
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CONFIGURATION = os.path.join(ROOT, ".pre-commit-config.yaml")
 
@@ -23,29 +25,6 @@ def pinned():
     if not found:
         sys.exit("%s pins no program" % CONFIGURATION)
     return found
-
-
-def install(folder):
-    """Makes the virtual environment `folder` have the pinned programs."""
-    requirements = "\n".join(pinned()) + "\n"
-    stamp = os.path.join(folder, "installed.txt")
-    try:
-        with open(stamp, encoding="utf-8") as file:
-            if file.read() == requirements:
-                return
-    except OSError:
-        pass
-    print("Installing %s" % ", ".join(pinned()), flush=True)
-    # Debian's Python, for which setup.sh installs venv.
-    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-    for command in ([python, "-m", "venv", "--clear", folder],
-                    [os.path.join(folder, "bin", "pip"), "-q", "--disable-pip-version-check",
-                     "install", "--only-binary=:all:", *pinned()]):
-        if subprocess.run(command).returncode != 0:
-            sys.exit("cannot install the programs of %s; they come from PyPI" %
-                     os.path.basename(CONFIGURATION))
-    with open(stamp, "w", encoding="utf-8") as file:
-        file.write(requirements)
 
 
 def tracked(*patterns):
@@ -61,7 +40,7 @@ def main():
     parser.add_argument("--fix", action="store_true", help="change the sources")
     options = parser.parse_args()
     folder = os.path.join(os.path.abspath(options.build), "format-tools")
-    install(folder)
+    pypi_tools.install(folder, pinned())
 
     clang_format = [os.path.join(folder, "bin", "clang-format"), "-i"]
     ruff = [os.path.join(folder, "bin", "ruff"), "check", "--quiet", "--no-cache",
