@@ -23,7 +23,7 @@ import torch
 
 from . import functional
 from .errors import ArgumentError
-from .prepared import MAX_PREPARED, Forward, find, has_readable_strides
+from .prepared import MAX_PREPARED, Forward, find, has_readable_strides, template
 
 #: The name of the implementation in PyTorch's list.
 NAME = "tile"
@@ -31,10 +31,25 @@ NAME = "tile"
 #: The oldest GPUs that there are kernels for.
 _MIN_CAPABILITY = (8, 0)
 
-_ROWS_DTYPE = getattr(torch, "uint64", torch.int64)
+_STATE_DTYPE = getattr(torch, "uint64", torch.int64)
 
-#: Prepared calls, by what distinguishes them; None if the kernels cannot do it.
-_plans: Dict[tuple, Optional[Forward]] = {}
+class _Plan:
+    """What does not change between calls of an operator with the same layouts."""
+
+    def __init__(self, prepared: Forward, q: torch.Tensor, k: torch.Tensor):
+        self.prepared = prepared
+        self.scale = q.shape[-1] ** -0.5
+        # The state of dropout's generator, which nobody reads without dropout.
+        self.seed_like = template(q, (2,), _STATE_DTYPE)
+        self.offset_like = template(q, (), _STATE_DTYPE)
+        self.empty = template(q, (0,))
+        rows = 2 if prepared.heads_first else 1
+        self.lengths = (q.shape[rows], k.shape[rows])
+
+
+#: Plans of forward and backward calls, by what distinguishes them; None if the
+#: kernels cannot do it.
+_plans: Dict[tuple, Optional[_Plan]] = {}
 
 
 class Handle:
@@ -148,15 +163,16 @@ def flash_attention_forward(
 
     `others` are alibi slopes, lengths in use, caches and pages, where given.
     """
-    if dropout_p or return_debug_mask or _any_given(others):
+    if dropout_p or return_debug_mask or (others and _any_given(others)):
         return NotImplemented
     found = _forward(
-        query, key, value, torch.empty_like(query), cum_seq_q, cum_seq_k, max_q,
-        max_k, is_causal, window_size_left, window_size_right, scale,
+        False, query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, is_causal,
+        window_size_left, window_size_right, scale,
     )  # fmt: skip
     if found is None:
         return NotImplemented
-    return (*found, *_random_state(query), query.new_empty(0))
+    plan, out, logsumexp = found
+    return (out, logsumexp, *_unused(plan))
 
 
 def flash_attention_backward(
@@ -181,13 +197,12 @@ def flash_attention_backward(
     **others,
 ):
     """`aten::_flash_attention_backward`; returns NotImplemented if it cannot do it."""
-    if dropout_p or _any_given(others):
+    if dropout_p or (others and _any_given(others)):
         return NotImplemented
-    found = _backward(
-        grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q,
-        max_k, is_causal, window_size_left, window_size_right, scale,
+    return _backward(
+        False, grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k,
+        max_q, max_k, is_causal, window_size_left, window_size_right, scale,
     )  # fmt: skip
-    return NotImplemented if found is None else found
 
 
 def sdpa_forward(
@@ -202,23 +217,15 @@ def sdpa_forward(
     **others,
 ):
     """`aten::_scaled_dot_product_flash_attention`, or NotImplemented."""
-    if dropout_p or return_debug_mask or _any_given(others):
+    if dropout_p or return_debug_mask or (others and _any_given(others)):
         return NotImplemented
-    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
-        return NotImplemented
-    # Such masks have two conventions; scaled_dot_product_attention asks for none.
-    if is_causal and query.shape[2] != key.shape[2]:
-        return NotImplemented
-    out = torch.empty_like(query)
     found = _forward(
-        query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2),
-        out.transpose(1, 2), None, None, 0, 0, is_causal, None, None, scale,
-    )  # fmt: skip
+        True, query, key, value, None, None, 0, 0, is_causal, None, None, scale
+    )
     if found is None:
         return NotImplemented
-    sizes = (query.shape[2], key.shape[2])
-    state = _random_state(query)
-    return (out, found[1], None, None, *sizes, *state, query.new_empty(0))
+    plan, out, logsumexp = found
+    return (out, logsumexp, None, None, *plan.lengths, *_unused(plan))
 
 
 def sdpa_backward(
@@ -241,20 +248,12 @@ def sdpa_backward(
     **others,
 ):
     """`aten::_scaled_dot_product_flash_attention_backward`, or NotImplemented."""
-    if dropout_p or _any_given(others):
+    if dropout_p or cum_seq_q is not None or (others and _any_given(others)):
         return NotImplemented
-    tensors = (grad_out, query, key, value, out)
-    if cum_seq_q is not None or any(tensor.dim() != 4 for tensor in tensors):
-        return NotImplemented
-    if is_causal and query.shape[2] != key.shape[2]:
-        return NotImplemented
-    found = _backward(
-        *(tensor.transpose(1, 2) for tensor in tensors), logsumexp, None, None, 0, 0,
+    return _backward(
+        True, grad_out, query, key, value, out, logsumexp, None, None, 0, 0,
         is_causal, None, None, scale,
     )  # fmt: skip
-    if found is None:
-        return NotImplemented
-    return tuple(gradient.transpose(1, 2) for gradient in found)
 
 
 #: The operators of PyTorch that these functions implement.
@@ -270,92 +269,131 @@ def _any_given(options: Dict[str, Any]) -> bool:
     return any(option is not None for option in options.values())
 
 
-def _random_state(query: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
-    """Returns the state of dropout's generator: without dropout nobody reads it."""
+def _unused(plan: _Plan) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Returns the state of dropout's generator and the mask for debugging.
+
+    They are new tensors, because compiled graphs reuse the memory of results.
+    """
+    empty_like = torch.empty_like
     return (
-        query.new_empty((2,), dtype=_ROWS_DTYPE),
-        query.new_empty((), dtype=_ROWS_DTYPE),
+        empty_like(plan.seed_like),
+        empty_like(plan.offset_like),
+        empty_like(plan.empty),
     )
 
 
 def _forward(
-    q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right, scale
-) -> Optional[Tuple[torch.Tensor, torch.Tensor]]:
-    """Writes `o`; returns it and the logarithms of the rows' sums, or None."""
-    scale = _scale(scale, q)
-    plan = _plan(q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right)
-    if plan is None or scale is None:
+    heads_first, q, k, v, cu_q, cu_k, max_q, max_k, causal, left, right, scale
+) -> Optional[Tuple[_Plan, torch.Tensor, torch.Tensor]]:
+    """Returns the plan, the output and the logarithms of the rows' sums, or None.
+
+    Tensors are [B, H, S, D] if `heads_first`.
+    """
+    call = (
+        heads_first, causal, left, right, torch.are_deterministic_algorithms_enabled(),
+        q.shape, q.stride(), q.dtype, q.device, k.shape, k.stride(), k.dtype, k.device,
+        v.shape, v.stride(), v.dtype, v.device,
+    )  # fmt: skip
+    if cu_q is not None or cu_k is not None:
+        call += (max_q, max_k, _describe(cu_q), _describe(cu_k))
+    try:
+        plan = _plans[call]
+    except KeyError:
+        plan = _make_plan(
+            heads_first, q, k, v, torch.empty_like(q), cu_q, cu_k, max_q, max_k,
+            causal, left, right,
+        )  # fmt: skip
+        _remember(call, plan)
+    if plan is None or (q.data_ptr() | k.data_ptr() | v.data_ptr()) & 15:
         return None
-    if (q.data_ptr() | k.data_ptr() | v.data_ptr()) & 15:
+    if scale is None:
+        scale = plan.scale
+    elif not 0 <= scale < math.inf:
         return None
-    return plan.run(q, k, v, None, cu_q, cu_k, scale, 0.0, o)
+    out, lse = plan.prepared.run(
+        q, k, v, None, cu_q, cu_k, scale, 0.0, torch.empty_like(q)
+    )
+    return plan, out, lse
 
 
 def _backward(
-    do, q, k, v, o, lse, cu_q, cu_k, max_q, max_k, causal, left, right, scale
-) -> Optional[Tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Returns the gradients of q, k and v, or None."""
-    scale = _scale(scale, q)
-    plan = _plan(q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right)
-    if plan is None or scale is None:
-        return None
-    if (q.data_ptr() | k.data_ptr() | v.data_ptr() | o.data_ptr()) & 15:
-        return None
-    rows = (q.shape[1], q.shape[0]) if cu_q is not None else (
-        q.shape[0],
-        q.shape[2],
-        q.shape[1],
-    )
-    if lse.shape != rows or lse.dtype != torch.float32 or do.shape != q.shape:
-        return None
-    if lse.device != q.device or do.device != q.device:
-        return None
-    return plan.run_backward(
+    heads_first, do, q, k, v, o, lse, cu_q, cu_k, max_q, max_k, causal, left, right,
+    scale,
+) -> Any:  # fmt: skip
+    """Returns the gradients of q, k and v, or NotImplemented."""
+    call = (
+        heads_first, causal, left, right, torch.are_deterministic_algorithms_enabled(),
+        q.shape, q.stride(), q.dtype, q.device, k.shape, k.stride(), k.dtype, k.device,
+        v.shape, v.stride(), v.dtype, v.device, o.shape, o.stride(), o.dtype, o.device,
+        lse.shape, lse.dtype, lse.device, do.shape, do.device,
+    )  # fmt: skip
+    if cu_q is not None or cu_k is not None:
+        call += (max_q, max_k, _describe(cu_q), _describe(cu_k))
+    try:
+        plan = _plans[call]
+    except KeyError:
+        plan = _make_plan(
+            heads_first, q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right
+        )
+        if plan is not None and not _have_rows_of(q, do, lse, heads_first):
+            plan = None
+        _remember(call, plan)
+    addresses = q.data_ptr() | k.data_ptr() | v.data_ptr() | o.data_ptr()
+    if plan is None or addresses & 15:
+        return NotImplemented
+    if scale is None:
+        scale = plan.scale
+    elif not 0 <= scale < math.inf:
+        return NotImplemented
+    return plan.prepared.run_backward(
         do, q, k, v, o, lse.contiguous(), None, cu_q, cu_k, scale, 0.0
     )[:3]
 
 
-def _scale(scale: Optional[float], q: torch.Tensor) -> Optional[float]:
-    """Returns the scale of the scores, None if the kernels cannot use it."""
-    if scale is None:
-        return q.shape[-1] ** -0.5 if q.shape[-1] else None
-    return scale if 0 <= scale < math.inf else None
+def _describe(tensor: Optional[torch.Tensor]) -> Optional[tuple]:
+    """Returns what a plan depends on of a tensor."""
+    if tensor is None:
+        return None
+    return tensor.shape, tensor.stride(), tensor.dtype, tensor.device
 
 
-def _plan(
-    q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right
-) -> Optional[Forward]:
-    """Returns the prepared call of these tensors, None if there are no kernels."""
-    key = (
-        q.shape, k.shape, v.shape, o.shape, q.stride(), k.stride(), v.stride(),
-        o.stride(), q.dtype, k.dtype, v.dtype, o.dtype, q.device, k.device, v.device,
-        o.device, causal, left, right, torch.are_deterministic_algorithms_enabled(),
-    )  # fmt: skip
-    if cu_q is not None or cu_k is not None:
-        key += (max_q, max_k) + tuple(
-            None if cu is None else (cu.shape, cu.stride(), cu.dtype, cu.device)
-            for cu in (cu_q, cu_k)
-        )
-    try:
-        return _plans[key]
-    except KeyError:
-        pass
-    plan = _make_plan(q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right)
+def _remember(call: tuple, plan: Optional[_Plan]) -> None:
     if len(_plans) >= MAX_PREPARED:
         _plans.clear()
-    _plans[key] = plan
-    return plan
+    _plans[call] = plan
+
+
+def _have_rows_of(
+    q: torch.Tensor, do: torch.Tensor, lse: torch.Tensor, heads_first: bool
+) -> bool:
+    """Returns whether `do` and `lse` have the shapes and the device that q asks for."""
+    rows = q.shape[:-1] if heads_first else (*q.shape[:-3], q.shape[-2], q.shape[-3])
+    return (
+        lse.shape == rows
+        and lse.dtype == torch.float32
+        and do.shape == q.shape
+        and lse.device == do.device == q.device
+    )
 
 
 def _make_plan(
-    q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right
-) -> Optional[Forward]:
+    heads_first, q, k, v, o, cu_q, cu_k, max_q, max_k, causal, left, right
+) -> Optional[_Plan]:
+    """Returns the plan of a call, None if there are no kernels for it."""
     if q.is_cuda and torch.cuda.get_device_capability(q.device) < _MIN_CAPABILITY:
         return None
     left, right = (-1 if side is None else side for side in (left, right))
+    views = q, k, v
+    if heads_first:
+        if q.dim() != 4 or k.dim() != 4 or v.dim() != 4:
+            return None
+        # Such masks have two conventions; scaled_dot_product_attention asks for none.
+        if causal and q.shape[2] != k.shape[2]:
+            return None
+        views = tuple(tensor.transpose(1, 2) for tensor in views)
     try:
         signature = functional._check(
-            q, k, v, causal, (left, right), None, None, cu_q, cu_k,
+            *views, causal, (left, right), None, None, cu_q, cu_k,
             max_q if cu_q is not None else None, max_k if cu_q is not None else None,
             torch.are_deterministic_algorithms_enabled(),
         )  # fmt: skip
@@ -373,4 +411,4 @@ def _make_plan(
         )
         if overlaps or not tensor.numel() or not has_readable_strides(tensor):
             return None
-    return find(signature, q, k, v, None, cu_q, cu_k, o)
+    return _Plan(find(signature, q, k, v, None, cu_q, cu_k, o, heads_first), q, k)

@@ -79,9 +79,16 @@ class Forward:
         cu_q: Optional[torch.Tensor],
         cu_k: Optional[torch.Tensor],
         o: Optional[torch.Tensor] = None,
+        heads_first: bool = False,
     ):
-        """Prepares a call; the output has the strides of `o`, else it is dense."""
+        """Prepares a call; the output has the strides of `o`, else it is dense.
+
+        With `heads_first`, q, k, v and o are [B, H, S, D], here and at each call.
+        """
         self.signature = signature
+        self.heads_first = heads_first
+        if heads_first:
+            q, k, v, o = _exchange_heads(q, k, v, o)
         #: Whether kernels need copies of some tensors, with other strides.
         self.copies = not all(map(has_readable_strides, (q, k, v))) or (
             sink is not None and not sink.is_contiguous()
@@ -110,6 +117,8 @@ class Forward:
             self._lse_shape = (q.shape[1], q.shape[0])
         else:
             self._lse_shape = (q.shape[0], q.shape[2], q.shape[1])
+        self._o_like = template(q, self._o_shape)
+        self._lse_like = template(q, self._lse_shape, torch.float32)
         if o is not None:
             self._o_layout = _layout(o)
         else:
@@ -143,8 +152,8 @@ class Forward:
         with; allocates it if it is None.
         """
         if o is None:
-            o = q.new_empty(self._o_shape)
-        lse = q.new_empty(self._lse_shape, dtype=torch.float32)
+            o = torch.empty_like(self._o_like)
+        lse = torch.empty_like(self._lse_like)
         if self._launch is not None:
             self._launch(
                 (
@@ -170,13 +179,13 @@ class Forward:
         """Returns the gradients of q, k, v and sink (None without a sink)."""
         if do.dtype != q.dtype:
             do = do.to(q.dtype)
-        if do.data_ptr() & 15 or not has_readable_strides(do):
-            do = do.clone(memory_format=torch.contiguous_format)
-        key = do.stride()
-        backward = self._backward.get(key)
+        backward = self._backward.get(do.stride())
+        if backward is None or do.data_ptr() & 15:
+            do = readable(do)
+            backward = self._backward.get(do.stride())
         if backward is None:
             backward = _Backward(self, do, q, k, v, cu_q)
-            self._backward[key] = backward
+            self._backward[do.stride()] = backward
         return backward.run(do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap)
 
 
@@ -186,20 +195,21 @@ class _Backward:
     def __init__(self, forward: Forward, do, q, k, v, cu_q):
         self._forward = forward
         signature = forward.signature
+        index = forward._index
+        gradients = [torch.empty_like(t) for t in (q, k, v)]
+        if forward.heads_first:
+            do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
         self.variant = BackwardVariant(
             forward.variant,
             "kernel" if signature.deterministic else "atomic",
             _choose_kv(q, k, cu_q, signature),
         )
-        index = forward._index
-        gradients = {name: _layout(torch.empty_like(t)) for name, t in
-                     (("dq", q), ("dk", k), ("dv", v))}  # fmt: skip
         layouts: Dict[str, Any] = {
             **forward._inputs,
             "o": forward._o_layout,
             "lse": _dense("f32", forward._lse_shape, index),
             "do": _layout(do),
-            **gradients,
+            **dict(zip(("dq", "dk", "dv"), map(_layout, gradients))),
         }
         if forward._sinks:
             layouts["dsink"] = _dense("f32", layouts["sink"].shape, index)
@@ -218,7 +228,7 @@ class _Backward:
             self._offsets.append(size)
             step = _SCRATCH_ALIGNMENT
             size += -(-prod(buffer.shape) * 4 // step) * step
-        self._scratch_elements = size // 4
+        self._scratch_like = template(q, (size // 4,), torch.float32)
         layouts.update(forward._scalars, scale=0, softcap=0, left=0, right=0)
         self._launch = kernels.prepare(_BACKWARD + tuple(scratch), layouts).launch
 
@@ -229,7 +239,7 @@ class _Backward:
             return (*map(torch.zeros_like, (q, k, v)), dsink)
         empty_like = torch.empty_like
         dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)
-        scratch = q.new_empty((self._scratch_elements,), dtype=torch.float32)
+        scratch = empty_like(self._scratch_like)
         base = scratch.data_ptr()
         dsink = None
         if forward._sinks:
@@ -269,15 +279,17 @@ class _Backward:
 _found: Dict[tuple, Forward] = {}
 
 
-def find(signature: Signature, q, k, v, sink, cu_q, cu_k, o=None) -> Forward:
+def find(
+    signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, heads_first=False
+) -> Forward:
     """Returns the prepared call of these tensors, which is made once."""
-    key = (signature, q.device) + tuple(
+    key = (signature, heads_first, q.device) + tuple(
         None if t is None else (t.dtype, t.shape, t.stride())
         for t in (q, k, v, sink, cu_q, cu_k, o)
     )
     found = _found.get(key)
     if found is None:
-        found = Forward(signature, q, k, v, sink, cu_q, cu_k, o)
+        found = Forward(signature, q, k, v, sink, cu_q, cu_k, o, heads_first)
         if len(_found) >= MAX_PREPARED:
             _found.clear()
         _found[key] = found
@@ -301,6 +313,24 @@ def readable(tensor: torch.Tensor) -> torch.Tensor:
         return tensor
     # A contiguous tensor at such an address is its own `contiguous()`.
     return tensor.clone(memory_format=torch.contiguous_format)
+
+
+def template(
+    tensor: torch.Tensor, shape: Sequence[int], dtype: Optional[torch.dtype] = None
+) -> torch.Tensor:
+    """Returns a tensor on the device of `tensor` to be passed to empty_like.
+
+    It has no memory. empty_like of it takes half the time of new_empty.
+    """
+    made = tensor.new_empty(shape, dtype=dtype or tensor.dtype)
+    storage = getattr(made, "untyped_storage", made.storage)()
+    storage.resize_(0)
+    return made
+
+
+def _exchange_heads(*tensors: Optional[torch.Tensor]) -> List[Any]:
+    """Returns views [B, S, H, D] of tensors [B, H, S, D]; None stays."""
+    return [None if t is None else t.transpose(1, 2) for t in tensors]
 
 
 def _layout(tensor: torch.Tensor) -> Layout:
