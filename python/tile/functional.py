@@ -27,8 +27,14 @@ from .prepared import (
 #: Says whether torch.compile traces the call; older PyTorch never does.
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
+_operators: Any = None
 if hasattr(torch.library, "custom_op"):
     from . import operators as _operators
+
+def _distribute(**named: Any) -> Optional[Dict[str, Any]]:
+    """Returns the tensors of a call as DTensors, or None if they are none."""
+    return _operators.distribute(named) if _operators is not None else None
+
 
 _HAS_AUTOCAST_TYPE = hasattr(torch, "get_autocast_dtype")
 
@@ -125,7 +131,15 @@ def attention(
     if isinstance(window, list):
         window = tuple(window)
     prepared = key = None
-    if not _is_compiling():
+    by_operators = _is_compiling()
+    if not by_operators and not type(q) is type(k) is type(v) is torch.Tensor:
+        named = _distribute(
+            q=q, k=k, v=v, sink=sink, cu_q=cu_seqlens_q, cu_k=cu_seqlens_k
+        )
+        if named is not None:
+            by_operators = True
+            q, k, v, sink, cu_seqlens_q, cu_seqlens_k = named.values()
+    if not by_operators:
         try:
             key = _key(
                 q, k, v, causal, window, softcap, deterministic, sink, cu_seqlens_q,
@@ -148,7 +162,7 @@ def attention(
     elif not 0 < softcap < math.inf:
         raise ArgumentError(f"softcap is {softcap}, must be finite and positive")
     if prepared is None:
-        if _is_compiling():
+        if by_operators:
             o, lse = _operators.forward(
                 q, k, v, sink, cu_seqlens_q, cu_seqlens_k, float(scale),
                 float(softcap), signature,

@@ -6,10 +6,12 @@ traces it; eager calls do without them, because they cost time.
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+import sys
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 
+from .errors import ArgumentError
 from .prepared import Signature, find, readable
 
 
@@ -68,7 +70,7 @@ def _backward(
     max_q: int,
     max_k: int,
     deterministic: bool,
-) -> List[torch.Tensor]:
+) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     signature = Signature(
         causal, left, right, has_softcap, max_q, max_k, deterministic
     )
@@ -78,21 +80,34 @@ def _backward(
         do, q, k, v, readable(o), lse.contiguous(), sink, cu_q, cu_k, scale, softcap
     )
     # The strides that the fake operator promises.
-    return [
-        torch.empty_like(tensor).copy_(gradient)
+    return tuple(
+        _empty(given[0])
+        if gradient is None
+        else torch.empty_like(tensor).copy_(gradient)
         if gradient.stride() != torch.empty_like(tensor).stride()
         else gradient
         for tensor, gradient in zip(given, found)
-        if tensor is not None
-    ]
+    )
 
 
 @_backward.register_fake
 def _(do, q, k, v, o, lse, sink, *options):
-    return [torch.empty_like(t) for t in (q, k, v, sink) if t is not None]
+    dsink = _empty(q) if sink is None else torch.empty_like(sink)
+    return (*map(torch.empty_like, (q, k, v)), dsink)
+
+
+def _empty(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns what stands for the gradient of the sinks where there are none."""
+    return tensor.new_empty((0,), dtype=torch.float32)
 
 
 def _readable(q, k, v, sink, cu_q, cu_k):
+    # Parts of DTensors may have other numbers of heads than the whole.
+    if q.shape[-2] % max(k.shape[-2], 1) or (q.shape[-2] and not k.shape[-2]):
+        raise ArgumentError(
+            f"q has {q.shape[-2]} heads, which is no multiple of the {k.shape[-2]}"
+            " heads of k"
+        )
     q, k, v = map(readable, (q, k, v))
     return q, k, v, None if sink is None else sink.contiguous(), cu_q, cu_k
 
@@ -107,13 +122,44 @@ def _setup_context(ctx, inputs, output) -> None:
 
 def _differentiate(ctx, do, _):
     q, k, v, o, lse, sink, cu_q, cu_k = ctx.saved_tensors
-    dq, dk, dv, *dsink = _backward(do, q, k, v, o, lse, sink, cu_q, cu_k, *ctx.rest)
-    return (dq, dk, dv, dsink[0] if dsink else None) + (None,) * (2 + len(ctx.rest))
+    dq, dk, dv, dsink = _backward(do, q, k, v, o, lse, sink, cu_q, cu_k, *ctx.rest)
+    if sink is None:
+        dsink = None
+    return (dq, dk, dv, dsink) + (None,) * (2 + len(ctx.rest))
 
 
 _forward.register_autograd(_differentiate, setup_context=_setup_context)
 
 
+def distribute(named: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """Returns the tensors of a call as DTensors, or None if they are none.
+
+    The first call with a DTensor makes the rules known that shard the operators.
+    """
+    if not _has_dtensor():
+        return None
+    from . import sharding
+
+    return sharding.distribute(named)
+
+
+@torch.compiler.assume_constant_result
+def know_shardings() -> bool:
+    """Makes the rules known that shard the operators, if there may be DTensors.
+
+    torch.compile calls this function while it traces.
+    """
+    if _has_dtensor():
+        from . import sharding  # noqa: F401
+    return True
+
+
+def _has_dtensor() -> bool:
+    """Returns whether the process has imported DTensor; PyTorch 2.5 has it."""
+    return hasattr(sys.modules.get("torch.distributed.tensor"), "DTensor")
+
+
 def forward(q, k, v, sink, cu_q, cu_k, scale: float, softcap: float, signature):
     """Returns the output and the logarithms of the rows' sums."""
+    know_shardings()
     return _forward(q, k, v, sink, cu_q, cu_k, scale, softcap, *signature)

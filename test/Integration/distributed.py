@@ -113,6 +113,99 @@ def run_case(options, heads, kv_heads, device, world):
     return max(errors)
 
 
+#: Name, placements of q and of k and v, heads of both, and options of tile.attention
+#: for DTensors: first for a mesh of one dimension, then of two by two.
+DTENSOR_CASES = (
+    ("batch", "0", "0", 2, 1, dict(causal=True, sink=True)),
+    ("heads", "2", "2", 8, 4, dict(causal=True, sink=True)),
+    ("one_key_head", "2", "r", 8, 1, {}),
+    ("two_key_heads", "2", "r", 8, 2, {}),
+    ("rows", "1", "1", 4, 4, {}),
+    ("replicated", "r", "r", 2, 2, {}),
+    ("mixed", "r", "0", 4, 2, {}),
+    ("packed_heads", "1", "1", 4, 4, dict(packed=True)),
+    ("packed_rows", "0", "0", 6, 3, dict(packed=True)),
+    ("batch_and_heads", "02", "02", 4, 2, {}),
+    ("rows_and_heads", "12", "12", 6, 2, dict(sink=True)),
+    ("uneven_heads", "22", "22", 6, 3, {}),
+)
+
+#: Cases without communication in forward and backward, but that of gradients that
+#: are added later.
+LOCAL_DTENSOR_CASES = ("batch", "heads", "replicated", "packed_heads", "batch_and_heads")
+
+
+def dtensor_cases(world):
+    """Returns the cases of DTensors that are for as many processes."""
+    try:
+        from torch.distributed.tensor.experimental import register_sharding  # noqa: F401
+    except ImportError:
+        return []
+    return [case for case in DTENSOR_CASES if len(case[1]) == 1 or world == 4]
+
+
+def run_dtensor_case(device, world, name, q_places, k_places, heads, kv_heads, options):
+    """Returns the largest error of the output and the gradients of DTensors."""
+    import tile
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+    from torch.distributed.tensor.debug import CommDebugMode
+
+    options = dict(options)
+    packed, has_sink = options.pop("packed", False), options.pop("sink", False)
+    mesh = init_device_mesh(device, (world,) if len(q_places) == 1 else (2, 2))
+    torch.manual_seed(2)
+    shape = (48,) if packed else (4, 32)
+    lengths = [20, 0, 28] if packed else [32]
+
+    def draw(count):
+        return torch.randn(*shape, count, 64).to(torch.bfloat16).to(device)
+
+    q, k, v, do = draw(heads), draw(kv_heads), draw(kv_heads), draw(heads)
+    tensors = [q, k, v] + ([torch.randn(heads, device=device)] if has_sink else [])
+    whole = [x.double().requires_grad_() for x in tensors]
+    batches = [whole[:3]] if packed else list(zip(*whole[:3]))
+    outputs = [
+        torch.cat([
+            reference(*part, causal=options.get("causal"), sink=(whole + [None])[3])
+            for part in zip(*(x.split(lengths) for x in batch))])
+        for batch in batches
+    ]
+    right = outputs[0] if packed else torch.stack(outputs)
+    right.backward(do.double())
+
+    def distribute(tensor, places):
+        placements = [Replicate() if p == "r" else Shard(int(p)) for p in places]
+        return distribute_tensor(tensor, mesh, placements)
+
+    # Sinks that are no DTensor are replicated; here they are leaves.
+    places = [q_places, k_places, k_places, "r" * mesh.ndim]
+    leaves = [distribute(*pair).requires_grad_() for pair in zip(tensors, places)]
+    upstream = distribute(do, q_places)
+    if has_sink:
+        options["sink"] = leaves[3]
+    if packed:
+        bounds = torch.tensor([0, 20, 20, 48], dtype=torch.int32, device=device)
+        options.update(cu_seqlens_q=bounds, cu_seqlens_k=bounds)
+    with CommDebugMode() as communication:
+        o = tile.attention(*leaves[:3], **options)
+        found = torch.autograd.grad(o, leaves, upstream)
+    if name in LOCAL_DTENSOR_CASES:
+        assert communication.get_total_counts() == 0, communication.get_comm_counts()
+        assert o.placements == upstream.placements, o.placements
+    try:
+        tile.attention(leaves[0], leaves[1].full_tensor(), *leaves[2:3])
+    except ArgumentError as error:
+        assert "k must be a DTensor" in str(error), error
+    else:
+        raise AssertionError("a DTensor and a tensor are accepted")
+    errors = []
+    for one, expected in zip([o.detach(), *found], [right.detach()] + [x.grad for x in whole]):
+        difference = (one.full_tensor().double() - expected).abs().max()
+        errors.append(float(difference / expected.abs().max()))
+    return max(errors)
+
+
 def check_refusals(device, world):
     import tile.distributed as distributed
 
@@ -152,6 +245,13 @@ def work(rank, world, device, file, results):
             traceback.print_exc()
             status[name] = float("inf")
             break  # The other processes wait for this one.
+    for case in dtensor_cases(world):
+        try:
+            status["dtensor_" + case[0]] = run_dtensor_case(device, world, *case)
+        except Exception:
+            traceback.print_exc()
+            status["dtensor_" + case[0]] = float("inf")
+            break
     try:
         check_refusals(device, world)
         status["refusals"] = 0.0
@@ -184,7 +284,9 @@ def main():
                 traceback.print_exc()
             found = [torch.load(f"{folder}/{rank}") for rank in range(world)
                      if os.path.exists(f"{folder}/{rank}")]
-        for name in [case[0] for case in CASES] + ["refusals"]:
+        names = [case[0] for case in CASES]
+        names += ["dtensor_" + case[0] for case in dtensor_cases(world)]
+        for name in [*names, "refusals"]:
             error = max([one.get(name, float("inf")) for one in found] or [float("inf")])
             # bf16 has 8 bits; a part is rounded once more before it is added.
             right = len(found) == world and error < 0.02
