@@ -14,13 +14,40 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// The most elements of a tile that a thread computes or accesses. Each of them
+/// takes instructions of its own, and the time of the back end grows with the
+/// square of their number.
+static constexpr int64_t kMostElements = 1024;
+
+/// Returns true if `value` is used only by products, directly or through
+/// elementwise operations. Its fragments are loaded and computed one by one.
+static bool feedsOnlyProducts(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (OpOperand &use : values[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (auto dot = dyn_cast<DotOp>(user)) {
+        if (&use == &dot.getAccMutable())
+          return false;
+      } else if (user->hasTrait<OpTrait::Elementwise>() ||
+                 isa<TransposeOp>(user)) {
+        values.insert_range(user->getResults());
+      } else {
+        return false;
+      }
+    }
+  return true;
+}
+
 /// Returns true if the elements of `value` are in registers of their own, all
 /// at once. Elements of other tiles are constants, coordinates or the registers
 /// of another tile, or are loaded from shared memory fragment by fragment.
 static bool takesRegisters(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto convert = dyn_cast_or_null<ConvertLayoutOp>(op))
-    return !isSharedTile(convert.getSource().getType());
+    return !isSharedTile(convert.getSource().getType()) ||
+           !feedsOnlyProducts(value);
   return !op || isa<LoadOp, DotOp, AtomicRMWOp, scf::ForOp, scf::IfOp>(op);
 }
 
@@ -45,20 +72,27 @@ struct CheckRegisters : tile::impl::TileCheckRegistersBase<CheckRegisters> {
     int64_t threads = kernel.getNumWarps() * chip->warpSize;
     auto check = [&](Value value, Operation *op) -> LogicalResult {
       auto tile = dyn_cast<RankedTensorType>(value.getType());
-      if (!tile || !getLayoutAttr(tile) || isSharedTile(tile) ||
-          !takesRegisters(value))
+      if (!tile || !getLayoutAttr(tile) || isSharedTile(tile))
         return success();
       Layout layout = getCanonicalLayout(tile);
       int64_t elements = layout.axisSize(kRegister);
+      // Only elements of 16 bits are packed.
+      int64_t bits = tile.getElementTypeBitWidth();
       int64_t registers =
-          llvm::divideCeil(elements * tile.getElementTypeBitWidth(), 32);
+          llvm::divideCeil(elements * (bits < 16 ? 32 : bits), 32);
       int64_t copies = layout.replication(kLane) * layout.replication(kWarp);
-      if (registers >= chip->maxRegisters) {
-        InFlightDiagnostic diag =
-            op->emitOpError()
-            << "needs " << registers << " registers a thread for a tile of "
-            << describe(tile) << "; " << chip->name << " has "
-            << chip->maxRegisters << " for tiles, operands and addresses";
+      bool isHeld = takesRegisters(value);
+      bool isTooLarge = isHeld && registers >= chip->maxRegisters;
+      bool isTooLong = elements > kMostElements && !feedsOnlyProducts(value);
+      if (isTooLarge || isTooLong) {
+        InFlightDiagnostic diag = op->emitOpError();
+        if (isTooLarge)
+          diag << "needs " << registers << " registers a thread for a tile of "
+               << describe(tile) << "; " << chip->name << " has "
+               << chip->maxRegisters << " for tiles, operands and addresses";
+        else
+          diag << "gives a thread " << elements << " elements of a tile of "
+               << describe(tile) << "; the limit is " << kMostElements;
         if (copies > 1)
           diag.attachNote() << copies << " of " << threads
                             << " threads hold each element; extents with more "
@@ -68,7 +102,7 @@ struct CheckRegisters : tile::impl::TileCheckRegistersBase<CheckRegisters> {
         return failure();
       }
       // Threads with a single access have no work to share.
-      if (copies > 1 && registers > 4)
+      if (isHeld && copies > 1 && registers > 4)
         remark::missed(op->getLoc(), remark::RemarkOpts::name("tile-copies")
                                          .category("tile-check-registers"))
             << remark::reason("the tile takes {0} registers a thread; {1} of "

@@ -28,3 +28,58 @@ tile.kernel @copies(%src: !b) {
   %t = tile.load %src[%c0, %c0] : !b -> tensor<100x100xf32>
   tile.store %t, %src[%c0, %c0] : tensor<100x100xf32>, !b
 }
+
+// -----
+
+// A tile read from shared memory is held as a whole unless products alone use
+// it.
+!b = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+#all = #tile.layout<register = [61 -> d1, 61 -> d0], lane = [32 -> 0], warp = [4 -> 0]>
+tile.kernel @shared(%src: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %s = tile.load %src[%c0, %c0] : !b -> tensor<61x61xf32, #tile.padded<4, order = [1, 0]>>
+  // expected-error @below {{'tile.convert_layout' op needs 3721 registers a thread for a tile of 61x61xf32; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-note @below {{128 of 128 threads hold each element; extents with more factors of two are shared by more threads}}
+  %t = tile.convert_layout %s : tensor<61x61xf32, #tile.padded<4, order = [1, 0]>> -> tensor<61x61xf32, #all>
+  tile.store %t, %src[%c0, %c0] : tensor<61x61xf32, #all>, !b
+}
+
+// -----
+
+// A broadcast takes no registers of its own, but each element is stored by an
+// instruction.
+!b = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+#all = #tile.layout<register = [61 -> d1, 61 -> d0], lane = [32 -> 0], warp = [4 -> 0]>
+tile.kernel @unrolled(%src: !v, %dst: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %v = tile.load %src[%c0] : !v -> tensor<61xf32, #tile.slice<1, #all>>
+  // expected-error @below {{'tile.broadcast' op gives a thread 3721 elements of a tile of 61x61xf32; the limit is 1024}}
+  // expected-note @below {{128 of 128 threads hold each element; extents with more factors of two are shared by more threads}}
+  %t = tile.broadcast %v along 1 : tensor<61xf32, #tile.slice<1, #all>> -> tensor<61x61xf32, #all>
+  tile.store %t, %dst[%c0, %c0] : tensor<61x61xf32, #all>, !b
+}
+
+// -----
+
+// Each element of a mask takes a register.
+!b = !tile.buffer<?x?xi32, #tile.strided<[?:4, 1], align = 16>, global>
+tile.kernel @mask(%dst: !b, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %start = arith.constant dense<false> : tensor<64x128xi1>
+  %true = arith.constant dense<true> : tensor<64x128xi1>
+  // expected-error @below {{'scf.for' op needs 256 registers a thread for a tile of 64x128xi1; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-note @below {{more warps or smaller tiles need fewer}}
+  %t = scf.for %i = %c0 to %n step %c1 iter_args(%m = %start) -> tensor<64x128xi1> {
+    %next = arith.xori %m, %true : tensor<64x128xi1>
+    scf.yield %next : tensor<64x128xi1>
+  }
+  %r = arith.extui %t : tensor<64x128xi1> to tensor<64x128xi32>
+  tile.store %r, %dst[%c0, %c0] : tensor<64x128xi32>, !b
+}

@@ -29,3 +29,21 @@ tile.kernel @fragments(%a: !h, %c: !b) attributes {num_warps = 1 : i32} {
   %d = tile.dot %x, %y, %zero : tensor<16x512xf16>, tensor<512x64xf16> -> tensor<16x64xf32>
   tile.store %d, %c[%c0, %c0] : tensor<16x64xf32>, !b
 }
+
+// So are operands that elementwise operations compute from such a tile.
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 1]>
+#dot_a = #tile.dot_operand<0, #mma>
+#dot_b = #tile.dot_operand<1, #mma>
+tile.kernel @computed(%a: !h, %c: !b) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32, #mma>
+  %x = tile.load %a[%c0, %c0] : !h -> tensor<16x512xf16, #tile.padded<8, order = [1, 0]>>
+  %y = tile.load %a[%c0, %c0] : !h -> tensor<512x64xf16, #tile.padded<8, order = [1, 0]>>
+  %xr = tile.convert_layout %x : tensor<16x512xf16, #tile.padded<8, order = [1, 0]>> -> tensor<16x512xf16, #dot_a>
+  %yr = tile.convert_layout %y : tensor<512x64xf16, #tile.padded<8, order = [1, 0]>> -> tensor<512x64xf16, #dot_b>
+  %z = arith.negf %yr : tensor<512x64xf16, #dot_b>
+  %d = tile.dot %xr, %z, %zero : tensor<16x512xf16, #dot_a>, tensor<512x64xf16, #dot_b> -> tensor<16x64xf32, #mma>
+  tile.store %d, %c[%c0, %c0] : tensor<16x64xf32, #mma>, !b
+}

@@ -204,9 +204,11 @@ def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
   let summary = "Checks that tiles fit the registers of a thread (S2)";
   let description = [{
     Fails for a tile that takes more registers per thread than the chip has: a
-    loaded tile, a product, a converted tile, or one that a loop carries. The
-    remark `tile-copies` names tiles of which several threads hold each element,
-    with the registers that they take.
+    loaded tile, a product, a converted tile, or one that a loop carries. Fails
+    for any tile of which a thread computes more than 1024 elements. Both limits
+    exempt operands of products that are read from shared memory fragment by
+    fragment. The remark `tile-copies` names tiles of which several threads hold
+    each element, with the registers that they take.
 
     ```
     error: 'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32;
