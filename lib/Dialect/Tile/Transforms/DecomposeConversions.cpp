@@ -13,11 +13,11 @@ using namespace mlir;
 using namespace tile;
 
 /// Returns a shared memory layout with contiguous rows along `fastDim`. One
-/// column of neighbouring rows is in different banks. If ldmatrix reads the
-/// rows, they are swizzled, which needs no additional memory; otherwise 16
-/// bytes of padding follow each row.
+/// column of neighbouring rows is in different banks if the rows are swizzled
+/// or padded. Rows that ldmatrix reads are swizzled, which needs no additional
+/// memory; `padding` bytes follow other rows.
 static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
-                                         bool isForLdmatrix) {
+                                         bool isForLdmatrix, int64_t padding) {
   MLIRContext *context = type.getContext();
   int64_t bits = type.getElementTypeBitWidth();
   if (isForLdmatrix && type.getDimSize(fastDim) * bits % (128 * 8) == 0) {
@@ -36,36 +36,51 @@ static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
     llvm::copy_if(dims, std::back_inserter(order), [&](int64_t dim) {
       return (type.getDimSize(dim) == 1) == isSingle;
     });
-  return PaddedAttr::get(context, 128 / bits, order);
+  return PaddedAttr::get(context, padding * 8 / bits, order);
+}
+
+/// Returns the size of the tile `type` in shared memory.
+static int64_t countBytes(RankedTensorType type, LayoutAttrInterface layout) {
+  return getCanonicalLayout(withLayout(type, layout)).shape().front() *
+         type.getElementTypeBitWidth() / 8;
 }
 
 /// Returns the shared memory layout for a conversion between two distributed
-/// layouts that needs the fewest accesses; prefers row major among equals.
+/// layouts that needs the fewest accesses; prefers row major among equals. Rows
+/// have padding if the tile fits the shared memory of the chip with it. Returns
+/// null if the tile does not fit without padding either.
 static LayoutAttrInterface
 chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
   int64_t bits = to.getElementTypeBitWidth();
   // ldmatrix can read fragments from rows and, transposed, from columns.
   bool isForLdmatrix =
       chip.ldmatrix && bits == 16 && isa<DotOperandAttr>(to.getEncoding());
-  LayoutAttrInterface best;
-  int64_t fewest = 0;
-  for (int64_t dim = to.getRank(); dim-- > 0;) {
-    LayoutAttrInterface layout = scratchLayout(to, dim, isForLdmatrix);
-    Layout memory = getCanonicalLayout(withLayout(to, layout));
-    auto countAccesses = [&](RankedTensorType type) {
-      AccessGroups groups = widestAccess(getCanonicalLayout(type), memory,
-                                         chip.maxSharedAccess * 8 / bits);
-      return int64_t(groups.order.size()) / groups.width;
-    };
-    int64_t accesses = countAccesses(from);
-    if (!isForLdmatrix)
-      accesses += countAccesses(to);
-    if (best && accesses >= fewest)
-      continue;
-    best = layout;
-    fewest = accesses;
+  for (int64_t padding : {16, 0}) {
+    LayoutAttrInterface best;
+    int64_t fewest = 0;
+    for (int64_t dim = to.getRank(); dim-- > 0;) {
+      LayoutAttrInterface layout =
+          scratchLayout(to, dim, isForLdmatrix, padding);
+      if (countBytes(to, layout) > chip.sharedBytes)
+        continue;
+      Layout memory = getCanonicalLayout(withLayout(to, layout));
+      auto countAccesses = [&](RankedTensorType type) {
+        AccessGroups groups = widestAccess(getCanonicalLayout(type), memory,
+                                           chip.maxSharedAccess * 8 / bits);
+        return int64_t(groups.order.size()) / groups.width;
+      };
+      int64_t accesses = countAccesses(from);
+      if (!isForLdmatrix)
+        accesses += countAccesses(to);
+      if (best && accesses >= fewest)
+        continue;
+      best = layout;
+      fewest = accesses;
+    }
+    if (best)
+      return best;
   }
-  return best;
+  return {};
 }
 
 /// Emits the write of `source` to a tile in shared memory with `layout` and
@@ -87,41 +102,100 @@ static Value writeScratch(Value source, LayoutAttrInterface layout) {
                                  withLayout(type, layout), source);
 }
 
-static void decompose(ConvertLayoutOp convert, ConversionKind kind,
-                      const Chip &chip) {
+static RankedTensorType retyped(Type tile, Type element) {
+  return cast<RankedTensorType>(cast<RankedTensorType>(tile).clone(element));
+}
+
+/// Emits the cast OpT of the elements of `tile`.
+template <typename OpT>
+static Value castElements(OpBuilder &builder, Location loc, Value tile,
+                          Type element) {
+  return OpT::create(builder, loc, retyped(tile.getType(), element), tile);
+}
+
+static Value exchange(ConvertLayoutOp convert, Value source,
+                      ConversionKind kind, const Chip &chip);
+
+/// Emits the conversion of `source` in two halves of its bits, one after the
+/// other, so that both use the same memory.
+static Value exchangeHalves(ConvertLayoutOp convert, Value source,
+                            ConversionKind kind, const Chip &chip) {
   OpBuilder builder(convert);
   Location loc = convert.getLoc();
-  Value source = convert.getSource();
-  RankedTensorType resultType = convert.getType();
-  // Buffers cannot have i1 elements, so masks are stored as i32.
-  bool isMask = resultType.getElementType().isInteger(1);
-  Type stored = isMask ? builder.getI32Type() : resultType.getElementType();
-  auto retyped = [&](Type type) {
-    return cast<RankedTensorType>(cast<RankedTensorType>(type).clone(stored));
+  auto type = cast<RankedTensorType>(source.getType());
+  Type element = type.getElementType();
+  unsigned bits = type.getElementTypeBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  Type half = builder.getIntegerType(bits / 2);
+  auto distance = [&](Attribute layout) -> Value {
+    RankedTensorType shifted = withLayout(retyped(type, integer), layout);
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(shifted,
+                               builder.getIntegerAttr(integer, bits / 2)));
   };
-  if (isMask)
-    source =
-        arith::ExtUIOp::create(builder, loc, retyped(source.getType()), source);
-  RankedTensorType wide = retyped(resultType);
-  LayoutAttrInterface layout =
-      chooseScratch(cast<RankedTensorType>(source.getType()), wide, chip);
+  if (isa<FloatType>(element))
+    source = castElements<arith::BitcastOp>(builder, loc, source, integer);
+  Value low = exchange(
+      convert, castElements<arith::TruncIOp>(builder, loc, source, half), kind,
+      chip);
+  Value shifted = arith::ShRUIOp::create(builder, loc, source,
+                                         distance(type.getEncoding()));
+  Value high = exchange(
+      convert, castElements<arith::TruncIOp>(builder, loc, shifted, half), kind,
+      chip);
+  low = castElements<arith::ExtUIOp>(builder, loc, low, integer);
+  high = castElements<arith::ExtUIOp>(builder, loc, high, integer);
+  high = arith::ShLIOp::create(builder, loc, high,
+                               distance(convert.getType().getEncoding()));
+  Value result = arith::OrIOp::create(builder, loc, low, high);
+  if (isa<FloatType>(element))
+    result = castElements<arith::BitcastOp>(builder, loc, result, element);
+  return result;
+}
+
+/// Emits the conversion of `source` to the layout of the result of `convert`
+/// through shared memory.
+static Value exchange(ConvertLayoutOp convert, Value source,
+                      ConversionKind kind, const Chip &chip) {
+  OpBuilder builder(convert);
+  Location loc = convert.getLoc();
+  auto from = cast<RankedTensorType>(source.getType());
+  Attribute resultLayout = convert.getType().getEncoding();
+  RankedTensorType to = withLayout(from, resultLayout);
+  Type element = from.getElementType();
+  unsigned bits = from.getElementTypeBitWidth();
+  // Buffers have neither i1 nor i16.
+  if (element.isInteger(1)) {
+    Type wide = builder.getI32Type();
+    if (!chooseScratch(retyped(from, wide), retyped(to, wide), chip))
+      wide = builder.getI16Type();
+    source = castElements<arith::ExtUIOp>(builder, loc, source, wide);
+    return castElements<arith::TruncIOp>(
+        builder, loc, exchange(convert, source, kind, chip), element);
+  }
+  if (element.isInteger(16)) {
+    source = castElements<arith::BitcastOp>(builder, loc, source,
+                                            builder.getF16Type());
+    return castElements<arith::BitcastOp>(
+        builder, loc, exchange(convert, source, kind, chip), element);
+  }
+  LayoutAttrInterface layout = chooseScratch(from, to, chip);
+  if (!layout && bits > 16)
+    return exchangeHalves(convert, source, kind, chip);
+  if (!layout) // tile-plan-shared-memory reports the size
+    layout = scratchLayout(to, to.getRank() - 1, /*isForLdmatrix=*/false,
+                           /*padding=*/0);
   remark::missed(loc,
                  remark::RemarkOpts::name("conversion-through-shared-memory")
                      .category("tile-decompose-conversions"))
       << remark::reason("conversion through shared memory: elements cross {0}",
                         kind == ConversionKind::WarpShuffle ? "lanes" : "warps")
-      << remark::metric(
-             "bytes",
-             getCanonicalLayout(withLayout(wide, layout)).shape().front() *
-                 wide.getElementTypeBitWidth() / 8);
+      << remark::metric("bytes", countBytes(to, layout));
   // The tile is written right after it is computed, so that its registers are
   // free again, and read at its use.
   Value shared = writeScratch(source, layout);
-  Value result = ConvertLayoutOp::create(builder, loc, wide, shared);
-  if (isMask)
-    result = arith::TruncIOp::create(builder, loc, resultType, result);
-  convert.getResult().replaceAllUsesWith(result);
-  convert.erase();
+  return ConvertLayoutOp::create(builder, loc, to, shared);
 }
 
 namespace {
@@ -145,8 +219,11 @@ struct DecomposeConversions
           kind == ConversionKind::SharedMemory)
         crossing.push_back({convert, kind});
     });
-    for (auto [convert, kind] : crossing)
-      decompose(convert, kind, *chip);
+    for (auto [convert, kind] : crossing) {
+      Value result = exchange(convert, convert.getSource(), kind, *chip);
+      convert.getResult().replaceAllUsesWith(result);
+      convert.erase();
+    }
   }
 };
 } // namespace

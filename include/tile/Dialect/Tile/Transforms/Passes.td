@@ -250,9 +250,9 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
     between threads becomes a write to a tile in shared memory, right after the
     source is computed, and a read of that tile. The dimension that makes both
     accesses wide is the contiguous one of the tile. Its rows are swizzled if
-    ldmatrix reads them, else padded. Conversions within a thread are unchanged.
-    A transposed source is written before the transposition, so that readers of
-    both forms share one tile after CSE.
+    ldmatrix reads them, else padded if the chip has the memory. Conversions
+    within a thread are unchanged. A transposed source is written before the
+    transposition, so that readers of both forms share one tile after CSE.
 
     ```mlir
     %b = tile.convert_layout %a : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
@@ -263,8 +263,10 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
         -> tensor<64x64xf16, #blocked>
     ```
 
-    Tiles of i1 are written as i32. The remark
-    `conversion-through-shared-memory` gives the reason and the size in bytes.
+    Tiles of i1 are written as i32. A tile that exceeds the shared memory of the
+    chip is exchanged in halves of the bits of its elements, one after the other.
+    The remark `conversion-through-shared-memory` gives the reason and the size
+    in bytes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
 }
