@@ -116,13 +116,9 @@ def check_python(build):
     return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
 
 
-def check_attention(build, python, script, *options):
-    """Runs a script of test/Integration; returns the counts on its last line."""
-    environment = dict(os.environ)
-    environment["TILE_LIBRARY"] = library_of(build)
-    done = subprocess.run(
-        [python, os.path.join("test", "Integration", script), *options],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+def counted(command, **options):
+    """Runs a command; returns the counts on the last line that it prints."""
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options)
     print(done.stdout, end="")
     counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
                        done.stdout, re.M)
@@ -132,6 +128,14 @@ def check_attention(build, python, script, *options):
     if done.returncode != 0 and failed == 0:
         failed = 1
     return Result(passed, failed, skipped)
+
+
+def check_attention(build, python, script, *options):
+    """Runs a script of test/Integration."""
+    environment = dict(os.environ)
+    environment["TILE_LIBRARY"] = library_of(build)
+    return counted([python, os.path.join("test", "Integration", script), *options],
+                   env=environment)
 
 
 #: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
@@ -192,10 +196,12 @@ def check_format(build):
 
 
 def check_docs(build):
-    """Builds the site; the target tile-docs has been built."""
+    """Builds the site and runs its code blocks; the target tile-docs has been built."""
     failed = run([sys.executable, os.path.join("scripts", "site.py"),
                   "--build=" + build]) != 0
-    return Result(int(not failed), int(failed))
+    site = Result(int(not failed), int(failed))
+    script = os.path.join("test", "Docs", "code_blocks.py")
+    return add([site, counted([find_python("numpy", "torch"), script, "--build=" + build])])
 
 
 def check_fuzz(build):
@@ -236,7 +242,8 @@ SUITES = [
     ("gpu", "attention on a GPU, against float64", check_gpu),
     ("package", "install, find_package and add_subdirectory", check_package),
     ("wheel", "the wheel, installed where LLVM is hidden", check_wheel),
-    ("docs", "the site builds without warnings (Sphinx from PyPI)", check_docs),
+    ("docs", "the site builds without warnings, its code blocks run (Sphinx from PyPI)",
+     check_docs),
     ("fuzz", "mutated inputs: no crash, no silent failure", check_fuzz),
     ("numerics", "random tile programs on the CPU, against float64",
      check_numerics),

@@ -35,7 +35,9 @@ def dialect_page(text, title):
     else:
         text = "# %s\n\n%s" % (title, re.sub(r"^#(##+) ", r"\1 ", text, flags=re.M))
     # Syntax and options of passes are the only blocks without a language.
-    return re.sub(r"^```\n(.*?)^```$", r"```text output\n\1```", text, flags=re.S | re.M)
+    return re.sub(r"^```(\w*)\n(.*?^```)$",
+                  lambda block: "```%s\n%s" % (block[1] or "text output", block[2]),
+                  text, flags=re.S | re.M)
 
 
 def pass_title(name):

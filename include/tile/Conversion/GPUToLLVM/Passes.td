@@ -19,9 +19,13 @@ def TileLowerKernelABI : Pass<"tile-lower-kernel-abi", "::mlir::gpu::GPUModuleOp
     shared memory is aligned to 16 bytes.
 
     ```mlir
-    gpu.func @k(%x: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
+    gpu.func @k(%x: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel {
+      gpu.return
+    }
     // becomes
-    gpu.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) kernel
+    gpu.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) kernel {
+      gpu.return
+    }
     ```
 
     Fails on a memref argument whose strides are not static or whose extents

@@ -16,7 +16,7 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     `tile.grid`, `tile.block`, `tile.shared_bytes` and `tile.params` of the kernel
     hold its manifest (docs/Manifest.md).
 
-    ```mlir
+    ```mlir output
     %t = tile.load %b[%row, %c0] : !b -> tensor<64x128xf16, #blocked>
     %u = arith.addf %t, %t : tensor<64x128xf16, #blocked>
     // becomes, for 128 threads
@@ -56,7 +56,7 @@ def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
     workgroup memory) and the slices of their results to their first use, but
     never across another operation with side effects.
 
-    ```mlir
+    ```mlir output
     %a = tile_gpu.load_matrix %smem[%i] : ...
     %b = tile_gpu.load_matrix %smem[%j] : ...
     %0 = tile_gpu.mma "mma.m16n8k16.f16" %a, ...

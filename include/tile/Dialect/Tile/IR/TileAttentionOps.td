@@ -80,7 +80,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     ```mlir
     tile.attention %q, %k, %v, %o lse %lse sink %sink seqlens %cu_q, %cu_k
         max %max_q scale %scale softcap %cap
-        : !q, !q, !q, !q, !lse, !sink, !cu, !cu
+        : !packed, !packed, !packed, !packed, !rows, !sink, !cu, !cu
     ```
 
     `tile-expand-attention` turns the function into a kernel of its name.

@@ -32,7 +32,7 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
 
     ```mlir
     tile.bulk_copy %k[%n, %h, %c0] dims [0, 2] within %start, %length, %tile, %full[%slot]
-        : !k, !tile, !barriers
+        : !packed, !tile, !barriers
     ```
 
     The offset of the last index must be a multiple of 16 bytes, as TMA requires.
@@ -98,7 +98,7 @@ def Tile_BulkStoreOp : Tile_BulkOutOp<"bulk_store"> {
     tile.bulk_wait 0 read
     tile.store %out, %staging[%c0, %c0] : tensor<128x64xf16, #mma>, !tile
     tile.fence_async
-    tile.bulk_store %staging, %o[%b, %row, %h, %c0] dims [1, 3] parts [8, 1]
+    tile.bulk_store %staging, %o[%b, %row, %h, %c0] dims [1, 3] parts [4, 1]
         : !tile, !o
     ```
   }];
@@ -118,7 +118,7 @@ def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
     are f16, bf16 or f32. Source: PTX ISA, "cp.reduce.async.bulk.tensor".
 
     ```mlir
-    tile.bulk_reduce add %dq, %sums[%b, %row, %h, %c0] dims [1, 3] : !tile, !sums
+    tile.bulk_reduce add %dq, %dq_acc[%b, %row, %h, %c0] dims [1, 3] : !tile, !o
     ```
   }];
   let assemblyFormat = [{

@@ -18,9 +18,10 @@ def Tile_WaitPrerequisitesOp : Tile_Op<"wait_prerequisites"> {
     tile-verify-prerequisites checks this.
 
     ```mlir
-    %k = tile.load %keys[%row, %c0] : ...
+    %k = tile.load %kh[%row, %c0] : !kh -> tensor<64x128xf16>
     tile.wait_prerequisites
-    %d = tile.load %delta[%row] : ... // written by the preceding kernel
+    // Written by the preceding kernel.
+    %d = tile.load %dqh[%row, %c0] : !dqh -> tensor<64x128xf32>
     ```
   }];
   let assemblyFormat = "attr-dict";

@@ -581,6 +581,8 @@ def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
 
     ```mlir
     // 4 warps side by side, 8 of 32 columns each.
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
     %part = tile.reduce_in_warps addf %s along 1
         : tensor<16x32xf32, #mma> -> tensor<16x4xf32, #partial>
     ```

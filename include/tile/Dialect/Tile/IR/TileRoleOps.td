@@ -23,7 +23,7 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     ```mlir
     tile.warp_roles warps = [8, 4] registers = [240, 24] {
       tile.wait_barrier %full[%slot] phase %phase : !barriers
-      ... // dots that read the ring
+      // Matrix products that read the ring.
       tile.arrive_barrier %empty[%slot] : !barriers
     }, {
       tile.wait_barrier %empty[%slot] phase %phase : !barriers
@@ -55,7 +55,7 @@ def Tile_InitBarriersOp : Tile_Op<"init_barriers"> {
 
     ```mlir
     %full = tile.alloc : !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
-    tile.init_barriers %full, 1 : !tile.buffer<2xi64, ...>
+    tile.init_barriers %full, 1 : !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
     ```
   }];
   let arguments = (ins Tile_BufferType:$barriers,
@@ -110,9 +110,11 @@ def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
     take the same number of turns.
 
     ```mlir
+    !operand = tensor<64x64xf16, #tile.swizzle<128>>
+    !result = tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
     tile.await_turn
-    %s = tile.dot async %q, %k, %zero : ...
-    %o1 = tile.dot async %p, %v, %o : ...
+    %s = tile.dot async %q, %k, %zero : !operand, !operand -> !result
+    %o1 = tile.dot async %p, %v, %o : !operand, !operand -> !result
     tile.pass_turn
     ```
   }];

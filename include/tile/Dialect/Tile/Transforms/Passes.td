@@ -10,7 +10,7 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
     Sets the module attribute `tile.target`, which later passes read. Fails if
     the module already has another chip.
 
-    ```mlir
+    ```mlir output
     module { ... }
     // tile-attach-target{chip=sm_80}
     module attributes {tile.target = "sm_80"} { ... }
@@ -35,7 +35,7 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
     steps of `block-n`. Blocks of keys without masked elements are processed by a
     loop without masks. Blocks of keys with all elements masked are skipped.
 
-    ```mlir
+    ```mlir output
     func.func @f(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
       tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
       return
@@ -105,7 +105,7 @@ def TileChooseAccumulators
     kernels that read the buffer, tile-assign-layouts chooses tiles in the order
     of its storage.
 
-    ```mlir
+    ```mlir output
     tile.kernel @add(%dq: !dq {tile.accumulator, tile.name = "dq"}, ...) {
       ...
       tile.atomic_rmw addf %dot, %dqh[%row, %c0] : tensor<64x128xf32>, !dqh
@@ -175,7 +175,7 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     for all warps. All other tiles get a layout with coalesced accesses. Between
     different layouts the pass inserts a `tile.convert_layout`.
 
-    ```mlir
+    ```mlir output
     %k = tile.load %kh[%n, %c0] : !kh -> tensor<64x128xf16>
     %kt = tile.transpose %k [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
     %s = tile.dot %q, %kt, %zero : tensor<128x128xf16>, tensor<128x64xf16>
@@ -227,6 +227,9 @@ def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelO
     `tile-decompose-conversions` lowers it to an exchange through shared memory.
 
     ```mlir
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+    #all = #tile.layout<register = [2 -> d0 * 8, 4 -> d1], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
     %m = tile.reduce maxnumf %s along 1
         : tensor<16x32xf32, #mma> -> tensor<16xf32, #tile.slice<1, #mma>>
     // becomes, with 4 warps side by side
@@ -278,7 +281,7 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
     layout. Tiles in registers remain values. The encoding of a tile becomes the
     layout of its buffer.
 
-    ```mlir
+    ```mlir output
     %k = tile.load %kh[%n, %c0] : !kh -> tensor<64x128xf16, #tile.swizzle<128>>
     %kt = tile.transpose %k [1, 0] : tensor<64x128xf16, #tile.swizzle<128>>
         -> tensor<128x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
@@ -320,7 +323,7 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     the additions depend on. `c` gives the registers of the first role then, and
     `p` those of both others.
 
-    ```mlir
+    ```mlir output
     scf.for %i = %c0 to %n step %c64 {
       %k = tile.alloc : !b
       tile.copy %kh[%i, %c0], %k : !g, !b            // %kh: a slice of %arg
@@ -362,7 +365,7 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
     move after that wait. So operations between a dot and its use overlap with
     it:
 
-    ```mlir
+    ```mlir output
     %s = tile.dot %q, %k, %zero : ...
     %o1 = tile.dot %p, %v, %o : ...
     %e = math.exp2 %s : ...
@@ -395,7 +398,7 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     - the buffer of a ring of one stage that the iteration does not read any
       more; it is released at the end of the iteration.
 
-    ```mlir
+    ```mlir output
     tile.store %t, %oh[%row, %c0] : tensor<128x64xf16, #mma>, !oh  // %oh: a slice of %o
     // becomes
     tile.bulk_wait 0 read
@@ -425,7 +428,7 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     `stages` later. With two groups, even one stage overlaps the copy of one
     group with the use of the other (the order of FlashAttention-2).
 
-    ```mlir
+    ```mlir output
     scf.for %i = %c0 to %n step %c64 {
       %k = tile.alloc : !b
       tile.copy %kh[%i, %c0], %k : !g, !b
@@ -486,7 +489,7 @@ def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
     barriers in every iteration. Offsets are multiples of 16 bytes, for swizzled
     buffers of 1024 bytes.
 
-    ```mlir
+    ```mlir output
     tile.kernel @k(...) {
       %a = tile.alloc : !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
       %b = tile.alloc : !tile.buffer<64x64xf32, #tile.padded<4, order = [1, 0]>, shared>
@@ -521,7 +524,7 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     complete at the next `tile.wait_group`. The pass does not check that this
     wait covers the copy.
 
-    ```mlir
+    ```mlir output
     tile.store %t, %s[%c0, %c0] : ...
     %u = tile.load %s[%c0, %c0] : ...
     // becomes
@@ -550,7 +553,7 @@ def TileVerifyPrerequisites
     buffer. The executor does not find such errors, because it runs kernels one
     after the other.
 
-    ```mlir
+    ```mlir output
     tile.kernel @first(%s: !b {tile.name = "s"}) { ... tile.store %t, %s[%i] ... }
     tile.kernel @second(%s: !b {tile.name = "s"}) {
       %t = tile.load %s[%i] : ... // error: reads 's' before tile.wait_prerequisites

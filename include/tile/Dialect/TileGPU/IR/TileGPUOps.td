@@ -48,7 +48,7 @@ def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
 
     ```mlir
     %d = tile_gpu.matrix_descriptor %smem[%index]
-        {bits = 0x4000004000000000, distance = 2}
+        {bits = 0x4000004000000000, distance = 2 : i32}
         : memref<?xf16, #gpu.address_space<workgroup>>
     ```
   }];
@@ -393,7 +393,7 @@ def TileGPU_BulkCopyOp : TileGPU_BarrierOp<"bulk_copy"> {
     ```mlir
     tile_gpu.bulk_copy %map[%column, %row], %smem[%i], %barriers[%j]
         : memref<?xf16, #gpu.address_space<workgroup>>,
-          memref<?xi64, #gpu.address_space<workgroup>>
+          memref<?xi64, #gpu.address_space<workgroup>>, !llvm.ptr
     ```
   }];
   let arguments = (ins LLVM_AnyPointer:$map, Variadic<I32>:$coordinates,
