@@ -17,8 +17,11 @@ from .tensors import Layout
 
 _PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
 
-#: Tensor maps that a kernel keeps for each of its parameters.
+#: Sets of tensor maps that a kernel keeps.
 _MAX_MAPS = 1024
+
+#: The tensor maps of a launch, and their addresses.
+_Maps = Tuple[Tuple[_driver.TensorMap, ...], List[int]]
 
 
 def _selector(places: Sequence[int]) -> Callable[[Sequence[Any]], Tuple[Any, ...]]:
@@ -77,13 +80,12 @@ class PreparedKernel:
             [places[spec_map.argument] for spec_map in spec.tensor_maps]
         )
         self._mapped: Optional[tuple] = None
-        # Per tensor map: the position of its address in the array, and the maps
-        # of the tensors seen before, by address.
-        self._maps: List[Tuple[int, Dict[int, _driver.TensorMap]]] = [
-            (position, {}) for position in range(first_map, len(addresses))
-        ]
+        # The encoded maps of tensors seen before, by their addresses.
+        self._known: Dict[tuple, _Maps] = {}
+        self._put_maps = struct.Struct(f"{len(checked.maps)}P").pack_into
+        self._first_map = first_map * ctypes.sizeof(ctypes.c_void_p)
         # The driver reads these maps at every launch.
-        self._current: List[_driver.TensorMap] = []
+        self._current: Optional[_Maps] = None
 
     def launch(
         self,
@@ -104,25 +106,24 @@ class PreparedKernel:
     def _set_maps(self, driver: _driver.Driver, context: int, mapped: tuple) -> None:
         """Sets the tensor maps to those of the tensors at these addresses."""
         self._mapped = None
-        current = []
-        pointers = self._pointers
-        for address, (position, known) in zip(mapped, self._maps):
-            encoded = known.get(address)
-            if encoded is None:
-                arguments = self._map_arguments[len(current)]
-                encoded = driver.encode_tensor_map(
+        maps = self._known.get(mapped)
+        if maps is None:
+            encoded = tuple(
+                driver.encode_tensor_map(
                     arguments.type,
                     driver.zeros(context) if arguments.empty else address,
                     *arguments[1:-1],
                 )
-                # The zeros that stand for a tensor are those of one context.
-                if not arguments.empty:
-                    if len(known) >= _MAX_MAPS:
-                        known.clear()
-                    known[address] = encoded
-            pointers[position] = encoded.address
-            current.append(encoded)
-        self._current = current
+                for arguments, address in zip(self._map_arguments, mapped)
+            )
+            maps = encoded, [tensor_map.address for tensor_map in encoded]
+            # The zeros that stand for a tensor are those of one context.
+            if not self._empty:
+                if len(self._known) >= _MAX_MAPS:
+                    self._known.clear()
+                self._known[mapped] = maps
+        self._put_maps(self._pointers, self._first_map, *maps[1])
+        self._current = maps
         if not self._empty:
             self._mapped = mapped
 
