@@ -10,11 +10,12 @@ Two methods:
 partial results are merged by the logarithms of their rows' sums. In backward, the
 gradients of K and V travel with them. Under a causal mask, `shard` gives process r
 of W the chunks r and 2 W - 1 - r of 2 W (zigzag), so that all have the same work.
+Each sequence of a packed batch is cut for itself.
 
 `all_to_all`: the processes exchange sequences for heads, compute whole sequences
-for some of the heads, and exchange back. The number of heads of q must be a
-multiple of the number of processes. It also takes windows, sinks and packed
-batches.
+for some of the heads, and exchange back. Half of the heads are exchanged while the
+other half is computed. The number of heads of q must be a multiple of the number of
+processes. It also takes windows and sinks.
 
 Both need torch.distributed with a back end that sends and receives tensors of the
 device: NCCL for CUDA, Gloo for the CPU.
@@ -22,16 +23,14 @@ device: NCCL for CUDA, Gloo for the CPU.
 
 from __future__ import annotations
 
-import math
-from typing import Any, List, Optional
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import torch
 import torch.distributed as dist
 
 from .errors import ArgumentError
-from .functional import _autocast, _check
-from .functional import attention as _attention
-from .prepared import Signature, find, readable
+from .functional import _autocast, _check, _numbers, _refuse
+from .prepared import Forward, Signature, find, readable
 
 METHODS = ("ring", "all_to_all")
 
@@ -44,88 +43,147 @@ def attention(
     *,
     method: str = "ring",
     causal: bool = False,
+    window: Optional[Tuple[int, int]] = None,
     scale: Optional[float] = None,
+    sink: Optional[torch.Tensor] = None,
     softcap: Optional[float] = None,
+    cu_seqlens_q: Optional[torch.Tensor] = None,
+    cu_seqlens_k: Optional[torch.Tensor] = None,
+    max_seqlen_q: Optional[int] = None,
+    max_seqlen_k: Optional[int] = None,
     deterministic: bool = False,
-    **options: Any,
+    **others: Any,
 ) -> torch.Tensor:
     """Attention of sequences that are spread over the processes of `mesh`.
 
     Each process passes its part, q [B, Sq / W, H, D], k and v accordingly, all of
     the same shape on all processes, and receives its part of the output. `mesh`
     is a DeviceMesh of one dimension, a process group, or None for all processes.
-    Differentiable in q, k and v.
+    Differentiable in q, k, v and `sink`.
 
     With method `ring` and `causal`, the parts are those of `shard(..., causal=
-    True)`; in all other cases they are consecutive. The other options of
-    tile.attention (window, sink, packed batches) need method `all_to_all`:
-    `sink` has all heads, `cu_seqlens_q` and `cu_seqlens_k` count the rows of all
-    processes, and q is [T / W, H, D]. Raises ArgumentError.
+    True)`; in all other cases they are consecutive. Packed batches are q [T / W, H,
+    D], with `cu_seqlens_q`, `cu_seqlens_k` and the longest lengths of the whole
+    batch. With method `ring`, their parts are those of `shard(..., cu_seqlens=...)`,
+    so that W divides the length of each sequence, or 2 W with `causal`. Only
+    `shard` checks this for tensors on a GPU, because reading the bounds there
+    waits for the GPU. With `causal`, pass one tensor for both bounds, for the same
+    reason.
+
+    `window` and `sink` need method `all_to_all`; `sink` has all heads. Raises
+    ArgumentError.
     """
     group = _group(mesh)
     if method not in METHODS:
         raise ArgumentError(f"method is one of {', '.join(METHODS)}, not '{method}'")
+    if others.pop("return_lse", False):
+        raise ArgumentError("return_lse is for one process")
+    _refuse(others)
+    q, k, v = _autocast(q, k, v)
+    bounds = (cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     if method == "all_to_all":
         return _all_to_all_attention(
-            q, k, v, group, causal=causal, scale=scale, softcap=softcap,
-            deterministic=deterministic, **options,
+            q, k, v, group, causal, window, scale, sink, softcap, *bounds, deterministic
         )
-    for name, value in options.items():
+    for name, value in (("window", window), ("sink", sink)):
         if value is not None:
             raise ArgumentError(f"{name} needs method='all_to_all'")
-    if q.dim() != 4 or k.dim() != 4 or v.dim() != 4:
-        raise ArgumentError("q, k and v have 4 dimensions with method='ring'")
-    if causal and q.shape[1] != k.shape[1]:
+    signature = _check(q, k, v, causal, None, None, softcap, *bounds, deterministic)
+    scale, softcap = _numbers(q, scale, softcap)
+    world = dist.get_world_size(group)
+    queries = _Rows(q, world, causal, "q", cu_seqlens_q, max_seqlen_q)
+    keys = queries
+    if cu_seqlens_k is not cu_seqlens_q or k.shape[-3] != q.shape[-3]:
+        keys = _Rows(k, world, causal, "k", cu_seqlens_k, max_seqlen_k)
+    if causal and not queries.have_lengths_of(keys):
         raise ArgumentError(
-            f"a causal ring needs as many queries as keys, got {q.shape[1]} and"
-            f" {k.shape[1]}"
+            f"a causal ring needs as many queries as keys, got {q.shape[-3]} and"
+            f" {k.shape[-3]} rows" + (", or other bounds" if queries.packed else "")
         )
-    if causal and q.shape[1] % 2:
-        raise ArgumentError(
-            f"a causal ring has two chunks of one length, got {q.shape[1]} rows"
-        )
-    q, k, v = _autocast(q, k, v)
-    _check(q, k, v, causal, None, None, softcap, None, None, None, None, deterministic)
-    if scale is None:
-        scale = 1 / math.sqrt(q.shape[-1])
-    return _Ring.apply(q, k, v, group, causal, scale, softcap, deterministic)
+    return _Ring.apply(q, k, v, group, signature, scale, softcap, queries, keys)
 
 
 def shard(
-    tensor: torch.Tensor, mesh: Any = None, *, causal: bool = False, dim: int = 1
+    tensor: torch.Tensor,
+    mesh: Any = None,
+    *,
+    causal: bool = False,
+    dim: Optional[int] = None,
+    cu_seqlens: Optional[torch.Tensor] = None,
 ) -> torch.Tensor:
-    """Returns this process's part of a tensor along `dim`.
+    """Returns this process's part of a tensor along `dim`, by default 1.
 
     The parts are consecutive, or with `causal` those of the ring's zigzag order.
-    Raises ArgumentError if the extent is no multiple of the number of parts.
+    With `cu_seqlens`, the bounds of the sequences of a packed batch, a part has the
+    same part of each sequence, and `dim` is 0 by default. Reads the bounds, which
+    waits for a GPU. Raises ArgumentError if an extent or a length is no multiple of
+    the number of parts.
     """
     group = _group(mesh)
     rank, world = dist.get_rank(group), dist.get_world_size(group)
-    count = 2 * world if causal else world
-    if tensor.shape[dim] % count:
-        raise ArgumentError(
-            f"extent {tensor.shape[dim]} of dimension {dim} is no multiple of {count}"
-        )
-    chunks = tensor.chunk(count, dim)
-    if not causal:
-        return chunks[rank].contiguous()
-    return torch.cat([chunks[rank], chunks[2 * world - 1 - rank]], dim)
+    dim = _rows_dimension(dim, cu_seqlens)
+    rows = _rows_of_parts(tensor.shape[dim], dim, world, causal, cu_seqlens)[rank]
+    return tensor.index_select(dim, rows.to(tensor.device))
 
 
 def unshard(
-    tensor: torch.Tensor, mesh: Any = None, *, causal: bool = False, dim: int = 1
+    tensor: torch.Tensor,
+    mesh: Any = None,
+    *,
+    causal: bool = False,
+    dim: Optional[int] = None,
+    cu_seqlens: Optional[torch.Tensor] = None,
 ) -> torch.Tensor:
     """Returns the whole tensor of the parts that `shard` gave; no gradient."""
     group = _group(mesh)
     world = dist.get_world_size(group)
+    dim = _rows_dimension(dim, cu_seqlens)
+    extent = tensor.shape[dim] * world
+    rows = torch.cat(_rows_of_parts(extent, dim, world, causal, cu_seqlens))
     part = _bytes(tensor)
     parts = [torch.empty_like(part) for _ in range(world)]
     dist.all_gather(parts, part, group=group)
-    parts = [p.view(tensor.dtype).view(tensor.shape) for p in parts]
-    if causal:
-        halves = [part.chunk(2, dim) for part in parts]
-        parts = [first for first, _ in halves] + [last for _, last in reversed(halves)]
-    return torch.cat(parts, dim)
+    joined = torch.cat([p.view(tensor.dtype).view(tensor.shape) for p in parts], dim)
+    return torch.empty_like(joined).index_copy_(dim, rows.to(tensor.device), joined)
+
+
+def _rows_dimension(dim: Optional[int], cu_seqlens: Optional[torch.Tensor]) -> int:
+    if dim is not None:
+        return dim
+    return 1 if cu_seqlens is None else 0
+
+
+def _rows_of_parts(
+    extent: int, dim: int, world: int, causal: bool, cu_seqlens: Optional[torch.Tensor]
+) -> List[torch.Tensor]:
+    """Returns the rows of each process."""
+    count = 2 * world if causal else world
+    bounds = [0, extent]
+    if cu_seqlens is not None:
+        bounds = cu_seqlens.tolist()
+        if not bounds or bounds[0] != 0 or bounds[-1] != extent:
+            raise ArgumentError(f"cu_seqlens must be from 0 to {extent}, got {bounds}")
+        _check_lengths("cu_seqlens", bounds, count)
+    elif extent % count:
+        raise ArgumentError(
+            f"extent {extent} of dimension {dim} is no multiple of {count}"
+        )
+    # The chunks of each process, of all sequences.
+    parts: List[List[torch.Tensor]] = [[torch.arange(0)] for _ in range(world)]
+    for begin, end in zip(bounds, bounds[1:]):
+        chunks = torch.arange(begin, end).chunk(count) if end > begin else ()
+        for place, chunk in enumerate(chunks):
+            parts[place if place < world else 2 * world - 1 - place].append(chunk)
+    return [torch.cat(part) for part in parts]
+
+
+def _check_lengths(name: str, bounds: Sequence[int], count: int) -> None:
+    for b, (begin, end) in enumerate(zip(bounds, bounds[1:])):
+        if begin > end or (end - begin) % count:
+            raise ArgumentError(
+                f"{name}: sequence {b} has {end - begin} rows, must be a multiple of"
+                f" {count}"
+            )
 
 
 def _group(mesh: Any) -> Any:
@@ -166,6 +224,7 @@ class _Transfer:
     def wait(self) -> List[torch.Tensor]:
         for work in self._work:
             work.wait()
+        self._sent = []
         return self._received
 
 
@@ -191,141 +250,316 @@ def _split(step: int, rank: int, world: int, causal: bool):
     return last, whole, False
 
 
-def _rows(tensor: torch.Tensor, part: Optional[int]) -> torch.Tensor:
-    """Returns all rows of a tensor [B, S, ...], or the first or last half."""
-    if part is None:
-        return tensor
-    half = tensor.shape[1] // 2
-    return tensor[:, part * half : (part + 1) * half]
+class _Rows:
+    """The rows of a process's parts of sequences, and the halves of each part."""
+
+    def __init__(
+        self,
+        tensor: torch.Tensor,
+        world: int,
+        causal: bool,
+        name: str,
+        bounds: Optional[torch.Tensor] = None,
+        longest: Optional[int] = None,
+    ):
+        """`bounds` and `longest` are those of the sequences of all processes."""
+        self.rows = tensor.shape[-3]
+        if causal and self.rows % 2:
+            raise ArgumentError(
+                f"a causal ring has two chunks of one length, got {self.rows} rows"
+            )
+        self.packed = bounds is not None
+        self._bounds: Any = (None, None)
+        self._longest = (0, 0)
+        self._given = bounds
+        self._indices: List[Optional[torch.Tensor]] = [None, None]
+        if bounds is None:
+            return
+        if bounds.device.type == "cpu":
+            count = 2 * world if causal else world
+            _check_lengths(f"cu_seqlens_{name}", bounds.tolist(), count)
+        self._bounds = (bounds // world, bounds // (2 * world))
+        longest = self.rows if longest is None else -(-longest // world)
+        self._longest = (longest, -(-longest // 2))
+
+    def have_lengths_of(self, other: "_Rows") -> bool:
+        """Returns whether sequences have as many rows as those of `other`."""
+        if self is other or not self.packed:
+            return self.rows == other.rows
+        return self.rows == other.rows and torch.equal(self._given, other._given)
+
+    def bounds(self, part: Optional[int]) -> Optional[torch.Tensor]:
+        """Returns the bounds of packed sequences, or of a half of each."""
+        return self._bounds[part is not None]
+
+    def longest(self, part: Optional[int]) -> int:
+        return self._longest[part is not None]
+
+    def take(self, tensor: torch.Tensor, part: Optional[int], dim: int = -3):
+        """Returns all rows or a half of them: 0 is the first, 1 the last."""
+        if part is None:
+            return tensor
+        if self.packed:
+            return tensor.index_select(dim, self._index(part))
+        half = self.rows // 2
+        return tensor.narrow(dim, part * half, half)
+
+    def put(self, tensor: torch.Tensor, part: Optional[int], values, dim: int = -3):
+        """Writes rows back that `take` gave and that changed in place."""
+        if part is not None and self.packed:
+            tensor.index_copy_(dim, self._index(part), values)
+
+    def add(self, tensor: torch.Tensor, part: Optional[int], values) -> None:
+        """Adds to all rows or to a half of them."""
+        if part is not None and self.packed:
+            tensor.index_add_(-3, self._index(part), values.to(tensor.dtype))
+        else:
+            self.take(tensor, part).add_(values)
+
+    def _index(self, part: int) -> torch.Tensor:
+        """Returns the rows of the first or the last half of each sequence."""
+        if self._indices[part] is None:
+            bounds = self._bounds[1].long()
+            rows = torch.arange(self.rows // 2, device=bounds.device)
+            if bounds.shape[0] > 1:
+                sequence = torch.searchsorted(bounds[1:], rows, right=True)
+                # Rows behind the last sequence belong to none.
+                sequence.clamp_(max=bounds.shape[0] - 2)
+                # A sequence begins at twice the place of its half.
+                rows = rows + bounds[sequence + part]
+            self._indices[part] = rows
+        return self._indices[part]
+
+
+def _visits(keys, values, group, causal: bool) -> Iterator[tuple]:
+    """Yields the steps of a ring: the result of `_split`, and K and V of a process.
+
+    They travel on while the caller computes.
+    """
+    rank, world = dist.get_rank(group), dist.get_world_size(group)
+    held = [keys, values]
+    for step in range(world):
+        transfer = _Transfer(held, group) if step + 1 < world else None
+        yield (*_split(step, rank, world, causal), *held)
+        if transfer:
+            held = transfer.wait()
 
 
 class _Ring(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, group, causal, scale, softcap, deterministic):
-        rank, world = dist.get_rank(group), dist.get_world_size(group)
+    def forward(ctx, q, k, v, group, signature, scale, softcap, q_rows, k_rows):
         q, k, v = map(readable, (q, k, v))
-        cap = 0.0 if softcap is None else softcap
         o = lse = None
-        keys, values = k, v
-        for step in range(world):
-            transfer = None
-            if step + 1 < world:
-                transfer = _Transfer([keys, values], group)
-            queries, seen, masked = _split(step, rank, world, causal)
+        for queries, seen, masked, keys, values in _visits(
+            k, v, group, signature.causal
+        ):
             prepared, tensors = _prepare(
-                q, keys, values, queries, seen, masked, softcap, deterministic
+                signature, masked, q_rows, k_rows, q, keys, values, queries, seen
             )
-            part, part_lse = prepared.run(*tensors, None, None, None, scale, cap)
+            part, part_lse = prepared.run(*tensors, scale, softcap)
             if o is None:
                 # Of f32, in which the parts are added.
                 o, lse = part.float(), part_lse
             else:
-                _merge(
-                    _rows(o, queries), _rows(lse.transpose(1, 2), queries),
-                    part, part_lse.transpose(1, 2),
-                )
-            if transfer:
-                keys, values = transfer.wait()
+                sums = q_rows.take(o, queries), q_rows.take(lse, queries, -1)
+                _merge(*sums, part, part_lse)
+                q_rows.put(o, queries, sums[0])
+                q_rows.put(lse, queries, sums[1], -1)
         o = o.to(q.dtype)
         ctx.save_for_backward(q, k, v, o, lse)
-        ctx.ring = group, causal, scale, softcap, deterministic
+        ctx.ring = group, signature, scale, softcap, q_rows, k_rows
         return o
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, do):
         q, k, v, o, lse = ctx.saved_tensors
-        group, causal, scale, softcap, deterministic = ctx.ring
-        rank, world = dist.get_rank(group), dist.get_world_size(group)
-        cap = 0.0 if softcap is None else softcap
+        group, signature, scale, softcap, q_rows, k_rows = ctx.ring
         do = readable(do)
-        dq = torch.zeros(q.shape, dtype=torch.float32, device=q.device)
-        dk, dv = (
-            torch.zeros(x.shape, dtype=torch.float32, device=x.device) for x in (k, v)
+        dq, dk, dv = (
+            torch.zeros(x.shape, dtype=torch.float32, device=x.device) for x in (q, k, v)
         )
-        keys, values = k, v
         gradients = None
-        for step in range(world):
-            transfer = None
-            if step + 1 < world:
-                transfer = _Transfer([keys, values], group)
-            queries, seen, masked = _split(step, rank, world, causal)
+        for queries, seen, masked, keys, values in _visits(
+            k, v, group, signature.causal
+        ):
             prepared, tensors = _prepare(
-                q, keys, values, queries, seen, masked, softcap, deterministic
+                signature, masked, q_rows, k_rows, q, keys, values, queries, seen
             )
-            rows = _rows(lse.transpose(1, 2), queries).transpose(1, 2).contiguous()
-            part_dq, part_dk, part_dv, *_ = prepared.run_backward(
-                readable(_rows(do, queries)), *tensors,
-                _rows(o, queries).contiguous(), rows, None, None, None, scale, cap,
-            )
-            _rows(dq, queries).add_(part_dq)
+            part_dq, part_dk, part_dv, _ = prepared.run_backward(
+                q_rows.take(do, queries), *tensors[:3],
+                q_rows.take(o, queries).contiguous(),
+                q_rows.take(lse, queries, -1).contiguous(), *tensors[3:], scale, softcap,
+            )  # fmt: skip
+            q_rows.add(dq, queries, part_dq)
             # The gradients of these keys, as far as the processes before know them.
             if gradients:
                 dk, dv = gradients.wait()
-            _rows(dk, seen).add_(part_dk)
-            _rows(dv, seen).add_(part_dv)
-            gradients = _Transfer([dk, dv], group) if world > 1 else None
-            if transfer:
-                keys, values = transfer.wait()
+            k_rows.add(dk, seen, part_dk)
+            k_rows.add(dv, seen, part_dv)
+            if dist.get_world_size(group) > 1:
+                gradients = _Transfer([dk, dv], group)
         if gradients:  # After as many steps as processes they are at home.
             dk, dv = gradients.wait()
-        return (dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype)) + (None,) * 5
+        return (dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype)) + (None,) * 6
 
 
-def _prepare(q, k, v, queries, seen, masked, softcap, deterministic):
-    """Returns the prepared kernels of a step, and the rows of q, k and v that they
-    read."""
-    tensors = tuple(
-        map(readable, (_rows(q, queries), _rows(k, seen), _rows(v, seen)))
+def _prepare(
+    signature: Signature,
+    masked: bool,
+    q_rows: _Rows,
+    k_rows: _Rows,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    queries: Optional[int],
+    seen: Optional[int],
+) -> Tuple[Forward, tuple]:
+    """Returns the prepared kernels of a step of the ring, and the tensors that they
+    read, in the order of a call."""
+    parts = q_rows.take(q, queries), k_rows.take(k, seen), k_rows.take(v, seen)
+    tensors = *map(readable, parts), None, q_rows.bounds(queries), k_rows.bounds(seen)
+    signature = signature._replace(
+        causal=masked, max_q=q_rows.longest(queries), max_k=k_rows.longest(seen)
     )
-    signature = Signature(masked, -1, -1, softcap is not None, 0, 0, deterministic)
-    return find(signature, *tensors, None, None, None), tensors
+    return find(signature, *tensors), tensors
 
 
 def _merge(o, lse, part, part_lse) -> None:
-    """Merges the result for other keys into o, [B, S, H, D], and lse, [B, S, H].
+    """Merges the result for other keys into o, [..., S, H, D], and lse, [..., H, S].
 
     o is the sum of p v divided by the sum of p over the keys so far, and lse the
     logarithm of the latter sum."""
     both = torch.logaddexp(lse, part_lse)
     # Rows without keys have -inf in all of them.
     safe = torch.where(torch.isinf(both), torch.zeros_like(both), both)
-    o.mul_(torch.exp(lse - safe).unsqueeze(-1))
-    o.add_(part * torch.exp(part_lse - safe).unsqueeze(-1))
+    old, new = (
+        torch.exp(sum - safe).transpose(-1, -2).unsqueeze(-1) for sum in (lse, part_lse)
+    )
+    o.mul_(old)
+    o.add_(part * new)
     lse.copy_(both)
 
 
-class _Exchange(torch.autograd.Function):
-    """Splits dimension `split` over the processes and joins the parts of
-    dimension `join`; backward does the opposite."""
+class _Exchange:
+    """An exchange of the parts of a tensor's first dimension, one for each process.
 
-    @staticmethod
-    def forward(ctx, tensor, group, split, join):
-        ctx.exchange = group, split, join
-        return _exchange(tensor, group, split, join)
+    `wait` returns the tensor of the parts that were received, once."""
 
-    @staticmethod
-    def backward(ctx, gradient):
-        group, split, join = ctx.exchange
-        return _exchange(gradient, group, join, split), None, None, None
-
-
-def _exchange(tensor, group, split: int, join: int) -> torch.Tensor:
-    world = dist.get_world_size(group)
-    sent = torch.stack(tensor.chunk(world, split))
-    received = torch.empty_like(sent)
-    dist.all_to_all_single(_bytes(received), _bytes(sent), group=group)
-    return torch.cat(received.unbind(0), join)
-
-
-def _all_to_all_attention(q, k, v, group, sink=None, **options) -> torch.Tensor:
-    world, rank = dist.get_world_size(group), dist.get_rank(group)
-    rows, heads = (q.dim() - 3, q.dim() - 2)
-    if q.shape[heads] % world:
-        raise ArgumentError(
-            f"{q.shape[heads]} heads of q are no multiple of {world} processes"
+    def __init__(self, parts: torch.Tensor, group: Any):
+        # Held until the end, as the work reads and writes them.
+        sent = parts.contiguous()
+        self._tensors = sent, torch.empty_like(sent)
+        self._work = dist.all_to_all_single(
+            _bytes(self._tensors[1]), _bytes(sent), group=group, async_op=True
         )
-    kv_heads = k.shape[heads]
+
+    def wait(self) -> torch.Tensor:
+        self._work.wait()
+        received = self._tensors[1]
+        del self._tensors
+        return received
+
+
+class _Heads:
+    """How heads are exchanged for rows: in `count` parts, one after the other.
+
+    A process has all rows of as many consecutive heads as the others. Each part of
+    them is a tensor of its own.
+    """
+
+    def __init__(self, group: Any, count: int):
+        self.group, self.count = group, count
+        self.world = dist.get_world_size(group)
+
+    def gather_rows(self, *tensors: torch.Tensor) -> List[List[_Exchange]]:
+        """Starts to exchange rows of all heads for all rows of some heads.
+
+        Returns an exchange for each tensor, for each part of the heads. Exchanges
+        run in the order of their start, so the first part starts first.
+        """
+        split = []
+        for tensor in tensors:
+            each = tensor.shape[-2] // (self.world * self.count)
+            parts = tensor.unflatten(-2, (self.world, self.count, each))
+            split.append(parts.unbind(-3))
+        return [
+            [_Exchange(part.movedim(-3, 0), self.group) for part in parts]
+            for parts in zip(*split)
+        ]
+
+    @staticmethod
+    def gathered(exchange: _Exchange) -> torch.Tensor:
+        """Returns all rows of some heads."""
+        return exchange.wait().movedim(0, -4).flatten(-4, -3)
+
+    def scatter_rows(self, tensor: torch.Tensor) -> _Exchange:
+        """Starts the opposite exchange of one part of the heads."""
+        rows = tensor.shape[-3] // self.world
+        parts = tensor.unflatten(-3, (self.world, rows))
+        return _Exchange(parts.movedim(-4, 0), self.group)
+
+    @staticmethod
+    def scattered(exchanges: Sequence[_Exchange]) -> torch.Tensor:
+        """Returns rows of all heads from the exchanges of all parts of the heads."""
+        parts = [exchange.wait().movedim(0, -3) for exchange in exchanges]
+        return torch.stack(parts, -3).flatten(-4, -2)
+
+
+class _AllToAll(torch.autograd.Function):
+    """Attention of all rows for some of the heads; exchanges the other parts of
+    them meanwhile."""
+
+    @staticmethod
+    def forward(ctx, q, k, v, sink, cu_q, cu_k, heads, signature, scale, softcap):
+        exchanges = heads.gather_rows(q, k, v)
+        sinks = [None] * heads.count if sink is None else sink.chunk(heads.count)
+        saved, outputs = [], []
+        for exchange, part_sink in zip(exchanges, sinks):
+            tensors = [readable(heads.gathered(e)) for e in exchange]
+            prepared = find(signature, *tensors, part_sink, cu_q, cu_k)
+            o, lse = prepared.run(*tensors, part_sink, cu_q, cu_k, scale, softcap)
+            outputs.append(heads.scatter_rows(o))
+            saved += [*tensors, o, lse, part_sink]
+        ctx.save_for_backward(cu_q, cu_k, *saved)
+        ctx.call = heads, signature, scale, softcap
+        return heads.scattered(outputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, do):
+        cu_q, cu_k, *saved = ctx.saved_tensors
+        heads, signature, scale, softcap = ctx.call
+        exchanges = heads.gather_rows(do)
+        results, dsinks = [], []
+        for i, (exchange,) in enumerate(exchanges):
+            q, k, v, o, lse, sink = saved[6 * i : 6 * i + 6]
+            prepared = find(signature, q, k, v, sink, cu_q, cu_k)
+            *gradients, dsink = prepared.run_backward(
+                heads.gathered(exchange), q, k, v, o, lse, sink, cu_q, cu_k, scale,
+                softcap,
+            )  # fmt: skip
+            results.append([heads.scatter_rows(gradient) for gradient in gradients])
+            dsinks.append(dsink)
+        dsink = None if dsinks[0] is None else torch.cat(dsinks)
+        return (*map(heads.scattered, zip(*results)), dsink) + (None,) * 6
+
+
+def _all_to_all_attention(
+    q, k, v, group, causal, window, scale, sink, softcap, cu_q, cu_k, max_q, max_k,
+    deterministic,
+) -> torch.Tensor:  # fmt: skip
+    world, rank = dist.get_world_size(group), dist.get_rank(group)
+    signature = _check(
+        q, k, v, causal, window, sink, softcap, cu_q, cu_k,
+        q.shape[0] * world if cu_q is not None and max_q is None else max_q,
+        k.shape[0] * world if cu_k is not None and max_k is None else max_k,
+        deterministic,
+    )  # fmt: skip
+    scale, softcap = _numbers(q, scale, softcap)
+    heads, kv_heads = q.shape[-2], k.shape[-2]
+    if heads % world:
+        raise ArgumentError(f"{heads} heads of q are no multiple of {world} processes")
     if kv_heads % world:
         if world % kv_heads:
             raise ArgumentError(
@@ -333,11 +567,10 @@ def _all_to_all_attention(q, k, v, group, sink=None, **options) -> torch.Tensor:
                 " multiple of them"
             )
         # Each process needs a head; autograd adds the gradients of the copies.
-        k, v = (x.repeat_interleave(world // kv_heads, heads) for x in (k, v))
-    q, k, v = (_Exchange.apply(x, group, heads, rows) for x in (q, k, v))
+        k, v = (x.repeat_interleave(world // kv_heads, -2) for x in (k, v))
     if sink is not None:
-        sink = sink.chunk(world)[rank]
-    if options.pop("return_lse", False):
-        raise ArgumentError("return_lse is for one process")
-    o = _attention(q, k, v, sink=sink, **options)
-    return _Exchange.apply(o, group, rows, heads)
+        sink = sink.contiguous().chunk(world)[rank]
+    # Two parts of the heads overlap; each needs heads of k of its own.
+    divisible = heads % (2 * world) == 0 and k.shape[-2] % (2 * world) == 0
+    parts = _Heads(group, 2 if divisible else 1)
+    return _AllToAll.apply(q, k, v, sink, cu_q, cu_k, parts, signature, scale, softcap)

@@ -153,14 +153,7 @@ def attention(
             q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
             max_seqlen_q, max_seqlen_k, deterministic,
         )  # fmt: skip
-    if scale is None:
-        scale = q.shape[-1] ** -0.5
-    elif not 0 <= scale < math.inf:
-        raise ArgumentError(f"scale is {scale}, must be finite and not negative")
-    if softcap is None:
-        softcap = 0.0
-    elif not 0 < softcap < math.inf:
-        raise ArgumentError(f"softcap is {softcap}, must be finite and positive")
+    scale, softcap = _numbers(q, scale, softcap)
     if prepared is None:
         if by_operators:
             o, lse = _operators.forward(
@@ -192,6 +185,21 @@ def attention(
         )  # fmt: skip
     o, lse = prepared.run(q, k, v, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap)
     return (o, lse) if return_lse else o
+
+
+def _numbers(
+    q: torch.Tensor, scale: Optional[float], softcap: Optional[float]
+) -> Tuple[float, float]:
+    """Returns the scale, and the cap or 0 without one; raises ArgumentError."""
+    if scale is None:
+        scale = q.shape[-1] ** -0.5
+    elif not 0 <= scale < math.inf:
+        raise ArgumentError(f"scale is {scale}, must be finite and not negative")
+    if softcap is None:
+        softcap = 0.0
+    elif not 0 < softcap < math.inf:
+        raise ArgumentError(f"softcap is {softcap}, must be finite and positive")
+    return scale, softcap
 
 
 def _refuse(others: Dict[str, Any]) -> None:

@@ -28,12 +28,24 @@ CASES = (
     ("ring", dict(method="ring"), 4, 2),
     ("ring_causal", dict(method="ring", causal=True), 4, 2),
     ("ring_softcap", dict(method="ring", causal=True, softcap=5.0), 2, 2),
+    ("ring_packed", dict(method="ring", packed="other keys"), 4, 2),
+    ("ring_packed_causal", dict(method="ring", causal=True, packed="zigzag"), 4, 2),
     ("exchange", dict(method="all_to_all"), 8, 4),
     ("exchange_causal", dict(method="all_to_all", causal=True), 4, 4),
     ("exchange_few_keys", dict(method="all_to_all", causal=True), 4, 1),
     ("exchange_window_sink", dict(method="all_to_all", window=(20, 0), sink=True), 4, 4),
-    ("exchange_packed", dict(method="all_to_all", causal=True, packed=True), 4, 4),
+    ("exchange_packed", dict(method="all_to_all", causal=True, packed="any"), 4, 4),
+    # Two parts of the heads of each of 2 and of 4 processes, which overlap.
+    ("exchange_parts", dict(method="all_to_all", causal=True, sink=True), 16, 8),
 )
+
+#: Lengths of the sequences of packed batches, by the number of processes.
+PACKED = {
+    "any": lambda world: 2 * [[40, 96 * world - 60, 20]],
+    "zigzag": lambda world: 2 * [[16 * world, 0, 48 * world, 32 * world]],
+    "other keys": lambda world: (
+        [15 * world, 0, 49 * world, 32 * world], [48 * world, 16 * world, 0, 32 * world]),
+}
 
 
 def reference(q, k, v, causal=False, softcap=None, window=None, sink=None):
@@ -62,54 +74,77 @@ def run_case(options, heads, kv_heads, device, world):
     import tile.distributed as distributed
 
     options = dict(options)
-    packed, has_sink = options.pop("packed", False), options.pop("sink", False)
+    packed, has_sink = options.pop("packed", None), options.pop("sink", False)
     torch.manual_seed(1)
-    batch, rows = (1, 96 * world) if packed else (2, 32 * world)
+    if packed:
+        lengths = PACKED[packed](world)
+        bounds = [
+            torch.tensor([0, *part], dtype=torch.int32, device=device).cumsum(0).int()
+            for part in lengths
+        ]
+        # A causal ring compares bounds that are two tensors.
+        options.update(
+            cu_seqlens_q=bounds[0], cu_seqlens_k=bounds[1],
+            max_seqlen_q=max(lengths[0]), max_seqlen_k=max(lengths[1]))
+    else:
+        lengths = [[32 * world]] * 2
+    batch = 1 if packed else 2
 
-    def draw(count):
-        return torch.randn(batch, rows, count, 64).to(torch.bfloat16).to(device)
+    def draw(count, lengths):
+        whole = torch.randn(batch, sum(lengths), count, 64).to(torch.bfloat16).to(device)
+        return whole[0] if packed else whole
 
-    q, k, v, do = draw(heads), draw(kv_heads), draw(kv_heads), draw(heads)
+    counts = (heads, kv_heads, kv_heads, heads)
+    sides = (0, 1, 1, 0)
+    q, k, v, do = (draw(count, lengths[side]) for count, side in zip(counts, sides))
     sink = torch.randn(heads, device=device) if has_sink else None
     whole = [x.double().requires_grad_() for x in (q, k, v)]
-    lengths = [40, rows - 60, 20] if packed else [rows]
-    outputs = []
-    for b in range(batch):
-        parts = zip(*(x[b].split(lengths) for x in whole))
-        limits = {key: options[key] for key in ("causal", "softcap", "window") if key in options}
-        outputs.append(torch.cat([
-            reference(*part, **limits, sink=None if sink is None else sink.double())
-            for part in parts]))
-    torch.stack(outputs).backward(do.double())
-
-    zigzag = options["method"] == "ring" and options.get("causal", False)
-
-    def shard(x):
-        return distributed.shard(x, causal=zigzag)
-
-    local = [shard(x).detach() for x in (q, k, v)]
-    extra = {}
-    if packed:
-        local = [x[0] for x in local]
-        bounds = torch.tensor([0, 40, rows - 20, rows], dtype=torch.int32, device=device)
-        extra = dict(cu_seqlens_q=bounds, cu_seqlens_k=bounds,
-                     max_seqlen_q=rows, max_seqlen_k=rows)
+    limits = {key: options[key] for key in ("causal", "softcap", "window") if key in options}
     if has_sink:
-        extra["sink"] = sink
+        options["sink"] = sink.clone().requires_grad_()
+        whole.append(sink.double().requires_grad_())
+        limits["sink"] = whole[3]
+    outputs = [
+        torch.cat([
+            reference(*part, **limits)
+            for part in zip(*(x.split(lengths[side]) for x, side in zip(batch, sides)))])
+        for batch in ([whole[:3]] if packed else zip(*whole[:3]))
+    ]
+    right = outputs[0] if packed else torch.stack(outputs)
+    right.backward(do.double())
+
+    ring = options["method"] == "ring"
+    zigzag = ring and options.get("causal", False)
+
+    def parts(side):
+        """Returns the options of shard for q (0) or for k and v (1)."""
+        if packed:
+            return dict(causal=zigzag, dim=0, cu_seqlens=bounds[side] if ring else None)
+        return dict(causal=zigzag)
+
+    tensors = list(zip((q, k, v, do), sides))
+    local = [distributed.shard(x, **parts(side)).detach() for x, side in tensors]
+    upstream = local.pop()
     local = [x.requires_grad_() for x in local]
-    o = distributed.attention(*local, **options, **extra)
-    upstream = shard(do)
-    o.backward(upstream[0] if packed else upstream)
+    o = distributed.attention(*local, **options)
+    o.backward(upstream)
     errors = []
-    expected = [torch.stack(outputs).detach()] + [x.grad for x in whole]
-    for found, right in zip([o.detach()] + [x.grad for x in local], expected):
-        part = shard(right)
-        part = part[0] if packed else part
+    for found, expected, side in zip(
+        [o.detach()] + [x.grad for x in local],
+        [right.detach()] + [x.grad for x in whole[:3]],
+        (0, *sides),
+    ):
+        part = distributed.shard(expected, **parts(side))
         errors.append(float((found.double() - part).abs().max() / part.abs().max()))
+    if has_sink:
+        gradient = options["sink"].grad
+        dist.all_reduce(gradient)  # Each process has some of the heads.
+        difference = (gradient.double() - whole[3].grad).abs().max()
+        errors.append(float(difference / whole[3].grad.abs().max()))
     # The parts together are the whole.
-    if not packed:
-        joined = distributed.unshard(o.detach(), causal=zigzag)
-        assert torch.equal(shard(joined), o.detach())
+    for x, side in tensors:
+        part = distributed.shard(x, **parts(side))
+        assert torch.equal(distributed.unshard(part, **parts(side)), x)
     return max(errors)
 
 
@@ -226,6 +261,26 @@ def check_refusals(device, world):
     expect("as many queries as keys", q, tensor(64, 1), tensor(64, 1), causal=True)
     expect("two chunks of one length, got 33 rows", *[tensor(33, 1)] * 3, causal=True)
     expect("torch.float32", *[q.float()] * 3)
+    expect("scale is -1.0", q, q, q, scale=-1.0)
+    expect("return_lse is for one process", q, q, q, return_lse=True)
+    expect("dropout_p is not supported", q, q, q, dropout_p=0.5)
+    bounds = torch.tensor([0, 32 * world - 1, 32 * world], dtype=torch.int32, device=device)
+    try:
+        distributed.shard(torch.zeros(32 * world, device=device), cu_seqlens=bounds)
+    except ArgumentError as error:
+        assert "sequence 0 has %d rows" % (32 * world - 1) in str(error), error
+    else:
+        raise AssertionError("sequences are cut in unequal parts")
+    if device == "cpu":
+        packed = dict(cu_seqlens_q=bounds, cu_seqlens_k=bounds)
+        expect("cu_seqlens_q: sequence 0 has", *[q[0]] * 3, **packed)
+    whole = bounds[::2].contiguous()
+    halves = torch.tensor([0, 16, 32], dtype=torch.int32, device=device) * world
+    several = torch.tensor([0, 0, 32], dtype=torch.int32, device=device) * world
+    expect("or other bounds", *[q[0]] * 3, causal=True, cu_seqlens_q=halves,
+           cu_seqlens_k=several)
+    distributed.attention(*[q[0]] * 3, causal=True, cu_seqlens_q=whole,
+                          cu_seqlens_k=whole.clone())
     odd = tensor(32, world + 1)
     expect("are no multiple of", odd, odd, odd, method="all_to_all")
 
@@ -267,11 +322,17 @@ def work(rank, world, device, file, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    device = parser.parse_args().device
-    worlds = (2, 4)
+    parser.add_argument("--processes", type=int, nargs="+", default=[2, 4],
+                        help="on the CPU")
+    options = parser.parse_args()
+    device, worlds = options.device, options.processes
     if device == "cuda":
-        worlds = (torch.cuda.device_count(),) if torch.cuda.is_available() else ()
+        worlds = [torch.cuda.device_count()] if torch.cuda.is_available() else []
     passed = failed = 0
+    skipped = int(not worlds)
+    if not dtensor_cases(2):
+        skipped += 1
+        print(f"SKIPPED dtensor: PyTorch {torch.__version__} has no register_sharding")
     for world in worlds:
         with tempfile.TemporaryDirectory() as folder:
             context = processes.spawn(
@@ -293,7 +354,7 @@ def main():
             passed, failed = passed + right, failed + (not right)
             print("%s %s, %d processes: %.2e" % (
                 "PASSED" if right else "FAILED", name, world, error), flush=True)
-    print("%d passed, %d failed, %d skipped" % (passed, failed, int(not worlds)))
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return int(failed != 0)
 
 
