@@ -15,6 +15,7 @@ needs only the CUDA driver, or NumPy or PyTorch for `tile.run`;
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .cache import precompile
@@ -54,18 +55,24 @@ __all__ = [
 ]
 
 
+#: Attributes that need PyTorch, which the rest of the package does without: the module
+#: of each, and its name there, or None for the module itself.
+_WITH_TORCH = {
+    "attention": ("functional", "attention"),
+    "distributed": ("distributed", None),
+    "flash": ("flash", None),
+    "register_with_torch": ("flash", "register"),
+    "register_with_transformers": ("hugging_face", "register"),
+}
+
+
 def __getattr__(name: str) -> Any:
-    # Imported here because the rest of the package does not need PyTorch.
-    if name == "attention":
-        from .functional import attention
-
-        return attention
-    if name == "register_with_torch":
-        from .flash import register
-
-        return register
-    if name == "register_with_transformers":
-        from .hugging_face import register
-
-        return register
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _WITH_TORCH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _WITH_TORCH[name]
+    value = importlib.import_module(f"{__name__}.{module}")
+    if attribute is not None:
+        value = getattr(value, attribute)
+    # The next use of the name does not come here.
+    globals()[name] = value
+    return value

@@ -4,6 +4,8 @@ CPU tensors stand for those of a CUDA device. Needs PyTorch and the compiler;
 test/Integration/autograd.py tests the results.
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -58,6 +60,19 @@ class FunctionalTest(unittest.TestCase):
     def kernels(self, variant, device):
         self.variants.append(variant)
         return load(*artifact(variant), driver=self.driver)
+
+    def test_names_that_need_pytorch(self):
+        """They are imported at their first use."""
+        code = (
+            "import sys, tile; assert 'torch' not in sys.modules;"
+            "assert tile.distributed.attention is not tile.attention;"
+            "assert tile.register_with_torch is tile.flash.register;"
+            "assert 'attention' in vars(tile)"
+        )
+        environment = dict(os.environ, PYTHONPATH=str(Path(tile.__file__).parents[1]))
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nothing'"):
+            tile.nothing
 
     def tensors(self, heads=4, kv_heads=2, sq=33, sk=77):
         shapes = ((2, sq, heads, 64), (2, sk, kv_heads, 64), (2, sk, kv_heads, 64))
