@@ -71,8 +71,7 @@ class FunctionalTest(unittest.TestCase):
         )
         environment = dict(os.environ, PYTHONPATH=str(Path(tile.__file__).parents[1]))
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-        with self.assertRaisesRegex(AttributeError, "no attribute 'nothing'"):
-            tile.nothing
+        self.assertFalse(hasattr(tile, "nothing"))
 
     def tensors(self, heads=4, kv_heads=2, sq=33, sk=77):
         shapes = ((2, sq, heads, 64), (2, sk, kv_heads, 64), (2, sk, kv_heads, 64))
