@@ -46,7 +46,7 @@ docs: configure
 	@scripts/site.py --build=$(BUILD)
 
 update-docs: build
-	@scripts/update-docs.py --tools=$(BUILD)/bin *.md docs/*.md
+	@scripts/update-docs.py --tools=$(BUILD)/bin
 
 update-grammar: setup
 	@scripts/update-grammar.py

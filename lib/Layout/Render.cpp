@@ -368,7 +368,8 @@ Error tile::renderSVG(llvm::raw_ostream &os, const Layout &layout,
   int64_t gridHeight = rows * height + margin;
   os << llvm::formatv(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\">\n",
+      "font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\" "
+      "style=\"background:white\">\n",
       columns * width + 2 * margin, elements.grids() * gridHeight + margin);
   os << "<title>" << layout.str() << "</title>\n";
   auto label = [&](int64_t x, int64_t y, llvm::StringRef text) {

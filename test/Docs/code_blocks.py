@@ -21,10 +21,10 @@ import documents  # noqa: E402
 #: Runs one block of a page after another in one process; a block that leaves the process
 #: ends the session.
 SESSION = r"""
-import json, re, sys, traceback, warnings
+import io, json, re, sys, traceback, warnings
 
 warnings.simplefilter("ignore")
-answers, sys.stdout = sys.stdout, sys.stderr
+answers, sys.stdout = sys.stdout, io.StringIO()    # nobody reads what blocks print
 names = {"__name__": "__main__"}
 
 
@@ -90,6 +90,9 @@ class Page:
         return self.folder
 
     def shell(self, block):
+        if "needs" in block.comments:
+            # Python knows whether it is there.
+            self.python(documents.Block("python", "", block.line, {"needs": block.comments["needs"]}))
         text = block.comments.get("setup", "") + "\n" + block.text
         try:
             done = subprocess.run(["bash", "-eo", "pipefail", "-c", text], cwd=self.work(), timeout=120,
@@ -220,6 +223,9 @@ class Tester:
             (guard / name).write_text("#!/bin/sh\necho \"mark the block 'not run'; the test does not run"
                                       " $0\"\nexit 1\n")
             (guard / name).chmod(0o755)
+        # The python3 of shell blocks is the one that runs Python blocks.
+        (guard / "python3").write_text('#!/bin/sh\nexec "%s" "$@"\n' % python)
+        (guard / "python3").chmod(0o755)
         self.environment = documents.environment([guard, build / "bin", "/usr/lib/llvm-22/bin"])
         self.environment.update(
             PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1",

@@ -67,7 +67,8 @@ cl::opt<unsigned>
     banks("banks", cl::cat(category), cl::init(32),
           cl::desc("Shared memory banks of 4 bytes (default 32)"));
 cl::opt<std::string> svgPath("svg", cl::cat(category), cl::value_desc("file"),
-                             cl::desc("Write a picture of the layout"));
+                             cl::desc("Write a picture of the layout; '-' "
+                                      "prints it instead of the views"));
 
 /// Prints an error to stderr. Returns the exit status of a failed run.
 int fail(const llvm::Twine &message) {
@@ -132,6 +133,8 @@ FailureOr<Layout> parseLayout(StringRef text, ArrayRef<int64_t> shape,
 }
 
 llvm::Error show(const Layout &layout, const MemoryView &memory) {
+  if (svgPath == "-")
+    return llvm::Error::success();
   auto wants = [](View view) {
     return views.getBits() == 0 ? view == View::Facts || view == View::Elements
                                 : views.isSet(view);
@@ -188,7 +191,8 @@ int showInstruction() {
   if (!svgPath.empty() && fragments.size() != 1)
     return fail("a picture shows one fragment; choose it with --operand");
   for (auto [name, fragment] : fragments) {
-    llvm::outs() << row->name << ", " << name << ":\n";
+    if (svgPath != "-")
+      llvm::outs() << row->name << ", " << name << ":\n";
     if (llvm::Error error = show(*fragment, {}))
       return fail(llvm::toString(std::move(error)));
     if (!svgPath.empty())
