@@ -8,6 +8,7 @@ of both methods are compared with the reference's on one GPU in the same run.
 
     distributed.py                    # one process for each GPU
     distributed.py --tokens 65536
+    distributed.py --sequences 16     # a packed batch of as many sequences
 """
 
 import argparse
@@ -61,33 +62,43 @@ def work(rank, world, file, options):
     heads, kv_heads, dim = 32, 8, 128
     for tokens in options.tokens:
         torch.manual_seed(0)
-        q, do = (torch.randn(1, tokens, heads, dim, device="cuda").bfloat16() for _ in range(2))
-        k, v = (torch.randn(1, tokens, kv_heads, dim, device="cuda").bfloat16() for _ in range(2))
-        flops = 7 * 2 * tokens**2 / 2 * heads * dim / world
+        shape = (tokens,) if options.sequences else (1, tokens)
+        q, do = (torch.randn(*shape, heads, dim, device="cuda").bfloat16() for _ in range(2))
+        k, v = (torch.randn(*shape, kv_heads, dim, device="cuda").bfloat16() for _ in range(2))
+        length = tokens // max(options.sequences, 1)
+        flops = 7 * 2 * tokens * length / 2 * heads * dim / world
+        call, packed = dict(causal=True), {}
+        if options.sequences:
+            bounds = torch.arange(0, tokens + 1, length, device="cuda", dtype=torch.int32)
+            packed = dict(cu_seqlens=bounds)
+            call.update(cu_seqlens_q=bounds, cu_seqlens_k=bounds,
+                        max_seqlen_q=length, max_seqlen_k=length)
 
         def leaf(x):
             return x.detach().clone().requires_grad_()
 
-        alone = [leaf(x.chunk(world, 2)[rank].contiguous()) for x in (q, k, v)]
-        attend = partial(tile.attention, causal=True)
+        alone = [leaf(x.chunk(world, -2)[rank].contiguous()) for x in (q, k, v)]
+        attend = partial(tile.attention, **call)
         seconds, _ = measure(
-            attend, alone, do.chunk(world, 2)[rank].contiguous(), options.rounds)
+            attend, alone, do.chunk(world, -2)[rank].contiguous(), options.rounds)
         base = flops / seconds / 1e12
         if rank == 0:
             print("%d tokens: one GPU with 1/%d of the heads: %.0f TFLOP/s" % (
                 tokens, world, base), flush=True)
         whole = [leaf(x) for x in (q, k, v)]
-        o = tile.attention(*whole, causal=True)
+        o = tile.attention(*whole, **call)
         o.backward(do)
         expected = [o.detach()] + [x.grad for x in whole]
         for method in ("ring", "all_to_all"):
-            zigzag = method == "ring"
-            local = [leaf(distributed.shard(x, causal=zigzag)) for x in (q, k, v)]
-            part = distributed.shard(do, causal=zigzag)
-            attend = partial(distributed.attention, causal=True, method=method)
+            # Whole sequences are cut for the ring, the batch for all-to-all.
+            cut = dict(causal=True, **packed) if method == "ring" else {}
+            shard = partial(distributed.shard, dim=len(shape) - 1, **cut)
+            local = [leaf(shard(x)) for x in (q, k, v)]
+            part = shard(do)
+            attend = partial(distributed.attention, method=method, **call)
             seconds, results = measure(attend, local, part, options.rounds)
             errors = [
-                largest_error(found, distributed.shard(right, causal=zigzag))
+                largest_error(found, shard(right))
                 for found, right in zip(results, expected)
             ]
             rate = flops / seconds / 1e12
@@ -102,6 +113,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, nargs="+", default=[65536, 131072])
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--sequences", type=int, default=0, metavar="N",
+                        help="a packed batch of N sequences that share the tokens")
     options = parser.parse_args()
     world = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if world < 2:

@@ -88,6 +88,33 @@ class Tests(Suite):
         assert rest[:4] == [None, None, q.shape[2], k.shape[2]]
         check([out, *found], lse, q, k, v, do, 0.2, causal=causal)
 
+    def test_gradients_of_the_output(self):
+        """Gradients of the output may have any strides, address and type."""
+        import torch
+        from tile import flash
+
+        q, k, v, do = self.make("heads of rows")
+        out, lse, *rest = flash.sdpa_forward(q, k, v, 0.0, True)
+        odd = torch.zeros(do.numel() + 1, dtype=do.dtype, device=do.device)[1:]
+        odd = odd.view(do.shape).copy_(do)
+        for gradient in (
+            do[:1, :1, :1, :1].expand(do.shape),
+            do[:, :, :1].expand(do.shape),
+            do.contiguous(),
+            odd,
+            do.transpose(2, 3).contiguous().transpose(2, 3),
+            do.float(),
+            # Again with layouts seen before, at other addresses.
+            odd,
+            do.clone(),
+        ):
+            found = flash.sdpa_backward(
+                gradient, q, k, v, out, lse, *rest[:4], 0.0, True, *rest[4:6]
+            )
+            for result, like in zip(found, (q, k, v)):
+                assert result.stride() == torch.empty_like(like).stride()
+            check([out, *found], lse, q, k, v, gradient.to(q.dtype), 128**-0.5, causal=True)
+
     def test_rows_of_sequences(self):
         """The operators on [B, S, H, D], which align masks at the bottom right."""
         from tile import flash
