@@ -89,7 +89,7 @@ def attention(
         if value is not None:
             raise ArgumentError(f"{name} needs method='all_to_all'")
     signature = _check(q, k, v, causal, None, None, softcap, *bounds, deterministic)
-    scale, softcap = _numbers(scale, softcap, q)
+    scale, softcap = _numbers(q, scale, softcap)
     world = dist.get_world_size(group)
     queries = _Rows(q, world, causal, "q", cu_seqlens_q, max_seqlen_q)
     keys = queries
@@ -556,7 +556,7 @@ def _all_to_all_attention(
         k.shape[0] * world if cu_k is not None and max_k is None else max_k,
         deterministic,
     )  # fmt: skip
-    scale, softcap = _numbers(scale, softcap, q)
+    scale, softcap = _numbers(q, scale, softcap)
     heads, kv_heads = q.shape[-2], k.shape[-2]
     if heads % world:
         raise ArgumentError(f"{heads} heads of q are no multiple of {world} processes")

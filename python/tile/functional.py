@@ -153,7 +153,7 @@ def attention(
             q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
             max_seqlen_q, max_seqlen_k, deterministic,
         )  # fmt: skip
-    scale, softcap = _numbers(scale, softcap, q)
+    scale, softcap = _numbers(q, scale, softcap)
     if prepared is None:
         if by_operators:
             o, lse = _operators.forward(
@@ -187,8 +187,10 @@ def attention(
     return (o, lse) if return_lse else o
 
 
-def _numbers(scale: Any, softcap: Any, q: torch.Tensor) -> Tuple[float, float]:
-    """Returns the scale and the cap of the scores that kernels take."""
+def _numbers(
+    q: torch.Tensor, scale: Optional[float], softcap: Optional[float]
+) -> Tuple[float, float]:
+    """Returns the scale, and the cap or 0 without one; raises ArgumentError."""
     if scale is None:
         scale = q.shape[-1] ** -0.5
     elif not 0 <= scale < math.inf:
