@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FENCE = re.compile(r"^( *)(`{3,})([^`\n]*)$")
-COMMENT = re.compile(r"^ *<!-- *(run|fails|setup|file|needs|run by|not run): *(.*?) *-->$", re.S)
+FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^`\n]*)$")
+# update-docs.py knows commands at the beginning of a line only.
+COMMENT = re.compile(r"^(?:<!-- (run|fails): | *<!-- *(setup|file|needs|run by|not run): *)(.*?) *-->$", re.S)
 
 
 def documents():
@@ -55,7 +56,7 @@ def comments_before(lines, i):
             start -= 1
         comment = COMMENT.match("\n".join(lines[start:i]))
         if comment:
-            found[comment[1]] = comment[2]
+            found[comment[1] or comment[2]] = comment[3]
         i = start
     return found
 

@@ -33,9 +33,9 @@ def dialect_page(text, title):
         text = re.sub(r"^#### (Attributes|Operands|Results|Parameters|Cases|Regions|Successors):$",
                       r"*\1*", text, flags=re.M)
     else:
-        text = "# %s\n\n%s" % (title, re.sub(r"^#(##+) ", r"\1 ", text, flags=re.M))
+        text = "# %s\n\n%s\n" % (title, re.sub(r"^#(##+) ", r"\1 ", text.strip(), flags=re.M))
     # Syntax and options of passes are the only blocks without a language.
-    return re.sub(r"^```(\w*)\n(.*?^```)$",
+    return re.sub(r"^```([^`\n]*)\n(.*?^```)$",
                   lambda block: "```%s\n%s" % (block[1] or "text output", block[2]),
                   text, flags=re.S | re.M)
 
@@ -58,15 +58,14 @@ def first_name(code):
     return None
 
 
-def header_page(path, language):
-    """Returns the page of a header and its one-line description.
+def header_page(path, name, language):
+    """Returns the page of the header `name` and its one-line description.
 
     The page has the comment at the top of the file, then each declaration with its
     comment, as the header has them. Private members are left out.
     """
-    name = path.relative_to(ROOT / "include")
     lines = path.read_text(encoding="utf-8").splitlines()
-    summary = re.match(r"//===- \S+ - (.*?) -*\*?-", lines[0]).group(1)
+    summary = re.match(r"//===- \S+ - (.*?) -+(\*- C|===|-)", lines[0]).group(1)
     fence = "```" + language
 
     def block(code):
@@ -101,7 +100,11 @@ def header_page(path, language):
         if depth == 0 and opened:
             finish()
             namespace = opened.group(1) + "::"
-        elif depth == 0 and re.match(r'#|extern "C" {|}|//|$', line) and not line.startswith("///"):
+        elif depth == 0 and re.match(r"(class|struct) \w+;$|}", line):
+            finish()
+            if line.startswith("}"):
+                namespace = ""
+        elif depth == 0 and re.match(r'#|extern "C" {|//|$', line) and not line.startswith("///"):
             finish()
         elif depth == 0 and not code and line.startswith("///"):
             comment.append(re.sub("^/// ?", "", line))
@@ -109,13 +112,13 @@ def header_page(path, language):
             finish()
             comment.append(re.sub("^/// ?", "", line))
         else:
-            bare = re.sub(r'//.*|"(\\.|[^"])*"', "", line)
+            bare = re.sub(r"""//.*|"(\\.|[^"])*"|'(\\.|[^'])+'""", "", line)
             depth += bare.count("{") + bare.count("(") - bare.count("}") - bare.count(")")
             private = depth > 0 and (private or bare.strip() == "private:")
             if not private:
                 code.append(line)
     finish()
-    return "\n".join(page) + "\n", summary
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(page).strip()) + "\n", summary
 
 
 def write(path, text):
@@ -128,10 +131,11 @@ def write_headers(source, folder, language, title, intro):
     index = ["# " + title, "", intro, "", "| header | content |", "|---|---|"]
     names = []
     for path in sorted((ROOT / "include" / folder).rglob("*.h")):
-        page, summary = header_page(path, language)
+        included = path.relative_to(ROOT / "include")
+        page, summary = header_page(path, included, language)
         name = "%s/%s" % (folder, "-".join(path.relative_to(ROOT / "include" / folder).parts)[:-2])
         write(source / "docs/reference" / (name + ".md"), page)
-        index.append("| [%s](%s.md) | %s |" % (path.relative_to(ROOT / "include"), name, summary))
+        index.append("| [%s](%s.md) | %s |" % (included, name, summary))
         names.append(name)
     index += ["", "```{toctree}", ":hidden:", *names, "```", ""]
     write(source / "docs/reference" / (language + ".md"), "\n".join(index))

@@ -8,15 +8,21 @@ blocks.
 
 import argparse
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import documents  # noqa: E402
+
+#: Seconds that one block may take.
+LIMIT = 300
 
 #: Runs one block of a page after another in one process; a block that leaves the process
 #: ends the session.
@@ -94,14 +100,17 @@ class Page:
             # Python knows whether it is there.
             self.python(documents.Block("python", "", block.line, {"needs": block.comments["needs"]}))
         text = block.comments.get("setup", "") + "\n" + block.text
-        try:
-            done = subprocess.run(["bash", "-eo", "pipefail", "-c", text], cwd=self.work(), timeout=120,
-                                  env=self.tester.environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        except subprocess.TimeoutExpired:
-            raise Failure("takes more than two minutes") from None
-        if done.returncode != 0:
-            raise Failure("exit status %d\n%s" % (done.returncode, done.stdout))
+        # A session of its own, so that all its processes end with it.
+        with subprocess.Popen(["bash", "-eo", "pipefail", "-c", text], cwd=self.work(),
+                              env=self.tester.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              start_new_session=True) as process:
+            timer = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
+            timer.start()
+            output = process.communicate()[0]
+            timer.cancel()
+        if process.returncode != 0:
+            raise Failure("exit status %d\n%s" % (process.returncode, output))
 
     def python(self, block):
         if not self.session:
@@ -112,10 +121,13 @@ class Page:
                           "setup": block.comments.get("setup", ""),
                           "needs": block.comments.get("needs", "")}),
               file=self.session.stdin, flush=True)
+        timer = threading.Timer(LIMIT, self.session.kill)
+        timer.start()
         answer = self.session.stdout.readline()
+        timer.cancel()
         if not answer:
             self.session = None
-            raise Failure("the block ended the process")
+            raise Failure("the block ended the process, or took longer than %d seconds" % LIMIT)
         answer = json.loads(answer)
         if answer["error"]:
             raise Failure(answer["error"])

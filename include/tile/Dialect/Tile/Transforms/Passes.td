@@ -141,12 +141,13 @@ def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
     integer divisions a divisor of 1.
 
     ```mlir
+    !b = !tile.buffer<?xf32, #tile.strided<[1]>, global>
     %t = tile.load %b[%i] : !b -> tensor<60xf32>
     // becomes
     %end = arith.addi %i, %c60 : index
     %length = arith.minsi %rows, %end : index
-    %n = tile.narrow %b[0] from %c0 length %length : !b to !n
-    %t = tile.load %n[%i] : !n -> tensor<64xf32>
+    %n = tile.narrow %b[0] from %c0 length %length : !b
+    %t = tile.load %n[%i] : !b -> tensor<64xf32>
     ```
 
     Extents of tiles that the author laid out, of tiles in shared buffers and of
