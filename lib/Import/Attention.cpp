@@ -309,25 +309,6 @@ static BufferType getBufferType(const Heads &tensor) {
       tensor.element, layout, MemorySpace::Global);
 }
 
-/// Returns the number of keys right of the diagonal that a window must show for
-/// a mask that is aligned to the top left; 0 if `causal` expresses it.
-static FailureOr<int64_t> getWindow(Operation *op, int64_t queries,
-                                    int64_t keys) {
-  if (ShapedType::isDynamic(queries) || ShapedType::isDynamic(keys))
-    return op->emitOpError()
-           << "is causal from the top left (query i sees the keys j <= i), and "
-              "tile.attention from the bottom right; the masks are equal only "
-              "for equal lengths, so both lengths must be static";
-  if (queries < keys)
-    return op->emitOpError()
-           << "is causal from the top left (query i sees the keys j <= i); "
-              "tile.attention cannot express that for "
-           << queries << " queries and " << keys
-           << " keys: cut the keys to the "
-           << "first " << queries << ", as no query sees the others";
-  return queries - keys;
-}
-
 static LogicalResult emit(Operation *op, const Attention &attention,
                           StringRef name, ImplicitLocOpBuilder &b) {
   for (auto [tensor, which] :
@@ -341,15 +322,6 @@ static LogicalResult emit(Operation *op, const Attention &attention,
       return op->emitOpError()
              << "the head dimension of " << which << " must be static";
   }
-  int64_t window = 0;
-  if (attention.topLeftCausal) {
-    FailureOr<int64_t> found =
-        getWindow(op, attention.q.length, attention.k.length);
-    if (failed(found))
-      return failure();
-    window = *found;
-  }
-
   Heads o = attention.q;
   o.dim = attention.v.dim;
   SmallVector<Type> types;
@@ -367,16 +339,18 @@ static LogicalResult emit(Operation *op, const Attention &attention,
   Value scale =
       number(attention.scale.value_or(1 / std::sqrt(double(attention.q.dim))));
   Value softcap = attention.softcap != 0 ? number(attention.softcap) : Value();
-  Value left, right;
-  if (window != 0) {
-    left = arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
-    right = arith::ConstantOp::create(b, b.getI32IntegerAttr(window));
-  }
+  // Lengths that are known to be equal need no offset.
+  bool areEqual = !ShapedType::isDynamic(attention.q.length) &&
+                  attention.q.length == attention.k.length;
+  Value offset;
+  if (attention.topLeftCausal && !areEqual)
+    offset = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
   ValueRange buffers = func.getArguments();
   AttentionOp::create(b, buffers[0], buffers[1], buffers[2], buffers[3],
                       /*lse=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
-                      /*cu_k=*/Value(), /*max_q=*/Value(), scale, softcap, left,
-                      right, attention.topLeftCausal && window == 0);
+                      /*cu_k=*/Value(), /*max_q=*/Value(), scale, softcap,
+                      /*left=*/Value(), /*right=*/Value(), offset,
+                      attention.topLeftCausal, /*merge=*/false);
   func::ReturnOp::create(b);
   return success();
 }

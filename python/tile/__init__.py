@@ -43,6 +43,7 @@ __all__ = [
     "ManifestError",
     "Module",
     "attention",
+    "attention_backward",
     "chip_for",
     "chips",
     "compile",
@@ -59,6 +60,7 @@ __all__ = [
 #: of each, and its name there, or None for the module itself.
 _WITH_TORCH = {
     "attention": ("functional", "attention"),
+    "attention_backward": ("functional", "attention_backward"),
     "distributed": ("distributed", None),
     "flash": ("flash", None),
     "register_with_torch": ("flash", "register"),

@@ -411,4 +411,5 @@ def _make_plan(
         )
         if overlaps or not tensor.numel() or not has_readable_strides(tensor):
             return None
-    return _Plan(find(signature, q, k, v, None, cu_q, cu_k, o, heads_first), q, k)
+    found = find(signature, q, k, v, None, cu_q, cu_k, o, heads_first=heads_first)
+    return _Plan(found, q, k)

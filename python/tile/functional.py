@@ -8,7 +8,7 @@ variant and kept in the cache on disk.
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import torch
 
@@ -21,6 +21,7 @@ from .prepared import (
     Forward,
     Signature,
     find,
+    has_readable_strides,
     readable,
 )
 
@@ -86,6 +87,9 @@ def attention(
     max_seqlen_k: Optional[int] = None,
     deterministic: bool = False,
     return_lse: bool = False,
+    q_offset: Optional[int] = None,
+    k_offset: Optional[int] = None,
+    merge: Optional[Tuple[torch.Tensor, torch.Tensor]] = None,
     **others: Any,
 ):
     """Softmax attention; differentiable in q, k, v and sink.
@@ -94,11 +98,17 @@ def attention(
     bf16 and with any strides; H is a multiple of Hkv. (D, Dv) is (64, 64), (96,
     96), (128, 128), (192, 128) or (256, 256). Returns o, [B, Sq, H, Dv], and
     with `return_lse` the logarithms of the rows' sums, [B, H, Sq] in f32, which
-    have no gradient.
+    are differentiable, too.
 
     Key j is visible to query i iff i + Sk - Sq - left <= j <= i + Sk - Sq +
     right, with `window` (left, right), -1 for no bound; `causal` bounds right by
-    0. A query that sees no key gets 0, and -inf as its logarithm. Scores are
+    0. With `q_offset` or `k_offset`, the positions of the first query and of the
+    first key in longer sequences (0 if only the other is given), query i is at
+    q_offset + i and key j at k_offset + j, and the mask compares positions: q_offset
+    - k_offset replaces Sk - Sq above. They are arguments of the kernels: other
+    offsets need no other kernel.
+
+    A query that sees no key gets 0, and -inf as its logarithm. Scores are
     multiplied by `scale`, by default 1 / sqrt(D), and pass through softcap *
     tanh(s / softcap) if it is given. `sink`, [H] in f16, bf16 or f32, is one
     more score of each head that has no value.
@@ -112,6 +122,10 @@ def attention(
 
     With `deterministic` every run gives the same bits of all gradients, at the
     price of two more matrix products; otherwise those of q vary.
+
+    `merge` is (o, lse), the result for other keys of the same queries, which
+    receives the result for both, without a gradient. Its o is f32 or of the type
+    of q. tile.attention_backward computes gradients for some of the keys.
 
     Under autocast, q, k and v are cast to its type. Tensors on the CPU run in
     the executor, which is slow and checks every access to memory; the
@@ -130,6 +144,14 @@ def attention(
         q, k, v = _autocast(q, k, v)
     if isinstance(window, list):
         window = tuple(window)
+    offset = None
+    if q_offset is not None or k_offset is not None:
+        offset = _offset(q_offset, k_offset)
+    if merge is not None:
+        return _merge(
+            merge, q, k, v, causal, window, scale, sink, softcap, cu_seqlens_q,
+            cu_seqlens_k, max_seqlen_q, max_seqlen_k, offset, return_lse,
+        )  # fmt: skip
     prepared = key = None
     by_operators = _is_compiling()
     if not by_operators and not type(q) is type(k) is type(v) is torch.Tensor:
@@ -142,8 +164,8 @@ def attention(
     if not by_operators:
         try:
             key = _key(
-                q, k, v, causal, window, softcap, deterministic, sink, cu_seqlens_q,
-                cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+                q, k, v, causal, window, softcap, deterministic, offset is None, sink,
+                cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
             )  # fmt: skip
             prepared = _prepared.get(key)
         except (AttributeError, TypeError):
@@ -151,14 +173,16 @@ def attention(
     if prepared is None:
         signature = _check(
             q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
-            max_seqlen_q, max_seqlen_k, deterministic,
+            max_seqlen_q, max_seqlen_k, deterministic, offset,
         )  # fmt: skip
     scale, softcap = _numbers(q, scale, softcap)
+    if offset is None:
+        offset = 0
     if prepared is None:
         if by_operators:
             o, lse = _operators.forward(
                 q, k, v, sink, cu_seqlens_q, cu_seqlens_k, float(scale),
-                float(softcap), signature,
+                float(softcap), signature, offset,
             )  # fmt: skip
             return (o, lse) if return_lse else o
         prepared = Forward(signature, q, k, v, sink, cu_seqlens_q, cu_seqlens_k)
@@ -181,9 +205,116 @@ def attention(
     ):
         return _Attention.apply(
             q, k, v, sink, cu_seqlens_q, cu_seqlens_k, prepared, scale, softcap,
-            return_lse,
+            offset, return_lse,
         )  # fmt: skip
-    o, lse = prepared.run(q, k, v, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap)
+    o, lse = prepared.run(
+        q, k, v, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap, offset=offset
+    )
+    return (o, lse) if return_lse else o
+
+
+def attention_backward(
+    do: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    o: torch.Tensor,
+    lse: torch.Tensor,
+    *,
+    causal: bool = False,
+    window: Optional[Tuple[int, int]] = None,
+    scale: Optional[float] = None,
+    sink: Optional[torch.Tensor] = None,
+    softcap: Optional[float] = None,
+    cu_seqlens_q: Optional[torch.Tensor] = None,
+    cu_seqlens_k: Optional[torch.Tensor] = None,
+    max_seqlen_q: Optional[int] = None,
+    max_seqlen_k: Optional[int] = None,
+    deterministic: bool = False,
+    q_offset: Optional[int] = None,
+    k_offset: Optional[int] = None,
+    dlse: Optional[torch.Tensor] = None,
+    gradients: Optional[Sequence[torch.Tensor]] = None,
+    accumulate: bool = False,
+) -> Tuple[torch.Tensor, ...]:
+    """Returns the gradients (dq, dk, dv), and dsink in f32 if there is a sink.
+
+    `o` and `lse` are results of tile.attention with the same options, `do` and
+    `dlse` their gradients (`dlse` is 0 if it is None). o is f32 or of the type of
+    q. If k and v are some of the keys of a longer sequence, o and lse are those of
+    all keys, dk and dv are final, and dq is a summand of the whole.
+
+    `gradients` are the tensors to write to, in the order of the result: all f32
+    or all of the type of q, dsink always f32. With `accumulate`, the gradients are
+    added to their contents. No gradient flows through this function itself.
+
+    Raises ArgumentError for arguments that do not fit, CompileError if the
+    compiler fails.
+    """
+    offset = None
+    if q_offset is not None or k_offset is not None:
+        offset = _offset(q_offset, k_offset)
+    signature = _check(
+        q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
+        max_seqlen_q, max_seqlen_k, deterministic, offset,
+    )  # fmt: skip
+    scale, softcap = _numbers(q, scale, softcap)
+    packed = cu_seqlens_q is not None
+    _check_result("o", o, (*q.shape[:-1], v.shape[-1]), q)
+    _check_result("lse", lse, _rows_shape(q, packed), q, rows=True)
+    if not isinstance(do, torch.Tensor) or do.shape != o.shape or do.device != q.device:
+        raise ArgumentError("do must be a tensor of the shape and on the device of o")
+    if dlse is not None and not (isinstance(dlse, torch.Tensor) and dlse.shape == lse.shape
+                                 and dlse.device == q.device):
+        raise ArgumentError("dlse must be a tensor of the shape and on the device of lse")
+    if accumulate and gradients is None:
+        raise ArgumentError("accumulate needs gradients, the tensors to add to")
+    if gradients is not None:
+        gradients = _check_gradients(gradients, q, k, v, sink)
+    with torch.no_grad():
+        q, k, v, o = map(readable, (q, k, v, o))
+        if sink is not None:
+            sink = sink.contiguous()
+        if lse.stride(-1) != 1:
+            lse = lse.contiguous()
+        found = find(
+            signature, q, k, v, sink, cu_seqlens_q, cu_seqlens_k, o, lse
+        ).run_backward(
+            do, q, k, v, o, lse, sink, cu_seqlens_q, cu_seqlens_k, scale, softcap,
+            None if dlse is None else dlse.float(), offset or 0, gradients, accumulate,
+        )  # fmt: skip
+    if sink is None:
+        return found[:3]
+    return (*found[:3], found[3].float())
+
+
+def _merge(
+    merge, q, k, v, causal, window, scale, sink, softcap, cu_q, cu_k, max_q, max_k,
+    offset, return_lse,
+):  # fmt: skip
+    """Attention that is merged into the result for other keys."""
+    signature = _check(
+        q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, False, offset
+    )
+    scale, softcap = _numbers(q, scale, softcap)
+    if not isinstance(merge, (tuple, list)) or len(merge) != 2:
+        raise ArgumentError(f"merge must be a pair of tensors (o, lse), got {merge!r}")
+    o, lse = merge
+    _check_result("o of merge", o, (*q.shape[:-1], v.shape[-1]), q)
+    _check_result("lse of merge", lse, _rows_shape(q, cu_q is not None), q, rows=True)
+    _check_written("o of merge", o)
+    if lse.numel() and lse.stride(-1) != 1:
+        raise ArgumentError("lse of merge must have dense rows")
+    given = (q, k, v, o, lse) if sink is None else (q, k, v, o, lse, sink)
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given):
+        raise ArgumentError("merge has no gradient; call it under torch.no_grad()")
+    q, k, v = map(readable, (q, k, v))
+    if sink is not None:
+        sink = sink.contiguous()
+    signature = signature._replace(merge=True)
+    find(signature, q, k, v, sink, cu_q, cu_k, o, lse).run(
+        q, k, v, sink, cu_q, cu_k, scale, softcap, o, lse, offset or 0
+    )
     return (o, lse) if return_lse else o
 
 
@@ -202,6 +333,68 @@ def _numbers(
     return scale, softcap
 
 
+def _offset(q_offset: Any, k_offset: Any) -> int:
+    """Returns the position of query 0 less that of key 0."""
+    for name, value in (("q_offset", q_offset), ("k_offset", k_offset)):
+        if value is not None and (
+            not isinstance(value, int) or not -(2**30) <= value < 2**30
+        ):
+            raise ArgumentError(
+                f"{name} must be an int from -2^30 to 2^30 - 1, got {value!r}"
+            )
+    return (q_offset or 0) - (k_offset or 0)
+
+
+def _rows_shape(q: torch.Tensor, packed: bool) -> Tuple[int, ...]:
+    """Returns the shape of lse."""
+    if packed:
+        return (q.shape[1], q.shape[0])
+    return (q.shape[0], q.shape[2], q.shape[1])
+
+
+def _check_result(name: str, tensor: Any, shape, q, rows: bool = False) -> None:
+    """Checks a tensor like o or, if `rows`, like lse."""
+    if not isinstance(tensor, torch.Tensor) or hasattr(tensor, "device_mesh"):
+        raise ArgumentError(
+            f"{name} must be a torch.Tensor, got {type(tensor).__name__}"
+        )
+    types = (torch.float32,) if rows else (torch.float32, q.dtype)
+    if tensor.shape != shape or tensor.dtype not in types or tensor.device != q.device:
+        names = " or ".join(map(str, types))
+        raise ArgumentError(
+            f"{name} must be a tensor {tuple(shape)} of {names} on {q.device}, got"
+            f" {tuple(tensor.shape)} of {tensor.dtype} on {tensor.device}"
+        )
+
+
+def _check_written(name: str, tensor: torch.Tensor) -> None:
+    """Checks that kernels can write to a tensor where it is."""
+    if not has_readable_strides(tensor) or tensor.data_ptr() % 16:
+        raise ArgumentError(
+            f"{name} must have dense rows whose distances are multiples of 8 elements,"
+            f" and begin at a multiple of 16 bytes; its strides are {tensor.stride()}"
+        )
+
+
+def _check_gradients(gradients: Any, q, k, v, sink) -> Tuple[Any, ...]:
+    """Checks the tensors to write to; returns one for each input, or None."""
+    count = 3 if sink is None else 4
+    if not isinstance(gradients, (tuple, list)) or len(gradients) != count:
+        raise ArgumentError(f"gradients must be {count} tensors")
+    for name, tensor, like in zip(("dq", "dk", "dv"), gradients, (q, k, v)):
+        _check_result(name, tensor, like.shape, q)
+        _check_written(name, tensor)
+        if tensor.dtype != gradients[0].dtype:
+            raise ArgumentError("dq, dk and dv must have one type")
+    if sink is None:
+        return (*gradients, None)
+    dsink = gradients[3]
+    _check_result("dsink", dsink, sink.shape, q, rows=True)
+    if not dsink.is_contiguous():
+        raise ArgumentError("dsink must be contiguous")
+    return tuple(gradients)
+
+
 def _refuse(others: Dict[str, Any]) -> None:
     """Raises an error that names an argument unless all are switched off."""
     for name, value in others.items():
@@ -217,8 +410,9 @@ def _refuse(others: Dict[str, Any]) -> None:
 
 
 def _key(
-    q, k, v, causal, window, softcap, deterministic, sink, cu_q, cu_k, max_q, max_k
-) -> tuple:
+    q, k, v, causal, window, softcap, deterministic, aligned, sink, cu_q, cu_k, max_q,
+    max_k,
+) -> tuple:  # fmt: skip
     """Returns all that the kernels and their parameters depend on.
 
     Only scalars that are passed to kernels and addresses are not in it. Raises
@@ -241,6 +435,7 @@ def _key(
         window,
         softcap is None,
         deterministic,
+        aligned,
     )
     if sink is not None:
         key += (sink.shape, sink.stride(), sink.dtype, sink.device)
@@ -265,25 +460,27 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx, q, k, v, sink, cu_q, cu_k, prepared, scale, softcap, return_lse
+        ctx, q, k, v, sink, cu_q, cu_k, prepared, scale, softcap, offset, return_lse
     ):
-        o, lse = prepared.run(q, k, v, sink, cu_q, cu_k, scale, softcap)
+        o, lse = prepared.run(
+            q, k, v, sink, cu_q, cu_k, scale, softcap, offset=offset
+        )
         ctx.save_for_backward(q, k, v, o, lse, sink, cu_q, cu_k)
         ctx.set_materialize_grads(False)
-        ctx.prepared, ctx.scale, ctx.softcap = prepared, scale, softcap
-        if not return_lse:
-            return o
-        ctx.mark_non_differentiable(lse)
-        return o, lse
+        ctx.call = prepared, scale, softcap, offset
+        return (o, lse) if return_lse else o
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, do, _=None):
-        if do is None:
-            return (None,) * 10
+    def backward(ctx, do, dlse=None):
+        prepared, scale, softcap, offset = ctx.call
         saved = ctx.saved_tensors
-        gradients = ctx.prepared.run_backward(do, *saved, ctx.scale, ctx.softcap)
-        return (*gradients, None, None, None, None, None, None)
+        if do is None:
+            if dlse is None:
+                return (None,) * 11
+            do = torch.zeros_like(saved[3])
+        gradients = prepared.run_backward(do, *saved, scale, softcap, dlse, offset)
+        return (*gradients, None, None, None, None, None, None, None)
 
 
 if _HAS_AUTOCAST_TYPE:
@@ -328,8 +525,9 @@ def _autocast(*tensors: Any) -> Tuple[Any, ...]:
 
 
 def _check(
-    q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, deterministic
-) -> Signature:
+    q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, deterministic,
+    offset=None,
+) -> Signature:  # fmt: skip
     """Checks all arguments but numbers; raises ArgumentError."""
     packed = cu_q is not None or cu_k is not None
     given = {"q": q, "k": k, "v": v}
@@ -405,12 +603,17 @@ def _check(
         max_q = max_k = 0
     if not isinstance(causal, (bool, int)):
         raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
+    causal, left, right = _mask(causal, window)
     return Signature(
-        *_mask(causal, window),
+        causal,
+        left,
+        right,
         softcap is not None,
         max_q,
         max_k,
         bool(deterministic),
+        # Without a mask there is nothing to align.
+        offset is not None and (causal or left >= 0 or right >= 0),
     )
 
 

@@ -32,12 +32,14 @@ def _forward(
     max_q: int,
     max_k: int,
     deterministic: bool,
+    has_offset: bool,
+    offset: int,
 ) -> Tuple[torch.Tensor, torch.Tensor]:
     signature = Signature(
-        causal, left, right, has_softcap, max_q, max_k, deterministic
+        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset
     )
     tensors = _readable(q, k, v, sink, cu_q, cu_k)
-    return find(signature, *tensors).run(*tensors, scale, softcap)
+    return find(signature, *tensors).run(*tensors, scale, softcap, offset=offset)
 
 
 @_forward.register_fake
@@ -53,6 +55,7 @@ def _(q, k, v, sink, cu_q, cu_k, *options):
 @torch.library.custom_op("tile::attention_backward", mutates_args=())
 def _backward(
     do: torch.Tensor,
+    dlse: Optional[torch.Tensor],
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
@@ -70,15 +73,18 @@ def _backward(
     max_q: int,
     max_k: int,
     deterministic: bool,
+    has_offset: bool,
+    offset: int,
 ) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     signature = Signature(
-        causal, left, right, has_softcap, max_q, max_k, deterministic
+        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset
     )
     given = (q, k, v, sink)
     q, k, v, sink, cu_q, cu_k = _readable(q, k, v, sink, cu_q, cu_k)
     found = find(signature, q, k, v, sink, cu_q, cu_k).run_backward(
-        do, q, k, v, readable(o), lse.contiguous(), sink, cu_q, cu_k, scale, softcap
-    )
+        do, q, k, v, readable(o), lse.contiguous(), sink, cu_q, cu_k, scale, softcap,
+        dlse, offset,
+    )  # fmt: skip
     # The strides that the fake operator promises.
     return tuple(
         _empty(given[0])
@@ -91,7 +97,7 @@ def _backward(
 
 
 @_backward.register_fake
-def _(do, q, k, v, o, lse, sink, *options):
+def _(do, dlse, q, k, v, o, lse, sink, *options):
     dsink = _empty(q) if sink is None else torch.empty_like(sink)
     return (*map(torch.empty_like, (q, k, v)), dsink)
 
@@ -117,12 +123,16 @@ def _setup_context(ctx, inputs, output) -> None:
     o, lse = output
     ctx.save_for_backward(q, k, v, o, lse, sink, cu_q, cu_k)
     ctx.rest = rest
-    ctx.mark_non_differentiable(lse)
+    ctx.set_materialize_grads(False)
 
 
-def _differentiate(ctx, do, _):
+def _differentiate(ctx, do, dlse):
     q, k, v, o, lse, sink, cu_q, cu_k = ctx.saved_tensors
-    dq, dk, dv, dsink = _backward(do, q, k, v, o, lse, sink, cu_q, cu_k, *ctx.rest)
+    if do is None:
+        do = torch.zeros_like(o)
+    dq, dk, dv, dsink = _backward(
+        do, dlse, q, k, v, o, lse, sink, cu_q, cu_k, *ctx.rest
+    )
     if sink is None:
         dsink = None
     return (dq, dk, dv, dsink) + (None,) * (2 + len(ctx.rest))
@@ -159,7 +169,9 @@ def _has_dtensor() -> bool:
     return hasattr(sys.modules.get("torch.distributed.tensor"), "DTensor")
 
 
-def forward(q, k, v, sink, cu_q, cu_k, scale: float, softcap: float, signature):
+def forward(q, k, v, sink, cu_q, cu_k, scale: float, softcap: float, signature, offset):
     """Returns the output and the logarithms of the rows' sums."""
     know_shardings()
-    return _forward(q, k, v, sink, cu_q, cu_k, scale, softcap, *signature)
+    return _forward(
+        q, k, v, sink, cu_q, cu_k, scale, softcap, *signature[:-1], offset
+    )

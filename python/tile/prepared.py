@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
+from dataclasses import replace
 from math import prod
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
@@ -37,12 +38,15 @@ _CPU_PROCESSORS = 132
 #: The arguments of forward and backward kernels, in the order of a launch.
 _FORWARD = (
     "q", "k", "v", "o", "lse", "sink", "cu_q", "cu_k", "max_q", "scale", "softcap",
-    "left", "right",
+    "left", "right", "offset",
 )  # fmt: skip
 _BACKWARD = (
-    "q", "k", "v", "o", "do", "lse", "dq", "dk", "dv", "sink", "dsink", "cu_q",
-    "cu_k", "max_q", "max_k", "scale", "softcap", "left", "right",
+    "q", "k", "v", "o", "do", "lse", "dlse", "dq", "dk", "dv", "sink", "dsink",
+    "cu_q", "cu_k", "max_q", "max_k", "scale", "softcap", "left", "right", "offset",
 )  # fmt: skip
+
+#: Numbers that vary from call to call.
+_NUMBERS = {"scale": 0, "softcap": 0, "offset": 0}
 
 #: Alignment of buffers that share an allocation.
 _SCRATCH_ALIGNMENT = 256
@@ -55,7 +59,11 @@ observers: List[Any] = []
 
 
 class Signature(NamedTuple):
-    """The options of a call; sides of the window are -1 where unbounded."""
+    """The options of a call; sides of the window are -1 where unbounded.
+
+    `offset` says whether the call gives the offset of the mask, and `merge`
+    whether it merges into o and lse.
+    """
 
     causal: bool
     left: int
@@ -64,6 +72,8 @@ class Signature(NamedTuple):
     max_q: int
     max_k: int
     deterministic: bool
+    offset: bool = False
+    merge: bool = False
 
 
 class Forward:
@@ -79,9 +89,11 @@ class Forward:
         cu_q: Optional[torch.Tensor],
         cu_k: Optional[torch.Tensor],
         o: Optional[torch.Tensor] = None,
+        lse: Optional[torch.Tensor] = None,
         heads_first: bool = False,
     ):
-        """Prepares a call; the output has the strides of `o`, else it is dense.
+        """Prepares a call; o and lse have the strides and the type of those given,
+        else they are dense and o is of the type of q.
 
         With `heads_first`, q, k, v and o are [B, H, S, D], here and at each call.
         """
@@ -106,6 +118,9 @@ class Forward:
             "" if sink is None else SINK_TYPES[sink.dtype],
             packed,
             signature.softcap,
+            signature.offset,
+            signature.merge,
+            "f32" if o is not None and o.dtype == torch.float32 else "",
         )
         self._device = q.device
         self._on_cuda = q.is_cuda
@@ -123,39 +138,51 @@ class Forward:
             self._o_layout = _layout(o)
         else:
             self._o_layout = _dense(TYPES[q.dtype], self._o_shape, self._index)
+        if lse is not None:
+            self._lse_layout = _layout(lse)
+        else:
+            self._lse_layout = _dense("f32", self._lse_shape, self._index)
         inputs = {"q": q, "k": k, "v": v, "sink": sink, "cu_q": cu_q, "cu_k": cu_k}
         self._inputs = {
             name: _layout(tensor) for name, tensor in inputs.items() if tensor is not None
         }
-        self._scalars = {"max_q": signature.max_q, "max_k": signature.max_k}
+        self._scalars = {
+            "max_q": signature.max_q,
+            "max_k": signature.max_k,
+            "left": signature.left,
+            "right": signature.right,
+        }
         self._backward: Dict[tuple, _Backward] = {}
+        self._is_empty = not prod(self._o_shape)
         self._launch = None
-        if prod(self._o_shape):
-            layouts = {
-                **self._inputs,
-                **self._scalars,
-                "o": self._o_layout,
-                "lse": _dense("f32", self._lse_shape, self._index),
-                "scale": 0,
-                "softcap": 0,
-                "left": 0,
-                "right": 0,
-            }
-            self._launch = _kernels(self.variant, self._device).prepare(
-                _FORWARD, layouts
-            ).launch
 
-    def run(self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None):
+    def _prepare(self) -> Any:
+        layouts = {
+            **self._inputs,
+            **self._scalars,
+            **_NUMBERS,
+            "o": self._o_layout,
+            "lse": self._lse_layout,
+        }
+        kernels = _kernels(self.variant, self._device)
+        self._launch = kernels.prepare(_FORWARD, layouts).launch
+        return self._launch
+
+    def run(
+        self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0
+    ):
         """Returns the output and the logarithms of the rows' sums.
 
-        Writes the output to `o`, which has the strides that the call was prepared
-        with; allocates it if it is None.
+        Writes them to `o` and `lse`, which have the strides that the call was
+        prepared with; allocates those that are None.
         """
         if o is None:
             o = torch.empty_like(self._o_like)
-        lse = torch.empty_like(self._lse_like)
-        if self._launch is not None:
-            self._launch(
+        if lse is None:
+            lse = torch.empty_like(self._lse_like)
+        if not self._is_empty:
+            launch = self._launch or self._prepare()
+            launch(
                 (
                     q.data_ptr(),
                     k.data_ptr(),
@@ -170,51 +197,85 @@ class Forward:
                     softcap,
                     self.signature.left,
                     self.signature.right,
+                    offset,
                 ),
                 _stream(self._index) if self._on_cuda else 0,
             )
         return o, lse
 
-    def run_backward(self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap):
-        """Returns the gradients of q, k, v and sink (None without a sink)."""
+    def run_backward(
+        self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse=None,
+        offset=0, gradients=None, accumulate=False,
+    ):  # fmt: skip
+        """Returns the gradients of q, k, v and sink (None without a sink).
+
+        `dlse` is the gradient of lse, None if it is 0. `gradients` are four tensors
+        to write to (that of sink in f32), or with `accumulate` to add to.
+        """
         if do.dtype != q.dtype:
             do = do.to(q.dtype)
-        backward = self._backward.get(do.stride())
+        if dlse is not None:
+            dlse = dlse.contiguous()
+        if dlse is None and gradients is None:
+            key = do.stride()
+        else:
+            key = (do.stride(), dlse is None, accumulate) + tuple(
+                (gradient.dtype, gradient.stride()) for gradient in gradients or ()
+                if gradient is not None
+            )  # fmt: skip
+        backward = self._backward.get(key)
         if backward is None or do.data_ptr() & 15:
-            do = readable(do)
-            backward = self._backward.get(do.stride())
+            aligned = readable(do)
+            if aligned is not do:
+                return self.run_backward(
+                    aligned, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse,
+                    offset, gradients, accumulate,
+                )  # fmt: skip
         if backward is None:
-            backward = _Backward(self, do, q, k, v, cu_q)
-            self._backward[do.stride()] = backward
-        return backward.run(do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap)
+            backward = _Backward(self, do, dlse, q, k, v, cu_q, gradients, accumulate)
+            self._backward[key] = backward
+        return backward.run(
+            do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse, offset,
+            gradients,
+        )  # fmt: skip
 
 
 class _Backward:
-    """The gradients of a `Forward` for gradients of its output with one layout."""
+    """The gradients of a `Forward` for one layout of all other tensors."""
 
-    def __init__(self, forward: Forward, do, q, k, v, cu_q):
+    def __init__(
+        self, forward: Forward, do, dlse, q, k, v, cu_q, gradients, accumulate
+    ):
         self._forward = forward
         signature = forward.signature
         index = forward._index
-        gradients = [torch.empty_like(t) for t in (q, k, v)]
+        if gradients is None:
+            gradients = map(torch.empty_like, (q, k, v))
+        gradients = list(gradients)[:3]
         if forward.heads_first:
             do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
         self.variant = BackwardVariant(
-            forward.variant,
+            replace(forward.variant, merge=False),
             "kernel" if signature.deterministic else "atomic",
             _choose_kv(q, k, cu_q, signature),
+            dlse is not None,
+            accumulate,
+            "f32" if gradients[0].dtype == torch.float32 else "",
         )
         layouts: Dict[str, Any] = {
             **forward._inputs,
             "o": forward._o_layout,
-            "lse": _dense("f32", forward._lse_shape, index),
+            "lse": forward._lse_layout,
             "do": _layout(do),
             **dict(zip(("dq", "dk", "dv"), map(_layout, gradients))),
         }
+        if dlse is not None:
+            layouts["dlse"] = _layout(dlse)
         if forward._sinks:
             layouts["dsink"] = _dense("f32", layouts["sink"].shape, index)
         shapes = {name: layout.shape for name, layout in layouts.items()}
         self._launch = None
+        self._accumulates = accumulate
         # Without queries or keys, all gradients are empty or zero.
         self._zeros = not (prod(q.shape) and prod(k.shape))
         if self._zeros:
@@ -229,21 +290,31 @@ class _Backward:
             step = _SCRATCH_ALIGNMENT
             size += -(-prod(buffer.shape) * 4 // step) * step
         self._scratch_like = template(q, (size // 4,), torch.float32)
-        layouts.update(forward._scalars, scale=0, softcap=0, left=0, right=0)
+        layouts.update(forward._scalars, **_NUMBERS)
         self._launch = kernels.prepare(_BACKWARD + tuple(scratch), layouts).launch
 
-    def run(self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap):
+    def run(
+        self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse, offset,
+        gradients,
+    ):  # fmt: skip
         forward = self._forward
-        if self._zeros:
-            dsink = None if sink is None else torch.zeros_like(sink)
-            return (*map(torch.zeros_like, (q, k, v)), dsink)
-        empty_like = torch.empty_like
-        dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)
-        scratch = empty_like(self._scratch_like)
-        base = scratch.data_ptr()
         dsink = None
-        if forward._sinks:
-            dsink = sink.new_empty(sink.shape, dtype=torch.float32)
+        if gradients is not None:
+            dq, dk, dv, dsink = gradients
+        else:
+            empty_like = torch.empty_like
+            dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)
+            if forward._sinks:
+                dsink = sink.new_empty(sink.shape, dtype=torch.float32)
+        if self._zeros:
+            for gradient in (dq, dk, dv, dsink):
+                if gradient is not None and not self._accumulates:
+                    gradient.zero_()
+            if dsink is not None and gradients is None:
+                dsink = dsink.to(sink.dtype)
+            return dq, dk, dv, dsink
+        scratch = torch.empty_like(self._scratch_like)
+        base = scratch.data_ptr()
         packed = forward._packed
         self._launch(
             (
@@ -253,6 +324,7 @@ class _Backward:
                 o.data_ptr(),
                 do.data_ptr(),
                 lse.data_ptr(),
+                0 if dlse is None else dlse.data_ptr(),
                 dq.data_ptr(),
                 dk.data_ptr(),
                 dv.data_ptr(),
@@ -266,11 +338,12 @@ class _Backward:
                 softcap,
                 forward.signature.left,
                 forward.signature.right,
+                offset,
                 *[base + offset for offset in self._offsets],
             ),
             _stream(forward._index) if forward._on_cuda else 0,
         )
-        if dsink is not None:
+        if dsink is not None and gradients is None:
             dsink = dsink.to(sink.dtype)
         return dq, dk, dv, dsink
 
@@ -280,16 +353,16 @@ _found: Dict[tuple, Forward] = {}
 
 
 def find(
-    signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, heads_first=False
+    signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, lse=None, heads_first=False
 ) -> Forward:
     """Returns the prepared call of these tensors, which is made once."""
+    tensors = (q, k, v, sink, cu_q, cu_k, o, lse)
     key = (signature, heads_first, q.device) + tuple(
-        None if t is None else (t.dtype, t.shape, t.stride())
-        for t in (q, k, v, sink, cu_q, cu_k, o)
+        None if t is None else (t.dtype, t.shape, t.stride()) for t in tensors
     )
     found = _found.get(key)
     if found is None:
-        found = Forward(signature, q, k, v, sink, cu_q, cu_k, o, heads_first)
+        found = Forward(signature, *tensors, heads_first)
         if len(_found) >= MAX_PREPARED:
             _found.clear()
         _found[key] = found

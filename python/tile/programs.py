@@ -87,7 +87,9 @@ class Variant:
     open; `causal` bounds right by 0. `sink` is the element type of the sinks, if
     there are any. With `packed` the sequences of a batch follow each other, with
     bounds in two buffers of i32. With `softcap` the scores pass through
-    cap * tanh(s / cap).
+    cap * tanh(s / cap). With `offset`, an argument of the launch replaces Sk - Sq.
+    With `merge`, o and lse hold the result for other keys. `o_dtype` is the type
+    of o where it is not `dtype`: "f32".
     """
 
     d: int
@@ -99,6 +101,9 @@ class Variant:
     sink: str = ""
     packed: bool = False
     softcap: bool = False
+    offset: bool = False
+    merge: bool = False
+    o_dtype: str = ""
 
     @property
     def mask(self) -> str:
@@ -119,38 +124,45 @@ class Variant:
             parts.append(f"sink_{self.sink}")
         if self.packed:
             parts.append("packed")
-        if self.softcap:
-            parts.append("softcap")
+        for feature in ("softcap", "offset", "merge"):
+            if getattr(self, feature):
+                parts.append(feature)
+        if self.o_dtype:
+            parts.append(f"o_{self.o_dtype}")
         return "-".join(parts)
 
     def ir(self) -> str:
-        return attention_ir(
-            self.d,
-            self.dv,
-            self.dtype,
-            self.causal,
-            self.window,
-            self.lse,
-            sink=self.sink,
-            packed=self.packed,
-            softcap=self.softcap,
-        )
+        return _forward_ir(self, "attention")
 
 
 @dataclass(frozen=True, order=True)
 class BackwardVariant:
-    """The static properties of compiled kernels of gradients."""
+    """The static properties of compiled kernels of gradients.
+
+    `forward` may not merge. With `dlse` there is a gradient of lse, too. With
+    `accumulate`, gradients are added to what their buffers hold. `gradient_dtype`
+    is the type of dq, dk and dv where it is not that of q: "f32".
+    """
 
     forward: Variant
     dq: str = "atomic"
     kv: str = "loop"
+    dlse: bool = False
+    accumulate: bool = False
+    gradient_dtype: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.forward.name}-backward-dq_{self.dq}-kv_{self.kv}"
+        parts = [f"{self.forward.name}-backward-dq_{self.dq}-kv_{self.kv}"]
+        for feature in ("dlse", "accumulate"):
+            if getattr(self, feature):
+                parts.append(feature)
+        if self.gradient_dtype:
+            parts.append(f"gradient_{self.gradient_dtype}")
+        return "-".join(parts)
 
     def ir(self) -> str:
-        return attention_backward_ir(self.forward, self.dq, self.kv)
+        return _backward_ir(self, "backward")
 
 
 class _Program:
@@ -172,12 +184,10 @@ class _Program:
             _HEADS,
         )
         for alias, d in (("qk", variant.d), ("vo", variant.dv)):
-            self.aliases[alias] = (
-                f"!tile.buffer<{extents}x{d}x{variant.dtype}, {layout}, global>"
-            )
-            self.aliases[alias + "_acc"] = (
-                f"!tile.buffer<{extents}x{d}xf32, {layout}, global>"
-            )
+            for suffix, dtype in (("", variant.dtype), ("_f32", "f32")):
+                self.aliases[alias + suffix] = (
+                    f"!tile.buffer<{extents}x{d}x{dtype}, {layout}, global>"
+                )
         rows = "[?, 1]" if variant.packed else "[?, ?, 1]"
         self.aliases["lse"] = f"!tile.buffer<{extents}xf32, #tile.strided<{rows}>, global>"
         stats = "?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>"
@@ -213,10 +223,13 @@ class _Program:
         if self.variant.window:
             left, right = (self.scalar("i32", name) for name in ("left", "right"))
             text += f" window {left}, {right}"
+        if self.variant.offset:
+            text += f" offset {self.scalar('i32', 'offset')}"
         return text
 
-    def text(self, operation: str) -> str:
-        dictionary = " {causal}" if self.variant.causal else ""
+    def text(self, operation: str, **flags: bool) -> str:
+        given = [name for name, is_set in flags.items() if is_set]
+        dictionary = f" {{{', '.join(given)}}}" if given else ""
         aliases = "".join(
             f"!{alias} = {type}\n"
             for alias, type in self.aliases.items()
@@ -257,15 +270,26 @@ def attention_ir(
     variant = Variant(
         d, d if dv is None else dv, dtype, causal, window, lse, sink, packed, softcap
     )
+    return _forward_ir(variant, name)
+
+
+def _forward_ir(variant: Variant, name: str) -> str:
     program = _Program(variant, name)
     operation = f"tile.attention {program.buffers('qk', 'q', 'k')}, "
-    operation += program.buffers("vo", "v", "o")
-    if lse:
+    operation += program.buffers("vo", "v") + ", "
+    operation += program.buffers(_with_type("vo", variant.o_dtype), "o")
+    if variant.lse:
         operation += f" lse {program.buffers('lse', 'lse')}"
-    if sink:
+    if variant.sink:
         operation += f" sink {program.buffers('sink', 'sink')}"
     operation += program.seqlens("max_q") + program.scales()
-    return program.text(operation)
+    return program.text(operation, causal=variant.causal, merge=variant.merge)
+
+
+def _with_type(alias: str, dtype: str) -> str:
+    if dtype not in ("", "f32"):
+        raise ValueError(f"the type of a result is {dtype!r}, must be 'f32' or ''")
+    return f"{alias}_f32" if dtype else alias
 
 
 def attention_backward_ir(
@@ -280,26 +304,39 @@ def attention_backward_ir(
     cu_q, cu_k, max_q and max_k, then scale, softcap, and left and right. See
     tile.attention_backward for the shapes.
     """
-    if dq not in DQ_SUMS:
-        raise ValueError(f"dq is {dq!r}, must be one of {DQ_SUMS}")
+    return _backward_ir(BackwardVariant(variant, dq, kv), name)
+
+
+def _backward_ir(backward: BackwardVariant, name: str) -> str:
+    variant, kv = backward.forward, backward.kv
+    if backward.dq not in DQ_SUMS:
+        raise ValueError(f"dq is {backward.dq!r}, must be one of {DQ_SUMS}")
     if kv not in KV_SUMS:
         raise ValueError(f"kv is {kv!r}, must be one of {KV_SUMS}")
+    if variant.merge:
+        raise ValueError("a result that was merged has no gradient")
     program = _Program(variant, name)
     operation = f"tile.attention_backward {program.buffers('qk', 'q', 'k')}, "
-    operation += f"{program.buffers('vo', 'v', 'o', 'do')}, "
-    operation += f"{program.buffers('lse', 'lse')} to "
-    operation += f"{program.buffers('qk', 'dq', 'dk')}, {program.buffers('vo', 'dv')}"
+    operation += program.buffers("vo", "v") + ", "
+    operation += program.buffers(_with_type("vo", variant.o_dtype), "o") + ", "
+    operation += f"{program.buffers('vo', 'do')}, {program.buffers('lse', 'lse')}"
+    if backward.dlse:
+        operation += f" dlse {program.buffers('lse', 'dlse')}"
+    qk, vo = (_with_type(alias, backward.gradient_dtype) for alias in ("qk", "vo"))
+    operation += f" to {program.buffers(qk, 'dq', 'dk')}, {program.buffers(vo, 'dv')}"
     operation += f" using {program.buffers('stats', 'stats')}"
-    if dq == "atomic":
-        operation += f" dq_acc {program.buffers('qk_acc', 'dq_acc')}"
+    if backward.dq == "atomic":
+        operation += f" dq_acc {program.buffers('qk_f32', 'dq_acc')}"
     if kv != "loop":
-        operation += f" kv_acc {kv} {program.buffers('qk_acc', 'dk_acc')}, "
-        operation += program.buffers("vo_acc", "dv_acc")
+        operation += f" kv_acc {kv} {program.buffers('qk_f32', 'dk_acc')}, "
+        operation += program.buffers("vo_f32", "dv_acc")
     if variant.sink:
         operation += f" sink {program.buffers('sink', 'sink')}, "
         operation += program.buffers("dsink", "dsink")
     operation += program.seqlens("max_q", "max_k") + program.scales()
-    return program.text(operation)
+    return program.text(
+        operation, causal=variant.causal, accumulate=backward.accumulate
+    )
 
 
 AnyVariant = Union[Variant, BackwardVariant]

@@ -184,7 +184,7 @@ class Tests(Suite):
         assert result.ok, result
         only = torch.autograd.grad(tile.attention(q, k, v, causal=True).sum(), [v])
         with_lse = tile.attention(q, k, v, causal=True, return_lse=True)
-        assert not with_lse[1].requires_grad
+        assert with_lse[1].requires_grad
         (again,) = torch.autograd.grad(with_lse[0].sum(), [v])
         assert torch.equal(only[0], again)
         assert torch.equal(lse, with_lse[1])
@@ -430,23 +430,27 @@ class Tests(Suite):
             torch.library.opcheck(operator, arguments, atol=2e-3, rtol=2e-3)
 
         q, k, v, do, options = self.make("plain")
-        dense = (None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0, True)
+        dense = (
+            None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0, True, True, 7,
+        )  # fmt: skip
         opcheck(torch.ops.tile.attention.default, (q, k, v, *dense))
         q, k, v, do = (t.detach() for t in (q, k, v, do))
         o, lse = torch.ops.tile.attention(q, k, v, *dense)
         gradient = torch.ops.tile.attention_backward.default
-        opcheck(gradient, (do, q, k, v, o, lse, *dense))
+        opcheck(gradient, (do, lse, q, k, v, o, lse, *dense))
         # Strides that kernels cannot read, and strides of another order.
         odd = torch.zeros(*q.shape[:-1], 67, dtype=q.dtype, device=self.device)
         odd = odd[..., 1:65].copy_(q)
         moved = k.transpose(1, 2).contiguous().transpose(1, 2)
         opcheck(torch.ops.tile.attention.default, (odd, moved, v, *dense))
-        opcheck(gradient, (do, odd, moved, v, o, lse, *dense))
+        opcheck(gradient, (do, None, odd, moved, v, o, lse, *dense))
         bounds = self.sequences((40, 20))
         q = self.normal((60, 4, 64), "float16", 1)
         k, v = (self.normal((60, 2, 64), "float16", s) for s in (2, 3))
         sink = self.normal((4,), "float32", 4)
-        packed = (sink, bounds, bounds, 0.1, 5.0, False, 9, 3, True, 40, 40, True)
+        packed = (
+            sink, bounds, bounds, 0.1, 5.0, False, 9, 3, True, 40, 40, True, False, 0,
+        )  # fmt: skip
         opcheck(torch.ops.tile.attention.default, (q, k, v, *packed))
 
     def test_processes(self):

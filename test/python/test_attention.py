@@ -71,7 +71,7 @@ class BackwardProgramTest(unittest.TestCase):
         self.assertIn(
             "func.func @backward(%q: !qk, %k: !qk, %v: !vo, %o: !vo, %do: !vo,"
             " %lse: !lse, %dq: !qk, %dk: !qk, %dv: !vo, %stats: !stats,"
-            " %dq_acc: !qk_acc, %dk_acc: !qk_acc, %dv_acc: !vo_acc, %sink: !sink,"
+            " %dq_acc: !qk_f32, %dk_acc: !qk_f32, %dv_acc: !vo_f32, %sink: !sink,"
             " %dsink: !dsink, %cu_q: !cu, %cu_k: !cu, %max_q: index, %max_k: index,"
             " %scale: f32, %left: i32, %right: i32) {",
             text,

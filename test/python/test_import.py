@@ -93,6 +93,7 @@ class ImportTest(unittest.TestCase):
         self.check(ONNX, tensor, 72, 72, causal, causal=True)
         # The top left and the bottom right differ here.
         self.check(ONNX, tensor, 104, 40, causal, causal=True)
+        self.check(ONNX, tensor, 40, 72, causal, causal=True)
 
     def test_torch(self):
         def tensor(shape):
@@ -101,6 +102,7 @@ class ImportTest(unittest.TestCase):
         self.check(TORCH, tensor, 40, 72)
         self.check(TORCH, tensor, 72, 72, causal=True)
         self.check(TORCH, tensor, 104, 40, causal=True)
+        self.check(TORCH, tensor, 40, 104, causal=True)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,8 @@ def TileImportAttention : Pass<"tile-import-attention", "::mlir::ModuleOp"> {
     their arrays without a copy.
 
     Both sources align a causal mask to the top left: query i sees the keys j <=
-    i. tile.attention aligns it to the bottom right. The masks are equal for equal
-    lengths. If there are more queries than keys, a window expresses the mask. If
-    there are more keys, or if a length is dynamic, the operation is refused.
+    i. So the offset of tile.attention is 0, unless the lengths are known to be
+    equal.
 
     An operation is refused, too, if it has anything that tile.attention does not
     compute: explicit masks, dropout, caches of keys and values, other outputs,

@@ -4,6 +4,7 @@
 #include "Patterns.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
@@ -140,7 +141,16 @@ struct BarrierPattern : MemoryPattern<BarrierOp> {
   LogicalResult
   matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<mlir::gpu::BarrierOp>(op);
+    // On AMD GPUs gpu.barrier becomes one that orders shared memory alone.
+    bool needsFences = op.getGlobal() && chip.vendor == Vendor::AMD;
+    auto fence = [&](LLVM::AtomicOrdering ordering) {
+      if (needsFences)
+        LLVM::FenceOp::create(rewriter, op.getLoc(), ordering, "workgroup");
+    };
+    fence(LLVM::AtomicOrdering::release);
+    mlir::gpu::BarrierOp::create(rewriter, op.getLoc());
+    fence(LLVM::AtomicOrdering::acquire);
+    rewriter.eraseOp(op);
     return success();
   }
 };

@@ -3,6 +3,7 @@
 #include "Kernel.h"
 #include "Patterns.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -106,7 +107,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     ConversionTarget target(getContext());
     target.addLegalDialect<mlir::gpu::GPUDialect, memref::MemRefDialect,
                            tile::gpu::TileGPUDialect, vector::VectorDialect>();
-    target.addLegalOp<UnrealizedConversionCastOp>();
+    target.addLegalOp<UnrealizedConversionCastOp, LLVM::FenceOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });

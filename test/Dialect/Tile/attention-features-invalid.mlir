@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -88,10 +88,10 @@ func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
-!g = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!g = !tile.buffer<?x?x?x64xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 func.func @gradient_type(%q: !q, %rows: !rows, %stats: !stats, %g: !g, %scale: f32) {
-  // expected-error@+1 {{'tile.attention_backward' op dk must have f16 or bf16 elements, like the other buffers, got 'f32'}}
+  // expected-error@+1 {{'tile.attention_backward' op dk must have elements of the type of q or f32, got 'bf16'}}
   tile.attention_backward %q, %q, %q, %q, %q, %rows to %q, %g, %q using %stats
       scale %scale : !q, !q, !q, !q, !q, !rows, !q, !g, !q, !stats
   return
@@ -213,5 +213,53 @@ func.func @fewer_rows(%q: !q, %lse: !lse, %stats: !stats, %acc: !fewer, %scale: 
   // expected-error@+1 {{'tile.attention_backward' op length of dq_acc is 96, less than the length of q, 100}}
   tile.attention_backward %q, %q, %q, %q, %q, %lse to %q, %q, %q using %stats dq_acc %acc scale %scale
       : !q, !q, !q, !q, !q, !lse, !q, !q, !q, !stats, !fewer
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @merge_without_lse(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op merges into o and lse, but has no lse}}
+  tile.attention %q, %q, %q, %q scale %scale {merge} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o = !tile.buffer<?x?x?x64xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @o_type(%q: !q, %o: !o, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op o must have elements of the type of q or f32, got 'bf16'}}
+  tile.attention %q, %q, %q, %o scale %scale : !q, !q, !q, !o
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x4x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x4x?xf32, #tile.strided<[?, ?, 1]>, global>
+!others = !tile.buffer<?x8x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x4x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @dlse_heads(%q: !q, %rows: !rows, %dlse: !others, %stats: !stats, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op extents differ: heads of q is 4, heads of dlse is 8}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows dlse %dlse to %q, %q, %q using %stats
+      scale %scale : !q, !q, !q, !q, !q, !rows, !others, !q, !q, !q, !stats
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!rows = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @dlse_rank(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
+  // expected-error@+1 {{'tile.attention_backward' op dlse must be a global f32 buffer of rank 3 [batch, heads, length of q]}}
+  tile.attention_backward %q, %q, %q, %q, %q, %rows dlse %q to %q, %q, %q using %stats
+      scale %scale : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !q, !stats
   return
 }

@@ -68,3 +68,18 @@ func.func @backward_features(%q: !pq, %rows: !prows, %stats: !pstats, %sink: !si
         !cu, !cu
   return
 }
+
+// CHECK-LABEL: @parts
+func.func @parts(%q: !q, %acc: !acc, %rows: !rows, %stats: !stats, %scale: f32, %side: i32, %offset: i32) {
+  // CHECK: tile.attention {{.*}} scale %{{[a-z0-9]*}} offset %{{[a-z0-9]*}} {causal, merge} :
+  tile.attention %q, %q, %q, %acc lse %rows scale %scale offset %offset {causal, merge}
+      : !q, !q, !q, !acc, !rows
+  // CHECK: tile.attention {{.*}} window %{{[a-z0-9]*}}, %{{[a-z0-9]*}} offset %{{[a-z0-9]*}} :
+  tile.attention %q, %q, %q, %q scale %scale window %side, %side offset %offset
+      : !q, !q, !q, !q
+  // CHECK: tile.attention_backward {{.*}} dlse %{{[a-z0-9]*}} to %{{.*}} offset %{{[a-z0-9]*}} {accumulate, causal} :
+  tile.attention_backward %q, %q, %q, %acc, %q, %rows dlse %rows to %acc, %acc, %acc using %stats
+      scale %scale offset %offset {accumulate, causal}
+      : !q, !q, !q, !acc, !q, !rows, !rows, !acc, !acc, !acc, !stats
+  return
+}

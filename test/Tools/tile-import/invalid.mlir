@@ -1,21 +1,5 @@
 // RUN: tile-import %s --split-input-file --verify-diagnostics
 
-func.func @f(%q: tensor<1x4x64x64xf16>, %k: tensor<1x4x128x64xf16>, %v: tensor<1x4x128x64xf16>) {
-  // expected-error @+1 {{'onnx.Attention' op is causal from the top left (query i sees the keys j <= i); tile.attention cannot express that for 64 queries and 128 keys: cut the keys to the first 64, as no query sees the others}}
-  %y = "onnx.Attention"(%q, %k, %v) {is_causal = 1 : si64} : (tensor<1x4x64x64xf16>, tensor<1x4x128x64xf16>, tensor<1x4x128x64xf16>) -> (tensor<1x4x64x64xf16>)
-  return
-}
-
-// -----
-
-func.func @f(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>, %v: tensor<1x4x?x64xf16>) {
-  // expected-error @+1 {{'onnx.Attention' op is causal from the top left (query i sees the keys j <= i), and tile.attention from the bottom right; the masks are equal only for equal lengths, so both lengths must be static}}
-  %y = "onnx.Attention"(%q, %k, %v) {is_causal = 1 : si64} : (tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>) -> (tensor<1x4x?x64xf16>)
-  return
-}
-
-// -----
-
 func.func @f(%q: tensor<1x4x64x64xf16>, %k: tensor<1x4x64x64xf16>, %v: tensor<1x4x64x64xf16>, %e0: tensor<64x64xi1>) {
   // expected-error @+1 {{has operand 3 (attn_mask), which cannot be imported}}
   %y = "onnx.Attention"(%q, %k, %v, %e0) {} : (tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>, tensor<64x64xi1>) -> (tensor<1x4x64x64xf16>)
@@ -296,14 +280,3 @@ func.func @f(%q: !torch.vtensor<[4,64,64],f16>, %k: !torch.vtensor<[1,4,64,64],f
   return
 }
 
-// -----
-
-func.func @f(%q: !torch.vtensor<[1,4,64,64],f16>, %k: !torch.vtensor<[1,4,96,64],f16>, %mask: !torch.vtensor<[1,4,64,64],f16>, %p: !torch.float, %b: !torch.bool) {
-  %none = "torch.constant.none"() : () -> !torch.none
-  %zero = "torch.constant.float"() <{value = 0.0 : f64}> : () -> !torch.float
-  %true = "torch.constant.bool"() <{value = true}> : () -> !torch.bool
-  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
-  // expected-error @+1 {{is causal from the top left (query i sees the keys j <= i); tile.attention cannot express that for 64 queries and 96 keys}}
-  %0 = "torch.aten.scaled_dot_product_attention"(%q, %k, %k, %none, %zero, %true, %none, %false) : (!torch.vtensor<[1,4,64,64],f16>, !torch.vtensor<[1,4,96,64],f16>, !torch.vtensor<[1,4,96,64],f16>, !torch.none, !torch.float, !torch.bool, !torch.none, !torch.bool) -> !torch.vtensor<[1,4,64,64],f16>
-  return
-}

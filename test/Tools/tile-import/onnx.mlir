@@ -37,12 +37,10 @@ func.func @full(%q: tensor<2x8x128x64xf16>, %k: tensor<2x2x256x64xf16>, %v: tens
   "onnx.Return"(%1) : (tensor<?x128x512xbf16>) -> ()
 }) : () -> ()
 
-// The mask is aligned to the top left: with 64 queries more than keys, a window ends
-// 64 keys right of the diagonal of the bottom right.
+// The mask is aligned to the top left: query 0 and key 0 are at one position.
 // CHECK-LABEL: func.func @more_queries(
-// CHECK: %[[LEFT:.*]] = arith.constant -1 : i32
-// CHECK: %[[RIGHT:.*]] = arith.constant 64 : i32
-// CHECK: tile.attention {{.*}} window %[[LEFT]], %[[RIGHT]] :
+// CHECK: %[[OFFSET:.*]] = arith.constant 0 : i32
+// CHECK: tile.attention {{.*}} offset %[[OFFSET]] {causal} :
 func.func @more_queries(%q: tensor<1x8x128x64xf16>, %k: tensor<1x8x64x64xf16>) {
   %y = "onnx.Attention"(%q, %k, %k) {is_causal = 1 : si64}
       : (tensor<1x8x128x64xf16>, tensor<1x8x64x64xf16>, tensor<1x8x64x64xf16>) -> tensor<1x8x128x64xf16>

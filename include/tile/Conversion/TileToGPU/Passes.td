@@ -39,7 +39,8 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     lanes, for tiles in shared memory that have not been bufferized, and for
     conversions that move elements between threads.
   }];
-  let dependentDialects = ["::mlir::gpu::GPUDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect",

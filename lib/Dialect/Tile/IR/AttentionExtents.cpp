@@ -89,6 +89,8 @@ SmallVector<NamedExtent> AttentionBackwardOp::getNamedExtents() {
   list.addCommon(*this);
   list.addHeads("do", getDO(), Kind::Queries, Kind::Heads);
   list.addRows("lse", getLse());
+  if (getDLse())
+    list.addRows("dlse", getDLse());
   list.addHeads("dq", getDq(), Kind::Queries, Kind::Heads);
   list.addHeads("dk", getDk(), Kind::Keys, Kind::KVHeads);
   list.addHeads("dv", getDv(), Kind::Keys, Kind::KVHeads);

@@ -28,7 +28,8 @@ void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 mlir::ParseResult parseAttentionBackwardTypes(
     mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
-    mlir::Type &o, mlir::Type &dO, mlir::Type &lse, mlir::Type &dq,
+    mlir::Type &o, mlir::Type &dO, mlir::Type &lse,
+    const OptionalOperand &hasDLse, mlir::Type &dLse, mlir::Type &dq,
     mlir::Type &dk, mlir::Type &dv, mlir::Type &stats,
     const OptionalOperand &hasDqAcc, mlir::Type &dqAcc,
     const OptionalOperand &hasKvAcc, mlir::Type &dkAcc, mlir::Type &dvAcc,
@@ -38,10 +39,11 @@ mlir::ParseResult parseAttentionBackwardTypes(
 void printAttentionBackwardTypes(
     mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type q,
     mlir::Type k, mlir::Type v, mlir::Type o, mlir::Type dO, mlir::Type lse,
-    mlir::Type dq, mlir::Type dk, mlir::Type dv, mlir::Type stats,
-    mlir::Value hasDqAcc, mlir::Type dqAcc, mlir::Value hasKvAcc,
-    mlir::Type dkAcc, mlir::Type dvAcc, mlir::Value hasSink, mlir::Type sink,
-    mlir::Type dSink, mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
+    mlir::Value hasDLse, mlir::Type dLse, mlir::Type dq, mlir::Type dk,
+    mlir::Type dv, mlir::Type stats, mlir::Value hasDqAcc, mlir::Type dqAcc,
+    mlir::Value hasKvAcc, mlir::Type dkAcc, mlir::Type dvAcc,
+    mlir::Value hasSink, mlir::Type sink, mlir::Type dSink,
+    mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
 
 } // namespace tile
 

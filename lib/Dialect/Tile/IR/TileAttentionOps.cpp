@@ -44,12 +44,15 @@ void tile::printAttentionTypes(OpAsmPrinter &printer, Operation *, Type q,
 
 ParseResult tile::parseAttentionBackwardTypes(
     OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o, Type &dO,
-    Type &lse, Type &dq, Type &dk, Type &dv, Type &stats,
-    const OptionalOperand &hasDqAcc, Type &dqAcc,
+    Type &lse, const OptionalOperand &hasDLse, Type &dLse, Type &dq, Type &dk,
+    Type &dv, Type &stats, const OptionalOperand &hasDqAcc, Type &dqAcc,
     const OptionalOperand &hasKvAcc, Type &dkAcc, Type &dvAcc,
     const OptionalOperand &hasSink, Type &sink, Type &dSink,
     const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
-  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse, &dq, &dk, &dv, &stats};
+  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse};
+  if (hasDLse)
+    types.push_back(&dLse);
+  types.append({&dq, &dk, &dv, &stats});
   if (hasDqAcc)
     types.push_back(&dqAcc);
   if (hasKvAcc)
@@ -63,12 +66,14 @@ ParseResult tile::parseAttentionBackwardTypes(
 
 void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
                                        Type q, Type k, Type v, Type o, Type dO,
-                                       Type lse, Type dq, Type dk, Type dv,
-                                       Type stats, Value, Type dqAcc, Value,
-                                       Type dkAcc, Type dvAcc, Value, Type sink,
-                                       Type dSink, Value, Type cuQ, Type cuK) {
-  SmallVector<Type> types{q,     k,     v,     o,     dO,   lse,   dq,  dk, dv,
-                          stats, dqAcc, dkAcc, dvAcc, sink, dSink, cuQ, cuK};
+                                       Type lse, Value, Type dLse, Type dq,
+                                       Type dk, Type dv, Type stats, Value,
+                                       Type dqAcc, Value, Type dkAcc,
+                                       Type dvAcc, Value, Type sink, Type dSink,
+                                       Value, Type cuQ, Type cuK) {
+  SmallVector<Type> types{q,     k,     v,    o,     dO,    lse,
+                          dLse,  dq,    dk,   dv,    stats, dqAcc,
+                          dkAcc, dvAcc, sink, dSink, cuQ,   cuK};
   llvm::erase(types, Type());
   llvm::interleaveComma(types, printer);
 }
@@ -153,6 +158,8 @@ static LogicalResult verifyElement(Operation *op, Type element) {
 
 static constexpr StringLiteral kElements =
     "f16 or bf16 elements, like the other buffers";
+static constexpr StringLiteral kResultElements =
+    "elements of the type of q or f32";
 
 /// Verifies the operands of both directions: q, k, v, o and optional ones.
 template <typename OpT>
@@ -165,7 +172,8 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
       failed(check.checkHeads("q", q, element, kElements)) ||
       failed(check.checkHeads("k", k, element, kElements)) ||
       failed(check.checkHeads("v", v, element, kElements)) ||
-      failed(check.checkHeads("o", o, element, kElements)))
+      failed(check.checkHeads("o", o, {element, Float32Type::get(context)},
+                              kResultElements)))
     return failure();
   int64_t d = q.getShape().back(), dv = v.getShape().back();
   if (k.getShape().back() != d)
@@ -257,6 +265,8 @@ LogicalResult AttentionOp::verify() {
     return failure();
   if (getLse() && failed(check.checkRows("lse", getLse().getType())))
     return failure();
+  if (getMerge() && !getLse())
+    return emitOpError() << "merges into o and lse, but has no lse";
   return verifyExtents(*this, getNamedExtents());
 }
 
@@ -280,6 +290,9 @@ void AttentionOp::getEffects(
                                    getCuQMutable(), getCuKMutable()});
   addEffects<MemoryEffects::Write>(effects,
                                    {range(getOMutable()), getLseMutable()});
+  if (getMerge())
+    addEffects<MemoryEffects::Read>(effects,
+                                    {range(getOMutable()), getLseMutable()});
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,9 +338,13 @@ LogicalResult AttentionBackwardOp::verify() {
   if (failed(checkLike("do", getDO().getType(), "o", getO().getType(), element,
                        kElements)) ||
       failed(check.checkRows("lse", getLse().getType())) ||
-      failed(checkLike("dq", getDq().getType(), "q", q, element, kElements)) ||
-      failed(checkLike("dk", getDk().getType(), "k", k, element, kElements)) ||
-      failed(checkLike("dv", getDv().getType(), "v", v, element, kElements)) ||
+      (getDLse() && failed(check.checkRows("dlse", getDLse().getType()))) ||
+      failed(checkLike("dq", getDq().getType(), "q", q, {element, f32},
+                       kResultElements)) ||
+      failed(checkLike("dk", getDk().getType(), "k", k, {element, f32},
+                       kResultElements)) ||
+      failed(checkLike("dv", getDv().getType(), "v", v, {element, f32},
+                       kResultElements)) ||
       failed(check.checkStats("stats", getStats().getType())))
     return failure();
   if (getDqAcc() && failed(checkLike("dq_acc", getDqAcc().getType(), "q", q,
@@ -359,7 +376,11 @@ void AttentionBackwardOp::getEffects(
       effects,
       {range(getQMutable()), range(getKMutable()), range(getVMutable()),
        range(getOMutable()), range(getDOMutable()), range(getLseMutable()),
-       getSinkMutable(), getCuQMutable(), getCuKMutable()});
+       getDLseMutable(), getSinkMutable(), getCuQMutable(), getCuKMutable()});
+  if (getAccumulate())
+    addEffects<MemoryEffects::Read>(
+        effects, {range(getDqMutable()), range(getDkMutable()),
+                  range(getDvMutable()), getDSinkMutable()});
   // Scratch memory is written before it is read, so it has only a write effect.
   addEffects<MemoryEffects::Write>(
       effects,

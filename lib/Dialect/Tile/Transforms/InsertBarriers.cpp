@@ -1,13 +1,15 @@
-//===- InsertBarriers.cpp - Barriers for accesses to shared memory --------===//
+//===- InsertBarriers.cpp - Barriers between accesses to memory -----------===//
 //
 // A walk in program order records for every allocation whether it has been read
-// or written since the last barrier. Loops are walked until this state is
-// stable. All threads of a block take the same branches, because conditions are
-// scalars of the block. So a barrier may be inserted anywhere.
+// or written since the last barrier, and for every operation that accesses
+// global memory whether it has run since then. Loops are walked until this
+// state is stable. All threads of a block take the same branches, because
+// conditions are scalars of the block. So a barrier may be inserted anywhere.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/BitVector.h"
@@ -22,54 +24,89 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// The accesses to each allocation since the last barrier.
+/// The accesses since the last barrier.
 struct State {
-  explicit State(unsigned size)
-      : read(size), written(size), inFlight(size), inFlightReads(size) {}
+  State(unsigned allocs, unsigned globals)
+      : read(allocs), written(allocs), inFlight(allocs), inFlightReads(allocs),
+        global(globals), globalBefore(globals) {}
 
+  /// By the number of the allocation.
   llvm::BitVector read, written;
   /// The destinations of asynchronous copies that may be in flight: no wait is
   /// known to cover them. Barriers do not change this.
   llvm::BitVector inFlight;
   /// The sources of TMA stores and reductions that may be in flight.
   llvm::BitVector inFlightReads;
+  /// By the number of the operation, accesses to global memory: in this
+  /// iteration of all loops around them, and in earlier ones.
+  llvm::BitVector global, globalBefore;
 
   bool anySince() const { return read.any() || written.any(); }
   /// Forgets the accesses that a barrier has ordered.
-  void passBarrier() {
+  void passBarrier(bool isGlobal) {
     read.reset();
     written.reset();
+    if (!isGlobal)
+      return;
+    global.reset();
+    globalBefore.reset();
   }
   void merge(const State &other) {
     read |= other.read;
     written |= other.written;
     inFlight |= other.inFlight;
     inFlightReads |= other.inFlightReads;
+    global |= other.global;
+    globalBefore |= other.globalBefore;
+  }
+  /// Merges the state at the end of an iteration into that at its beginning.
+  void mergeIteration(State end) {
+    end.globalBefore |= end.global;
+    end.global.reset();
+    merge(end);
   }
   bool operator==(const State &other) const {
     return read == other.read && written == other.written &&
-           inFlight == other.inFlight && inFlightReads == other.inFlightReads;
+           inFlight == other.inFlight && inFlightReads == other.inFlightReads &&
+           global == other.global && globalBefore == other.globalBefore;
   }
+};
+
+/// The barriers that a part of a kernel lacks: any, and one for global memory.
+struct Missing {
+  bool any = false, global = false;
+};
+
+/// An operation that accesses the memory of an argument, and the operations
+/// that may access one of its elements in another thread if they have run
+/// before it: in the same iteration of all loops, and in an earlier one.
+struct GlobalOperation {
+  SmallVector<GlobalAccess, 2> accesses;
+  llvm::BitVector conflicts, conflictsBefore;
 };
 
 class BarrierInserter {
 public:
-  explicit BarrierInserter(ArrayRef<AllocOp> allocs);
+  BarrierInserter(KernelOp kernel, ArrayRef<AllocOp> allocs);
 
   void run(Block &body) {
-    State state(overlapping.size());
+    State state = emptyState();
     visit(body, state);
   }
 
 private:
+  void findConflicts(KernelOp kernel);
+  State emptyState() const { return State(overlapping.size(), globals.size()); }
   void visit(Block &block, State &state);
   void visit(Operation *op, State &state);
   void visitRegions(Operation *op, State &state);
   State walkRegions(Operation *op, const State &state);
-  State inspectRegions(Operation *op, const State &state, bool &incomplete);
+  State inspectRegions(Operation *op, const State &state, Missing &found);
   bool needsBarrier(ArrayRef<SharedAccess> accesses, const State &state);
-  void barrierBefore(Operation *op, State &state);
+  bool needsGlobalBarrier(Operation *op, const State &state);
+  void barrierBefore(Operation *op, State &state, bool isGlobal = false);
 
+  llvm::MapVector<Operation *, GlobalOperation> globals;
   DenseMap<Operation *, unsigned> numbers;
   /// For each allocation, the allocations that overlap its memory, including
   /// itself.
@@ -77,8 +114,9 @@ private:
   /// The allocations that need no barriers: mbarriers order their accesses, or
   /// no two warps access the same part.
   llvm::BitVector guarded;
-  /// In a dry run, no barriers are inserted; `missing` is set if one is needed.
-  bool dryRun = false, missing = false;
+  /// In a dry run, no barriers are inserted; `missing` says which are needed.
+  bool dryRun = false;
+  Missing missing;
 };
 } // namespace
 
@@ -90,7 +128,83 @@ static bool isStoredByOtherRole(Operation *op) {
          !roles.getRoles().front().isAncestor(op->getParentRegion());
 }
 
-BarrierInserter::BarrierInserter(ArrayRef<AllocOp> allocs) {
+/// Returns true if `value` is the same in all iterations of the loops around
+/// `op`.
+static bool isInvariant(Value value, Operation *op) {
+  for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>())
+    if (!loop.isDefinedOutsideOfLoop(value))
+      return false;
+  return true;
+}
+
+namespace {
+/// The place of a tile in global memory.
+struct TilePlace {
+  Value buffer;
+  ValueRange indices;
+  RankedTensorType tile;
+};
+} // namespace
+
+static std::optional<TilePlace> getPlace(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return TilePlace{load.getBuffer(), load.getIndices(), load.getType()};
+  if (auto store = dyn_cast<StoreOp>(op))
+    return TilePlace{store.getBuffer(), store.getIndices(),
+                     cast<RankedTensorType>(store.getValue().getType())};
+  return std::nullopt;
+}
+
+/// Returns true if each element that both operations access belongs to one
+/// thread, which is the same for both, if they run in one iteration of all
+/// loops around them or, with `inAll`, in any.
+static bool haveEqualThreads(Operation *x, Operation *y, bool inAll) {
+  std::optional<TilePlace> a = getPlace(x), b = getPlace(y);
+  if (!a || !b || a->buffer != b->buffer || a->indices != b->indices ||
+      a->tile != b->tile || !getLayoutAttr(a->tile))
+    return false;
+  Layout layout = getCanonicalLayout(a->tile);
+  if (layout.replication(kLane) * layout.replication(kWarp) != 1)
+    return false;
+  auto isFixed = [&](Value value) {
+    return isInvariant(value, x) && isInvariant(value, y);
+  };
+  return !inAll || (isFixed(a->buffer) && llvm::all_of(a->indices, isFixed));
+}
+
+/// Finds the reads and writes of global memory that must be ordered: those of
+/// one argument, one of which writes. Two writes are not ordered, and neither
+/// are atomic operations among each other.
+void BarrierInserter::findConflicts(KernelOp kernel) {
+  kernel.walk([&](Operation *op) {
+    SmallVector<GlobalAccess, 2> accesses = getGlobalAccesses(op);
+    if (!accesses.empty())
+      globals[op].accesses = accesses;
+  });
+  auto isAtomic = llvm::IsaPred<AtomicRMWOp, BulkAddOp, BulkReduceOp>;
+  for (auto &[op, global] : globals) {
+    global.conflicts.resize(globals.size());
+    global.conflictsBefore.resize(globals.size());
+    for (auto [i, entry] : llvm::enumerate(globals)) {
+      auto &[other, otherGlobal] = entry;
+      bool mustOrder = false;
+      for (const GlobalAccess &access : global.accesses)
+        for (const GlobalAccess &before : otherGlobal.accesses)
+          mustOrder |= access.isWrite != before.isWrite &&
+                       access.mayOverlap(before.argument);
+      if (!mustOrder || (isAtomic(op) && isAtomic(other)))
+        continue;
+      if (!haveEqualThreads(op, other, /*inAll=*/false))
+        global.conflicts.set(i);
+      if (!haveEqualThreads(op, other, /*inAll=*/true))
+        global.conflictsBefore.set(i);
+    }
+  }
+}
+
+BarrierInserter::BarrierInserter(KernelOp kernel, ArrayRef<AllocOp> allocs) {
+  findConflicts(kernel);
   overlapping.assign(allocs.size(), llvm::BitVector(allocs.size()));
   guarded.resize(allocs.size());
   auto begin = [](AllocOp alloc) { return int64_t(*alloc.getOffset()); };
@@ -119,14 +233,23 @@ bool BarrierInserter::needsBarrier(ArrayRef<SharedAccess> accesses,
   });
 }
 
-void BarrierInserter::barrierBefore(Operation *op, State &state) {
-  state.passBarrier();
+bool BarrierInserter::needsGlobalBarrier(Operation *op, const State &state) {
+  auto global = globals.find(op);
+  return global != globals.end() &&
+         (global->second.conflicts.anyCommon(state.global) ||
+          global->second.conflictsBefore.anyCommon(state.globalBefore));
+}
+
+void BarrierInserter::barrierBefore(Operation *op, State &state,
+                                    bool isGlobal) {
+  state.passBarrier(isGlobal);
   if (dryRun) {
-    missing = true;
+    missing.any = true;
+    missing.global |= isGlobal;
     return;
   }
   OpBuilder builder(op);
-  BarrierOp::create(builder, op->getLoc());
+  BarrierOp::create(builder, op->getLoc(), isGlobal);
 }
 
 void BarrierInserter::visit(Block &block, State &state) {
@@ -135,8 +258,8 @@ void BarrierInserter::visit(Block &block, State &state) {
 }
 
 void BarrierInserter::visit(Operation *op, State &state) {
-  if (isa<BarrierOp>(op))
-    return state.passBarrier();
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return state.passBarrier(barrier.getGlobal());
   if (isa<BulkWaitOp>(op)) {
     // TMA may have read the tiles until this wait.
     state.read |= state.inFlightReads;
@@ -152,9 +275,13 @@ void BarrierInserter::visit(Operation *op, State &state) {
   if (isa<WarpRolesOp>(op)) {
     // Roles are visited separately. A barrier before the roles orders earlier
     // accesses.
-    if (state.anySince())
-      barrierBefore(op, state);
-    State after(overlapping.size());
+    WalkResult isGlobal = op->walk([&](Operation *inner) {
+      return needsGlobalBarrier(inner, state) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+    });
+    if (state.anySince() || isGlobal.wasInterrupted())
+      barrierBefore(op, state, isGlobal.wasInterrupted());
+    State after = emptyState();
     for (Region &role : op->getRegions()) {
       State inside = state;
       visit(role.front(), inside);
@@ -175,8 +302,11 @@ void BarrierInserter::visit(Operation *op, State &state) {
   llvm::erase_if(accesses, [&](const SharedAccess &access) {
     return guarded.test(numbers.lookup(access.root));
   });
-  if (needsBarrier(accesses, state))
-    barrierBefore(op, state);
+  bool isGlobal = needsGlobalBarrier(op, state);
+  if (isGlobal || needsBarrier(accesses, state))
+    barrierBefore(op, state, isGlobal);
+  if (auto global = globals.find(op); global != globals.end())
+    state.global.set(global - globals.begin());
   for (const SharedAccess &access : accesses) {
     unsigned number = numbers.lookup(access.root);
     (access.isAsync   ? state.inFlight
@@ -195,7 +325,7 @@ State BarrierInserter::walkRegions(Operation *op, const State &state) {
   // one runs.
   bool isLoop = isa<LoopLikeOpInterface>(op);
   bool mayBeSkipped = isLoop;
-  State after(overlapping.size()), entry = state;
+  State after = emptyState(), entry = state;
   for (Region &region : op->getRegions()) {
     mayBeSkipped |= region.empty();
     State inside = isLoop ? entry : state;
@@ -209,14 +339,13 @@ State BarrierInserter::walkRegions(Operation *op, const State &state) {
   return after;
 }
 
-/// Calls walkRegions in a dry run. Sets `incomplete` to true if a barrier is
-/// missing, else to false.
+/// Calls walkRegions in a dry run. Sets `found` to the barriers that are missing.
 State BarrierInserter::inspectRegions(Operation *op, const State &state,
-                                      bool &incomplete) {
+                                      Missing &found) {
   bool outerDryRun = std::exchange(dryRun, true);
-  bool outerMissing = std::exchange(missing, false);
+  Missing outerMissing = std::exchange(missing, Missing());
   State after = walkRegions(op, state);
-  incomplete = std::exchange(missing, outerMissing);
+  found = std::exchange(missing, outerMissing);
   dryRun = outerDryRun;
   return after;
 }
@@ -225,25 +354,25 @@ void BarrierInserter::visitRegions(Operation *op, State &state) {
   bool isLoop = isa<LoopLikeOpInterface>(op);
   // Insert the barriers that accesses inside the regions need, including those
   // around the back edge.
-  State inner(overlapping.size());
+  State inner = emptyState();
   inner.inFlight = state.inFlight;
   inner.inFlightReads = state.inFlightReads;
   for (State before = inner;; before = inner) {
     State after = walkRegions(op, inner);
     if (isLoop)
-      inner.merge(after);
+      inner.mergeIteration(after);
     if (inner == before)
       break;
   }
   // If earlier accesses need another barrier, insert it before `op`, where it
   // costs least.
-  bool incomplete = false;
-  (void)inspectRegions(op, state, incomplete);
-  if (incomplete)
-    barrierBefore(op, state);
+  Missing found;
+  (void)inspectRegions(op, state, found);
+  if (found.any)
+    barrierBefore(op, state, found.global);
   if (isLoop)
     state.merge(inner);
-  state = inspectRegions(op, state, incomplete);
+  state = inspectRegions(op, state, found);
 }
 
 namespace {
@@ -265,7 +394,7 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    BarrierInserter(allocs).run(kernel.getBody().front());
+    BarrierInserter(kernel, allocs).run(kernel.getBody().front());
     insertFences(kernel);
     shareFences(kernel);
   }

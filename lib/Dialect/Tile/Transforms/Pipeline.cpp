@@ -18,6 +18,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/MapVector.h"
@@ -68,6 +69,8 @@ static std::string analyseCopy(scf::ForOp loop, CopyOp copy, int64_t stages,
       findReaders(copy, result.buffer, result.first, result.last);
   if (!reason.empty())
     return reason;
+  if (isAccessedIn(loop, getRootArgument(copy.getSource()), /*isWrite=*/true))
+    return "the loop writes its source";
   SmallVector<Value> values{copy.getSource()};
   llvm::append_range(values, copy.getIndices());
   while (!values.empty()) {
@@ -161,8 +164,18 @@ static bool continues(const PlannedLoop &planned, const PlannedLoop &next,
       !dominance.properlyDominates(nextLoop.getLowerBound(), start) ||
       !dominance.properlyDominates(nextLoop.getUpperBound(), start))
     return false;
+  auto isWrittenBetween = [&](CopyOp copy) {
+    BlockArgument argument = getRootArgument(copy.getSource());
+    for (Operation *op = loop->getNextNode(); op && op != nextLoop;
+         op = op->getNextNode())
+      if (isAccessedIn(op, argument, /*isWrite=*/true))
+        return true;
+    return false;
+  };
   auto sameCopy = [&](const LoopCopy &a, const LoopCopy &b) {
     CopyOp copy = a.copy, other = b.copy;
+    if (isWrittenBetween(other))
+      return false;
     AllocOp buffer = a.buffer, otherBuffer = b.buffer;
     return buffer.getType() == otherBuffer.getType() &&
            isSameFunction(loop, copy.getSource(), nextLoop,
@@ -550,7 +563,9 @@ static void overlapCopies(KernelOp kernel) {
     AllocOp buffer = getRootAlloc(copy.getDest());
     Operation *first, *last;
     if (!copy.getAsync() && buffer &&
-        findReaders(copy, buffer, first, last).empty())
+        findReaders(copy, buffer, first, last).empty() &&
+        !isAccessedIn(kernel, getRootArgument(copy.getSource()),
+                      /*isWrite=*/true))
       copies.push_back(copy);
   });
   SmallVector<std::pair<CommitGroupOp, AllocOp>> commits;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "tile/Layout/Queries.h"
@@ -40,6 +41,24 @@ private:
 };
 } // namespace
 
+/// Returns true unless all reads of `argument` come before `store`. Later reads
+/// would have to wait until TMA has written.
+static bool mayBeReadAfter(StoreOp store, BlockArgument argument) {
+  bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
+  auto kernel = store->getParentOfType<KernelOp>();
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (const GlobalAccess &access : getGlobalAccesses(op)) {
+      if (access.isWrite || !access.mayOverlap(argument))
+        continue;
+      Operation *reader = store->getBlock()->findAncestorOpInBlock(*op);
+      if (isInLoop || !reader || !reader->isBeforeInBlock(store))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 /// Plans a store, or says why it stays.
 std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
@@ -52,6 +71,8 @@ std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
                                         planned.staging, planned);
   if (!reason.empty())
     return reason;
+  if (mayBeReadAfter(store, planned.argument))
+    return "the kernel reads its argument afterwards, or in the same loop";
   // The boxes of a warp begin at multiples of 128 bytes.
   if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
       boxes && (*boxes)[0] * (*boxes)[1] > 1) {

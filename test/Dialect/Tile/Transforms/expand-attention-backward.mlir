@@ -25,9 +25,9 @@
 // CHECK: %[[GW:.*]] = arith.extf %[[G]]
 // CHECK: %[[P:.*]] = arith.mulf %[[XW]], %[[GW]]
 // CHECK: %[[SUM:.*]] = tile.reduce addf %[[P]] along 1
-// CHECK: tile.store %[[SUM]], %[[DELTAH]]
 // CHECK: %[[LSE:.*]] = tile.load %[[LSEH]]
 // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[LSE]]
+// CHECK: tile.store %[[SUM]], %[[DELTAH]]
 // CHECK: %[[BASE2:.*]] = arith.mulf %[[LSE]]
 // CHECK: %[[STORED:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[BASE2]]
 // CHECK: tile.store %[[STORED]], %[[BASE2H]]

@@ -276,3 +276,91 @@ tile.kernel @next_ring(%g: !g) {
   %x = tile.load %a[%c0, %c0] : !p -> !t
   tile.copy async %g[%c0, %c0], %b : !g, !p
 }
+
+#column = #tile.blocked<thread = [8, 1], lane = [8, 4], warp = [1, 4], order = [0, 1]>
+!u = tensor<64x64xf16, #column>
+#copies = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>
+!c = tensor<4x64xf16, #copies>
+
+// A thread that reads and writes the same elements of an argument needs no barrier;
+// other arguments are other memory.
+// CHECK-LABEL: tile.kernel @global_same_threads
+// CHECK-NOT: tile.barrier
+// CHECK: tile.kernel @global_other_threads
+tile.kernel @global_same_threads(%g: !g, %h: !g, %i: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %x = tile.load %g[%c0, %c0] : !g -> !t
+  %y = tile.load %i[%c0, %c0] : !g -> !u
+  tile.store %x, %g[%c0, %c0] : !t, !g
+  %z = tile.load %g[%c0, %c0] : !g -> !t
+  tile.atomic_rmw addf %x, %h[%c1, %c0] : !t, !g
+  tile.atomic_rmw addf %x, %h[%c0, %c0] : !t, !g
+}
+
+// Other layouts, other indices and copies of elements do.
+tile.kernel @global_other_threads(%g: !g, %h: !g, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: tile.load
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.store
+  %x = tile.load %g[%c0, %c0] : !g -> !t
+  %y = tile.load %h[%c0, %c0] : !g -> !u
+  tile.store %y, %g[%c0, %c0] : !u, !g
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.load
+  tile.store %x, %h[%i, %c0] : !t, !g
+  %z = tile.load %h[%c0, %c0] : !g -> !t
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.store
+  %c = tile.load %h[%c0, %c0] : !g -> !c
+  tile.store %c, %h[%c0, %c0] : !c, !g
+}
+
+// In a loop, elements at another place belong to other threads in the next
+// iteration; at one place they do not.
+// CHECK-LABEL: tile.kernel @global_loop
+tile.kernel @global_loop(%g: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: scf.for
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: }
+  scf.for %i = %c0 to %n step %c1 {
+    %x = tile.load %g[%i, %c0] : !g -> !t
+    tile.store %x, %g[%i, %c0] : !t, !g
+  }
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: }
+  scf.for %i = %c0 to %n step %c1 {
+    %x = tile.load %g[%c0, %c0] : !g -> !t
+    tile.store %x, %g[%c0, %c0] : !t, !g
+  }
+}
+
+// The buffer is chosen at run time.
+// CHECK-LABEL: tile.kernel @global_chosen
+tile.kernel @global_chosen(%g: !g, %h: !g, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %which = arith.cmpi eq, %n, %c0 : index
+  %one = arith.select %which, %g, %h : !g
+  // CHECK: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.store
+  %x = tile.load %one[%c0, %c0] : !g -> !t
+  tile.store %x, %h[%c0, %c0] : !t, !g
+}

@@ -482,3 +482,27 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
     tile.atomic_rmw addf %d, %one[%i, %c0] : tensor<64x64xf32, #mma>, !sums
   }
 }
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// Producer warps would read ahead of what consumer warps write.
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the kernel writes its argument
+// CHECK-LABEL: tile.kernel @in_place
+// CHECK-NOT: tile.warp_roles
+tile.kernel @in_place(%k: !k, %n: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  scf.for %i = %c0 to %n step %c1 {
+    %ks = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %ks : !k, !tile
+    %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+    %t = arith.truncf %s : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+    tile.store %t, %k[%i, %c0] : tensor<64x64xf16, #mma>, !k
+  }
+}

@@ -171,3 +171,28 @@ tile.kernel @stays(%o: !k) attributes {num_warps = 4 : i32} {
     %a = arith.constant 0 : i32
   }
 }
+
+// -----
+
+!o = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// TMA stores a tile whose reads come before; later reads would miss what it writes.
+// CHECK-LABEL: tile.kernel @reads
+// REMARK: store-not-staged
+// REMARK-SAME: Reason="the kernel reads its argument afterwards, or in the same loop"
+tile.kernel @reads(%o: !o, %p: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 4] {
+    %v = tile.load %o[%c0, %c0] : !o -> tensor<64x64xf16, #mma>
+    // CHECK: tile.bulk_store %{{.*}}, %arg0
+    tile.store %v, %o[%c0, %c0] : tensor<64x64xf16, #mma>, !o
+    // CHECK: tile.store %{{.*}}, %arg1
+    tile.store %v, %p[%c0, %c0] : tensor<64x64xf16, #mma>, !o
+    %w = tile.load %p[%c0, %c0] : !o -> tensor<64x64xf16, #mma>
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}

@@ -38,15 +38,20 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     with G = heads of q / heads of k. Shapes: q [B, Sq, H, D], k [B, Sk, Hkv, D],
     v [B, Sk, Hkv, Dv], o [B, Sq, H, Dv], lse [B, H, Sq]; whatever the strides,
     so that BSHD and BHSD tensors both fit. D is 64, 96, 128, 192 or 256 and
-    Dv = D, or 128 with D = 192. q, k, v and o are f16 or bf16 (one of them for
-    all), scale and lse are f32.
+    Dv = D, or 128 with D = 192. q, k and v are f16 or bf16 (one of them for
+    all), o has their type or f32, scale and lse are f32.
 
     Key j is visible to query i under
 
-    - `causal`: j <= i + Sk - Sq (aligned to the bottom right);
-    - `window %left, %right`: i + Sk - Sq - left <= j <= i + Sk - Sq + right; a
+    - `causal`: j <= i + offset;
+    - `window %left, %right`: i + offset - left <= j <= i + offset + right; a
       negative number leaves that side open. With `causal`, too, right counts as
       0. Both are i32. A constant below 0 saves the code of its side.
+
+    The offset is Sk - Sq, which aligns queries and keys at their ends (bottom
+    right), unless `offset %offset` gives it: an i32, the position of query 0
+    less the position of key 0. An offset of 0 aligns them at their beginnings
+    (top left); offsets of parts of longer sequences may have any sign.
 
     A query that sees no key gives o = 0 and lse = -inf. The scale is finite and
     not negative (a negative constant is an error; an argument is checked at
@@ -60,6 +65,12 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
       return
     }
     ```
+
+    With `merge`, o and lse hold the result for other keys of the same queries
+    and receive the result for both. Needs lse. The weights of two parts with the
+    logarithms x and y are exp(x - z) and exp(y - z), where z = ln(exp(x) +
+    exp(y)) is the logarithm of both. o is best of f32 then, because each step
+    rounds it.
 
     Three features can be added, in this order:
 
@@ -90,11 +101,12 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$cu_q,
     Optional<Tile_BufferType>:$cu_k, Optional<Index>:$max_q, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
-    UnitAttr:$causal);
+    Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)? (`sink` $sink^)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
-    (`softcap` $softcap^)? (`window` $left^ `,` $right)? attr-dict `:`
+    (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
+    attr-dict `:`
     custom<AttentionTypes>(type($q), type($k), type($v), type($o),
                            ref($lse), type($lse), ref($sink), type($sink),
                            ref($cu_q), type($cu_q), type($cu_k))
@@ -106,11 +118,12 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
   let summary = "gradients of softmax attention";
   let description = [{
     The gradients of `tile.attention`, given its operands, its results o and lse
-    and the gradient do of o, all of the same shapes as there. With p[i, j] =
-    exp(s[i, j] - lse[i]), the weight of key j for query i:
+    and the gradients do of o and, with `dlse %dlse`, dlse of lse (0 without it),
+    all of the same shapes as there. With p[i, j] = exp(s[i, j] - lse[i]), the
+    weight of key j for query i:
 
     ```
-    delta[i]  = sum_d o[i, d] * do[i, d]
+    delta[i]  = sum_d o[i, d] * do[i, d] - dlse[i]
     ds[i, j]  = p[i, j] * (sum_d do[i, d] * v[j, d] - delta[i])
     dv[j, :]  = sum_i p[i, j] * do[i, :]
     dk[j, :]  = scale * sum_i ds[i, j] * q[i, :]
@@ -120,7 +133,11 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
 
     where dk and dv also sum over the queries of all heads of a group, and
     `softcap` multiplies ds by 1 - tanh(s / cap)^2 in dk and dq. dq, dk and dv
-    have the shapes and the type of q, k and v. `stats` is scratch memory for two
+    have the shapes of q, k and v, and their type or f32. With `accumulate` the
+    gradients, dsink too, are added to the contents of their buffers. For keys in
+    several parts, o and lse are those of all keys, and the gradients dq of the
+    parts add up. Queries without keys get no gradient, from dlse neither.
+    `stats` is scratch memory for two
     numbers per row, delta and lse * log2(e): f32 [B, H, 2, R], for R rows, those
     of q rounded up to a multiple of 16 (packed: [H, 2, R], for any R >= Tq + 128 B,
     as sequences take multiples of 128 rows).
@@ -161,23 +178,26 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
   }];
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
     Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
-    Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
+    Optional<Tile_BufferType>:$d_lse, Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
     Tile_BufferType:$stats, Optional<Tile_BufferType>:$dq_acc,
     Optional<Tile_BufferType>:$dk_acc, Optional<Tile_BufferType>:$dv_acc,
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,
     Optional<Tile_BufferType>:$cu_q, Optional<Tile_BufferType>:$cu_k,
     Optional<Index>:$max_q, Optional<Index>:$max_k, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
-    OptionalAttr<Tile_KVAccumulation>:$kv_mode, UnitAttr:$causal);
+    Optional<I32>:$offset, OptionalAttr<Tile_KVAccumulation>:$kv_mode,
+    UnitAttr:$causal, UnitAttr:$accumulate);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse `to` $dq `,` $dk `,` $dv
+    $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse (`dlse` $d_lse^)?
+    `to` $dq `,` $dk `,` $dv
     `using` $stats (`dq_acc` $dq_acc^)? (`kv_acc` $kv_mode^ $dk_acc `,` $dv_acc)?
     (`sink` $sink^ `,` $d_sink)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q `,` $max_k)? `scale` $scale
-    (`softcap` $softcap^)? (`window` $left^ `,` $right)? attr-dict `:`
+    (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
+    attr-dict `:`
     custom<AttentionBackwardTypes>(
         type($q), type($k), type($v), type($o), type($d_o), type($lse),
-        type($dq), type($dk), type($dv), type($stats),
+        ref($d_lse), type($d_lse), type($dq), type($dk), type($dv), type($stats),
         ref($dq_acc), type($dq_acc), ref($dk_acc), type($dk_acc), type($dv_acc),
         ref($sink), type($sink), type($d_sink),
         ref($cu_q), type($cu_q), type($cu_k))

@@ -493,13 +493,17 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
   let summary = "synchronises the threads of the block";
   let description = [{
     Waits until all threads of the block, or of the warp role, have reached the
-    barrier. Their earlier writes to shared memory are visible afterwards.
+    barrier. Their earlier accesses to shared memory and, with `global`, to
+    global memory come before their later ones.
 
     ```mlir
     tile.barrier
+    tile.barrier global
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins UnitAttr:$global);
+  let assemblyFormat = "(`global` $global^)? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, false); }]>];
 }
 
 //===----------------------------------------------------------------------===//

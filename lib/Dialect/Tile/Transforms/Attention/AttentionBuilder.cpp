@@ -7,14 +7,29 @@
 using namespace mlir;
 using namespace tile;
 
-Value AttentionBuilder::computeReach(Value side, bool hasRoles) {
+Value AttentionBuilder::computeReach(Value side, bool isLeft, bool hasRoles) {
+  Value farthest = index(kFarthest);
   APInt constant;
-  if (matchPattern(side, m_ConstantInt(&constant)))
-    return index(std::min(constant.getSExtValue(), kFarthest));
-  if (hasRoles)
+  bool isConstant = matchPattern(side, m_ConstantInt(&constant));
+  if (!isConstant && hasRoles)
     side = RecomputeOp::create(b, side);
-  // A negative number is a large one here.
-  return wide(arith::MinUIOp::create(b, side, i32(index(kFarthest))));
+  if (!offset) {
+    if (isConstant)
+      return index(std::min(constant.getSExtValue(), kFarthest));
+    // A negative number is a large one here.
+    return wide(arith::MinUIOp::create(b, side, i32(farthest)));
+  }
+  // The offset moves the window to the right of the one that is aligned at the
+  // ends. In 64 bits, which hold all sums.
+  Value position = hasRoles ? RecomputeOp::create(b, offset) : offset;
+  Value delay = sub(wide(position), sub(sk, sq));
+  Value moved = isLeft ? sub(wide(side), delay) : add(wide(side), delay);
+  moved = min(max(moved, index(-kFarthest)), farthest);
+  if (isConstant)
+    return moved;
+  Value isOpen = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, side,
+                                       arith::ConstantIntOp::create(b, 0, 32));
+  return arith::SelectOp::create(b, isOpen, farthest, moved);
 }
 
 AttentionBuilder::Place AttentionBuilder::locate(Value number, Value perHead,
@@ -272,6 +287,24 @@ Value AttentionBuilder::loadStats(Value buffer, RowNumber number, Value head,
   Value rows = SliceOp::create(b, buffer, {head, which, Value()});
   return LoadOp::create(b, type(count, b.getF32Type()), rows,
                         add(locateStats(buffer), row));
+}
+
+Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row) {
+  auto from = cast<BufferType>(buffer.getType());
+  SmallVector<int64_t> shape{count, from.getShape().back()};
+  Value tile = LoadOp::create(b, type(shape, from.getElementType()), buffer,
+                              ValueRange{row, index(0)});
+  if (from.getElementType().isF32())
+    return tile;
+  return arith::ExtFOp::create(b, type(shape, b.getF32Type()), tile);
+}
+
+void AttentionBuilder::storeRows(Value rows, Value buffer, Value row) {
+  auto tile = cast<RankedTensorType>(rows.getType());
+  Type stored = cast<BufferType>(buffer.getType()).getElementType();
+  if (!stored.isF32())
+    rows = arith::TruncFOp::create(b, type(tile.getShape(), stored), rows);
+  StoreOp::create(b, rows, buffer, ValueRange{row, index(0)});
 }
 
 void AttentionBuilder::computeFactors() {

@@ -34,7 +34,8 @@ protected:
         softcap(mapping.lookupOrNull(op.getSoftcap())),
         cuQ(mapping.lookupOrNull(op.getCuQ())),
         cuK(mapping.lookupOrNull(op.getCuK())),
-        maxQ(mapping.lookupOrNull(op.getMaxQ())), causal(op.getCausal()),
+        maxQ(mapping.lookupOrNull(op.getMaxQ())),
+        offset(mapping.lookupOrNull(op.getOffset())), causal(op.getCausal()),
         headDim(op.getQ().getType().getShape().back()),
         valueDim(op.getV().getType().getShape().back()),
         element(op.getQ().getType().getElementType()) {
@@ -78,11 +79,17 @@ protected:
   /// loops before need not keep them in registers.
   void recomputePlace();
 
-  /// Returns how many keys a query sees beside the diagonal, for a `side` of
-  /// the window: at most kFarthest, which is also what a negative number
-  /// becomes. With `hasRoles`, registers are short, and no value before is
-  /// reused.
-  Value computeReach(Value side, bool hasRoles);
+  /// Returns how many keys a query sees to the left and to the right of key
+  /// i + sk - sq: at most kFarthest, which is also what a side that a negative
+  /// number leaves open becomes. Less than 0 if the mask's offset moves the
+  /// side across that key. With `hasRoles`, registers are short, and no value
+  /// before is reused.
+  Value computeLeftReach(bool hasRoles) {
+    return computeReach(left, /*isLeft=*/true, hasRoles);
+  }
+  Value computeRightReach(bool hasRoles) {
+    return computeReach(right, /*isLeft=*/false, hasRoles);
+  }
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
@@ -124,7 +131,14 @@ protected:
   /// to be that of q * k; null: 1.
   Value scoreDerivative(Value score);
 
+  /// Returns rows of a buffer like q from `row` on, as f32.
+  Value loadRows(Value buffer, int64_t count, Value row);
+  /// Writes rows of f32 in the element type of the buffer.
+  void storeRows(Value rows, Value buffer, Value row);
+
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
+  /// Position of query 0 less that of key 0, as i32; null: sk - sq.
+  Value offset;
   bool causal;
   /// The sides of the window, as i32; null where nothing bounds it.
   Value left, right;
@@ -146,6 +160,7 @@ private:
   /// As far as a window reaches: lengths are not larger, and sums with them fit
   /// 32 bits.
   static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
+  Value computeReach(Value side, bool isLeft, bool hasRoles);
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
 

@@ -29,7 +29,8 @@ public:
         stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
-        dqAcc(mapping.lookupOrNull(op.getDqAcc())) {}
+        dqAcc(mapping.lookupOrNull(op.getDqAcc())),
+        accumulates(op.getAccumulate() && !mode) {}
 
   void build();
 
@@ -68,6 +69,8 @@ private:
   std::optional<KVAccumulation> mode;
   TileSizes sizes;
   Value dO, stats, dk, dv, dqAcc;
+  /// Whether dk and dv are added to what their buffers hold.
+  bool accumulates;
   /// The block's first key, its K and V.
   Value row, keys, values;
   /// c per score.
@@ -97,7 +100,7 @@ void KeyBuilder::computeQueryRanges() {
   begin = fullBegin = zero;
   end = sq;
   if (right) {
-    Value first = sub(sub(row, shift), computeReach(right, hasRoles()));
+    Value first = sub(sub(row, shift), computeRightReach(hasRoles()));
     begin = roundDown(max(first, zero), sizes.blockM);
     fullBegin = roundUp(max(add(first, last), zero), sizes.blockM);
     lower = perKeyFrom(first);
@@ -105,7 +108,7 @@ void KeyBuilder::computeQueryRanges() {
   fullEnd = sq;
   if (left) {
     Value afterFirst =
-        add(sub(row, shift), add(computeReach(left, hasRoles()), 1));
+        add(sub(row, shift), add(computeLeftReach(hasRoles()), 1));
     end = max(min(add(afterFirst, last), sq), zero);
     fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
     upper = perKeyFrom(afterFirst);
@@ -137,8 +140,8 @@ Value KeyBuilder::visible(Value m) {
   // Both bounds in one comparison: what is below comes out large.
   if (hasWidth()) {
     Value width =
-        add(b.createOrFold<arith::AddIOp>(computeReach(left, hasRoles()),
-                                          computeReach(right, hasRoles())),
+        add(b.createOrFold<arith::AddIOp>(computeLeftReach(hasRoles()),
+                                          computeRightReach(hasRoles())),
             1);
     Value above = arith::SubIOp::create(b, column, relative(lower));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, above,
@@ -317,17 +320,15 @@ void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
   auto f32Type = cast<RankedTensorType>(gradient.getType());
   if (factor)
     gradient = arith::MulFOp::create(b, gradient, splat(f32Type, factor));
-  SmallVector<Value> indices{row, index(0)};
   if (mode == KVAccumulation::Atomic) {
     AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, gradient, buffer,
-                        indices);
+                        ValueRange{row, index(0)});
     return;
   }
-  Type stored = cast<BufferType>(buffer.getType()).getElementType();
-  if (!stored.isF32())
+  if (accumulates)
     gradient =
-        arith::TruncFOp::create(b, type(f32Type.getShape(), stored), gradient);
-  StoreOp::create(b, gradient, buffer, indices);
+        arith::AddFOp::create(b, gradient, loadRows(buffer, sizes.blockN, row));
+  storeRows(gradient, buffer, row);
 }
 
 void KeyBuilder::build() {

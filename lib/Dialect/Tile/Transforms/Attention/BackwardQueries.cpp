@@ -18,7 +18,8 @@ public:
   QueryBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
                const IRMapping &mapping, TileSizes sizes)
       : RowBuilder(builder, op, mapping, sizes), dO(mapping.lookup(op.getDO())),
-        stats(mapping.lookup(op.getStats())), dq(mapping.lookup(op.getDq())) {}
+        stats(mapping.lookup(op.getStats())), dq(mapping.lookup(op.getDq())),
+        accumulates(op.getAccumulate()) {}
 
   void build() { buildRows(); }
 
@@ -30,6 +31,8 @@ private:
   void endRows(ValueRange carried) override;
 
   Value dO, stats, dq;
+  /// Whether dq is added to what its buffer holds.
+  bool accumulates;
   /// This block's views of the buffers.
   Value qh, kh, vh, doh, lseh, deltah, dqh;
   /// Q and dO; -lse to base 2 and delta per row; c per score.
@@ -93,9 +96,9 @@ SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
 void QueryBuilder::endRows(ValueRange carried) {
   auto f32Type = cast<RankedTensorType>(carried[0].getType());
   Value scaled = arith::MulFOp::create(b, carried[0], splat(f32Type, scale));
-  Value low =
-      arith::TruncFOp::create(b, type(f32Type.getShape(), element), scaled);
-  StoreOp::create(b, low, dqh, ValueRange{row, index(0)});
+  if (accumulates)
+    scaled = arith::AddFOp::create(b, scaled, loadRows(dqh, sizes.blockM, row));
+  storeRows(scaled, dqh, row);
 }
 
 void tile::buildBackwardQueries(ImplicitLocOpBuilder &builder,

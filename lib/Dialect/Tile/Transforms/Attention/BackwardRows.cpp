@@ -33,30 +33,19 @@ public:
 
 private:
   Value lookup(Value operand) { return mapping.lookup(operand); }
+  Value load(Value buffer, Value row) { return loadRows(buffer, rows, row); }
   RankedTensorType tileOf(int64_t columns, Type element) {
     return type({rows, columns}, element);
   }
-  /// The rows of a buffer from `row` on, as f32.
-  Value load(Value buffer, Value row) {
-    auto from = cast<BufferType>(buffer.getType());
-    int64_t columns = from.getShape().back();
-    Value tile = LoadOp::create(b, tileOf(columns, from.getElementType()),
-                                buffer, ValueRange{row, index(0)});
-    if (from.getElementType().isF32())
-      return tile;
-    return arith::ExtFOp::create(b, tileOf(columns, b.getF32Type()), tile);
-  }
-  /// Writes f32 rows in the element type of the buffer.
-  void store(Value tile, Value buffer, Value row) {
-    auto to = cast<BufferType>(buffer.getType());
-    if (!to.getElementType().isF32())
-      tile = arith::TruncFOp::create(
-          b, tileOf(to.getShape().back(), to.getElementType()), tile);
-    StoreOp::create(b, tile, buffer, ValueRange{row, index(0)});
-  }
   void storeZeros(Value buffer, Value row) {
     int64_t columns = cast<BufferType>(buffer.getType()).getShape().back();
-    store(fill(tileOf(columns, b.getF32Type()), 0.0f), buffer, row);
+    storeRows(fill(tileOf(columns, b.getF32Type()), 0.0f), buffer, row);
+  }
+  /// Writes rows of a gradient, or adds them to what its buffer holds.
+  void storeGradient(Value tile, Value buffer, Value row) {
+    if (op.getAccumulate())
+      tile = arith::AddFOp::create(b, tile, load(buffer, row));
+    storeRows(tile, buffer, row);
   }
 
   AttentionBackwardOp op;
@@ -70,7 +59,9 @@ void PassBuilder::buildStats() {
   Value block = launch(Side::Queries, kRows);
   Value oh = viewHead(lookup(op.getO()), Side::Queries, head);
   Value doh = viewHead(lookup(op.getDO()), Side::Queries, head);
-  Value lseh = viewRows(lookup(op.getLse()), head);
+  Value lseh = viewRows(lookup(op.getLse()), head), dlseh;
+  if (op.getDLse())
+    dlseh = viewRows(lookup(op.getDLse()), head);
   Value stats = lookup(op.getStats());
   Value deltah = viewStats(stats, RowNumber::Delta, head);
   Value base2h = viewStats(stats, RowNumber::LseToBase2, head);
@@ -84,11 +75,18 @@ void PassBuilder::buildStats() {
     Value product = arith::MulFOp::create(b, load(oh, row), load(doh, row));
     Value sum = ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, product,
                                  /*dim=*/1);
-    StoreOp::create(b, sum, deltah, row);
-    // Where a query sees nothing all weights are zero: exp2(s - infinity).
     Value lse = LoadOp::create(b, perRow, lseh, row);
     Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse,
                                           fill(perRow, -infinity));
+    if (dlseh) {
+      // Where lse is -infinity its gradient may be NaN, and has no effect.
+      Value dlse =
+          arith::SelectOp::create(b, isEmpty, fill(perRow, 0.0f),
+                                  LoadOp::create(b, perRow, dlseh, row));
+      sum = arith::SubFOp::create(b, sum, dlse);
+    }
+    StoreOp::create(b, sum, deltah, row);
+    // Where a query sees nothing all weights are zero: exp2(s - infinity).
     Value base2 =
         arith::MulFOp::create(b, lse, fill(perRow, 1.4426950408889634f));
     base2 = arith::SelectOp::create(b, isEmpty, fill(perRow, infinity), base2);
@@ -145,8 +143,12 @@ void PassBuilder::buildSink() {
                                   batches.getResult(0), 0);
   RankedTensorType one = type(1, b.getF32Type());
   Value sum = ReduceOp::create(b, one, arith::AtomicRMWKind::addf, row, 1);
-  StoreOp::create(b, arith::NegFOp::create(b, sum), lookup(op.getDSink()),
-                  head);
+  Value gradient = arith::NegFOp::create(b, sum);
+  Value dSink = lookup(op.getDSink());
+  if (op.getAccumulate())
+    gradient =
+        arith::AddFOp::create(b, gradient, LoadOp::create(b, one, dSink, head));
+  StoreOp::create(b, gradient, dSink, head);
 }
 
 void PassBuilder::buildZero() {
@@ -167,7 +169,7 @@ void PassBuilder::buildScaleQueries() {
   forEachBlock(sq, rows, block, [&](Value row) {
     Value sum = load(acc, row);
     Value factor = splat(cast<RankedTensorType>(sum.getType()), scale);
-    store(arith::MulFOp::create(b, sum, factor), dqh, row);
+    storeGradient(arith::MulFOp::create(b, sum, factor), dqh, row);
   });
 }
 
@@ -178,7 +180,8 @@ void PassBuilder::buildSumKeys() {
   auto sum = [&](Value acc, Value gradient, Value row) {
     Value to = viewHead(gradient, Side::Keys, kvHead);
     if (op.getKvMode() == KVAccumulation::Atomic)
-      return store(load(viewHead(acc, Side::Keys, kvHead), row), to, row);
+      return storeGradient(load(viewHead(acc, Side::Keys, kvHead), row), to,
+                           row);
     int64_t columns = cast<BufferType>(gradient.getType()).getShape().back();
     Value firstHead = arith::MulIOp::create(b, kvHead, group);
     Value zeros = fill(tileOf(columns, b.getF32Type()), 0.0f);
@@ -192,7 +195,7 @@ void PassBuilder::buildSumKeys() {
           Value next = arith::AddFOp::create(b, carried[0], load(from, row));
           scf::YieldOp::create(b, next);
         });
-    store(loop.getResult(0), to, row);
+    storeGradient(loop.getResult(0), to, row);
   };
   forEachBlock(sk, rows, block, [&](Value row) {
     sum(lookup(op.getDkAcc()), lookup(op.getDk()), row);

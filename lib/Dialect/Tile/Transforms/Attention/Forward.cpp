@@ -35,7 +35,7 @@ public:
                  const IRMapping &mapping, TileSizes sizes)
       : RowBuilder(builder, op, mapping, sizes), o(mapping.lookup(op.getO())),
         lse(mapping.lookupOrNull(op.getLse())),
-        sink(mapping.lookupOrNull(op.getSink())) {}
+        sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
 
   void build() {
     if (sizes.queryStages > 1)
@@ -94,6 +94,8 @@ private:
                   Value sum);
 
   Value o, lse, sink;
+  /// Whether o and lse hold the result for other keys.
+  bool merges;
   /// This block's views of the buffers, and its head's sink times log2(e).
   Value qh, kh, vh, oh, lseh, sink2;
   /// Q, and c per row and per score.
@@ -349,7 +351,8 @@ void ForwardBuilder::buildStream() {
 }
 
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.
-/// The sink is one more score, without a value.
+/// The sink is one more score, without a value; the result for other keys is
+/// one more score, their lse, with the value o.
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
   if (sizes.producers != 0) {
@@ -361,18 +364,31 @@ void ForwardBuilder::endRows(ValueRange carried) {
   RankedTensorType perRow = rows(b.getF32Type());
   // Everything relative to 2^base2: c * max, or the sink if that is larger.
   Value base2 = arith::MulFOp::create(b, partial.max, cRows);
-  Value sum = partial.sum, factor;
-  if (sink) {
-    Value sinks = splat(perRow, sink2);
-    Value largest = arith::MaxNumFOp::create(b, base2, sinks);
+  Value sum = partial.sum, factor, mergedWeight;
+  SmallVector<Value> scores;
+  if (sink)
+    scores.push_back(splat(perRow, sink2));
+  if (merges)
+    scores.push_back(arith::MulFOp::create(b,
+                                           LoadOp::create(b, perRow, lseh, row),
+                                           fill(perRow, 1.4426950408889634f)));
+  if (!scores.empty()) {
+    Value largest = base2;
+    for (Value score : scores)
+      largest = arith::MaxNumFOp::create(b, largest, score);
     Value isNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
                                             largest, fill(perRow, -INFINITY));
     Value pivot =
         arith::SelectOp::create(b, isNothing, fill(perRow, 0.0f), largest);
     factor = math::Exp2Op::create(b, arith::SubFOp::create(b, base2, pivot));
-    Value added =
-        math::Exp2Op::create(b, arith::SubFOp::create(b, sinks, pivot));
-    sum = math::FmaOp::create(b, sum, factor, added);
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      mergedWeight =
+          math::Exp2Op::create(b, arith::SubFOp::create(b, score, pivot));
+      if (i == 0)
+        sum = math::FmaOp::create(b, sum, factor, mergedWeight);
+      else
+        sum = arith::AddFOp::create(b, sum, mergedWeight);
+    }
     base2 = pivot;
   }
   Value one = fill(perRow, 1.0f);
@@ -380,12 +396,16 @@ void ForwardBuilder::endRows(ValueRange carried) {
                                         fill(perRow, 0.0f));
   Value divisor = arith::SelectOp::create(b, isEmpty, one, sum);
   Value inverse = arith::DivFOp::create(b, one, divisor);
+  Value weight = inverse;
   if (factor)
-    inverse = arith::MulFOp::create(b, inverse, factor);
-  Value out = arith::MulFOp::create(b, partial.acc, spread(inverse, valueDim));
-  Value outLow =
-      arith::TruncFOp::create(b, type({sizes.blockM, valueDim}, element), out);
-  StoreOp::create(b, outLow, oh, ValueRange{row, index(0)});
+    weight = arith::MulFOp::create(b, inverse, factor);
+  Value out = arith::MulFOp::create(b, partial.acc, spread(weight, valueDim));
+  if (merges) {
+    mergedWeight = arith::MulFOp::create(b, mergedWeight, inverse);
+    out = math::FmaOp::create(b, loadRows(oh, sizes.blockM, row),
+                              spread(mergedWeight, valueDim), out);
+  }
+  storeRows(out, oh, row);
   if (!lse)
     return;
   // ln(2) * (base2 + log2(sum)): -inf for empty rows.

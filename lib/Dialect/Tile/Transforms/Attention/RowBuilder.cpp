@@ -19,7 +19,7 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
   RankedTensorType perRow = rows(b.getI32Type());
   Value r = left || right ? Value(IotaOp::create(b, perRow, 0)) : Value();
   if (right) {
-    Value endOfFirstRow = add(diagonal, add(computeReach(right, hasRoles), 1));
+    Value endOfFirstRow = add(diagonal, add(computeRightReach(hasRoles), 1));
     end = min(add(endOfFirstRow, index(sizes.blockM - 1)), sk);
     endForAll = max(min(endOfFirstRow, sk), zero);
     Value ends = arith::AddIOp::create(b, r, splat(perRow, i32(endOfFirstRow)));
@@ -27,7 +27,7 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
   }
   fullEnd = roundDown(endForAll, sizes.blockN);
   if (left) {
-    Value beginOfFirstRow = sub(diagonal, computeReach(left, hasRoles));
+    Value beginOfFirstRow = sub(diagonal, computeLeftReach(hasRoles));
     Value beginOfLastRow = add(beginOfFirstRow, index(sizes.blockM - 1));
     begin = roundDown(max(beginOfFirstRow, zero), sizes.blockN);
     fullBegin = roundUp(max(beginOfLastRow, zero), sizes.blockN);

@@ -3,6 +3,7 @@
 #include "WarpPlan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/BulkRuns.h"
+#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -129,6 +130,8 @@ std::string Planner::planCopy(CopyOp copy) {
                             planned.buffer.getType(), planned);
   if (!reason.empty())
     return reason;
+  if (isAccessedIn(kernel, planned.argument, /*isWrite=*/true))
+    return "the kernel writes its argument";
   SmallVector<Value> place = planned.indices;
   if (planned.isRagged())
     place.append({planned.start, planned.length});
@@ -197,6 +200,20 @@ std::string Planner::findRuns(AtomicRMWOp sum, BufferType &tile) {
   return "";
 }
 
+/// Returns true if an operation that is not atomic reads the argument of `sum`.
+static bool isReadElsewhere(KernelOp kernel, AtomicRMWOp sum) {
+  BlockArgument argument = getRootArgument(sum.getBuffer());
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (isa<AtomicRMWOp>(op))
+      return WalkResult::advance();
+    for (const GlobalAccess &access : getGlobalAccesses(op))
+      if (!access.isWrite && access.mayOverlap(argument))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 std::string Planner::planSum(AtomicRMWOp sum) {
   auto value = cast<RankedTensorType>(sum.getValue().getType());
   if (sum.getKind() != arith::AtomicRMWKind::addf || sum.getResult() ||
@@ -204,6 +221,8 @@ std::string Planner::planSum(AtomicRMWOp sum) {
       sum.getScope() != MemoryScope::Device)
     return "the copy engine adds floats, relaxed, in the scope of the device, "
            "and returns nothing";
+  if (isReadElsewhere(kernel, sum))
+    return "the kernel reads its argument";
   int64_t stages = 0;
   bool repeats = false;
   if (std::string reason = checkLoops(sum, stages, repeats); !reason.empty())

@@ -1,0 +1,40 @@
+//===- GlobalMemory.h - Queries on the arguments of a kernel ----*- C++ -*-===//
+//
+// Queries on the accesses of a kernel to the memory of its arguments. Different
+// arguments are different memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H
+#define TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// Returns the kernel argument that `buffer` is a view of; null if that is
+/// chosen at run time.
+mlir::BlockArgument getRootArgument(mlir::Value buffer);
+
+/// An access of one operation to global memory.
+struct GlobalAccess {
+  /// The argument, null if it is chosen at run time.
+  mlir::BlockArgument argument;
+  bool isWrite;
+
+  bool mayOverlap(mlir::BlockArgument other) const {
+    return !argument || !other || argument == other;
+  }
+};
+
+/// Returns the accesses of `op` itself, without those of operations in its
+/// regions. An atomic operation reads and writes.
+llvm::SmallVector<GlobalAccess, 2> getGlobalAccesses(mlir::Operation *op);
+
+/// Returns true if `scope` or an operation in its regions reads or, with
+/// `isWrite`, writes the memory of `argument`.
+bool isAccessedIn(mlir::Operation *scope, mlir::BlockArgument argument,
+                  bool isWrite);
+
+} // namespace tile
+
+#endif // TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H

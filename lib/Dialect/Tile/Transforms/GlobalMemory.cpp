@@ -1,0 +1,48 @@
+//===- GlobalMemory.cpp - Queries on the arguments of a kernel ------------===//
+
+#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
+
+using namespace mlir;
+using namespace tile;
+
+BlockArgument tile::getRootArgument(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  while (isa_and_nonnull<SliceOp, NarrowOp, TransposeOp>(op)) {
+    buffer = op->getOperand(0);
+    op = buffer.getDefiningOp();
+  }
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  bool isOfKernel =
+      argument && isa<KernelOp>(argument.getOwner()->getParentOp());
+  return isOfKernel ? argument : BlockArgument();
+}
+
+SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
+  SmallVector<GlobalAccess, 2> accesses;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return accesses;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    bool isWrite = isa<MemoryEffects::Write>(effect.getEffect());
+    if (!isWrite && !isa<MemoryEffects::Read>(effect.getEffect()))
+      continue;
+    Value value = effect.getValue();
+    auto buffer = value ? dyn_cast<BufferType>(value.getType()) : BufferType();
+    if (buffer && !buffer.isShared())
+      accesses.push_back({getRootArgument(value), isWrite});
+  }
+  return accesses;
+}
+
+bool tile::isAccessedIn(Operation *scope, BlockArgument argument,
+                        bool isWrite) {
+  WalkResult result = scope->walk([&](Operation *op) {
+    for (const GlobalAccess &access : getGlobalAccesses(op))
+      if (access.isWrite == isWrite && access.mayOverlap(argument))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
