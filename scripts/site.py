@@ -66,10 +66,9 @@ def header_page(path, name, language):
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     summary = re.match(r"//===- \S+ - (.*?) -+(\*- C|===|-)", lines[0]).group(1)
-    fence = "```" + language
 
-    def block(code):
-        return "%s\n%s\n```\n" % (fence, textwrap.dedent("\n".join(code)))
+    def block(code, info=language):
+        return "```%s\n%s\n```\n" % (info, textwrap.dedent("\n".join(code)))
 
     end = next(i for i, line in enumerate(lines) if not line.startswith("//"))
     page = ["# %s" % name, "", summary + ".", ""]
@@ -80,7 +79,9 @@ def header_page(path, name, language):
             code.append(text)
             continue
         if code:
-            page += [block(code), ""]
+            # Indented lines are an example, which the test compiles, or a formula.
+            is_code = any(line.endswith(";") for line in code)
+            page += [block(code, language + " example" if is_code else "text output"), ""]
             code = []
         page.append(text)
 

@@ -169,6 +169,9 @@ class Page:
                 raise Failure(check)
 
     def excerpt(self, block):
+        if "example" in block.words:
+            self.tester.compile_example(block)
+            return
         # The site leaves out the private members at the end of a class.
         if re.sub("};$", "", squeeze(block.text)) not in self.tester.excerpts():
             raise Failure("no header and no file of test/Package has these lines")
@@ -254,6 +257,27 @@ class Tester:
             paths = [*(ROOT / "include").rglob("*.h"), *(ROOT / "test" / "Package").rglob("*.*")]
             self.squeezed = "\n".join(squeeze(path.read_text()) for path in paths if path.is_file())
         return self.squeezed
+
+    def compile_example(self, block):
+        """Compiles the example of a header's comment as the body of a function."""
+        cache = (self.build / "CMakeCache.txt").read_text()
+
+        def cached(name):
+            return re.search(r"^%s:\w+=(.*)" % name, cache, re.M)[1]
+
+        name = "example." + block.language
+        body = re.sub(r"^( *)\.\.\.", r"\1;", block.text, flags=re.M)
+        source = '#include "%s"\nvoid example(void);\nvoid example(void) {\n%s}\n' % (
+            Path(__file__).parent / "Inputs" / name, body)
+        compiler = cached("CMAKE_C_COMPILER") if block.language == "c" else cached("CMAKE_CXX_COMPILER")
+        done = subprocess.run(
+            [compiler, "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused", *(
+                ["-x", "c"] if block.language == "c" else ["-x", "c++", "-std=c++17"]),
+             "-I%s" % (ROOT / "include"), "-I%s" % (self.build / "include"), "-isystem",
+             str(Path(cached("LLVM_DIR")).parents[2] / "include"), "-"],
+            input=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise Failure(done.stdout)
 
     def run_python(self, code, text):
         """Returns what Python says about an error, or an empty text."""

@@ -1,0 +1,7 @@
+// The names that examples in the comments of headers in C++ use; see example.c.
+#include "tile/Target/CPU/Executor.h"
+#include "tile/Target/Compile.h"
+
+extern mlir::ModuleOp module;
+extern void *data;
+extern tile::cpu::Tensor k, v, o, lse;
