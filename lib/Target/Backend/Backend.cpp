@@ -5,12 +5,14 @@
 #include "Recovery.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -76,9 +78,44 @@ private:
   bool &failed;
 };
 
+/// Skips straight line strength reduction of functions with many addresses in
+/// global memory that depend on strides known at run time. The pass compares
+/// each of them with all others: 300 take a minute. Attention has up to 150.
+class AddressGate : public llvm::OptPassGate {
+public:
+  void inspect(const llvm::Module &module) {
+    for (const llvm::Function &function : module) {
+      int64_t addresses = 0;
+      for (const llvm::BasicBlock &block : function)
+        addresses += llvm::count_if(block, isVariableGlobalAddress);
+      if (addresses > kMostAddresses)
+        skipped.insert(("function (" + function.getName() + ")").str());
+    }
+  }
+
+  bool isEnabled() const override { return !skipped.empty(); }
+
+  bool shouldRunPass(StringRef pass, StringRef unit) const override {
+    return pass != "slsr" || !skipped.contains(unit);
+  }
+
+private:
+  static bool isVariableGlobalAddress(const llvm::Instruction &inst) {
+    constexpr unsigned kGlobalMemory = 1; // of both vendors
+    auto *address = dyn_cast<llvm::GetElementPtrInst>(&inst);
+    return address && address->getPointerAddressSpace() == kGlobalMemory &&
+           !address->hasAllConstantIndices();
+  }
+
+  static constexpr int64_t kMostAddresses = 256;
+  /// The functions, described as passes describe them to the gate.
+  llvm::StringSet<> skipped;
+};
+
 /// The LLVM objects of one compilation. They are on the heap, so that they can
 /// be abandoned after a fatal error.
 struct Session {
+  AddressGate gate;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -211,6 +248,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
   auto session = std::make_unique<Session>();
   // Only readers of LLVM IR need value names.
   session->context.setDiscardValueNames(kind != OutputKind::LLVMIR);
+  session->context.setOptPassGate(session->gate);
   session->context.setDiagnosticHandler(
       std::make_unique<DiagnosticForwarder>(module, session->failed));
   session->module = translateModuleToLLVMIR(
@@ -230,6 +268,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     stopwatch.lap("optimise");
     if (session->failed)
       return;
+    session->gate.inspect(*session->module);
     llvm::raw_svector_ostream os(session->output);
     if (kind == OutputKind::LLVMIR) {
       session->module->print(os, nullptr);
