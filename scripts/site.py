@@ -11,6 +11,7 @@ of C and C++ from the comments of the headers in include/, that of Python from d
 """
 
 import argparse
+import ast
 import os
 import re
 import shutil
@@ -142,6 +143,13 @@ def write_headers(source, folder, language, title, intro):
     write(source / "docs/reference" / (language + ".md"), "\n".join(index))
 
 
+def public_names():
+    """Returns the names that `from tile import *` imports."""
+    package = ast.parse((ROOT / "python" / "tile" / "__init__.py").read_text(encoding="utf-8"))
+    return next(ast.literal_eval(node.value) for node in package.body
+                if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+
+
 def stage(build, source):
     """Writes all pages to `source`."""
     shutil.rmtree(source, ignore_errors=True)
@@ -158,6 +166,11 @@ def stage(build, source):
     reference = source / "docs" / "reference"
     reference.mkdir(parents=True)
     shutil.copy(SITE / "python.md", reference)
+    documented = (SITE / "python.md").read_text(encoding="utf-8")
+    missing = [name for name in public_names()
+               if name[0] != "_" and not re.search(r":: tile\.%s$" % name, documented, re.M)]
+    if missing:
+        sys.exit("docs/site/python.md lacks tile.%s" % ", tile.".join(missing))
     pages = sorted((build / "docs").glob("*.md"), key=lambda p: ("Dialect.md" not in p.name, p.name))
     if not pages:
         sys.exit("%s has no reference of dialects: build the target tile-docs" % (build / "docs"))
