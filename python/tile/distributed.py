@@ -7,7 +7,7 @@
 Two methods:
 
 `ring`: K and V travel around the processes while each of them computes, and
-partial results are merged by the logarithms of their rows' sums. In backward, the
+kernels merge partial results by the logarithms of their rows' sums. In backward, the
 gradients of K and V travel with them. Under a causal mask, `shard` gives process r
 of W the chunks r and 2 W - 1 - r of 2 W (zigzag), so that all have the same work.
 Each sequence of a packed batch is cut for itself.
@@ -353,18 +353,19 @@ class _Ring(torch.autograd.Function):
         for queries, seen, masked, keys, values in _visits(
             k, v, group, signature.causal
         ):
+            merge = o is not None
+            if not merge:
+                # Of f32, in which kernels merge the results for other keys.
+                o = q.new_empty((*q.shape[:-1], v.shape[-1]), dtype=torch.float32)
+                lse = o.new_empty(o.transpose(-3, -2).shape[:-1])
+            results = q_rows.take(o, queries), q_rows.take(lse, queries, -1)
             prepared, tensors = _prepare(
-                signature, masked, q_rows, k_rows, q, keys, values, queries, seen
-            )
-            part, part_lse = prepared.run(*tensors, scale, softcap)
-            if o is None:
-                # Of f32, in which the parts are added.
-                o, lse = part.float(), part_lse
-            else:
-                sums = q_rows.take(o, queries), q_rows.take(lse, queries, -1)
-                _merge(*sums, part, part_lse)
-                q_rows.put(o, queries, sums[0])
-                q_rows.put(lse, queries, sums[1], -1)
+                signature._replace(causal=masked, merge=merge), q_rows, k_rows, q, keys,
+                values, queries, seen, results,
+            )  # fmt: skip
+            prepared.run(*tensors, scale, softcap, *results)
+            q_rows.put(o, queries, results[0])
+            q_rows.put(lse, queries, results[1], -1)
         o = o.to(q.dtype)
         ctx.save_for_backward(q, k, v, o, lse)
         ctx.ring = group, signature, scale, softcap, q_rows, k_rows
@@ -383,13 +384,14 @@ class _Ring(torch.autograd.Function):
         for queries, seen, masked, keys, values in _visits(
             k, v, group, signature.causal
         ):
+            results = q_rows.take(o, queries), q_rows.take(lse, queries, -1)
             prepared, tensors = _prepare(
-                signature, masked, q_rows, k_rows, q, keys, values, queries, seen
-            )
+                signature._replace(causal=masked), q_rows, k_rows, q, keys, values,
+                queries, seen, results,
+            )  # fmt: skip
             part_dq, part_dk, part_dv, _ = prepared.run_backward(
-                q_rows.take(do, queries), *tensors[:3],
-                q_rows.take(o, queries).contiguous(),
-                q_rows.take(lse, queries, -1).contiguous(), *tensors[3:], scale, softcap,
+                q_rows.take(do, queries), *tensors[:3], *results, *tensors[3:], scale,
+                softcap,
             )  # fmt: skip
             q_rows.add(dq, queries, part_dq)
             # The gradients of these keys, as far as the processes before know them.
@@ -406,7 +408,6 @@ class _Ring(torch.autograd.Function):
 
 def _prepare(
     signature: Signature,
-    masked: bool,
     q_rows: _Rows,
     k_rows: _Rows,
     q: torch.Tensor,
@@ -414,31 +415,16 @@ def _prepare(
     v: torch.Tensor,
     queries: Optional[int],
     seen: Optional[int],
+    results: Tuple[torch.Tensor, torch.Tensor],
 ) -> Tuple[Forward, tuple]:
     """Returns the prepared kernels of a step of the ring, and the tensors that they
-    read, in the order of a call."""
+    read, in the order of a call. `results` are o and lse."""
     parts = q_rows.take(q, queries), k_rows.take(k, seen), k_rows.take(v, seen)
     tensors = *map(readable, parts), None, q_rows.bounds(queries), k_rows.bounds(seen)
     signature = signature._replace(
-        causal=masked, max_q=q_rows.longest(queries), max_k=k_rows.longest(seen)
+        max_q=q_rows.longest(queries), max_k=k_rows.longest(seen)
     )
-    return find(signature, *tensors), tensors
-
-
-def _merge(o, lse, part, part_lse) -> None:
-    """Merges the result for other keys into o, [..., S, H, D], and lse, [..., H, S].
-
-    o is the sum of p v divided by the sum of p over the keys so far, and lse the
-    logarithm of the latter sum."""
-    both = torch.logaddexp(lse, part_lse)
-    # Rows without keys have -inf in all of them.
-    safe = torch.where(torch.isinf(both), torch.zeros_like(both), both)
-    old, new = (
-        torch.exp(sum - safe).transpose(-1, -2).unsqueeze(-1) for sum in (lse, part_lse)
-    )
-    o.mul_(old)
-    o.add_(part * new)
-    lse.copy_(both)
+    return find(signature, *tensors, *results), tensors
 
 
 class _Exchange:
