@@ -182,6 +182,34 @@ class RunTest(unittest.TestCase):
         ):
             tile.run(source.replace("INDEX", "%c0"), a, b, chip="sm_80")
 
+    def test_in_place(self):
+        """A kernel that reads and writes one argument with different layouts."""
+        source = """
+!g = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+tile.kernel @shift(%g: !g {tile.name = "g"}, %n: index {tile.name = "n"})
+    attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %g[%c0, %c0] : !g -> tensor<64x64xf32>
+  %u = tile.transpose %t [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %u, %g[%c0, %c0] : tensor<64x64xf32>, !g
+  // Each iteration reads what the one before wrote, a row further down.
+  scf.for %i = %c0 to %n step %c1 {
+    %next = arith.addi %i, %c1 : index
+    %rows = tile.load %g[%i, %c0] : !g -> tensor<32x64xf32>
+    tile.store %rows, %g[%next, %c0] : tensor<32x64xf32>, !g
+  }
+}
+"""
+        for chip in ("sm_80", "sm_90a", "gfx942", "gfx1100"):
+            g = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+            expected = g.T.copy()
+            tile.run(source, g, 5, chip=chip)
+            for i in range(5):
+                expected[i + 1 : i + 33] = expected[i : i + 32].copy()
+            np.testing.assert_array_equal(g, expected, err_msg=chip)
+
     def test_misfits_are_refused(self):
         source = ADD.replace("INDEX", "%t")
         a, b = self.arrays()

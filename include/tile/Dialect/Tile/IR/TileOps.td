@@ -42,6 +42,11 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
     gives the number of blocks.
 
+    Different arguments are different memory. Reads and writes of one argument by
+    one block take effect in the order of the program, whichever threads hold the
+    elements. The order of accesses by different blocks is not defined, and
+    neither is that of two writes to one element or of atomic operations.
+
     ```mlir
     tile.kernel @copy(%src: !b, %dst: !b) attributes {num_warps = 4 : i32} {
       %c64 = arith.constant 64 : index
