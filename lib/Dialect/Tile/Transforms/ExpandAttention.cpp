@@ -194,11 +194,12 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
     int64_t valueDim = forward.getV().getType().getShape().back();
+    AttentionFeatures features = featuresOf(forward);
+    features.merge = forward.getMerge();
     FailureOr<TileSizes> sizes = chooseSizes(
         op, headDim(forward),
         [&](const Chip &chip, int64_t headDim) {
-          return findForwardTileSizes(chip, headDim, valueDim,
-                                      featuresOf(forward));
+          return findForwardTileSizes(chip, headDim, valueDim, features);
         },
         /*warpsAlongRows=*/true);
     if (failed(sizes))

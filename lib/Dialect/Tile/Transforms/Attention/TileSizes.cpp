@@ -194,8 +194,9 @@ tile::findForwardTileSizes(const Chip &chip, int64_t headDim, int64_t valueDim,
     sizes = find(kForwardRoles, chip, headDim, valueDim);
   if (!sizes)
     return find(kForward, chip, headDim);
-  // How much work sequences of a packed batch are, only kernels know.
-  if (features.packed)
+  // How much work sequences of a packed batch are, only kernels know. A
+  // persistent kernel that reads and writes o would order its iterations.
+  if (features.packed || features.merge)
     sizes->queryStages = 0;
   return sizes;
 }

@@ -37,6 +37,8 @@ struct AttentionFeatures {
   bool softcap, packed;
   /// Whether the blocks of threads of several heads add to dK and dV.
   bool atomicKeys = false;
+  /// Whether the result is merged into o.
+  bool merge = false;
 };
 
 /// What to use for tile.attention on `chip`, where `headDim` is the larger of
