@@ -39,10 +39,10 @@ static LayoutAttrInterface scratchLayout(RankedTensorType type, int64_t fastDim,
   return PaddedAttr::get(context, padding * 8 / bits, order);
 }
 
-/// Returns the size of the tile `type` in shared memory.
-static int64_t countBytes(RankedTensorType type, LayoutAttrInterface layout) {
-  return getCanonicalLayout(withLayout(type, layout)).shape().front() *
-         type.getElementTypeBitWidth() / 8;
+/// Returns the size of a tile in shared memory.
+static int64_t countBytes(RankedTensorType tile) {
+  return getCanonicalLayout(tile).shape().front() *
+         tile.getElementTypeBitWidth() / 8;
 }
 
 /// Returns the shared memory layout for a conversion between two distributed
@@ -61,7 +61,7 @@ chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
     for (int64_t dim = to.getRank(); dim-- > 0;) {
       LayoutAttrInterface layout =
           scratchLayout(to, dim, isForLdmatrix, padding);
-      if (countBytes(to, layout) > chip.sharedBytes)
+      if (countBytes(withLayout(to, layout)) > chip.sharedBytes)
         continue;
       Layout memory = getCanonicalLayout(withLayout(to, layout));
       auto countAccesses = [&](RankedTensorType type) {
@@ -83,23 +83,56 @@ chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
   return {};
 }
 
+/// Returns true if `scratch`, written right after `source` is computed, fits
+/// the shared memory of the chip beside the tiles that are used from there to
+/// `convert`.
+static bool fitsFromSource(Value source, ConvertLayoutOp convert,
+                           RankedTensorType scratch, const Chip &chip) {
+  while (auto transpose = source.getDefiningOp<TransposeOp>())
+    source = transpose.getSource();
+  Operation *first = source.getDefiningOp();
+  if (!first || first->getBlock() != convert->getBlock())
+    return true;
+  DenseSet<Value> tiles;
+  for (Operation *op = first->getNextNode(); op != convert;
+       op = op->getNextNode())
+    op->walk([&](Operation *nested) {
+      for (Value value :
+           llvm::concat<Value>(llvm::to_vector(nested->getOperands()),
+                               llvm::to_vector(nested->getResults()))) {
+        while (auto transpose = value.getDefiningOp<TransposeOp>())
+          value = transpose.getSource();
+        if (isSharedTile(value.getType()))
+          tiles.insert(value);
+      }
+    });
+  int64_t bytes = countBytes(scratch);
+  for (Value tile : tiles)
+    bytes += countBytes(cast<RankedTensorType>(tile.getType()));
+  return bytes <= chip.sharedBytes;
+}
+
 /// Emits the write of `source` to a tile in shared memory with `layout` and
-/// returns that tile. If `source` is a transposed tile, writes the tile before
-/// the transposition, so that readers of both forms can share it.
-static Value writeScratch(Value source, LayoutAttrInterface layout) {
-  OpBuilder builder(source.getContext());
-  builder.setInsertionPointAfterValue(source);
+/// returns that tile. If `isEarly`, the tile is written right after it is
+/// computed, so that its registers are free again; otherwise before `convert`.
+/// If `source` is a transposed tile, writes the tile before the transposition,
+/// so that readers of both forms can share it.
+static Value writeScratch(Value source, LayoutAttrInterface layout,
+                          ConvertLayoutOp convert, bool isEarly) {
   auto type = cast<RankedTensorType>(source.getType());
+  RankedTensorType scratch = withLayout(type, layout);
+  OpBuilder builder(convert);
+  if (isEarly)
+    builder.setInsertionPointAfterValue(source);
   auto permute = dyn_cast<PermuteAttr>(layout);
   auto transpose = source.getDefiningOp<TransposeOp>();
   if (permute && transpose && permute.getOrder() == transpose.getOrder()) {
-    Value shared = writeScratch(transpose.getSource(), permute.getParent());
-    return TransposeOp::create(builder, transpose.getLoc(),
-                               withLayout(type, layout), shared,
+    Value shared = writeScratch(transpose.getSource(), permute.getParent(),
+                                convert, isEarly);
+    return TransposeOp::create(builder, transpose.getLoc(), scratch, shared,
                                transpose.getOrder());
   }
-  return ConvertLayoutOp::create(builder, source.getLoc(),
-                                 withLayout(type, layout), source);
+  return ConvertLayoutOp::create(builder, source.getLoc(), scratch, source);
 }
 
 static RankedTensorType retyped(Type tile, Type element) {
@@ -191,10 +224,9 @@ static Value exchange(ConvertLayoutOp convert, Value source,
                      .category("tile-decompose-conversions"))
       << remark::reason("conversion through shared memory: elements cross {0}",
                         kind == ConversionKind::WarpShuffle ? "lanes" : "warps")
-      << remark::metric("bytes", countBytes(to, layout));
-  // The tile is written right after it is computed, so that its registers are
-  // free again, and read at its use.
-  Value shared = writeScratch(source, layout);
+      << remark::metric("bytes", countBytes(withLayout(to, layout)));
+  bool isEarly = fitsFromSource(source, convert, withLayout(to, layout), chip);
+  Value shared = writeScratch(source, layout, convert, isEarly);
   return ConvertLayoutOp::create(builder, loc, to, shared);
 }
 

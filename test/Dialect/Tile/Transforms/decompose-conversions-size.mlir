@@ -65,3 +65,22 @@ tile.kernel @mask(%out: !i) attributes {num_warps = 2 : i32} {
   %c = arith.extui %b : tensor<128x256xi1, #mask_columns> to tensor<128x256xi32, #mask_columns>
   tile.store %c, %out[%c0, %c0] : tensor<128x256xi32, #mask_columns>, !i
 }
+
+// The tile %s leaves no memory for another one between the load and the
+// conversion, so the scratch tile is written at the conversion.
+// CHECK-LABEL: tile.kernel @late
+tile.kernel @late(%out: !f) attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %a = tile.load %out[%c0, %c0] : !f -> tensor<128x128xf32, #rows>
+  // CHECK: tile.convert_layout %{{.+}} -> tensor<128x128xf32, #strided{{.*}}>
+  // CHECK-NEXT: tile.convert_layout %{{.+}} : tensor<128x128xf32, #strided{{.*}}>
+  // CHECK-NEXT: tile.convert_layout %{{.+}} -> tensor<128x128xf32, #tile.padded<0, order = [1, 0]>>
+  // CHECK-NEXT: tile.convert_layout %{{.+}} : tensor<128x128xf32, #tile.padded<0, order = [1, 0]>>
+  %s = tile.convert_layout %a : tensor<128x128xf32, #rows> -> tensor<128x128xf32, #tile.strided<[128, 1]>>
+  %r = tile.convert_layout %s : tensor<128x128xf32, #tile.strided<[128, 1]>> -> tensor<128x128xf32, #columns>
+  %b = tile.convert_layout %a : tensor<128x128xf32, #rows> -> tensor<128x128xf32, #columns>
+  %sum = arith.addf %r, %b : tensor<128x128xf32, #columns>
+  tile.store %sum, %out[%c0, %c0] : tensor<128x128xf32, #columns>, !f
+}

@@ -252,7 +252,8 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
   let description = [{
     A `tile.convert_layout` between two distributed layouts that moves elements
     between threads becomes a write to a tile in shared memory, right after the
-    source is computed, and a read of that tile. The dimension that makes both
+    source is computed, and a read of that tile. The write is at the conversion
+    if other tiles need the memory until then. The dimension that makes both
     accesses wide is the contiguous one of the tile. Its rows are swizzled if
     ldmatrix reads them, else padded if the chip has the memory. Conversions
     within a thread are unchanged. A transposed source is written before the
