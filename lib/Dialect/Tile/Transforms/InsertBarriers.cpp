@@ -339,7 +339,8 @@ State BarrierInserter::walkRegions(Operation *op, const State &state) {
   return after;
 }
 
-/// Calls walkRegions in a dry run. Sets `found` to the barriers that are missing.
+/// Calls walkRegions in a dry run. Sets `found` to the barriers that are
+/// missing.
 State BarrierInserter::inspectRegions(Operation *op, const State &state,
                                       Missing &found) {
   bool outerDryRun = std::exchange(dryRun, true);
