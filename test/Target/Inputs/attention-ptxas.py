@@ -32,10 +32,22 @@ def programs():
     found = []
     if sys.argv[4] == "all":
         found += [variant for case in all_cases() for variant in case.variants]
+        found += part_programs()
     found += feature_programs(packed=False)
     # In packed batches more is known only to the kernel.
     found += feature_programs(packed=True)
     return dict.fromkeys(found)
+
+
+def part_programs():
+    """Attention on parts of the keys."""
+    for d in (64, 128, 256):
+        forward = Variant(d, d, "bf16", causal=True, offset=True)
+        yield forward
+        yield BackwardVariant(forward, dlse=True, accumulate=True, gradient_dtype="f32")
+        # At head dimension 256 the tile of o beside the accumulator spills.
+        if d < 256:
+            yield replace(forward, merge=True, o_dtype="f32")
 
 
 def feature_programs(packed):
