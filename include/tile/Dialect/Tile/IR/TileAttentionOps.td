@@ -137,10 +137,11 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     gradients, dsink too, are added to the contents of their buffers. For keys in
     several parts, o and lse are those of all keys, and the gradients dq of the
     parts add up. Queries without keys get no gradient, from dlse neither.
-    `stats` is scratch memory for two
-    numbers per row, delta and lse * log2(e): f32 [B, H, 2, R], for R rows, those
-    of q rounded up to a multiple of 16 (packed: [H, 2, R], for any R >= Tq + 128 B,
-    as sequences take multiples of 128 rows).
+
+    `stats` is scratch memory for two numbers per row, delta and lse * log2(e):
+    f32 [B, H, 2, R], for R rows, those of q rounded up to a multiple of 16
+    (packed: [H, 2, R], for any R >= Tq + 128 B, as sequences take multiples of
+    128 rows).
 
     ```mlir
     func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !lse,
@@ -178,7 +179,8 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
   }];
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
     Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
-    Optional<Tile_BufferType>:$d_lse, Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
+    Optional<Tile_BufferType>:$d_lse,
+    Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
     Tile_BufferType:$stats, Optional<Tile_BufferType>:$dq_acc,
     Optional<Tile_BufferType>:$dk_acc, Optional<Tile_BufferType>:$dv_acc,
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,

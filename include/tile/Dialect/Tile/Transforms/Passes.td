@@ -515,12 +515,18 @@ def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
 }
 
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
-  let summary = "Inserts barriers for accesses to shared memory (S4)";
+  let summary = "Inserts barriers between accesses to memory (S4)";
   let description = [{
     Inserts a `tile.barrier` between two accesses to the same shared memory by
     different threads if at least one of them is a write and there is no barrier
     between them. This includes accesses in and after branches and around the
     back edges of loops. Buffers with overlapping offsets are the same memory.
+
+    Inserts a `tile.barrier global` between a read and a write of one kernel
+    argument, unless each element belongs to one thread, the same for both. Two
+    loads or stores have that property if their buffers, indices and layouts are
+    equal, no thread holds a copy, and between iterations of a loop also if
+    neither buffer nor indices change.
 
     An asynchronous copy starts to write its buffer when it is issued and is
     complete at the next `tile.wait_group`. The pass does not check that this
