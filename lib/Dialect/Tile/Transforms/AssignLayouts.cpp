@@ -534,7 +534,9 @@ bool LayoutAssigner::crossesThreads(Value value, LayoutAttrInterface layout) {
 /// it is there: that ends the life of its registers. A transposed tile is
 /// written as it was before.
 void LayoutAssigner::requireShared(OpOperand &operand) {
-  auto transpose = operand.get().getDefiningOp<TransposeOp>();
+  // Other users may want the transposed tile in another layout; the instruction
+  // was chosen for the tile before the transposition.
+  auto transpose = skipConversions(operand.get()).getDefiningOp<TransposeOp>();
   Value source = transpose ? transpose.getSource() : operand.get();
   auto type = cast<RankedTensorType>(source.getType());
   builder.setInsertionPointAfterValue(source);

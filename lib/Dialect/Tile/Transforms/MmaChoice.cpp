@@ -9,10 +9,19 @@ using namespace tile;
 /// a multiple of it.
 static constexpr int64_t kSmallestSwizzle = 32;
 
+Value tile::skipConversions(Value value) {
+  auto convert = value.getDefiningOp<ConvertLayoutOp>();
+  while (convert && !isSharedTile(convert.getType())) {
+    value = convert.getSource();
+    convert = value.getDefiningOp<ConvertLayoutOp>();
+  }
+  return value;
+}
+
 bool tile::canReadShared(DotOp dot, unsigned index) {
-  Value operand = dot->getOperand(index);
+  Value operand = skipConversions(dot->getOperand(index));
   while (auto transpose = operand.getDefiningOp<TransposeOp>())
-    operand = transpose.getSource();
+    operand = skipConversions(transpose.getSource());
   LayoutAttrInterface layout = getLayoutAttr(operand.getType());
   if (auto buffer = dyn_cast<BufferType>(operand.getType()))
     layout = buffer.getLayout();
@@ -28,10 +37,10 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
 /// transposition.
 static int64_t columnBytes(DotOp dot, int64_t columns) {
   bool sideBySide = true;
-  Value operand = dot.getB();
+  Value operand = skipConversions(dot.getB());
   while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
     sideBySide ^= transpose.getOrder()[0] == 1;
-    operand = transpose.getSource();
+    operand = skipConversions(transpose.getSource());
   }
   return sideBySide ? columns * 2 : 0;
 }

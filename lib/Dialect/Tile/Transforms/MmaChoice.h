@@ -20,6 +20,10 @@ llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
 llvm::SmallVector<std::array<int64_t, 3>>
 listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip);
 
+/// Returns the tile that `value` is, before conversions between layouts in
+/// registers.
+mlir::Value skipConversions(mlir::Value value);
+
 /// Returns true if wgmma can read operand `index` from shared memory, where it
 /// is or would be stored: the size of a swizzle divides that of its rows.
 bool canReadShared(DotOp dot, unsigned index);
