@@ -355,7 +355,7 @@ class _Ring(torch.autograd.Function):
         ):
             merge = o is not None
             if not merge:
-                # Of f32, in which kernels merge the results for other keys.
+                # Kernels merge the results for other keys in f32.
                 o = q.new_empty((*q.shape[:-1], v.shape[-1]), dtype=torch.float32)
                 lse = o.new_empty(o.transpose(-3, -2).shape[:-1])
             results = q_rows.take(o, queries), q_rows.take(lse, queries, -1)
@@ -456,21 +456,26 @@ class _Heads:
 
     def gather_rows(self, *tensors: torch.Tensor) -> List[torch.Tensor]:
         """Exchanges rows of all heads for all rows of some heads."""
-        exchanges = []
-        for tensor in tensors:
-            each = tensor.shape[-2] // self.world
-            parts = tensor.unflatten(-2, (self.world, each))
-            exchanges.append(_Exchange(parts.movedim(-3, 0), self.group))
-        return [e.wait().movedim(0, -4).flatten(-4, -3) for e in exchanges]
+        return self._exchange(tensors, cut=-2, joined=-3)
 
     def scatter_rows(self, *tensors: torch.Tensor) -> List[torch.Tensor]:
         """Exchanges all rows of some heads for rows of all heads."""
+        return self._exchange(tensors, cut=-3, joined=-2)
+
+    def _exchange(
+        self, tensors: Sequence[torch.Tensor], cut: int, joined: int
+    ) -> List[torch.Tensor]:
+        """Cuts dimension `cut` of each tensor into parts for the processes, and joins
+        the received parts along dimension `joined`. All exchanges run at once.
+        """
         exchanges = []
         for tensor in tensors:
-            rows = tensor.shape[-3] // self.world
-            parts = tensor.unflatten(-3, (self.world, rows))
-            exchanges.append(_Exchange(parts.movedim(-4, 0), self.group))
-        return [e.wait().movedim(0, -3).flatten(-3, -2) for e in exchanges]
+            parts = tensor.unflatten(cut, (self.world, tensor.shape[cut] // self.world))
+            exchanges.append(_Exchange(parts.movedim(cut - 1, 0), self.group))
+        return [
+            e.wait().movedim(0, joined - 1).flatten(joined - 1, joined)
+            for e in exchanges
+        ]
 
 
 class _AllToAll(torch.autograd.Function):

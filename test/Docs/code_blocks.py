@@ -30,7 +30,8 @@ SESSION = r"""
 import json, os, re, sys, traceback, warnings
 
 warnings.simplefilter("ignore")
-# What blocks and their processes print goes nowhere; answers go to the test.
+# The output of blocks and their processes is discarded. The answers for the test go
+# to the original standard output.
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 names = {"__name__": "__main__"}

@@ -146,25 +146,30 @@ tile.kernel @rows(%q: !g, %x: !numbers, %odd: !odd, %out: !g32) attributes {num_
 }
 
 // wgmma reads a transposed operand b in its form before the transposition, though
-// another user wants the transposed tile in registers: 56 columns of 112 would have
-// no matrix descriptor.
+// the tile that the loop carries wants the transposed tile in another layout: 56
+// columns of 112 would have no matrix descriptor.
 // LAYOUT-LABEL: tile.kernel @transposed_for_others
 // LAYOUT: %[[B:.*]] = tile.transpose %{{.*}} [1, 0] : tensor<112x64xf16, #tile.swizzle<128>> -> tensor<64x112xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
 // LAYOUT: tile.dot %{{.*}}, %[[B]],
 // LAYOUT: tile.reduce
 tile.kernel @transposed_for_others(
     %o: !tile.buffer<?x112xf32, #tile.strided<[112, 1], align = 16>, global>,
-    %sums: !tile.buffer<?xf16, #tile.strided<[1]>, global>) attributes {num_warps = 8 : i32} {
+    %sums: !tile.buffer<?x?xf16, #tile.strided<[?, 1]>, global>, %n: index) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
+  %half = arith.constant dense<0.5> : tensor<16x112xf16>
   %a = arith.constant dense<1.0> : tensor<64x64xf16>
   %t = arith.constant dense<1.0> : tensor<112x64xf16>
   %b = tile.transpose %t [1, 0] : tensor<112x64xf16> -> tensor<64x112xf16>
   %zero = arith.constant dense<0.0> : tensor<64x112xf32>
   %product = tile.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x112xf16> -> tensor<64x112xf32>
   %sum = tile.reduce addf %b along 0 : tensor<64x112xf16> -> tensor<112xf16>
+  %first = tile.broadcast %sum along 0 : tensor<112xf16> -> tensor<16x112xf16>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%each = %first) -> (tensor<16x112xf16>) {
+    scf.yield %half : tensor<16x112xf16>
+  }
   tile.store %product, %o[%c0, %c0] : tensor<64x112xf32>, !tile.buffer<?x112xf32, #tile.strided<[112, 1], align = 16>, global>
-  tile.store %sum, %sums[%c0] : tensor<112xf16>, !tile.buffer<?xf16, #tile.strided<[1]>, global>
+  tile.store %last, %sums[%c0, %c0] : tensor<16x112xf16>, !tile.buffer<?x?xf16, #tile.strided<[?, 1]>, global>
 }
 }
