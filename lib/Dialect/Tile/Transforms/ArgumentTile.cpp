@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace tile;
 
-std::string tile::findArgumentTile(Value buffer, ValueRange indices,
-                                   BufferType dest, ArgumentTile &tile) {
+Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
+                               BufferType dest, ArgumentTile &tile) {
   tile.indices.assign(indices.begin(), indices.end());
   tile.dims.clear();
   tile.start = tile.length = Value();
@@ -46,8 +46,10 @@ std::string tile::findArgumentTile(Value buffer, ValueRange indices,
     return "its source is no slice of an argument";
   if (tile.start && narrowed != tile.dims.front())
     return "its source is a part of other dimensions than its rows";
-  return getTensorMapObstacle(cast<BufferType>(tile.argument.getType()),
-                              tile.dims, dest, tile.isRagged());
+  std::string obstacle =
+      getTensorMapObstacle(cast<BufferType>(tile.argument.getType()), tile.dims,
+                           dest, tile.isRagged());
+  return obstacle.empty() ? Refusal() : Refusal(obstacle);
 }
 
 BufferType tile::findSwizzledTile(RankedTensorType tile) {

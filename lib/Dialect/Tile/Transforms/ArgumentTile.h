@@ -3,6 +3,7 @@
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_ARGUMENTTILE_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Support/Refusal.h"
 
 namespace tile {
 
@@ -21,10 +22,10 @@ struct ArgumentTile {
 
 /// Finds the kernel argument that `buffer` is a view of, through slices and at
 /// most one tile.narrow of its rows. Sets `tile` to the tile of that argument
-/// that starts at `indices` of `buffer`. Returns an empty string if TMA can
-/// move this tile to `dest`, otherwise the reason why it cannot.
-std::string findArgumentTile(mlir::Value buffer, mlir::ValueRange indices,
-                             BufferType dest, ArgumentTile &tile);
+/// that starts at `indices` of `buffer`. Refuses a tile that TMA cannot move to
+/// `dest`.
+Refusal findArgumentTile(mlir::Value buffer, mlir::ValueRange indices,
+                         BufferType dest, ArgumentTile &tile);
 
 /// Returns the type of a shared buffer for `tile` that TMA can access, with the
 /// widest swizzle whose size divides that of the rows; null if there is none.

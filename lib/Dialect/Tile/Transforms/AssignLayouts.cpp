@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Analysis/RunAhead.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
@@ -451,27 +452,10 @@ void LayoutAssigner::seedDefaults() {
   }
 }
 
-/// Whether the loop can read a tile ahead: its place is a function of the
-/// induction variable.
-static bool canRunAhead(scf::ForOp loop, LoadOp load) {
-  SmallVector<Value> values(load->getOperands());
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return false;
-    llvm::append_range(values, op->getOperands());
-  }
-  return true;
-}
-
 /// Whether the copy engine can fetch a tile of one dimension.
 static bool canCopyInBulk(LoadOp load, BufferType shared) {
   ArgumentTile tile;
-  return findArgumentTile(load.getBuffer(), load.getIndices(), shared, tile)
-      .empty();
+  return !findArgumentTile(load.getBuffer(), load.getIndices(), shared, tile);
 }
 
 /// One value per row or column that every warp needs: where copies are
@@ -482,6 +466,7 @@ void LayoutAssigner::shareRepeatedRows() {
   if (!chip.asyncCopy)
     return;
   bool inBulk = kernel->hasAttr(TileDialect::kProducerWarpsAttr);
+  RunAhead runAhead(kernel);
   kernel.walk([&](LoadOp load) {
     auto type = cast<RankedTensorType>(load.getType());
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
@@ -489,7 +474,8 @@ void LayoutAssigner::shareRepeatedRows() {
     if (!loop || type.getEncoding() || type.getRank() != 1 ||
         !isa_and_nonnull<SliceAttr>(layouts.lookup(load.getResult())) ||
         load.getBuffer().getType().isShared() ||
-        type.getElementTypeBitWidth() < 32 || !canRunAhead(loop, load))
+        type.getElementTypeBitWidth() < 32 ||
+        runAhead.checkLoad(load, inBulk ? kernel : loop))
       return;
     auto layout = cast<LayoutAttrInterface>(
         PaddedAttr::get(kernel.getContext(), /*padding=*/0, {0}));

@@ -8,8 +8,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tile {

@@ -18,9 +18,10 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
+#include "tile/Analysis/GlobalMemory.h"
+#include "tile/Analysis/RunAhead.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -37,69 +38,35 @@ using namespace tile;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A copy of a loop that can be issued iterations ahead.
-struct LoopCopy {
-  CopyOp copy;
-  AllocOp buffer;
-  /// Operations of the loop body that the source and the indices depend on.
-  llvm::SetVector<Operation *> slice;
-  /// The first and the last operation of the loop body that read the buffer.
-  Operation *first = nullptr, *last = nullptr;
-};
-
 /// Copies that are committed and waited for together.
 struct Group {
-  SmallVector<LoopCopy> copies;
+  SmallVector<BufferCopy> copies;
   Operation *first, *last;
 };
 } // namespace
 
-/// Fills `result`, or says why the copy cannot be issued in another iteration.
-static std::string analyseCopy(scf::ForOp loop, CopyOp copy, int64_t stages,
-                               LoopCopy &result) {
-  result.copy = copy;
-  result.buffer = copy.getDest().getDefiningOp<AllocOp>();
-  if (!result.buffer || result.buffer->getBlock() != loop.getBody())
-    return "its buffer is not allocated in the loop";
-  if (result.buffer.getOffset())
-    return "the offset of its buffer is pinned";
+/// Refuses a copy that cannot be issued iterations ahead in a ring of `stages`
+/// buffers. Sets `result` if it can be.
+static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
+                         int64_t stages, BufferCopy &result) {
+  if (Refusal refusal = runAhead.checkCopy(copy, loop, result))
+    return refusal;
   if (stages > 1 && !getRingType(result.buffer.getType(), stages))
     return "the layout of its buffer cannot be stacked";
-  std::string reason =
-      findReaders(copy, result.buffer, result.first, result.last);
-  if (!reason.empty())
-    return reason;
-  if (isAccessedIn(loop, getRootArgument(copy.getSource()), /*isWrite=*/true))
-    return "the loop writes its source";
-  SmallVector<Value> values{copy.getSource()};
-  llvm::append_range(values, copy.getIndices());
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return "its source depends on a value that the loop carries";
-    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return "its source depends on '" + op->getName().getStringRef().str() +
-             "', which cannot run ahead";
-    if (result.slice.insert(op))
-      llvm::append_range(values, op->getOperands());
-  }
-  return "";
+  return std::nullopt;
 }
 
 /// Copies in the order of their first reads; those whose reads interleave
 /// together.
-static SmallVector<Group> formGroups(SmallVector<LoopCopy> copies,
+static SmallVector<Group> formGroups(SmallVector<BufferCopy> copies,
                                      bool oneGroup) {
-  llvm::sort(copies, [](const LoopCopy &a, const LoopCopy &b) {
+  llvm::sort(copies, [](const BufferCopy &a, const BufferCopy &b) {
     if (a.first == b.first)
       return a.buffer->isBeforeInBlock(b.buffer);
     return a.first->isBeforeInBlock(b.first);
   });
   SmallVector<Group> groups;
-  for (LoopCopy &copy : copies) {
+  for (BufferCopy &copy : copies) {
     if (groups.empty() ||
         (!oneGroup && groups.back().last->isBeforeInBlock(copy.first)))
       groups.push_back({{}, copy.first, copy.last});
@@ -172,7 +139,7 @@ static bool continues(const PlannedLoop &planned, const PlannedLoop &next,
         return true;
     return false;
   };
-  auto sameCopy = [&](const LoopCopy &a, const LoopCopy &b) {
+  auto sameCopy = [&](const BufferCopy &a, const BufferCopy &b) {
     CopyOp copy = a.copy, other = b.copy;
     if (isWrittenBetween(other))
       return false;
@@ -225,7 +192,7 @@ private:
   /// Counts iterations modulo the stages, from `start` on.
   void addSlot(scf::ForOp &loop, Value start);
   /// The buffer of a copy in one slot of its ring.
-  Value slotOf(const LoopCopy &copy, Value slot);
+  Value slotOf(const BufferCopy &copy, Value slot);
   /// Where the iteration `iv`, maybe beyond the end of loop `number`, is in the
   /// stream, and whether it exists.
   std::pair<Value, Value> locate(unsigned number, Value iv);
@@ -307,7 +274,7 @@ void StreamPipeliner::addSlot(scf::ForOp &loop, Value start) {
   loop->setDiscardableAttrs(attributes);
 }
 
-Value StreamPipeliner::slotOf(const LoopCopy &copy, Value slot) {
+Value StreamPipeliner::slotOf(const BufferCopy &copy, Value slot) {
   Value ring = rings.lookup(copy.buffer);
   if (stages == 1)
     return ring;
@@ -344,7 +311,7 @@ void StreamPipeliner::issue(unsigned number, unsigned group, Value iv,
   scf::ForOp loop = loops[number].loop;
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
-  for (const LoopCopy &planned : loops[number].groups[group].copies) {
+  for (const BufferCopy &planned : loops[number].groups[group].copies) {
     CopyOp copy = planned.copy;
     for (Operation &op : *loop.getBody())
       if (planned.slice.contains(&op) && !mapping.contains(&op))
@@ -375,7 +342,7 @@ void StreamPipeliner::pipelineBody(unsigned number) {
           /*guarded=*/distance != 0);
   }
   for (Group &group : groups)
-    for (LoopCopy &copy : group.copies) {
+    for (BufferCopy &copy : group.copies) {
       rewriter.setInsertionPoint(copy.buffer);
       rewriter.eraseOp(copy.copy);
       rewriter.replaceOp(copy.buffer, slotOf(copy, slot));
@@ -423,21 +390,12 @@ static void sinkToFirstUse(LoadOp load) {
 /// Above the wait of a pipelined loop, where nothing can be read but them, they
 /// would hold registers for nothing.
 static void sinkReads(KernelOp kernel) {
+  RunAhead runAhead(kernel);
   // Collected first: a walk would meet what moves ahead of it again.
   SmallVector<LoadOp> loads;
   kernel.walk([&](LoadOp load) { loads.push_back(load); });
   for (LoadOp load : loads) {
-    AllocOp root = getRootAlloc(load.getBuffer());
-    Block *block = load->getBlock();
-    auto writes = [&](Operation *user) {
-      return block->findAncestorOpInBlock(*user) &&
-             llvm::any_of(getSharedAccesses(user), [&](SharedAccess access) {
-               return access.isWrite && access.root == root;
-             });
-    };
-    // Where the copy engine writes, the read must stay within its barriers.
-    if (root && !isFilledInBulk(root) &&
-        llvm::none_of(getBufferUsers(root), writes))
+    if (!runAhead.checkLateLoad(load))
       sinkToFirstUse(load);
   }
 }
@@ -474,30 +432,33 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
   SmallVector<PlannedLoop> plan;
   // Operations around a loop that is pipelined.
   DenseSet<Operation *> occupied;
+  RunAhead runAhead(kernel);
   for (scf::ForOp loop : loops) {
     FailureOr<int64_t> pinned = pinnedStages(loop, report);
     if (failed(pinned))
       return failure();
     int64_t stages = *pinned ? *pinned : defaultStages;
     std::string blocker = "it copies nothing from global to shared memory";
-    SmallVector<LoopCopy> copies;
+    SmallVector<BufferCopy> copies;
     for (CopyOp copy : loop.getBody()->getOps<CopyOp>()) {
       if (copy.getAsync())
         continue;
-      LoopCopy planned;
-      std::string reason =
-          stages == 0
-              ? "even one stage takes more shared memory than the chip has"
-          : occupied.contains(loop) ? "a loop inside its loop is pipelined"
-                                    : analyseCopy(loop, copy, stages, planned);
-      if (reason.empty()) {
+      BufferCopy planned;
+      Refusal refusal;
+      if (stages == 0)
+        refusal = "even one stage takes more shared memory than the chip has";
+      else if (occupied.contains(loop))
+        refusal = "a loop inside its loop is pipelined";
+      else
+        refusal = checkCopy(runAhead, loop, copy, stages, planned);
+      if (!refusal) {
         copies.push_back(std::move(planned));
         continue;
       }
-      blocker = reason;
+      blocker = *refusal;
       if (report)
         remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
-            << remark::reason("{0}", reason);
+            << remark::reason("{0}", blocker);
     }
     SmallVector<Group> groups = formGroups(std::move(copies), oneGroup);
     if (!groups.empty() && stages * groups.size() < 2) {
@@ -558,25 +519,22 @@ static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup) {
 /// Makes copies asynchronous that are still waited for at once, and waits for
 /// each right before its buffer is read.
 static void overlapCopies(KernelOp kernel) {
-  SmallVector<CopyOp> copies;
+  RunAhead runAhead(kernel);
+  SmallVector<BufferCopy> copies;
   kernel.walk([&](CopyOp copy) {
-    AllocOp buffer = getRootAlloc(copy.getDest());
-    Operation *first, *last;
-    if (!copy.getAsync() && buffer &&
-        findReaders(copy, buffer, first, last).empty() &&
-        !isAccessedIn(kernel, getRootArgument(copy.getSource()),
-                      /*isWrite=*/true))
-      copies.push_back(copy);
+    BufferCopy planned;
+    if (!runAhead.checkLateWait(copy, planned))
+      copies.push_back(planned);
   });
-  SmallVector<std::pair<CommitGroupOp, AllocOp>> commits;
+  SmallVector<CommitGroupOp> commits;
   OpBuilder builder(kernel.getContext());
-  for (CopyOp copy : copies) {
-    AllocOp buffer = getRootAlloc(copy.getDest());
+  for (BufferCopy &planned : copies) {
+    CopyOp copy = planned.copy;
     copy.setAsync(true);
     builder.setInsertionPointAfter(copy);
-    commits.push_back({CommitGroupOp::create(builder, copy.getLoc()), buffer});
+    commits.push_back(CommitGroupOp::create(builder, copy.getLoc()));
     // Reads may cross whatever is between: nothing else writes the buffer.
-    for (Operation *user : getBufferUsers(buffer))
+    for (Operation *user : getBufferUsers(planned.buffer))
       if (auto load = dyn_cast<LoadOp>(user);
           load && load->getBlock() == copy->getBlock())
         sinkToFirstUse(load);
@@ -584,15 +542,14 @@ static void overlapCopies(KernelOp kernel) {
   // The groups that are certainly newer than the one to wait for; those that
   // operations in between commit in their regions make the wait stricter.
   llvm::MapVector<Operation *, int64_t> waits;
-  for (auto [i, copy] : llvm::enumerate(copies)) {
-    auto [commit, buffer] = commits[i];
-    Operation *first, *last;
-    (void)findReaders(copy, buffer, first, last);
+  for (auto [copy, commit] : llvm::zip_equal(copies, commits)) {
+    // The reads have moved.
+    (void)findReaders(copy);
     int64_t newer = 0;
-    for (Operation *op = commit->getNextNode(); op != first;
+    for (Operation *op = commit->getNextNode(); op != copy.first;
          op = op->getNextNode())
       newer += isa<CommitGroupOp>(op);
-    auto [it, isNew] = waits.try_emplace(first, newer);
+    auto [it, isNew] = waits.try_emplace(copy.first, newer);
     it->second = std::min(it->second, newer);
   }
   for (auto [reader, pending] : waits) {

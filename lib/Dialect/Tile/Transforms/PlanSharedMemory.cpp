@@ -1,8 +1,8 @@
 //===- PlanSharedMemory.cpp - Offsets of shared buffers -------------------===//
 
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEPLANSHAREDMEMORY

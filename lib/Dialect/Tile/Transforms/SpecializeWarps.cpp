@@ -11,8 +11,8 @@
 #include "WarpRoles/SplitRoles.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESPECIALIZEWARPS
@@ -53,35 +53,33 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
     if (!chip || failed(verifySharedBuffers(kernel)))
       return signalPassFailure();
     RoleWarps warps{producers.getInt(), storers ? storers.getInt() : 0};
-    std::string reason = attempt(kernel, warps, *chip);
-    if (reason.empty())
+    Refusal refusal = attempt(kernel, warps, *chip);
+    if (!refusal)
       return;
     for (StringRef attribute :
          {TileDialect::kProducerWarpsAttr, TileDialect::kStoringWarpsAttr,
           TileDialect::kRegistersAttr})
       kernel->removeAttr(attribute);
     remark::missed(kernel.getLoc(), remarkName("warps-not-specialized"))
-        << remark::reason("{0}", reason);
+        << remark::reason("{0}", *refusal);
   }
 
 private:
-  /// Specialises the kernel, or says why not.
-  static std::string attempt(KernelOp kernel, RoleWarps warps,
-                             const Chip &chip) {
+  /// Specialises the kernel, or refuses it.
+  static Refusal attempt(KernelOp kernel, RoleWarps warps, const Chip &chip) {
     if (!chip.bulkCopy)
       return chip.name.str() + " has no copy engine";
     std::string reason;
     for (bool takesSums : {warps.storers != 0, false}) {
       WarpPlan plan;
-      reason = planWarps(kernel, takesSums, plan);
-      if (!reason.empty())
-        return reason;
+      if (Refusal refusal = planWarps(kernel, takesSums, plan))
+        return refusal;
       int64_t bytes = rehearse(kernel, warps, takesSums);
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)
           remarkSum(sum, obstacle);
         finish(kernel, warps, plan);
-        return "";
+        return std::nullopt;
       }
       reason = "its rings take " + std::to_string(bytes) +
                " bytes of shared memory; " + chip.name.str() + " has " +

@@ -4,9 +4,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
+#include "tile/Analysis/RunAhead.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
 #include "tile/Layout/Queries.h"
 
 namespace tile {
@@ -31,7 +31,7 @@ struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
   void runOnOperation() override;
 
 private:
-  static std::string plan(StoreOp store, PlannedStore &planned);
+  static Refusal plan(StoreOp store, PlannedStore &planned);
   AllocOp findStaging(PlannedStore planned, const Chip &chip);
   void stage(const PlannedStore &planned, AllocOp staging);
 
@@ -41,38 +41,20 @@ private:
 };
 } // namespace
 
-/// Returns true unless all reads of `argument` come before `store`. Later reads
-/// would have to wait until TMA has written.
-static bool mayBeReadAfter(StoreOp store, BlockArgument argument) {
-  bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
-  auto kernel = store->getParentOfType<KernelOp>();
-  WalkResult result = kernel.walk([&](Operation *op) {
-    for (const GlobalAccess &access : getGlobalAccesses(op)) {
-      if (access.isWrite || !access.mayOverlap(argument))
-        continue;
-      Operation *reader = store->getBlock()->findAncestorOpInBlock(*op);
-      if (isInLoop || !reader || !reader->isBeforeInBlock(store))
-        return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
-/// Plans a store, or says why it stays.
-std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
+/// Plans a store, or refuses it.
+Refusal StageStores::plan(StoreOp store, PlannedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   planned.store = store;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
   planned.staging = findSwizzledTile(tile);
   if (!planned.staging)
     return "its rows are no multiple of 32 bytes";
-  std::string reason = findArgumentTile(store.getBuffer(), store.getIndices(),
-                                        planned.staging, planned);
-  if (!reason.empty())
-    return reason;
-  if (mayBeReadAfter(store, planned.argument))
-    return "the kernel reads its argument afterwards, or in the same loop";
+  if (Refusal refusal = findArgumentTile(store.getBuffer(), store.getIndices(),
+                                         planned.staging, planned))
+    return refusal;
+  RunAhead runAhead(store->getParentOfType<KernelOp>());
+  if (Refusal refusal = runAhead.checkLateStore(store, planned.argument))
+    return refusal;
   // The boxes of a warp begin at multiples of 128 bytes.
   if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
       boxes && (*boxes)[0] * (*boxes)[1] > 1) {
@@ -82,7 +64,7 @@ std::string StageStores::plan(StoreOp store, PlannedStore &planned) {
         tile.getDimSize(0) / (*boxes)[0] * width % 128 == 0)
       planned.parts.assign(boxes->begin(), boxes->end());
   }
-  return "";
+  return std::nullopt;
 }
 
 /// Whether the copy engine fills `alloc` once and `op`, of the first role,
@@ -236,14 +218,14 @@ void StageStores::runOnOperation() {
   });
   for (StoreOp store : stores) {
     PlannedStore planned;
-    std::string reason = plan(store, planned);
+    Refusal refusal = plan(store, planned);
     AllocOp staging;
-    if (reason.empty()) {
+    if (!refusal) {
       staging = findStaging(planned, *chip);
       if (!staging)
-        reason = "the tile takes " +
-                 std::to_string(planned.staging.getStorageBytes()) +
-                 " bytes of shared memory, which are not free";
+        refusal = "the tile takes " +
+                  std::to_string(planned.staging.getStorageBytes()) +
+                  " bytes of shared memory, which are not free";
     }
     if (staging)
       stage(planned, staging);
@@ -251,7 +233,7 @@ void StageStores::runOnOperation() {
       remark::missed(store.getLoc(),
                      remark::RemarkOpts::name("store-not-staged")
                          .category("tile-stage-stores"))
-          << remark::reason("{0}", reason);
+          << remark::reason("{0}", *refusal);
   }
   if (stagings.empty())
     return;

@@ -16,7 +16,7 @@
 !acc = !tile.buffer<?x64xf32, #tile.map<(l, d) -> (l floordiv 8, d floordiv 8, d mod 2, 4 * (l mod 8) + (d mod 8) floordiv 2), align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @per_column
-tile.kernel @per_column(%a: !b, %sums: !v, %wherever: !indices, %o: !f) {
+tile.kernel @per_column(%a: !b, %sums: !v, %table: !indices, %wherever: !indices, %o: !f) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
@@ -31,13 +31,23 @@ tile.kernel @per_column(%a: !b, %sums: !v, %wherever: !indices, %o: !f) {
     // SYNC: tile.load {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
     %sum = tile.load %sums[%i] : !v -> tensor<64xf32>
     %t = tile.broadcast %sum along 0 : tensor<64xf32> -> tensor<64x64xf32>
+    // So does this one: nobody writes the table that has its address.
+    // ASYNC: tile.load {{.*}} -> tensor<64xf32, #tile.padded<0, order = [0]>>
+    // SYNC: tile.load {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
+    %page = tile.load_scalar %table[%i] : !indices -> i32
+    %row = arith.index_cast %page : i32 to index
+    %paged = tile.load %sums[%row] : !v -> tensor<64xf32>
+    %w = tile.broadcast %paged along 0 : tensor<64xf32> -> tensor<64x64xf32>
     // The address of this one is unknown before its iteration.
     // CHECK: tile.load {{.*}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
     %place = tile.load_scalar %wherever[%i] : !indices -> i32
     %start = arith.index_cast %place : i32 to index
     %other = tile.load %sums[%start] : !v -> tensor<64xf32>
     %u = tile.broadcast %other along 0 : tensor<64xf32> -> tensor<64x64xf32>
-    %both = arith.addf %t, %u : tensor<64x64xf32>
+    %two = arith.addf %t, %u : tensor<64x64xf32>
+    %both = arith.addf %two, %w : tensor<64x64xf32>
+    %ones = arith.constant dense<1> : tensor<64xi32>
+    tile.store %ones, %wherever[%i] : tensor<64xi32>, !indices
     %next = arith.addf %s, %both : tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }

@@ -14,6 +14,8 @@
 !t = tensor<64x64xf16, #row>
 !s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !g = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1], align = 4>, global>
+#one = #tile.blocked<thread = [1], lane = [32], warp = [4], order = [0]>
 
 module attributes {tile.target = "sm_80"} {
 
@@ -278,8 +280,51 @@ tile.kernel @separate(%g: !g, %mid: index, %n: index, %out: !g) {
   }
 }
 
+// A page table that the kernel never writes is read ahead with the copy. One that the
+// kernel writes is read in its iteration.
+// REMARK: groups=1, stages=2
+// REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its place depends on 'tile.load_scalar', which cannot run ahead"
+// CHECK-LABEL: tile.kernel @paged(
+// CHECK-SAME: %[[G:[^:]+]]: {{[^%]+}}%[[TABLE:[^:]+]]:
+// CHECK: scf.for %[[I:[^ ]+]] =
+// CHECK: tile.wait_group 0
+// CHECK: %[[NEXT:.+]] = arith.addi %[[I]], %{{.+}} : index
+// CHECK: scf.if
+// CHECK-NEXT: %[[PAGE:.+]] = tile.load_scalar %[[TABLE]][%[[NEXT]]]
+// CHECK-NEXT: %[[ROW:.+]] = arith.index_cast %[[PAGE]]
+// CHECK: tile.copy async %[[G]][%[[ROW]], %{{.+}}]
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: tile.load_scalar
+// CHECK: tile.copy async
+// CHECK-NEXT: tile.commit_group
+// CHECK-NEXT: tile.wait_group 0
+tile.kernel @paged(%g: !g, %table: !table, %written: !table, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c1 {
+    %k = tile.alloc : !s
+    %page = tile.load_scalar %table[%i] : !table -> i32
+    %row = arith.index_cast %page : i32 to index
+    tile.copy %g[%row, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %k = tile.alloc : !s
+    %page = tile.load_scalar %written[%i] : !table -> i32
+    %row = arith.index_cast %page : i32 to index
+    tile.copy %g[%row, %c0], %k : !g, !s
+    %x = tile.load %k[%c0, %c0] : !s -> !t
+    tile.store %x, %out[%i, %c0] : !t, !g
+    %ones = arith.constant dense<1> : tensor<128xi32, #one>
+    tile.store %ones, %written[%i] : tensor<128xi32, #one>, !table
+  }
+}
+
 // A source that is known only in its iteration is copied in that iteration.
-// REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its source depends on a value that the loop carries"
+// REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its place depends on a value that a loop carries"
 // CHECK-LABEL: tile.kernel @carried(
 // CHECK: scf.for
 // CHECK: tile.alloc : !tile.buffer<64x64xf16

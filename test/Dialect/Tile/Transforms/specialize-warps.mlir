@@ -489,8 +489,70 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
+// Producer warps read a page table that the kernel never writes, in their own loop.
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=1, stages=2
+// CHECK-LABEL: tile.kernel @paged
+// CHECK: tile.warp_roles
+// CHECK: }, {
+// CHECK: scf.for %[[I:[^ ]*]] =
+// CHECK: %[[PAGE:.*]] = tile.load_scalar %arg1[%[[I]]]
+// CHECK-NEXT: %[[ROW:.*]] = arith.index_cast %[[PAGE]]
+// CHECK: tile.bulk_copy %arg0[%[[ROW]], %{{.*}}]
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+tile.kernel @paged(%k: !k, %table: !table, %n: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  scf.for %i = %c0 to %n step %c1 {
+    %ks = tile.alloc : !tile
+    %page = tile.load_scalar %table[%i] : !table -> i32
+    %row = arith.index_cast %page : i32 to index
+    tile.copy %k[%row, %c0], %ks : !k, !tile
+    %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// The preceding kernel may write the start of the sequence: both roles read it after
+// they have waited for that kernel.
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=1, stages=1
+// CHECK-LABEL: tile.kernel @dependent
+// CHECK-NOT: tile.load_scalar
+// CHECK: tile.wait_prerequisites
+// CHECK-NEXT: tile.load_scalar %arg1
+// CHECK: }, {
+// CHECK-NOT: tile.load_scalar
+// CHECK: tile.wait_prerequisites
+// CHECK-NEXT: tile.load_scalar %arg1
+// CHECK: tile.bulk_copy
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+tile.kernel @dependent(%k: !k, %cu: !cu) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.wait_prerequisites
+  %number = tile.load_scalar %cu[%c0] : !cu -> i32
+  %start = arith.index_cast %number : i32 to index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %ks = tile.alloc : !tile
+  tile.copy %k[%start, %c0], %ks : !k, !tile
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
 // Producer warps would read ahead of what consumer warps write.
-// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the kernel writes its argument
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}the kernel writes its source
 // CHECK-LABEL: tile.kernel @in_place
 // CHECK-NOT: tile.warp_roles
 tile.kernel @in_place(%k: !k, %n: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {

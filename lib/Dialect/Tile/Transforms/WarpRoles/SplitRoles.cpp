@@ -14,7 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;

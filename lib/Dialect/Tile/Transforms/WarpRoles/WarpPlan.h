@@ -3,21 +3,14 @@
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
 
 #include "../ArgumentTile.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
-#include "llvm/ADT/DenseSet.h"
+#include "tile/Analysis/RunAhead.h"
 #include "llvm/ADT/MapVector.h"
-#include <optional>
-#include <string>
 #include <utility>
 
 namespace tile {
 
 /// A copy as the copy engine takes it.
-struct PlannedCopy : ArgumentTile {
-  CopyOp copy;
-  AllocOp buffer;
-  /// The first and the last operation of the block that read the buffer.
-  mlir::Operation *first = nullptr, *last = nullptr;
+struct PlannedCopy : BufferCopy, ArgumentTile {
   unsigned ring = 0;
 };
 
@@ -59,8 +52,8 @@ struct WarpPlan {
 };
 
 /// Plans all copies of `kernel` and, if it `takesSums`, the sums that can leave
-/// by the copy engine. Says why the kernel cannot be specialised, or nothing.
-std::string planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
+/// by the copy engine. Refuses a kernel that cannot be specialised.
+Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
 
 } // namespace tile
 

@@ -4,8 +4,8 @@
 // arguments are different memory.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H
-#define TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H
+#ifndef TILE_ANALYSIS_GLOBALMEMORY_H
+#define TILE_ANALYSIS_GLOBALMEMORY_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -37,4 +37,4 @@ bool isAccessedIn(mlir::Operation *scope, mlir::BlockArgument argument,
 
 } // namespace tile
 
-#endif // TILE_DIALECT_TILE_TRANSFORMS_GLOBALMEMORY_H
+#endif // TILE_ANALYSIS_GLOBALMEMORY_H

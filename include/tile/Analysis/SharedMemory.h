@@ -4,8 +4,8 @@
 // buffer, its accesses, and the placement of all buffers.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_DIALECT_TILE_TRANSFORMS_SHAREDMEMORY_H
-#define TILE_DIALECT_TILE_TRANSFORMS_SHAREDMEMORY_H
+#ifndef TILE_ANALYSIS_SHAREDMEMORY_H
+#define TILE_ANALYSIS_SHAREDMEMORY_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -34,14 +34,6 @@ llvm::SmallVector<SharedAccess, 2> getSharedAccesses(mlir::Operation *op);
 
 /// Returns all operations that use `root` or views of it, except the views.
 llvm::SmallVector<mlir::Operation *> getBufferUsers(AllocOp root);
-
-/// Finds the `first` and the `last` operation in the block of `copy` that reads
-/// `buffer`, the destination of the copy, itself or in its regions. Returns an
-/// empty string on success, otherwise the reason of the failure: the buffer has
-/// another writer, a reader that is not after the copy in its block, or no
-/// reader.
-std::string findReaders(CopyOp copy, AllocOp buffer, mlir::Operation *&first,
-                        mlir::Operation *&last);
 
 /// Returns the type of a ring of `stages` buffers, or null if the layout does
 /// not allow to stack buffers.
@@ -94,4 +86,4 @@ SharedPlan planSharedMemoryWithin(KernelOp kernel, int64_t limit,
 
 } // namespace tile
 
-#endif // TILE_DIALECT_TILE_TRANSFORMS_SHAREDMEMORY_H
+#endif // TILE_ANALYSIS_SHAREDMEMORY_H

@@ -1,6 +1,6 @@
 //===- GlobalMemory.cpp - Queries on the arguments of a kernel ------------===//
 
-#include "tile/Dialect/Tile/Transforms/GlobalMemory.h"
+#include "tile/Analysis/GlobalMemory.h"
 
 using namespace mlir;
 using namespace tile;

@@ -1,6 +1,6 @@
 //===- SharedMemory.cpp - Queries on shared buffers -----------------------===//
 
-#include "tile/Dialect/Tile/Transforms/SharedMemory.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Layout/Queries.h"
 #include "llvm/Support/MathExtras.h"
@@ -68,27 +68,6 @@ SmallVector<Operation *> tile::getBufferUsers(AllocOp root) {
         users.push_back(user);
     }
   return users;
-}
-
-std::string tile::findReaders(CopyOp copy, AllocOp buffer, Operation *&first,
-                              Operation *&last) {
-  Block *block = copy->getBlock();
-  first = last = nullptr;
-  for (Operation *user : getBufferUsers(buffer)) {
-    if (user == copy)
-      continue;
-    for (const SharedAccess &access : getSharedAccesses(user))
-      if (access.isWrite)
-        return "its buffer is written elsewhere too";
-    Operation *reader = block->findAncestorOpInBlock(*user);
-    if (!reader || !copy->isBeforeInBlock(reader))
-      return "its buffer is read elsewhere than after it";
-    if (!first || reader->isBeforeInBlock(first))
-      first = reader;
-    if (!last || last->isBeforeInBlock(reader))
-      last = reader;
-  }
-  return first ? "" : "nobody reads its buffer";
 }
 
 BufferType tile::getRingType(BufferType buffer, int64_t stages) {

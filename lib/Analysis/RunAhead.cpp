@@ -1,0 +1,216 @@
+//===- RunAhead.cpp - Operations that may leave their place ---------------===//
+
+#include "tile/Analysis/RunAhead.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Analysis/GlobalMemory.h"
+#include "tile/Analysis/SharedMemory.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool RunAhead::isRepeatable(Operation *op) {
+  if (op->getNumRegions() != 0 || op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  if (isMemoryEffectFree(op))
+    return true;
+  auto load = dyn_cast<LoadScalarOp>(op);
+  if (!load)
+    return false;
+  BlockArgument argument = getRootArgument(load.getBuffer());
+  auto [it, isNew] = isWritten.try_emplace(argument);
+  if (isNew)
+    it->second = isAccessedIn(kernel, argument, /*isWrite=*/true);
+  return !it->second;
+}
+
+llvm::DenseSet<Operation *> RunAhead::findBlockScalars() {
+  llvm::DenseSet<Operation *> scalars;
+  bool isAfterWait = false;
+  for (Operation &op : kernel.getBody().front()) {
+    isAfterWait |= isa<WaitPrerequisitesOp>(op);
+    bool isKnown =
+        isRepeatable(&op) && (!isAfterWait || isMemoryEffectFree(&op)) &&
+        llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+        llvm::all_of(op.getOperands(), [&](Value operand) {
+          Operation *source = operand.getDefiningOp();
+          return !source || scalars.contains(source);
+        });
+    if (isKnown || isa<GridOp, RequireOp>(op))
+      scalars.insert(&op);
+  }
+  return scalars;
+}
+
+Refusal RunAhead::checkValue(Value value, Operation *scope,
+                             llvm::SetVector<Operation *> *slice) {
+  llvm::SetVector<Operation *> local;
+  llvm::SetVector<Operation *> &visited = slice ? *slice : local;
+  SmallVector<Value> values{value};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!scope->isAncestor(value.getParentBlock()->getParentOp()))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *owner = argument.getOwner()->getParentOp();
+      auto loop = dyn_cast<scf::ForOp>(owner);
+      if (owner == kernel || (loop && value == loop.getInductionVar()))
+        continue;
+      return "its place depends on a value that a loop carries";
+    }
+    Operation *op = value.getDefiningOp();
+    if (!isRepeatable(op))
+      return "its place depends on '" + op->getName().getStringRef().str() +
+             "', which cannot run ahead";
+    if (visited.insert(op))
+      llvm::append_range(values, op->getOperands());
+  }
+  return std::nullopt;
+}
+
+Refusal RunAhead::checkLoops(Operation *op, Operation *scope) {
+  for (Operation *parent = op->getParentOp(); parent != scope;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return "it is inside '" + parent->getName().getStringRef().str() + "'";
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (Refusal refusal = checkValue(bound, scope))
+        return "a loop around it: " + *refusal;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and copies
+//===----------------------------------------------------------------------===//
+
+/// Refuses to read `source` ahead if an operation in `scope` writes its memory.
+Refusal RunAhead::checkSource(Value source, Operation *scope) {
+  if (!isAccessedIn(scope, getRootArgument(source), /*isWrite=*/true))
+    return std::nullopt;
+  return std::string(scope == kernel ? "the kernel" : "the loop") +
+         " writes its source";
+}
+
+Refusal RunAhead::checkLoad(LoadOp load, Operation *scope) {
+  if (Refusal refusal = checkSource(load.getBuffer(), scope))
+    return refusal;
+  for (Value operand : load->getOperands())
+    if (Refusal refusal = checkValue(operand, scope))
+      return refusal;
+  return checkLoops(load, scope);
+}
+
+Refusal tile::findReaders(BufferCopy &copy) {
+  Block *block = copy.copy->getBlock();
+  copy.first = copy.last = nullptr;
+  for (Operation *user : getBufferUsers(copy.buffer)) {
+    if (user == copy.copy)
+      continue;
+    for (const SharedAccess &access : getSharedAccesses(user))
+      if (access.isWrite)
+        return "its buffer is written elsewhere too";
+    Operation *reader = block->findAncestorOpInBlock(*user);
+    if (!reader || !copy.copy->isBeforeInBlock(reader))
+      return "its buffer is read elsewhere than after it";
+    if (!copy.first || reader->isBeforeInBlock(copy.first))
+      copy.first = reader;
+    if (!copy.last || copy.last->isBeforeInBlock(reader))
+      copy.last = reader;
+  }
+  if (!copy.first)
+    return "nobody reads its buffer";
+  return std::nullopt;
+}
+
+Refusal RunAhead::checkCopy(CopyOp copy, Operation *scope, BufferCopy &result) {
+  result.copy = copy;
+  result.buffer = copy.getDest().getDefiningOp<AllocOp>();
+  if (copy.getAsync())
+    return "it is asynchronous already";
+  if (!result.buffer || result.buffer->getBlock() != copy->getBlock())
+    return "its buffer is not allocated beside it";
+  if (result.buffer.getOffset())
+    return "the offset of its buffer is pinned";
+  if (Refusal refusal = findReaders(result))
+    return refusal;
+  if (Refusal refusal = checkSource(copy.getSource(), scope))
+    return refusal;
+  if (Refusal refusal = checkValue(copy.getSource(), scope, &result.slice))
+    return refusal;
+  for (Value index : copy.getIndices())
+    if (Refusal refusal = checkValue(index, scope, &result.slice))
+      return refusal;
+  return checkLoops(copy, scope);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations that may end late
+//===----------------------------------------------------------------------===//
+
+Refusal RunAhead::checkLateWait(CopyOp copy, BufferCopy &result) {
+  result.copy = copy;
+  result.buffer = getRootAlloc(copy.getDest());
+  if (copy.getAsync())
+    return "it is asynchronous already";
+  if (!result.buffer)
+    return "its buffer is chosen at run time";
+  if (Refusal refusal = findReaders(result))
+    return refusal;
+  return checkSource(copy.getSource(), kernel);
+}
+
+Refusal RunAhead::checkLateLoad(LoadOp load) {
+  AllocOp root = getRootAlloc(load.getBuffer());
+  if (!root)
+    return "it reads no allocation in shared memory";
+  // The read must stay between the mbarriers of TMA.
+  if (isFilledInBulk(root))
+    return "TMA fills its buffer";
+  Block *block = load->getBlock();
+  for (Operation *user : getBufferUsers(root))
+    if (block->findAncestorOpInBlock(*user))
+      for (const SharedAccess &access : getSharedAccesses(user))
+        if (access.isWrite && access.root == root)
+          return "its buffer is written in the same block";
+  return std::nullopt;
+}
+
+Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
+  bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (const GlobalAccess &access : getGlobalAccesses(op)) {
+      if (access.isWrite || !access.mayOverlap(argument))
+        continue;
+      Operation *reader = store->getBlock()->findAncestorOpInBlock(*op);
+      if (isInLoop || !reader || !reader->isBeforeInBlock(store))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return "the kernel reads its argument afterwards, or in the same loop";
+  return std::nullopt;
+}
+
+Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
+  BlockArgument argument = getRootArgument(sum.getBuffer());
+  // Atomic operations on one argument commute.
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (isa<AtomicRMWOp>(op))
+      return WalkResult::advance();
+    for (const GlobalAccess &access : getGlobalAccesses(op))
+      if (!access.isWrite && access.mayOverlap(argument))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return "the kernel reads its argument";
+  return std::nullopt;
+}
