@@ -170,7 +170,7 @@ tile.kernel @attention_sink_backward(
         : tensor<32x64xf16, #dq_a>, tensor<64x128xf16, #dq_b> -> tensor<32x128xf32, #dq>
     tile.atomic_rmw addf %dq_part, %dqh[%m, %c0] : tensor<32x128xf32, #dq>, !dq_rows
     scf.yield %dk_next, %dv_next : tensor<64x128xf32, #scores>, tensor<64x128xf32, #scores>
-  } {tile.stages = 2 : i64}
+  } {tile.schedule = #tile.schedule<stages = 2>}
 
   // dV and dK go through shared memory, so that each warp adds coalesced rows.
   %dv_shared = tile.convert_layout %sums#1

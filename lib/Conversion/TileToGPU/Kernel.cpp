@@ -287,8 +287,9 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
                   builder.getI32IntegerAttr(1));
     func->setAttr(kRolesAttr, builder.getUnitAttr());
   }
-  if (Attribute saves = kernel->getAttr(TileDialect::kSavesRegistersAttr))
-    func->setAttr(TileDialect::kSavesRegistersAttr, saves);
+  Schedule schedule;
+  schedule.saveRegisters = getSchedule(kernel).saveRegisters;
+  setSchedule(func, schedule);
   int64_t threads = countWarps(kernel) * chip.warpSize;
   func.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));

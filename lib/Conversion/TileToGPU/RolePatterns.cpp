@@ -134,7 +134,7 @@ static void electForEffects(Region &role) {
 }
 
 void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
-  bool savesRegisters = kernel->hasAttr(TileDialect::kSavesRegistersAttr);
+  bool savesRegisters = getSchedule(kernel).savesRegisters();
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
       // Named barrier 0 is that of the block; role i has barrier i + 1.
@@ -194,8 +194,7 @@ struct WarpRolesPattern : MemoryPattern<WarpRolesOp> {
                constantI32(rewriter, loc, chip.warpSize),
                mlir::gpu::ShuffleMode::IDX)
                .getShuffleResult();
-    bool savesRegisters =
-        op->getParentOp()->hasAttr(TileDialect::kSavesRegistersAttr);
+    bool savesRegisters = getSchedule(op->getParentOp()).savesRegisters();
     SmallVector<Role> roles;
     int64_t first = 0;
     for (auto [region, warps] : llvm::zip_equal(op.getRoles(), op.getWarps())) {

@@ -315,7 +315,7 @@ void tile::placeMatrixDescriptors(Operation *root) {
   });
   for (auto &[loop, sides] : loops) {
     auto func = loop->getParentOfType<FunctionOpInterface>();
-    bool saves = func && func->hasAttr(TileDialect::kSavesRegistersAttr);
+    bool saves = func && getSchedule(func).savesRegisters();
     if (!saves && llvm::none_of(sides, [](auto &side) {
           return side.second.size() > kMostInvariantDescriptors;
         }))

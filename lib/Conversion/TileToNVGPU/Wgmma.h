@@ -9,7 +9,7 @@ namespace tile {
 /// Moves loop-invariant matrix descriptors, which earlier passes have hoisted,
 /// back to the MMAs that read them; each costs one addition. This is done in
 /// loops that read more descriptors than uniform registers hold, and in all
-/// loops of a kernel with `tile.saves_registers`.
+/// loops of a kernel whose schedule has `save_registers`.
 void placeMatrixDescriptors(mlir::Operation *root);
 
 /// Adds patterns for wgmma, its matrix descriptors, fences and waits.

@@ -124,8 +124,8 @@ tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attribut
 // To save registers, a whole warp runs waits and counters, and a thread is elected
 // for each operation with effects. The first role does not do this.
 // CHECK-LABEL: gpu.func @saves
-// CHECK-SAME: tile.saves_registers
-tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, tile.saves_registers} {
+// CHECK-SAME: tile.schedule = #tile.schedule<save_registers>
+tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, schedule = #tile.schedule<save_registers>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

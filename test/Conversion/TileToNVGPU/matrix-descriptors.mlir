@@ -114,7 +114,7 @@ func.func @outer(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4
 // CHECK: scf.for
 // CHECK: "mov.b32 $0, $1;"
 // CHECK: wgmma.mma_async
-func.func @saves(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> attributes {tile.saves_registers} {
+func.func @saves(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> attributes {tile.schedule = #tile.schedule<save_registers>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %a0 = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64, distance = 0 : i32} : memref<4096xf16, #shared>

@@ -1,5 +1,6 @@
 //===- TileKernel.cpp - Kernels and their grids ---------------------------===//
 
+#include "ScheduleAttr.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -72,7 +73,8 @@ LogicalResult KernelOp::verify() {
   if (getNumWarps() > 32)
     return emitOpError() << "has " << getNumWarps()
                          << " warps; a block has at most 32";
-  return success();
+  return verifyKernelSchedule(tile::getSchedule(*this), getNumWarps(),
+                              [&] { return emitOpError(); });
 }
 
 /// Verifies the types of the values that `op` defines. Passes build types

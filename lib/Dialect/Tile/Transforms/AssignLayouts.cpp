@@ -465,7 +465,7 @@ static bool canCopyInBulk(LoadOp load, BufferType shared) {
 void LayoutAssigner::shareRepeatedRows() {
   if (!chip.asyncCopy)
     return;
-  bool inBulk = kernel->hasAttr(TileDialect::kProducerWarpsAttr);
+  bool inBulk = getSchedule(kernel).hasRoles();
   RunAhead runAhead(kernel);
   kernel.walk([&](LoadOp load) {
     auto type = cast<RankedTensorType>(load.getType());

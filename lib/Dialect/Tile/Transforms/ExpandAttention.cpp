@@ -25,12 +25,7 @@ namespace {
 struct PlannedKernel {
   std::string name;
   int64_t warps;
-  /// See TileSizes.
-  int64_t producers = 0;
-  SmallVector<int32_t> registers = {};
-  bool turns = false;
-  int64_t storers = 0;
-  bool savesRegisters = false;
+  Schedule schedule;
   std::function<void(ImplicitLocOpBuilder &, const IRMapping &)> build;
 };
 
@@ -173,11 +168,20 @@ FailureOr<TileSizes> ExpandAttention::chooseSizes(Operation *op,
   return sizes;
 }
 
-/// Of a thread of each role, if they differ.
-static SmallVector<int32_t> registersOf(const TileSizes &sizes) {
-  if (sizes.registers == 0)
-    return {};
-  return {int32_t(sizes.registers), int32_t(sizes.producerRegisters)};
+/// Returns the schedule of a kernel with these sizes.
+static Schedule scheduleOf(const TileSizes &sizes) {
+  Schedule schedule;
+  if (sizes.producers != 0)
+    schedule.producers = sizes.producers;
+  if (sizes.storers != 0)
+    schedule.storers = sizes.storers;
+  if (sizes.registers != 0)
+    schedule.registers = {sizes.registers, sizes.producerRegisters};
+  if (sizes.turns)
+    schedule.turns = true;
+  if (sizes.savesRegisters)
+    schedule.saveRegisters = true;
+  return schedule;
 }
 
 template <typename OpT> static AttentionFeatures featuresOf(OpT op) {
@@ -204,9 +208,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
         /*warpsAlongRows=*/true);
     if (failed(sizes))
       return failure();
-    kernels.push_back({name.str(), sizes->warps, sizes->producers,
-                       registersOf(*sizes), sizes->turns, sizes->storers,
-                       sizes->savesRegisters,
+    kernels.push_back({name.str(), sizes->warps, scheduleOf(*sizes),
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          buildAttentionForward(b, forward, mapping, *sizes);
                        }});
@@ -230,9 +232,7 @@ FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
   for (BackwardKernel &kernel :
        planAttentionBackward(backward, {*keys, *queries}))
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
-                       kernel.sizes.producers, registersOf(kernel.sizes),
-                       kernel.sizes.turns, kernel.sizes.storers,
-                       kernel.sizes.savesRegisters, std::move(kernel.build)});
+                       scheduleOf(kernel.sizes), std::move(kernel.build)});
   return kernels;
 }
 
@@ -265,24 +265,13 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(func);
       b.setLoc(op->getLoc());
-      auto kernel = KernelOp::create(b, b.getStringAttr(plannedKernel.name),
-                                     TypeAttr::get(func.getFunctionType()),
-                                     b.getI32IntegerAttr(plannedKernel.warps),
-                                     func.getArgAttrsAttr(), ArrayAttr());
+      auto kernel =
+          KernelOp::create(b, b.getStringAttr(plannedKernel.name),
+                           TypeAttr::get(func.getFunctionType()),
+                           b.getI32IntegerAttr(plannedKernel.warps),
+                           ScheduleAttr(), func.getArgAttrsAttr(), ArrayAttr());
       kernels.push_back(kernel);
-      if (plannedKernel.producers != 0)
-        kernel->setAttr(TileDialect::kProducerWarpsAttr,
-                        b.getI64IntegerAttr(plannedKernel.producers));
-      if (plannedKernel.storers != 0)
-        kernel->setAttr(TileDialect::kStoringWarpsAttr,
-                        b.getI64IntegerAttr(plannedKernel.storers));
-      if (!plannedKernel.registers.empty())
-        kernel->setAttr(TileDialect::kRegistersAttr,
-                        b.getDenseI32ArrayAttr(plannedKernel.registers));
-      if (plannedKernel.turns)
-        kernel->setAttr(TileDialect::kTurnsAttr, b.getUnitAttr());
-      if (plannedKernel.savesRegisters)
-        kernel->setAttr(TileDialect::kSavesRegistersAttr, b.getUnitAttr());
+      setSchedule(kernel, plannedKernel.schedule);
       markScalars(op, kernel);
       markAccumulators(op, name, kernel);
       Block &entry = kernel.getBody().emplaceBlock();

@@ -283,7 +283,11 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
     });
     for (Block *block : blocks)
       BlockScheduler(*block).run();
-    if (!getOperation()->removeAttr(TileDialect::kTurnsAttr))
+    Schedule schedule = getSchedule(getOperation());
+    bool turns = schedule.takesTurns();
+    schedule.turns.reset();
+    setSchedule(getOperation(), schedule);
+    if (!turns)
       return;
     // The first role is the one that multiplies.
     for (auto roles : getOperation().getBody().front().getOps<WarpRolesOp>())

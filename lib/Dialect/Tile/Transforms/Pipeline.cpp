@@ -408,21 +408,6 @@ static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-pipeline");
 }
 
-/// The number of stages that the author of a loop asks for, 0 if none; fails
-/// for anything but a positive number, with an error if it is to `report`.
-static FailureOr<int64_t> pinnedStages(scf::ForOp loop, bool report) {
-  Attribute attribute = loop->getAttr(TileDialect::kStagesAttr);
-  if (!attribute)
-    return 0;
-  auto number = dyn_cast<IntegerAttr>(attribute);
-  if (number && number.getInt() >= 1)
-    return number.getInt();
-  if (report)
-    loop.emitOpError() << TileDialect::kStagesAttr
-                       << " must be a positive number, got " << attribute;
-  return failure();
-}
-
 /// Pipelines the innermost loops that copy. `report` turns on remarks and
 /// errors about what cannot be.
 static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
@@ -434,10 +419,8 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
   DenseSet<Operation *> occupied;
   RunAhead runAhead(kernel);
   for (scf::ForOp loop : loops) {
-    FailureOr<int64_t> pinned = pinnedStages(loop, report);
-    if (failed(pinned))
-      return failure();
-    int64_t stages = *pinned ? *pinned : defaultStages;
+    std::optional<int64_t> pinned = getSchedule(loop).stages;
+    int64_t stages = pinned.value_or(defaultStages);
     std::string blocker = "it copies nothing from global to shared memory";
     SmallVector<BufferCopy> copies;
     for (CopyOp copy : loop.getBody()->getOps<CopyOp>()) {
@@ -469,11 +452,11 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
       groups.clear();
     }
     if (groups.empty()) {
-      if (!*pinned)
+      if (!pinned)
         continue;
       if (report)
-        loop.emitOpError() << "cannot be pipelined as "
-                           << TileDialect::kStagesAttr << " asks: " << blocker;
+        loop.emitOpError() << "cannot be pipelined with 'stages = " << *pinned
+                           << "' of its schedule: " << blocker;
       return failure();
     }
     for (Operation *parent = loop->getParentOp(); parent != kernel;
@@ -483,7 +466,7 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
       remark::passed(loop.getLoc(), remarkName("loop-pipelined"))
           << remark::metric("stages", stages)
           << remark::metric("groups", int64_t(groups.size()));
-    loop->removeAttr(TileDialect::kStagesAttr);
+    setSchedule(loop, {});
     plan.push_back({loop, std::move(groups), stages});
   }
   SmallVector<size_t> starts;
@@ -582,8 +565,12 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
       });
       return;
     }
-    int64_t chosen =
-        stages > 0 ? int64_t(stages) : chooseStages(kernel, *chip, oneGroup);
+    Schedule schedule = getSchedule(kernel);
+    std::optional<int64_t> asked = std::exchange(schedule.stages, std::nullopt);
+    setSchedule(kernel, schedule);
+    int64_t chosen = stages > 0 ? int64_t(stages)
+                     : asked    ? *asked
+                                : chooseStages(kernel, *chip, oneGroup);
     if (failed(pipelineLoops(kernel, chosen, oneGroup, /*report=*/true)))
       return signalPassFailure();
     overlapCopies(kernel);

@@ -32,53 +32,39 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    Attribute asked = kernel->getAttr(TileDialect::kProducerWarpsAttr);
-    Attribute storing = kernel->getAttr(TileDialect::kStoringWarpsAttr);
-    if (!asked && !storing)
+    Schedule schedule = getSchedule(kernel);
+    if (!schedule.hasRoles())
       return;
-    auto producers = dyn_cast_or_null<IntegerAttr>(asked);
-    auto storers = dyn_cast_or_null<IntegerAttr>(storing);
-    auto registers = kernel->getAttr(TileDialect::kRegistersAttr);
-    if (!producers || producers.getInt() < 1 ||
-        (storing && (!storers || storers.getInt() < 0)) ||
-        (registers && !isa<DenseI32ArrayAttr>(registers))) {
-      kernel.emitOpError() << "needs a positive number as "
-                           << TileDialect::kProducerWarpsAttr
-                           << ", one that is not negative as "
-                           << TileDialect::kStoringWarpsAttr
-                           << " and numbers as " << TileDialect::kRegistersAttr;
-      return signalPassFailure();
-    }
     const Chip *chip = getTargetChip(kernel);
     if (!chip || failed(verifySharedBuffers(kernel)))
       return signalPassFailure();
-    RoleWarps warps{producers.getInt(), storers ? storers.getInt() : 0};
-    Refusal refusal = attempt(kernel, warps, *chip);
+    Refusal refusal = attempt(kernel, *chip);
     if (!refusal)
       return;
-    for (StringRef attribute :
-         {TileDialect::kProducerWarpsAttr, TileDialect::kStoringWarpsAttr,
-          TileDialect::kRegistersAttr})
-      kernel->removeAttr(attribute);
+    schedule.producers.reset();
+    schedule.storers.reset();
+    schedule.registers.reset();
+    setSchedule(kernel, schedule);
     remark::missed(kernel.getLoc(), remarkName("warps-not-specialized"))
         << remark::reason("{0}", *refusal);
   }
 
 private:
   /// Specialises the kernel, or refuses it.
-  static Refusal attempt(KernelOp kernel, RoleWarps warps, const Chip &chip) {
+  static Refusal attempt(KernelOp kernel, const Chip &chip) {
     if (!chip.bulkCopy)
       return chip.name.str() + " has no copy engine";
     std::string reason;
-    for (bool takesSums : {warps.storers != 0, false}) {
+    bool hasStorers = getSchedule(kernel).storers.value_or(0) != 0;
+    for (bool takesSums : {hasStorers, false}) {
       WarpPlan plan;
       if (Refusal refusal = planWarps(kernel, takesSums, plan))
         return refusal;
-      int64_t bytes = rehearse(kernel, warps, takesSums);
+      int64_t bytes = rehearse(kernel, takesSums);
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)
           remarkSum(sum, obstacle);
-        finish(kernel, warps, plan);
+        finish(kernel, plan);
         return std::nullopt;
       }
       reason = "its rings take " + std::to_string(bytes) +
@@ -91,12 +77,12 @@ private:
   }
 
   /// The bytes that the specialised kernel takes.
-  static int64_t rehearse(KernelOp kernel, RoleWarps warps, bool takesSums) {
+  static int64_t rehearse(KernelOp kernel, bool takesSums) {
     const Chip &chip = *getTargetChip(kernel);
     OwningOpRef<KernelOp> trial = kernel.clone();
     WarpPlan plan;
     (void)planWarps(*trial, takesSums, plan);
-    splitRoles(*trial, warps, plan);
+    splitRoles(*trial, plan);
     return planSharedMemoryWithin(*trial, chip.sharedBytes).bytes;
   }
 
@@ -105,8 +91,8 @@ private:
         << remark::reason("{0}", obstacle);
   }
 
-  static void finish(KernelOp kernel, RoleWarps warps, const WarpPlan &plan) {
-    splitRoles(kernel, warps, plan);
+  static void finish(KernelOp kernel, const WarpPlan &plan) {
+    splitRoles(kernel, plan);
     int64_t stages = 1;
     for (const Ring &ring : plan.rings)
       stages = std::max(stages, ring.stages);

@@ -9,9 +9,9 @@
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?:4, ?:4, ?:4, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @backward_stats
-// CHECK-NOT: tile.producer_warps
+// CHECK-NOT: #tile.schedule
 // CHECK-LABEL: tile.kernel @backward_dkv
-// CHECK-SAME: num_warps = 8 : i32, tile.producer_warps = 1 : i64, tile.registers = array<i32: 232, 40>, tile.storing_warps = 3 : i64
+// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40]>
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: scf.for %{{.*}} : i32
@@ -84,20 +84,20 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK-NEXT: %[[ROWS2:.*]] = arith.muli %[[BLOCKS2]], %c128 : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS2]] step
 // CHECK-LABEL: tile.kernel @packed_dkv
-// CHECK-SAME: tile.producer_warps = 1 : i64, tile.registers = array<i32: 232, 40>, tile.storing_warps = 3 : i64
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40]>
 // CHECK: tile.wait_prerequisites
 // CHECK: scf.for %{{.*}} : i32 {
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: tile.load %{{.*}} -> tensor<64xf32>
 // CHECK-NOT: tensor<64xi1>
-// CHECK: } {tile.stages = 2 : i64}
+// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
 // CHECK: scf.for
 // CHECK: tile.load %{{.*}} -> tensor<64xf32>
 // CHECK-NOT: tensor<64xi1>
-// CHECK: } {tile.stages = 2 : i64}
+// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
 // CHECK-NOT: scf.for
-// CHECK: } {tile.stages = 1 : i64}
+// CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
 func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
@@ -106,10 +106,10 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
   return
 }
 
-// The addresses of atomics need registers, so the kernel has tile.saves_registers.
+// The addresses of atomics need registers, so the kernel saves them.
 !pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 // CHECK-LABEL: tile.kernel @atomic_dkv
-// CHECK-SAME: tile.registers = array<i32: 240, 24>, tile.saves_registers, tile.storing_warps = 3 : i64
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], save_registers>
 func.func @atomic(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %dka: !pacc, %dva: !pacc, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv

@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: tile.producer_warps = 4 : i64, tile.registers = array<i32: {{[0-9]+, [0-9]+}}>}
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}]>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
   // CHECK: %[[SEQUENCES:.*]] = arith.muli
@@ -70,7 +70,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 // The largest heads leave no shared memory for a second tile of Q, so each block of
 // rows ends before the next one starts.
 // CHECK-LABEL: tile.kernel @one_q
-// CHECK-NOT: tile.turns
+// CHECK-NOT: turns
 !l = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
   // CHECK: tile.multiprocessors
@@ -82,7 +82,7 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
   // CHECK: scf.yield
   // CHECK: tile.dot
   // CHECK: tile.store
-  // CHECK: } {tile.stages = 1 : i64}
+  // CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
   tile.attention %q, %k, %v, %o scale %scale : !l, !l, !l, !l
   return
 }
@@ -91,7 +91,7 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
 // its sequence if that is longer than the given maximum.
 // CHECK-LABEL: tile.kernel @packed
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: tile.producer_warps = 4 : i64
+// CHECK-SAME: schedule = #tile.schedule<producers = 4
 !p = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
@@ -99,9 +99,9 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
   // CHECK: tile.narrow
   // CHECK: scf.for {{.*}} : i32 {
   // CHECK: scf.for {{.*}} : i32 {
-  // CHECK: } {tile.stages = 2 : i64}
+  // CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
   // CHECK: tile.store
-  // CHECK: } {tile.stages = 1 : i64}
+  // CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale : !p, !p, !p, !p, !cu, !cu
   return
 }
@@ -112,10 +112,10 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
 // tanh needs the registers.
 // CHECK-LABEL: tile.kernel @small
 // CHECK-SAME: num_warps = 16 : i32
-// CHECK-SAME: tile.turns
+// CHECK-SAME: schedule = #tile.schedule<{{.*}}, turns>
 // CHECK-LABEL: tile.kernel @small_softcap
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-NOT: tile.turns
+// CHECK-NOT: turns
 // CHECK: math.tanh
 func.func @small(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {causal} : !small, !small, !small, !small
@@ -136,7 +136,7 @@ func.func @small_softcap(%q: !small, %k: !small, %v: !small, %o: !small, %scale:
 // CHECK: arith.cmpi slt, {{.*}} : tensor<128x128xi32>
 // CHECK: scf.for
 // CHECK-NOT: arith.cmpi slt, {{.*}} : tensor
-// CHECK: } {tile.stages = 2 : i64}
+// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
 func.func @packed_causal(%q: !p, %cu: !cu, %max: index, %scale: f32) {
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale {causal} : !p, !p, !p, !p, !cu, !cu
   return

@@ -170,8 +170,8 @@ tile.kernel @copied(%k: !k) attributes {num_warps = 4 : i32} {
 // these weights waits for the MMA that reads the registers. Warpgroups take turns to
 // start the two MMAs; there is no turn for the last MMA alone.
 // CHECK-LABEL: tile.kernel @rows_after_rows
-// CHECK-NOT: tile.turns
-tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32, tile.turns} {
+// CHECK-NOT: #tile.schedule
+tile.kernel @rows_after_rows(%k: !k, %n: index) attributes {num_warps = 8 : i32, schedule = #tile.schedule<turns>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -9,11 +9,11 @@ tile.kernel @unread(%g: !g) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error@+1 {{'scf.for' op cannot be pipelined as tile.stages asks: nobody reads its buffer}}
+  // expected-error@+1 {{'scf.for' op cannot be pipelined with 'stages = 2' of its schedule: nobody reads its buffer}}
   scf.for %i = %c0 to %c1 step %c1 {
     %a = tile.alloc : !s
     tile.copy %g[%i, %c0], %a : !g, !s
-  } {tile.stages = 2 : i64}
+  } {tile.schedule = #tile.schedule<stages = 2>}
 }
 }
 
@@ -24,22 +24,9 @@ tile.kernel @no_copy() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error@+1 {{'scf.for' op cannot be pipelined as tile.stages asks: it copies nothing from global to shared memory}}
+  // expected-error@+1 {{'scf.for' op cannot be pipelined with 'stages = 2' of its schedule: it copies nothing from global to shared memory}}
   scf.for %i = %c0 to %c1 step %c1 {
-  } {tile.stages = 2 : i64}
-}
-}
-
-// -----
-
-module attributes {tile.target = "sm_80"} {
-tile.kernel @negative() {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  // expected-error@+1 {{'scf.for' op tile.stages must be a positive number, got 0 : i64}}
-  scf.for %i = %c0 to %c1 step %c1 {
-  } {tile.stages = 0 : i64}
+  } {tile.schedule = #tile.schedule<stages = 2>}
 }
 }
 
@@ -54,11 +41,11 @@ tile.kernel @one_stage(%g: !g) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error@+1 {{'scf.for' op cannot be pipelined as tile.stages asks: with one stage there is no copy to run ahead of another's use}}
+  // expected-error@+1 {{'scf.for' op cannot be pipelined with 'stages = 1' of its schedule: with one stage there is no copy to run ahead of another's use}}
   scf.for %i = %c0 to %c1 step %c1 {
     %a = tile.alloc : !s
     tile.copy %g[%i, %c0], %a : !g, !s
     %x = tile.load %a[%c0, %c0] : !s -> tensor<64x64xf16, #row>
-  } {tile.stages = 1 : i64}
+  } {tile.schedule = #tile.schedule<stages = 1>}
 }
 }

@@ -389,7 +389,7 @@ tile.kernel @reread(%g: !g, %n: index, %out: !g) {
 // CHECK-COUNT-3: scf.if
 // CHECK: scf.for
 // CHECK: tile.wait_group 2
-// CHECK-NOT: tile.stages
+// CHECK-NOT: tile.schedule
 tile.kernel @nested(%g: !g, %n: index, %out: !g) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -404,7 +404,7 @@ tile.kernel @nested(%g: !g, %n: index, %out: !g) {
       %y = tile.load %b[%c0, %c0] : !s -> !t
       %z = arith.addf %x, %y : !t
       tile.store %z, %out[%j, %c0] : !t, !g
-    } {tile.stages = 4 : i64}
+    } {tile.schedule = #tile.schedule<stages = 4>}
   }
 }
 

@@ -15,9 +15,9 @@
 // tile that all iterations read has its own buffer.
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=3
 // CHECK-LABEL: tile.kernel @ring
-// CHECK-NOT: tile.producer_warps
+// CHECK-NOT: #tile.schedule
 tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
-    tile.producer_warps = 4 : i64, tile.registers = array<i32: 240, 24>} {
+    schedule = #tile.schedule<producers = 4, registers = [240, 24]>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -37,7 +37,7 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
     tile.copy %kh[%i, %c0], %ks : !kh, !tile
     %d = tile.dot %qs, %ks, %s : !tile, !tile -> tensor<64x64xf32, #mma>
     scf.yield %d : tensor<64x64xf32, #mma>
-  } {tile.stages = 3 : i64}
+  } {tile.schedule = #tile.schedule<stages = 3>}
 }
 // CHECK: %[[Q:.*]] = tile.alloc : !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 // CHECK: %[[QFULL:.*]] = tile.alloc : !tile.buffer<1xi64
@@ -82,7 +82,7 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // its own counter.
 // CHECK-LABEL: tile.kernel @counts
 tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4 : i32,
-    tile.producer_warps = 4 : i64} {
+    schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -147,7 +147,7 @@ tile.kernel @counts(%k: !k, %v: !k, %w: !k, %n: index) attributes {num_warps = 4
 // CHECK: %[[START:.*]] = arith.index_cast %[[READ]]
 // CHECK: tile.bulk_copy %arg0[%c64, %c0] dims [0, 1] within %[[START]], %arg2, %{{.*}}, %{{.*}}[%c0]
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
-tile.kernel @packed(%k: !k, %cu: !cu, %length: index, %o: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @packed(%k: !k, %cu: !cu, %length: index, %o: !k) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -171,7 +171,7 @@ tile.kernel @packed(%k: !k, %cu: !cu, %length: index, %o: !k) attributes {num_wa
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}its source is a part of other dimensions than its rows
 // CHECK-LABEL: tile.kernel @part_of_columns
 // CHECK-NOT: tile.warp_roles
-tile.kernel @part_of_columns(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @part_of_columns(%k: !k, %length: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -191,7 +191,7 @@ tile.kernel @part_of_columns(%k: !k, %length: index) attributes {num_warps = 4 :
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}the end of one sequence is no multiple of 16 bytes
 // CHECK-LABEL: tile.kernel @part_of_a_row
 // CHECK-NOT: tile.warp_roles
-tile.kernel @part_of_a_row(%x: !x, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @part_of_a_row(%x: !x, %length: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -211,7 +211,7 @@ tile.kernel @part_of_a_row(%x: !x, %length: index) attributes {num_warps = 4 : i
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}its source is a part of a part of an argument
 // CHECK-LABEL: tile.kernel @part_of_a_part
 // CHECK-NOT: tile.warp_roles
-tile.kernel @part_of_a_part(%k: !k, %length: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @part_of_a_part(%k: !k, %length: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -233,7 +233,7 @@ tile.kernel @part_of_a_part(%k: !k, %length: index) attributes {num_warps = 4 : 
 // CHECK-LABEL: tile.kernel @carried
 // CHECK-NOT: tile.warp_roles
 // CHECK: tile.copy
-tile.kernel @carried(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @carried(%k: !k) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -258,7 +258,7 @@ tile.kernel @carried(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warp
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}more tiles are in use at once than the ring has stages
 // CHECK-LABEL: tile.kernel @three
 // CHECK-NOT: tile.warp_roles
-tile.kernel @three(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @three(%k: !k) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -280,7 +280,7 @@ tile.kernel @three(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps 
 !tile = !tile.buffer<64x64xf16, #tile.padded<8, order = [1, 0]>, shared>
 
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}the tile is not stored as boxes
-tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -299,7 +299,7 @@ tile.kernel @padded(%k: !k) attributes {num_warps = 4 : i32, tile.producer_warps
 // tiles of two iterations.
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=1, stages=4
 // CHECK-LABEL: tile.kernel @two_rows
-tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -338,7 +338,7 @@ tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, tile.producer_
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
 // CHECK-LABEL: tile.kernel @waits
-tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -371,7 +371,7 @@ tile.kernel @waits(%q: !q, %k: !q) attributes {num_warps = 4 : i32, tile.produce
 // cache.
 // CHECK-LABEL: tile.kernel @one_buffer
 tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
-    attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -381,7 +381,7 @@ tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
     tile.copy %k[%i, %c0], %t : !k, !tile
     %v = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
     tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
-  } {tile.stages = 1 : i64}
+  } {tile.schedule = #tile.schedule<stages = 1>}
   // CHECK: }, {
   // CHECK: tile.bulk_prefetch %{{.*}}[%[[I:.*]], %c0] dims [0, 1] as !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
   // CHECK: tile.wait_barrier
@@ -404,9 +404,9 @@ tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="nothing runs beside it, which is in no loop"
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=2
 // CHECK-LABEL: tile.kernel @sums
-// CHECK-NOT: tile.storing_warps
+// CHECK-NOT: #tile.schedule
 tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : i32,
-    tile.producer_warps = 1 : i64, tile.storing_warps = 3 : i64, tile.registers = array<i32: 240, 24>} {
+    schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24]>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -459,7 +459,7 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=2
 // CHECK-LABEL: tile.kernel @sums_of_part
 tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) attributes {num_warps = 4 : i32,
-    tile.producer_warps = 1 : i64, tile.storing_warps = 3 : i64} {
+    schedule = #tile.schedule<producers = 1, storers = 3>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -499,7 +499,7 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
 // CHECK-NEXT: %[[ROW:.*]] = arith.index_cast %[[PAGE]]
 // CHECK: tile.bulk_copy %arg0[%[[ROW]], %{{.*}}]
 !table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
-tile.kernel @paged(%k: !k, %table: !table, %n: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @paged(%k: !k, %table: !table, %n: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -532,7 +532,7 @@ tile.kernel @paged(%k: !k, %table: !table, %n: index) attributes {num_warps = 4 
 // CHECK-NEXT: tile.load_scalar %arg1
 // CHECK: tile.bulk_copy
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
-tile.kernel @dependent(%k: !k, %cu: !cu) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @dependent(%k: !k, %cu: !cu) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -555,7 +555,7 @@ tile.kernel @dependent(%k: !k, %cu: !cu) attributes {num_warps = 4 : i32, tile.p
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}the kernel writes its source
 // CHECK-LABEL: tile.kernel @in_place
 // CHECK-NOT: tile.warp_roles
-tile.kernel @in_place(%k: !k, %n: index) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @in_place(%k: !k, %n: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

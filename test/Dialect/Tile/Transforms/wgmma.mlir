@@ -124,7 +124,7 @@ tile.kernel @shared_columns(%q: !g, %v: !wider, %out: !widerout) attributes {num
 // LAYOUT-LABEL: tile.kernel @rows(
 // LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.padded<0, order = [0]>>
 // LAYOUT: tile.load %{{.+}} -> tensor<64xf32, #tile.slice<0, #{{.+}}>>
-tile.kernel @rows(%q: !g, %x: !numbers, %odd: !odd, %out: !g32) attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+tile.kernel @rows(%q: !g, %x: !numbers, %odd: !odd, %out: !g32) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

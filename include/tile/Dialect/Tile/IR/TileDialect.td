@@ -28,6 +28,7 @@ def Tile_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
@@ -39,23 +40,9 @@ def Tile_Dialect : Dialect {
     /// Unit attribute of a scalar kernel argument: launchers check that the
     /// value is finite and not negative.
     static constexpr llvm::StringLiteral kNonNegativeAttr = "tile.nonnegative";
-    /// Attribute of an scf.for: the number of stages of its pipeline.
-    static constexpr llvm::StringLiteral kStagesAttr = "tile.stages";
-    /// Attributes of a kernel (see tile-specialize-warps): the number of
-    /// producer warps, the number of storing warps, and the registers of a
-    /// thread of the consumers and of the other roles.
-    static constexpr llvm::StringLiteral kProducerWarpsAttr = "tile.producer_warps";
-    static constexpr llvm::StringLiteral kStoringWarpsAttr = "tile.storing_warps";
-    static constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
-    /// Unit attribute of a kernel: its warpgroups take turns to start MMAs (see
-    /// tile-overlap-dots).
-    static constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
-    /// Unit attribute of a kernel with warp roles: saves registers at the cost
-    /// of time. Matrix descriptors are recomputed at each MMA instead of being
-    /// hoisted out of loops (tile-to-nvgpu). In a role of one thread, the whole
-    /// warp runs loops and waits (tile-vectorize), so that their counters can
-    /// be in uniform registers.
-    static constexpr llvm::StringLiteral kSavesRegistersAttr = "tile.saves_registers";
+    /// Attribute of an scf.for, and of a function that a kernel became: a
+    /// #tile.schedule. Kernels have the inherent attribute `schedule`.
+    static constexpr llvm::StringLiteral kScheduleAttr = "tile.schedule";
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
     /// choose (see tile-choose-accumulators).
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";

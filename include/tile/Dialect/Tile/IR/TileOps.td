@@ -11,6 +11,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "tile/Dialect/Tile/IR/TileSchedule.td"
 include "tile/Dialect/Tile/IR/TileTypes.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []>
@@ -40,7 +41,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [
   let description = [{
     The program of one block of `num_warps` warps. The arguments are buffers in
     global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
-    gives the number of blocks.
+    gives the number of blocks. `schedule` (`#tile.schedule`) gives the kernel
+    producer warps, among others.
 
     Different arguments are different memory. Reads and writes of one argument by
     one block take effect in the order of the program, whichever threads hold the
@@ -65,6 +67,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [
   let arguments = (ins SymbolNameAttr:$sym_name,
     TypeAttrOf<FunctionType>:$function_type,
     DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
+    OptionalAttr<Tile_ScheduleAttr>:$schedule,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

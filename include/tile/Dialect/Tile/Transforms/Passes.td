@@ -309,16 +309,16 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
   let summary = "Splits kernels into producer and consumer warps (S4)";
   let description = [{
-    In a kernel with the attribute `tile.producer_warps = n`, all copies from
-    global to shared memory become TMA copies (`tile.bulk_copy`) in a role of n
-    producer warps (`tile.warp_roles`). `tile.registers = [c, p]` gives the
+    In a kernel whose schedule (`#tile.schedule`) has `producers = n`, all copies
+    from global to shared memory become TMA copies (`tile.bulk_copy`) in a role of
+    n producer warps (`tile.warp_roles`). `registers = [c, p]` gives the
     registers of a thread of the consumers and of the producers. Copies of one
-    argument to buffers of one type share one ring of buffers. The ring has
-    `tile.stages` stages of the loop around the copies, two by default. The
+    argument to buffers of one type share one ring of buffers. The ring has the
+    `stages` of the loop around the copies or else of the kernel, two by default. The
     consumers wait for a tile before its first read and release it after its last
     read. The producers run the slice of the program that the copies depend on.
 
-    With `tile.storing_warps = m`, atomic additions in loops become TMA
+    With `storers = m`, atomic additions in loops become TMA
     reductions (`tile.bulk_add`) if possible; otherwise a remark gives the
     reason. The consumers write the tile to a ring of one stage, and a third role
     of m warps adds it from there. That role runs the slice of the program that
@@ -379,7 +379,7 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
     %o1 = tile.wait_dots 0, %o0 : ...
     ```
 
-    In a kernel with roles and the attribute `tile.turns`, the warpgroups take
+    In a kernel with roles whose schedule has `turns`, the warpgroups take
     turns (`tile.await_turn`, `tile.pass_turn`) to start dots that overlap.
   }];
   let dependentDialects = ["::tile::TileDialect"];
@@ -466,8 +466,9 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     is not overwritten, move to their first use. `tile-insert-barriers` adds the
     barriers.
 
-    The attribute `tile.stages` on a loop pins its number of stages. Fails for a
-    loop with this attribute that cannot be pipelined. In other loops the remark
+    `tile.schedule = #tile.schedule<stages = n>` on a loop pins its number of
+    stages. Fails for such a loop that cannot be pipelined. The field `stages` of
+    the kernel's schedule is for the loops without one. In these the remark
     `copy-not-pipelined` gives the reason why a copy remains in its iteration.
     The remark `loop-pipelined` reports success.
   }];
@@ -475,7 +476,8 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
   let options = [
     Option<"stages", "stages", "int64_t", "0",
-           "buffers of each ring; 0: two if the shared memory suffices, else one">,
+           "buffers of each ring; 0: those of the kernel's schedule, else two if the "
+           "shared memory suffices, else one">,
     Option<"oneGroup", "one-group", "bool", "false",
            "wait for all copies of an iteration at once: fewer barriers, less "
            "overlap">];

@@ -237,7 +237,7 @@ void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
   Value row = loop.getInductionVar();
   if (hasRoles) {
     // Most blocks of threads have one block of rows or none.
-    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(1));
+    setStages(loop, 1);
     row = arith::IndexCastOp::create(b, b.getIndexType(), row);
   }
   body(row);

@@ -277,7 +277,7 @@ SmallVector<Value> KeyBuilder::count(
       });
   // What a packed batch pins for the loop around these is not for them.
   if (narrow && isPacked())
-    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(2));
+    setStages(loop, 2);
   return SmallVector<Value>(loop.getResults());
 }
 

@@ -286,8 +286,7 @@ SmallVector<Value> ForwardBuilder::forEachWork(
                             nested.getInsertionPoint());
         scf::YieldOp::create(b, body(number, carried));
       });
-  loop->setAttr(TileDialect::kStagesAttr,
-                b.getI64IntegerAttr(sizes.queryStages));
+  setStages(loop, sizes.queryStages);
   return SmallVector<Value>(loop.getResults());
 }
 

@@ -89,6 +89,13 @@ protected:
         1);
   }
 
+  /// Sets the stages of the rings of a loop.
+  static void setStages(mlir::Operation *loop, int64_t stages) {
+    Schedule schedule;
+    schedule.stages = stages;
+    setSchedule(loop, schedule);
+  }
+
   mlir::ImplicitLocOpBuilder &b;
 
 private:

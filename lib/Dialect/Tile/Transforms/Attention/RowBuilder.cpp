@@ -80,7 +80,7 @@ SmallVector<Value> RowBuilder::loop(Value begin, Value end, bool maskLeft,
         scf::YieldOp::create(b, step(n, maskLeft, maskRight, carried));
       });
   if (sizes.stages != 0)
-    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(sizes.stages));
+    setStages(loop, sizes.stages);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -99,7 +99,7 @@ SmallVector<Value> RowBuilder::walkDown(
         scf::YieldOp::create(b, body(n, carried));
       });
   if (sizes.stages != 0)
-    loop->setAttr(TileDialect::kStagesAttr, b.getI64IntegerAttr(sizes.stages));
+    setStages(loop, sizes.stages);
   return SmallVector<Value>(loop.getResults());
 }
 

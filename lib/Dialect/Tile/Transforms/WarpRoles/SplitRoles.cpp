@@ -40,9 +40,9 @@ using Group = SmallVector<unsigned, 4>;
 
 class Splitter {
 public:
-  Splitter(KernelOp kernel, RoleWarps warps, const WarpPlan &plan)
+  Splitter(KernelOp kernel, const WarpPlan &plan)
       : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()),
-        warps(warps), plan(plan) {
+        plan(plan) {
     for (const Ring &ring : plan.rings)
       rings.push_back({ring, {}, {}, {}});
   }
@@ -82,7 +82,6 @@ private:
   IRRewriter rewriter;
   KernelOp kernel;
   Location loc;
-  RoleWarps warps;
   const WarpPlan &plan;
   SmallVector<BuiltRing> rings;
   /// Where all counts begin.
@@ -408,7 +407,7 @@ void Splitter::consume(Block &block, Counts &counts) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)
       continue;
-    loop->removeAttr(TileDialect::kStagesAttr);
+    setSchedule(loop, {});
     SmallVector<Group> groups =
         groupCounts(loop, /*leaving=*/std::nullopt, counts);
     if (groups.empty()) {
@@ -460,19 +459,19 @@ void Splitter::addRole(Block &consumers, Block &role, bool leaving) {
 void Splitter::run() {
   Block &body = kernel.getBody().front();
   rewriter.setInsertionPoint(body.getTerminator());
-  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()),
-                              int32_t(warps.producers)};
+  Schedule schedule = getSchedule(kernel);
+  auto producers = int32_t(*std::exchange(schedule.producers, std::nullopt));
+  auto storers =
+      int32_t(std::exchange(schedule.storers, std::nullopt).value_or(0));
+  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()), producers};
   SmallVector<int32_t> registers;
-  if (auto asked =
-          kernel->getAttrOfType<DenseI32ArrayAttr>(TileDialect::kRegistersAttr))
-    llvm::append_range(registers, asked.asArrayRef());
-  kernel->removeAttr(TileDialect::kRegistersAttr);
-  kernel->removeAttr(TileDialect::kProducerWarpsAttr);
-  kernel->removeAttr(TileDialect::kStoringWarpsAttr);
+  if (auto asked = std::exchange(schedule.registers, std::nullopt))
+    llvm::append_range(registers, *asked);
+  setSchedule(kernel, schedule);
   if (plan.sums.empty()) {
-    counts.back() += warps.storers;
+    counts.back() += storers;
   } else {
-    counts.push_back(warps.storers);
+    counts.push_back(storers);
     if (!registers.empty())
       registers.push_back(registers.back());
   }
@@ -505,6 +504,6 @@ void Splitter::run() {
       rewriter.eraseOp(&op);
 }
 
-void tile::splitRoles(KernelOp kernel, RoleWarps warps, const WarpPlan &plan) {
-  Splitter(kernel, warps, plan).run();
+void tile::splitRoles(KernelOp kernel, const WarpPlan &plan) {
+  Splitter(kernel, plan).run();
 }

@@ -6,15 +6,11 @@
 
 namespace tile {
 
-/// Numbers of warps of the roles beside those that compute.
-struct RoleWarps {
-  int64_t producers, storers;
-};
-
 /// Rewrites `kernel` as `plan` says: what is not outside goes into a
 /// tile.warp_roles, whose roles hand tiles to each other through rings. The
-/// attributes that asked for it go.
-void splitRoles(KernelOp kernel, RoleWarps warps, const WarpPlan &plan);
+/// schedule of the kernel has the warps and registers of the roles; these
+/// fields are removed.
+void splitRoles(KernelOp kernel, const WarpPlan &plan);
 
 } // namespace tile
 

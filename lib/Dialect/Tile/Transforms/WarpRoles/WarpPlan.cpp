@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace tile;
 
+/// The stages of a ring for which neither a loop nor the kernel has a number.
+static constexpr int64_t kDefaultStages = 2;
+
 const PlannedCopy *WarpPlan::findCopy(Operation *op) const {
   auto copy = dyn_cast<CopyOp>(op);
   auto it = copy ? copies.find(copy) : copies.end();
@@ -52,9 +55,7 @@ bool Planner::isRepeated(Operation *op, int64_t &stages) {
   for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
     repeats = true;
-    if (auto pinned =
-            loop->getAttrOfType<IntegerAttr>(TileDialect::kStagesAttr))
-      stages = std::max(stages, pinned.getInt());
+    stages = std::max(stages, getSchedule(loop).stages.value_or(0));
   }
   return repeats;
 }
@@ -85,7 +86,9 @@ Refusal Planner::planCopy(CopyOp copy) {
   }
   if (repeats || !isNew) {
     ring->counted = true;
-    ring->stages = std::max(ring->stages, stages ? stages : 2);
+    ring->stages = std::max(
+        ring->stages,
+        stages ? stages : getSchedule(kernel).stages.value_or(kDefaultStages));
   }
   planned.ring = ring - plan.rings.begin();
   plan.copies.insert({copy, planned});

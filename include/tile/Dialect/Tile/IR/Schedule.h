@@ -1,0 +1,87 @@
+//===- Schedule.h - The fields of a schedule --------------------*- C++ -*-===//
+//
+// The value of #tile.schedule (TileSchedule.td), which documents the fields.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_IR_SCHEDULE_H
+#define TILE_DIALECT_TILE_IR_SCHEDULE_H
+
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace mlir {
+class InFlightDiagnostic;
+class Operation;
+} // namespace mlir
+
+namespace tile {
+
+/// How a kernel divides its work among warps and memory. The compiler chooses a
+/// field without a value.
+struct Schedule {
+  /// A number, two numbers, or a flag.
+  using Number = std::optional<int64_t>;
+  using Pair = std::optional<std::array<int64_t, 2>>;
+  using Flag = std::optional<bool>;
+
+  Pair tile;
+  Number warps, columnWarps;
+  Number producers, storers;
+  Pair registers;
+  Number stages, workStages;
+  Flag turns, saveRegisters;
+
+  /// Calls `visit` with the name of each field and its member of each of
+  /// `schedules`, in the order in which the fields print.
+  template <typename VisitT, typename... SchedulesT>
+  static void forEachField(VisitT visit, SchedulesT &...schedules) {
+    visit(llvm::StringRef("tile"), schedules.tile...);
+    visit(llvm::StringRef("warps"), schedules.warps...);
+    visit(llvm::StringRef("column_warps"), schedules.columnWarps...);
+    visit(llvm::StringRef("producers"), schedules.producers...);
+    visit(llvm::StringRef("storers"), schedules.storers...);
+    visit(llvm::StringRef("registers"), schedules.registers...);
+    visit(llvm::StringRef("stages"), schedules.stages...);
+    visit(llvm::StringRef("work_stages"), schedules.workStages...);
+    visit(llvm::StringRef("turns"), schedules.turns...);
+    visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
+  }
+
+  /// Returns true if no field has a value.
+  bool empty() const { return *this == Schedule(); }
+  /// Returns true if the kernel has producer warps.
+  bool hasRoles() const { return producers.value_or(0) != 0; }
+  bool takesTurns() const { return turns.value_or(false); }
+  bool savesRegisters() const { return saveRegisters.value_or(false); }
+
+  /// Returns this schedule with the fields of `defaults` where it has none. If
+  /// this schedule has `producers = 0`, the fields of roles stay without value.
+  Schedule withDefaults(const Schedule &defaults) const;
+
+  bool operator==(const Schedule &other) const;
+  bool operator!=(const Schedule &other) const { return !(*this == other); }
+};
+
+llvm::hash_code hash_value(const Schedule &schedule);
+
+/// Returns the schedule of a kernel, a loop or a function; without the
+/// attribute, no field has a value.
+Schedule getSchedule(mlir::Operation *op);
+/// Sets the schedule of a kernel, a loop or a function. Removes the attribute
+/// if no field has a value.
+void setSchedule(mlir::Operation *op, const Schedule &schedule);
+
+/// Verifies the numbers of warps and registers of `schedule` for a block whose
+/// first role has `warps` warps.
+llvm::LogicalResult
+verifyWarps(const Schedule &schedule, int64_t warps,
+            llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace tile
+
+#endif // TILE_DIALECT_TILE_IR_SCHEDULE_H

@@ -1,0 +1,71 @@
+//===- TileSchedule.td - The schedule of a kernel ----------*- tablegen -*-===//
+//
+// Included by TileOps.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_IR_TILESCHEDULE_TD
+#define TILE_DIALECT_TILE_IR_TILESCHEDULE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "tile/Dialect/Tile/IR/TileDialect.td"
+
+def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "how a kernel divides its work among warps and memory";
+  let description = [{
+    Each field is optional. The compiler chooses a field that is not given, so
+    one field can be set and the others remain. A schedule never changes what a
+    kernel computes, apart from the order of additions.
+
+    | field | unit | meaning | range |
+    |---|---|---|---|
+    | `tile = [q, k]` | rows | queries and keys of one step of attention | 1 to 1024 |
+    | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute | 1 to 32 |
+    | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
+    | `producers = n` | warps | producer warps, which copy tiles from global to shared memory by TMA; 0: no roles | 0 to 32 |
+    | `storers = n` | warps | storing warps, which add tiles from shared to global memory by TMA | 0 to 32 |
+    | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); without it, all roles keep those that the block starts with | multiples of 8 in 24 to 256 |
+    | `stages = n` | buffers | stages of the ring of each tile that a loop copies | 1 to 32 |
+    | `work_stages = n` | buffers | stages of the ring of the tiles that are copied once for each block of rows, in a persistent kernel. With 2, the first MMA of one block of rows is issued before the last MMA of the previous block has ended. 0: not persistent | 0 to 2 |
+    | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
+    | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
+
+    `storers`, `registers`, `turns` and `save_registers` are for kernels with
+    roles. A block has at most 32 warps in all. A flag is true if it stands alone;
+    `turns = false` turns it off.
+
+    The attribute stands on
+
+    - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
+      loops that have none of their own), `turns` and `save_registers`. The number
+      of consumer warps is `num_warps`. A pass removes the fields that it has
+      carried out.
+    - an `scf.for`, as `tile.schedule`: `stages`.
+
+    ```mlir
+    tile.kernel @f() attributes {num_warps = 8 : i32,
+        schedule = #tile.schedule<producers = 4, registers = [232, 40]>} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      tile.grid %c1, %c1, %c1
+      scf.for %i = %c0 to %c1 step %c1 {
+      } {tile.schedule = #tile.schedule<stages = 3>}
+    }
+    ```
+
+    Errors: an unknown field, a field twice, a number out of its range, and
+    fields that contradict each other. tile-specialize-warps compares the fields
+    with the chip.
+  }];
+  let parameters = (ins "::tile::Schedule":$fields);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Parses fields without `<` and `>`, as on the command line. Fails after an
+    /// error.
+    static ::llvm::ParseResult parseFields(::mlir::AsmParser &parser,
+                                           ::tile::Schedule &fields);
+  }];
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILESCHEDULE_TD

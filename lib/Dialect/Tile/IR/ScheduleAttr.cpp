@@ -1,0 +1,375 @@
+//===- ScheduleAttr.cpp - The schedule of a kernel ------------------------===//
+
+#include "ScheduleAttr.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+Schedule Schedule::withDefaults(const Schedule &defaults) const {
+  Schedule result = *this;
+  auto fill = [](StringRef, auto &field, const auto &other) {
+    if (!field)
+      field = other;
+  };
+  forEachField(fill, result, defaults);
+  if (producers == 0) {
+    result.storers = storers;
+    result.registers = registers;
+    result.turns = turns;
+    result.saveRegisters = saveRegisters;
+  }
+  return result;
+}
+
+bool Schedule::operator==(const Schedule &other) const {
+  bool equal = true;
+  auto compare = [&](StringRef, const auto &mine, const auto &theirs) {
+    equal &= mine == theirs;
+  };
+  forEachField(compare, *this, other);
+  return equal;
+}
+
+llvm::hash_code tile::hash_value(const Schedule &schedule) {
+  llvm::hash_code code(0);
+  auto add = [&](auto value) { code = llvm::hash_combine(code, value); };
+  Schedule::forEachField(
+      [&](StringRef, const auto &field) {
+        add(field.has_value());
+        if constexpr (std::is_same_v<decltype(field), const Schedule::Pair &>) {
+          add(field.value_or(std::array<int64_t, 2>{})[0]);
+          add(field.value_or(std::array<int64_t, 2>{})[1]);
+        } else if (field) {
+          add(*field);
+        }
+      },
+      schedule);
+  return code;
+}
+
+/// Returns the names of the fields that have a value.
+static SmallVector<StringRef> namesOf(const Schedule &schedule) {
+  SmallVector<StringRef> names;
+  Schedule::forEachField(
+      [&](StringRef name, const auto &field) {
+        if (field)
+          names.push_back(name);
+      },
+      schedule);
+  return names;
+}
+
+/// Verifies that only the fields `allowed` have a value; `user` names the kind
+/// of operation in the error.
+static LogicalResult verifyFieldsOf(StringRef user, ArrayRef<StringRef> allowed,
+                                    const Schedule &schedule,
+                                    EmitError emitError) {
+  for (StringRef name : namesOf(schedule))
+    if (!llvm::is_contained(allowed, name)) {
+      InFlightDiagnostic diag = emitError();
+      diag << "the schedule of " << user << " has no field '" << name
+           << "', only ";
+      llvm::interleaveComma(allowed, diag);
+      return diag;
+    }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseValue(AsmParser &parser, Schedule::Number &field) {
+  int64_t value;
+  if (parser.parseEqual() || parser.parseInteger(value))
+    return failure();
+  field = value;
+  return success();
+}
+
+static ParseResult parseValue(AsmParser &parser, Schedule::Pair &field) {
+  std::array<int64_t, 2> value;
+  if (parser.parseEqual() || parser.parseLSquare() ||
+      parser.parseInteger(value[0]) || parser.parseComma() ||
+      parser.parseInteger(value[1]) || parser.parseRSquare())
+    return failure();
+  field = value;
+  return success();
+}
+
+static ParseResult parseValue(AsmParser &parser, Schedule::Flag &field) {
+  field = true;
+  StringRef value;
+  if (failed(parser.parseOptionalEqual()))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalKeyword(&value, {"true", "false"}))
+    return parser.emitError(loc, "expected true or false");
+  field = value == "true";
+  return success();
+}
+
+static void printValue(raw_ostream &os, int64_t value) { os << " = " << value; }
+static void printValue(raw_ostream &os, const std::array<int64_t, 2> &value) {
+  os << " = [" << value[0] << ", " << value[1] << ']';
+}
+static void printValue(raw_ostream &os, bool value) {
+  if (!value)
+    os << " = false";
+}
+
+ParseResult ScheduleAttr::parseFields(AsmParser &parser, Schedule &fields) {
+  do {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    bool isKnown = false;
+    ParseResult result = success();
+    SmallVector<StringRef> names;
+    Schedule::forEachField(
+        [&](StringRef name, auto &field) {
+          names.push_back(name);
+          if (name != keyword)
+            return;
+          isKnown = true;
+          result = field ? ParseResult(parser.emitError(loc)
+                                       << "field '" << name << "' comes twice")
+                         : parseValue(parser, field);
+        },
+        fields);
+    if (!isKnown) {
+      InFlightDiagnostic diag = parser.emitError(loc);
+      diag << "a schedule has no field '" << keyword << "'; its fields are ";
+      llvm::interleaveComma(names, diag);
+      return diag;
+    }
+    if (failed(result))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return success();
+}
+
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  Schedule fields;
+  if (parser.parseLess() || parseFields(parser, fields) ||
+      parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    fields);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  raw_ostream &os = printer.getStream();
+  Schedule schedule = getFields();
+  os << '<';
+  llvm::ListSeparator separator;
+  Schedule::forEachField(
+      [&](StringRef name, const auto &field) {
+        if (!field)
+          return;
+        os << separator << name;
+        printValue(os, *field);
+      },
+      schedule);
+  os << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The values that a field may have.
+struct Limits {
+  StringRef name;
+  int64_t least, most, multiple = 1;
+};
+} // namespace
+
+// The registers are those of setmaxnreg (PTX ISA).
+static constexpr int64_t kMostWarps = 32;
+static constexpr Limits kLimits[] = {
+    {"tile", 1, 1024},
+    {"warps", 1, kMostWarps},
+    {"column_warps", 1, kMostWarps},
+    {"producers", 0, kMostWarps},
+    {"storers", 0, kMostWarps},
+    {"registers", 24, 256, 8},
+    {"stages", 1, 32},
+    {"work_stages", 0, 2},
+};
+
+static LogicalResult verifyRange(StringRef name, ArrayRef<int64_t> values,
+                                 EmitError emitError) {
+  const Limits *range = llvm::find_if(
+      kLimits, [&](const Limits &limits) { return limits.name == name; });
+  for (int64_t value : values) {
+    if (value >= range->least && value <= range->most &&
+        value % range->multiple == 0)
+      continue;
+    InFlightDiagnostic diag = emitError();
+    diag << "field '" << name << "' of a schedule lies in " << range->least
+         << " .. " << range->most;
+    if (range->multiple != 1)
+      diag << " and is a multiple of " << range->multiple;
+    return diag << ", got " << value;
+  }
+  return success();
+}
+
+static LogicalResult verifyRange(StringRef name, const Schedule::Number &field,
+                                 EmitError emitError) {
+  return field ? verifyRange(name, ArrayRef<int64_t>(*field), emitError)
+               : success();
+}
+static LogicalResult verifyRange(StringRef name, const Schedule::Pair &field,
+                                 EmitError emitError) {
+  return field ? verifyRange(name, ArrayRef<int64_t>(*field), emitError)
+               : success();
+}
+static LogicalResult verifyRange(StringRef, const Schedule::Flag &, EmitError) {
+  return success();
+}
+
+/// Verifies that fields of roles stand beside producers. Unless `isWhole`,
+/// `producers` may be given elsewhere.
+static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
+                                    EmitError emitError) {
+  if (schedule.hasRoles() || (!schedule.producers && !isWhole))
+    return success();
+  StringRef name = schedule.storers.value_or(0) != 0 ? "storers"
+                   : schedule.registers              ? "registers"
+                                                     : "";
+  if (name.empty() && schedule.producers && schedule.takesTurns())
+    name = "turns";
+  if (name.empty() && schedule.producers && schedule.savesRegisters())
+    name = "save_registers";
+  if (name.empty())
+    return success();
+  return emitError() << "field '" << name
+                     << "' of a schedule needs roles: 'producers' is "
+                     << schedule.producers.value_or(0);
+}
+
+LogicalResult ScheduleAttr::verify(EmitError emitError, Schedule fields) {
+  LogicalResult result = success();
+  Schedule::forEachField(
+      [&](StringRef name, const auto &field) {
+        if (succeeded(result))
+          result = verifyRange(name, field, emitError);
+      },
+      fields);
+  if (failed(result) ||
+      failed(verifyHasRoles(fields, /*isWhole=*/false, emitError)))
+    return failure();
+  if (fields.warps)
+    return verifyWarps(fields, *fields.warps, emitError);
+  return success();
+}
+
+LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
+                                EmitError emitError) {
+  if (int64_t columns = schedule.columnWarps.value_or(1); warps % columns != 0)
+    return emitError() << "'column_warps' of a schedule is " << columns
+                       << ", which does not divide its " << warps << " warps";
+  int64_t others =
+      schedule.producers.value_or(0) + schedule.storers.value_or(0);
+  int64_t all = warps + others;
+  if (all > kMostWarps)
+    return emitError() << "a schedule with " << warps << " warps and " << others
+                       << " of other roles has " << all
+                       << " warps; a block has at most " << kMostWarps;
+  if (schedule.takesTurns() && (warps < 8 || warps % 4 != 0))
+    return emitError() << "'turns' of a schedule needs two warpgroups of 4 "
+                          "warps or more, got "
+                       << warps << " warps";
+  if (!schedule.registers || !schedule.producers)
+    return success();
+  if (warps % 4 != 0 || others % 4 != 0)
+    return emitError() << "'registers' of a schedule are those of warpgroups "
+                          "of 4 warps, got "
+                       << warps << " warps and " << others << " of other roles";
+  // setmaxnreg would wait forever if the roles needed more registers than the
+  // block starts with.
+  auto [mine, theirs] = *schedule.registers;
+  int64_t sum = 32 * (warps * mine + others * theirs);
+  int64_t share = getRegisterShare(32 * all);
+  if (sum > 32 * all * share)
+    return emitError() << "'registers' of a schedule give the threads of "
+                       << all << " warps " << sum
+                       << " registers in all; they start with "
+                       << 32 * all * share << ", " << share << " each";
+  return success();
+}
+
+LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
+                                         int64_t warps, EmitError emitError) {
+  if (failed(verifyFieldsOf("a kernel",
+                            {"producers", "storers", "registers", "stages",
+                             "turns", "save_registers"},
+                            schedule, emitError)) ||
+      failed(verifyHasRoles(schedule, /*isWhole=*/true, emitError)))
+    return failure();
+  return verifyWarps(schedule, warps, emitError);
+}
+
+LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != kScheduleAttr)
+    return success();
+  auto emitError = [&] { return op->emitOpError(); };
+  auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue());
+  if (!schedule)
+    return emitError() << kScheduleAttr << " must be a #tile.schedule, got "
+                       << attribute.getValue();
+  if (isa<scf::ForOp>(op))
+    return verifyFieldsOf("a loop", {"stages"}, schedule.getFields(),
+                          emitError);
+  // A function that a kernel became.
+  if (isa<FunctionOpInterface>(op) && !isa<KernelOp>(op))
+    return verifyFieldsOf("a function", {"save_registers"},
+                          schedule.getFields(), emitError);
+  return emitError() << "cannot have " << kScheduleAttr
+                     << ", which is for scf.for; kernels have 'schedule'";
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule of an operation
+//===----------------------------------------------------------------------===//
+
+Schedule tile::getSchedule(Operation *op) {
+  ScheduleAttr schedule;
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    schedule = kernel.getScheduleAttr();
+  else
+    schedule = op->getAttrOfType<ScheduleAttr>(TileDialect::kScheduleAttr);
+  return schedule ? schedule.getFields() : Schedule();
+}
+
+void tile::setSchedule(Operation *op, const Schedule &schedule) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (schedule.empty()) {
+    if (kernel)
+      kernel.removeScheduleAttr();
+    else
+      op->removeAttr(TileDialect::kScheduleAttr);
+    return;
+  }
+  auto attribute = ScheduleAttr::get(op->getContext(), schedule);
+  if (kernel)
+    kernel.setScheduleAttr(attribute);
+  else
+    op->setAttr(TileDialect::kScheduleAttr, attribute);
+}
