@@ -1,9 +1,11 @@
 """Measures the time that calls of attention take on the host.
 
-Calls are measured in turn with scaled_dot_product_attention, on tensors so small
+tile.attention and, in PyTorch 2.11, scaled_dot_product_attention on our kernels are
+measured in turn with scaled_dot_product_attention on PyTorch's, on tensors so small
 that the GPU never falls behind. A time is the median over rounds of the time of a
-call, in microseconds. The targets are 1.5 times the time of PyTorch for forward
-and 1.2 times for forward and backward.
+call, in microseconds. The targets are ratios to the time of PyTorch: 1.5 for a forward
+call of tile.attention, 1.2 for forward and backward, and 1.0 for
+scaled_dot_product_attention on our kernels.
 
     host.py                                # compile and measure
     host.py --pack DIR --chip sm_90a       # compile to DIR; needs no GPU
@@ -14,6 +16,7 @@ and 1.2 times for forward and backward.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import cProfile
 import pstats
 import statistics
@@ -31,8 +34,16 @@ from tile.programs import KV_SUMS, BackwardVariant, Variant  # noqa: E402
 SHAPES = ((64, 4, 4), (128, 4, 4), (128, 8, 2))
 BATCH, LENGTH = 1, 128
 
-#: Largest ratios to PyTorch's time that are acceptable.
-TARGETS = {"forward": 1.5, "forward+backward": 1.2}
+#: Largest ratios to PyTorch's time that are acceptable, of tile.attention and of
+#: scaled_dot_product_attention on our kernels.
+TARGETS = {
+    "forward": (1.5, 1.0),
+    "forward+backward": (1.2, 1.0),
+    "forward+backward, autocast": (1.2, 1.0),
+}
+
+#: What is measured: a call, and a context manager that it is called in.
+Contender = Tuple[Callable[[], object], Callable[[], object]]
 
 
 def main() -> int:
@@ -62,31 +73,36 @@ def variants() -> Iterator:
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    print(f"{'call':28} {'D':>4} {'H':>5} {'tile us':>8} {'SDPA us':>8} {'ratio':>6}")
+    import torch
+
+    has_list = hasattr(torch.nn.attention, "register_flash_attention_impl")
+    head = f"{'call':28} {'D':>4} {'H':>5} {'SDPA us':>8} {'tile us':>8} {'ratio':>6}"
+    print(head + (f" {'SDPA on tile us':>16} {'ratio':>6}" if has_list else ""))
     missed = 0
     for d, heads, kv_heads in SHAPES:
-        for name, (ours, peer) in calls(d, heads, kv_heads).items():
-            times = median_times((ours, peer), arguments.calls, arguments.rounds)
-            ratio = times[0] / times[1]
-            target = TARGETS.get(name)
-            missed += target is not None and ratio > target
-            note = f" target {target}" if target else ""
-            print(
-                f"{name:28} {d:4} {heads:>3}/{kv_heads} {times[0]:8.1f} {times[1]:8.1f}"
-                f" {ratio:6.2f}{note}",
-                flush=True,
-            )
+        for name, contenders in calls(d, heads, kv_heads, has_list).items():
+            peer, *times = median_times(contenders, arguments.calls, arguments.rounds)
+            line = f"{name:28} {d:4} {heads:>3}/{kv_heads} {peer:8.1f}"
+            for time_of, width, target in zip(times, (8, 16), TARGETS.get(name, (0, 0))):
+                line += f" {time_of:{width}.1f} {time_of / peer:6.2f}"
+                if target:
+                    line += f" (target {target})"
+                    missed += time_of / peer > target
+            print(line, flush=True)
             if arguments.profile:
-                profile(ours)
+                for function, active in contenders[1:]:
+                    with active():
+                        profile(function)
     return int(missed > 0)
 
 
 def calls(
-    d: int, heads: int, kv_heads: int
-) -> Dict[str, Tuple[Callable[[], object], Callable[[], object]]]:
-    """Returns our call and PyTorch's, by name."""
+    d: int, heads: int, kv_heads: int, has_list: bool
+) -> Dict[str, Tuple[Contender, ...]]:
+    """Returns PyTorch's call, ours and PyTorch's on our kernels, by name."""
     import torch
     import tile
+    from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention as sdpa
 
     def tensor(heads: int) -> torch.Tensor:
@@ -113,34 +129,65 @@ def calls(
     def both(function):
         return lambda: torch.autograd.grad(function(*leaves), leaves, do)
 
-    functions = (ours, peer)
+    def autocast(function):
+        wide = [t.detach().float().requires_grad_() for t in leaves]
+        narrow = torch.bfloat16
+
+        def call():
+            # As a layer of a model: projections give tensors of the narrow type.
+            with torch.autocast("cuda", dtype=narrow):
+                out = function(*(t.to(narrow) for t in wide))
+            return torch.autograd.grad(out, wide, do)
+
+        return call
+
+    @contextlib.contextmanager
+    def flash():
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            yield
+
+    @contextlib.contextmanager
+    def adapter():
+        handle = tile.flash.activate()
+        try:
+            with flash():
+                yield
+        finally:
+            handle.remove()
+
+    functions = [(peer, flash), (ours, contextlib.nullcontext)]
+    if has_list:
+        functions.append((peer, adapter))
+    kinds = {
+        "forward": forward,
+        "forward with graph": lambda function: lambda: function(*leaves),
+        "forward+backward": both,
+        "forward+backward, autocast": autocast,
+    }
     return {
-        "forward": tuple(map(forward, functions)),
-        "forward with graph": tuple(
-            (lambda f=function: f(*leaves)) for function in functions
-        ),
-        "forward+backward": tuple(map(both, functions)),
+        name: tuple((kind(function), active) for function, active in functions)
+        for name, kind in kinds.items()
     }
 
 
 def median_times(
-    functions: Tuple[Callable[[], object], ...], calls: int, rounds: int
+    contenders: Tuple[Contender, ...], calls: int, rounds: int
 ) -> Tuple[float, ...]:
-    """Returns microseconds of a call of each function, measured in turn."""
+    """Returns microseconds of a call of each contender, measured in turn."""
     import torch
 
-    times: list = [[] for _ in functions]
-    for function in functions:
-        for _ in range(20):
-            function()
+    times: list = [[] for _ in contenders]
     for _ in range(rounds):
-        for function, found in zip(functions, times):
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            for _ in range(calls):
-                function()
-            found.append((time.perf_counter() - begin) / calls * 1e6)
-    torch.cuda.synchronize()
+        for (function, active), found in zip(contenders, times):
+            with active():
+                for _ in range(20):
+                    function()
+                torch.cuda.synchronize()
+                begin = time.perf_counter()
+                for _ in range(calls):
+                    function()
+                found.append((time.perf_counter() - begin) / calls * 1e6)
+                torch.cuda.synchronize()
     return tuple(statistics.median(found) for found in times)
 
 

@@ -95,6 +95,17 @@ class _LaunchConfig(ctypes.Structure):
     ]
 
 
+def tensor_map_constants(type: str, swizzle: int) -> Dict[str, int]:
+    """Returns the arguments of cuTensorMapEncodeTiled that are enumerators."""
+    return {
+        "type": _TENSOR_MAP_TYPES[type],
+        "interleave": 0,
+        "swizzle": _TENSOR_MAP_SWIZZLES[swizzle],
+        "promotion": _TENSOR_MAP_L2_PROMOTION_256B,
+        "fill": 0,
+    }
+
+
 class LaunchGeometry:
     """The part of a launch that does not change from call to call.
 
@@ -161,6 +172,10 @@ class Driver:
         version = c_int()
         self._call("cuDriverGetVersion", byref(version))
         return version.value
+
+    def function_address(self, name: str) -> int:
+        """Returns the address of one of the driver's functions."""
+        return ctypes.cast(getattr(self._lib, name), c_void_p).value or 0
 
     def current_context(self) -> int:
         """Returns the calling thread's context, 0 if it has none."""
@@ -311,19 +326,20 @@ class Driver:
             return found
         rank = len(extents)
         made = TensorMap()
+        constants = tensor_map_constants(type, swizzle)
         status = self._lib.cuTensorMapEncodeTiled(
             made.address,
-            _TENSOR_MAP_TYPES[type],
+            constants["type"],
             rank,
             address,
             (ctypes.c_uint64 * rank)(*extents),
             (ctypes.c_uint64 * (rank - 1))(*strides),
             (ctypes.c_uint32 * rank)(*box),
             (ctypes.c_uint32 * rank)(*[1] * rank),
-            0,
-            _TENSOR_MAP_SWIZZLES[swizzle],
-            _TENSOR_MAP_L2_PROMOTION_256B,
-            0,
+            constants["interleave"],
+            constants["swizzle"],
+            constants["promotion"],
+            constants["fill"],
         )
         if status:
             self._check(

@@ -12,6 +12,10 @@ on [B, S, H, D] or packed [T, H, D], `_scaled_dot_product_flash_attention` and
 `_backward` on [B, H, S, D]. Tensors are read and written where they are, with
 their strides. A call that these kernels cannot do runs on the kernel that was
 registered before.
+
+Where PyTorch's C interface allows it, only the first call of each kind runs in
+Python (`fast.py`). An error in that call is a RuntimeError with the text of the
+error.
 """
 
 from __future__ import annotations
@@ -21,9 +25,16 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 import torch
 
-from . import functional
+from . import fast, functional
 from .errors import ArgumentError
-from .prepared import MAX_PREPARED, Forward, find, has_readable_strides, template
+from .prepared import (
+    MAX_PREPARED,
+    Forward,
+    find,
+    has_readable_strides,
+    readable,
+    template,
+)
 
 #: The name of the implementation in PyTorch's list.
 NAME = "tile"
@@ -45,6 +56,11 @@ class _Plan:
         self.empty = template(q, (0,))
         rows = 2 if prepared.heads_first else 1
         self.lengths = (q.shape[rows], k.shape[rows])
+
+    @property
+    def unused(self) -> Dict[str, torch.Tensor]:
+        """Tensors like those that nobody reads, by names of their buffers."""
+        return {"seed": self.seed_like, "offset": self.offset_like, "mask": self.empty}
 
 
 #: Plans of forward and backward calls, by what distinguishes them; None if the
@@ -101,8 +117,9 @@ def activate() -> Any:
     return _ActiveHandle()
 
 
-def install(dispatch_key: str = "CUDA") -> Handle:
-    """Registers the kernels with PyTorch's dispatcher; the result undoes it."""
+def install(dispatch_key: str = "CUDA") -> Any:
+    """Registers the kernels with PyTorch's dispatcher; `remove()` of the result
+    undoes it."""
     if torch.version.hip is not None:
         raise RuntimeError("tile launches kernels on CUDA devices only, not with ROCm")
     get_kernel = getattr(torch.library, "get_kernel", None)
@@ -115,6 +132,9 @@ def install(dispatch_key: str = "CUDA") -> Handle:
         name: _or_below(function, get_kernel(f"aten::{name}", dispatch_key))
         for name, function in OPERATORS.items()
     }
+    installed = fast.install(kernels, dispatch_key)
+    if installed is not None:
+        return installed
     library = torch.library.Library("aten", "IMPL")
     try:
         for name, kernel in kernels.items():
@@ -313,7 +333,30 @@ def _forward(
     out, lse = plan.prepared.run(
         q, k, v, None, cu_q, cu_k, scale, 0.0, torch.empty_like(q)
     )
+    operators = fast.installed()
+    if operators is not None:
+        operators.store(_fast_forward(plan, out, lse, cu_q is not None))
     return plan, out, lse
+
+
+def _fast_forward(plan: _Plan, out, lse, packed: bool) -> fast.Plan:
+    """Returns how to repeat a call of `_forward`."""
+    recipe = plan.prepared.recipe()
+    inputs = {"q": 0, "k": 1, "v": 2}
+    if packed:
+        inputs.update(cu_q=3, cu_k=4)
+    middle = (None, None, *plan.lengths) if plan.prepared.heads_first else ()
+    return fast.Plan(
+        recipe.launch,
+        recipe.names,
+        inputs,
+        {"o": out, "lse": lse, **plan.unused},
+        {},
+        recipe.numbers,
+        ("o", "lse", *middle, *plan.unused),
+        ("q", "k", "v"),
+        plan.scale,
+    )
 
 
 def _backward(
@@ -345,9 +388,35 @@ def _backward(
         scale = plan.scale
     elif not 0 <= scale < math.inf:
         return NotImplemented
-    return plan.prepared.run_backward(
+    gradients = plan.prepared.run_backward(
         do, q, k, v, o, lse.contiguous(), None, cu_q, cu_k, scale, 0.0
     )[:3]
+    operators = fast.installed()
+    # Other calls copy tensors.
+    if operators is not None and lse.is_contiguous() and readable(do) is do:
+        if do.dtype == q.dtype:
+            operators.store(_fast_backward(plan, do, gradients, cu_q is not None))
+    return gradients
+
+
+def _fast_backward(plan: _Plan, do, gradients, packed: bool) -> fast.Plan:
+    """Returns how to repeat a call of `_backward`."""
+    recipe = plan.prepared.backward_recipe(do)
+    inputs = {"do": 0, "q": 1, "k": 2, "v": 3, "o": 4, "lse": 5}
+    if packed:
+        inputs.update(cu_q=6, cu_k=7)
+    names = ("dq", "dk", "dv")
+    return fast.Plan(
+        recipe.launch,
+        recipe.names,
+        inputs,
+        {**dict(zip(names, gradients)), "scratch": recipe.scratch},
+        recipe.offsets,
+        recipe.numbers,
+        names,
+        ("do", "q", "k", "v", "o"),
+        plan.scale,
+    )
 
 
 def _describe(tensor: Optional[torch.Tensor]) -> Optional[tuple]:

@@ -60,15 +60,25 @@ class PreparedKernel:
         offsets = [end - struct.calcsize(c) for end, c in zip(ends, code[1:])]
         numbers = [n for found in checked.numbers for n in found]
         fixed = -(-values.size // 8) * 8
-        self._memory = (ctypes.c_char * (fixed + 8 * len(numbers) + 8))()
-        struct.pack_into(f"={len(numbers)}q", self._memory, fixed, *numbers)
-        base = ctypes.addressof(self._memory)
-        addresses: List[int] = []
+        self.memory = (ctypes.c_char * (fixed + 8 * len(numbers) + 8))()
+        struct.pack_into(f"={len(numbers)}q", self.memory, fixed, *numbers)
+        #: Where the parameters are in `memory`, in their order.
+        self.offsets: List[int] = []
         for offset, found in zip(offsets, checked.numbers):
-            addresses.append(base + offset)
+            self.offsets.append(offset)
             for _ in found:
-                addresses.append(base + fixed)
+                self.offsets.append(fixed)
                 fixed += 8
+        #: Offset, position among the values of a launch, and struct code of each
+        #: parameter that a launch sets.
+        self.patches = list(zip(offsets, places, code[1:]))
+        #: For each tensor map the position of its address and its arguments.
+        self.maps = [
+            (places[spec_map.argument], arguments)
+            for spec_map, arguments in zip(spec.tensor_maps, checked.maps)
+        ]
+        base = ctypes.addressof(self.memory)
+        addresses = [base + offset for offset in self.offsets]
         first_map = len(addresses)
         addresses += [0] * len(checked.maps)
         self._pointers = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
@@ -76,9 +86,7 @@ class PreparedKernel:
         self._select = _selector(places)
         self._map_arguments = checked.maps
         self._empty = any(arguments.empty for arguments in checked.maps)
-        self._select_maps = _selector(
-            [places[spec_map.argument] for spec_map in spec.tensor_maps]
-        )
+        self._select_maps = _selector([place for place, _ in self.maps])
         self._mapped: Optional[tuple] = None
         # The encoded maps of tensors seen before, by their addresses.
         self._known: Dict[tuple, _Maps] = {}
@@ -96,7 +104,7 @@ class PreparedKernel:
         stream: int,
     ) -> None:
         """Launches the kernel in `context`, which is current."""
-        self._pack(self._memory, 0, *self._select(values))
+        self._pack(self.memory, 0, *self._select(values))
         if self._map_arguments:
             mapped = self._select_maps(values)
             if mapped != self._mapped:
@@ -143,9 +151,9 @@ class PreparedLaunch:
         arguments: Dict[str, Union[Layout, int, float]],
     ):
         places = {name: place for place, name in enumerate(names)}
-        self._module = module
+        self.module = module
         self._lock = threading.Lock()
-        self._kernels: List[PreparedKernel] = []
+        self.kernels: List[PreparedKernel] = []
         self.device: Optional[int] = None
         follows = False
         for spec in specs:
@@ -165,7 +173,7 @@ class PreparedLaunch:
             # in the stream need not have ended.
             launched = 0 not in checked.grid
             if launched:
-                self._kernels.append(
+                self.kernels.append(
                     PreparedKernel(
                         spec,
                         checked,
@@ -177,14 +185,14 @@ class PreparedLaunch:
 
     def launch(self, values: Sequence[Any], stream: int) -> None:
         """Launches the kernels on a stream; does not wait for them."""
-        if not self._kernels:
+        if not self.kernels:
             return
-        module = self._module
+        module = self.module
         driver, context, entered = module.enter(self.device)
         try:
             functions = module.functions(driver, context)
             with self._lock:
-                for kernel in self._kernels:
+                for kernel in self.kernels:
                     kernel.launch(
                         driver, context, functions[kernel.name], values, stream
                     )

@@ -105,6 +105,22 @@ _FUNCTIONS = {
             _TEXT,
         ],
     ),
+    "tilePreparedLaunchCreate": (
+        _OPAQUE, [_OPAQUE, _OPAQUE, _OPAQUE, ctypes.c_size_t],
+    ),
+    "tilePreparedLaunchRun": (ctypes.c_int, [_OPAQUE, _OPAQUE, _OPAQUE]),
+    "tilePreparedLaunchDestroy": (None, [_OPAQUE]),
+    "tileTorchInstall": (
+        ctypes.c_int, [_OPAQUE, _OPAQUE, ctypes.c_char_p, _OPAQUE, ctypes.c_size_t],
+    ),
+    "tileTorchRemove": (None, []),
+    "tileTorchForget": (None, []),
+    "tileTorchStore": (ctypes.c_int, [_OPAQUE]),
+    "tileTorchAnswer": (
+        ctypes.c_int,
+        [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t],
+    ),
+    "tileTorchPlannedCalls": (ctypes.c_uint64, []),
     "tileExecutorDestroy": (None, [_OPAQUE]),
     "tileExecutorFree": (None, [_OPAQUE]),
 }

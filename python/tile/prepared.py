@@ -12,7 +12,7 @@ import functools
 import os
 from dataclasses import replace
 from math import prod
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import torch
 
@@ -74,6 +74,19 @@ class Signature(NamedTuple):
     deterministic: bool
     offset: bool = False
     merge: bool = False
+
+
+class Recipe(NamedTuple):
+    """A launch, the names of its values, and those values that do not change.
+
+    `offsets` are the offsets in bytes of buffers in an allocation like `scratch`.
+    """
+
+    launch: Any
+    names: Tuple[str, ...]
+    numbers: Dict[str, Union[int, float]]
+    scratch: Optional[torch.Tensor]
+    offsets: Dict[str, int]
 
 
 class Forward:
@@ -165,8 +178,27 @@ class Forward:
             "lse": self._lse_layout,
         }
         kernels = _kernels(self.variant, self._device)
-        self._launch = kernels.prepare(_FORWARD, layouts).launch
+        self._prepared = kernels.prepare(_FORWARD, layouts)
+        self._launch = self._prepared.launch
         return self._launch
+
+    def recipe(self) -> Recipe:
+        """Returns how to repeat a call that has run."""
+        return Recipe(self._prepared, _FORWARD, self._numbers(), None, {})
+
+    def backward_recipe(self, do: torch.Tensor) -> Recipe:
+        """Returns how to repeat a call of `run_backward` that has run with `do` alone."""
+        backward = self._backward[do.stride()]
+        return Recipe(
+            backward.prepared,
+            _BACKWARD + tuple(backward.offsets),
+            self._numbers(),
+            backward.scratch_like,
+            backward.offsets,
+        )
+
+    def _numbers(self) -> Dict[str, Union[int, float]]:
+        return {**self._scalars, "scale": 0.0, "softcap": 0.0, "offset": 0}
 
     def run(
         self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0
@@ -282,16 +314,17 @@ class _Backward:
             return
         kernels = _kernels(self.variant, forward._device)
         scratch = kernels.scratch(shapes, forward._scalars)
-        self._offsets: List[int] = []
+        self.offsets: Dict[str, int] = {}
         size = 0
         for name, buffer in scratch.items():
             layouts[name] = _dense(buffer.type, buffer.shape, index)
-            self._offsets.append(size)
+            self.offsets[name] = size
             step = _SCRATCH_ALIGNMENT
             size += -(-prod(buffer.shape) * 4 // step) * step
-        self._scratch_like = template(q, (size // 4,), torch.float32)
+        self.scratch_like = template(q, (size // 4,), torch.float32)
         layouts.update(forward._scalars, **_NUMBERS)
-        self._launch = kernels.prepare(_BACKWARD + tuple(scratch), layouts).launch
+        self.prepared = kernels.prepare(_BACKWARD + tuple(scratch), layouts)
+        self._launch = self.prepared.launch
 
     def run(
         self, do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse, offset,
@@ -313,7 +346,7 @@ class _Backward:
             if dsink is not None and gradients is None:
                 dsink = dsink.to(sink.dtype)
             return dq, dk, dv, dsink
-        scratch = torch.empty_like(self._scratch_like)
+        scratch = torch.empty_like(self.scratch_like)
         base = scratch.data_ptr()
         packed = forward._packed
         self._launch(
@@ -339,7 +372,7 @@ class _Backward:
                 forward.signature.left,
                 forward.signature.right,
                 offset,
-                *[base + offset for offset in self._offsets],
+                *[base + offset for offset in self.offsets.values()],
             ),
             _stream(forward._index) if forward._on_cuda else 0,
         )

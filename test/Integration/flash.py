@@ -293,8 +293,63 @@ class Tests(Suite):
                 assert attend(is_causal=True, dropout_p=0.5)[1:] == (0, 0)
             finally:
                 handle.remove()
+                forget()
             assert attend(is_causal=True)[1:] == (0, 0)
             handle.remove()
+
+    def test_calls_seen_before(self):
+        """They run without Python, with other data, scales and gradients."""
+        import torch
+        from torch.nn.attention.varlen import varlen_attn
+        from tile import fast, native, prepared
+
+        need_torch(2, 11)
+        try:
+            native.library()
+        except native.CompileError as error:
+            raise Skipped(str(error)) from None
+        bounds = self.sequences((40, 25))
+
+        def step(seed):
+            """Returns results and inputs of one call on [B, H, S, D] and one packed."""
+            do, *inputs = (
+                self.normal((2, 65, 4, 64), "float16", 4 * seed + i).detach().transpose(1, 2)
+                for i in range(4)
+            )
+            inputs = [t.requires_grad_() for t in inputs]
+            scale = 0.1 + 0.1 * seed
+            out = scaled_dot_product_attention(*inputs, is_causal=True, scale=scale)
+            found = [out, *torch.autograd.grad(out, inputs, do)]
+            packed = [t[0].transpose(0, 1) for t in inputs]
+            out = varlen_attn(*packed, bounds, bounds, 40, 40, window_size=(-1, 0))
+            gradients = torch.autograd.grad(out, packed, do[0].transpose(0, 1))
+            return found, (out, *gradients), (*inputs, do), scale
+
+        with below(self.device), activated(self.device):
+            assert fast.installed() is not None
+            for seed in range(3):
+                before = fast.planned_calls()
+                with seen(prepared.Forward, "run") as forward:
+                    found, packed, given, scale = step(seed)
+                planned = fast.planned_calls() - before
+                assert (len(forward), planned) == ((0, 4) if seed else (2, 0)), planned
+                check(found, None, *given, scale, causal=True)
+                for rows in (slice(0, 40), slice(40, 65)):
+                    parts = [t[rows][None].transpose(1, 2) for t in packed]
+                    inputs = [t[:1, :, rows] for t in given]
+                    check(parts, None, *inputs, 0.125, causal=True)
+            if self.device == "cuda":
+                wide = [t.detach().float().requires_grad_() for t in given]
+                with torch.autocast("cuda", dtype=torch.float16):
+                    results = [
+                        scaled_dot_product_attention(*wide[:3], is_causal=True)
+                        for _ in range(2)
+                    ]
+                for out in results:
+                    gradients = torch.autograd.grad(out, wide[:3], wide[3].half())
+                    assert all(g.dtype == torch.float32 for g in gradients)
+                    halves = [g.half() for g in gradients]
+                    check([out, *halves], None, *given, 0.125, causal=True)
 
     def test_listed(self):
         """The name is in PyTorch's list; importing and listing activate nothing."""
@@ -483,6 +538,15 @@ def activated(device):
         yield
     finally:
         handle.remove()
+        forget()
+
+
+def forget():
+    """Forgets how to run calls without Python, so that a test sees them again."""
+    from tile import fast, native
+
+    with contextlib.suppress(native.CompileError):
+        fast.forget()
 
 
 @contextlib.contextmanager
