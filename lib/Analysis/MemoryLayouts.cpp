@@ -128,6 +128,12 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
   Digits inner;
   for (Digit &digit : registers) {
     int64_t part = std::gcd(digit.extent, width);
+    // The layout stores whole periods, of which a static extent is a multiple.
+    if (isStatic(digit.dim)) {
+      int64_t extent = shape[dims[digit.dim]];
+      part = extent % digit.stride == 0 ? std::gcd(part, extent / digit.stride)
+                                        : 1;
+    }
     if (part == 1)
       continue;
     inner.push_back({part, digit.dim, digit.stride});

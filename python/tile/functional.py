@@ -14,7 +14,8 @@ import torch
 
 from .errors import ArgumentError
 from .prepared import (
-    HEAD_DIMENSIONS,
+    HEAD_DIMENSION_STEP,
+    MAX_HEAD_DIMENSION,
     MAX_PREPARED,
     SINK_TYPES,
     TYPES,
@@ -95,10 +96,10 @@ def attention(
     """Softmax attention; differentiable in q, k, v and sink.
 
     q is [B, Sq, H, D], k [B, Sk, Hkv, D] and v [B, Sk, Hkv, Dv], all f16 or all
-    bf16 and with any strides; H is a multiple of Hkv. (D, Dv) is (64, 64), (96,
-    96), (128, 128), (192, 128) or (256, 256). Returns o, [B, Sq, H, Dv], and
-    with `return_lse` the logarithms of the rows' sums, [B, H, Sq] in f32, which
-    are differentiable, too.
+    bf16 and with any strides; H is a multiple of Hkv. D and Dv are multiples of
+    8 up to 256, which the kernels pad to multiples of 32. Returns o, [B, Sq, H,
+    Dv], and with `return_lse` the logarithms of the rows' sums, [B, H, Sq] in f32,
+    which are differentiable, too.
 
     Key j is visible to query i iff i + Sk - Sq - left <= j <= i + Sk - Sq +
     right, with `window` (left, right), -1 for no bound; `causal` bounds right by
@@ -575,12 +576,12 @@ def _check(
         raise ArgumentError(
             f"head dimensions of q and k differ: {q.shape[-1]} and {k.shape[-1]}"
         )
-    if (q.shape[-1], v.shape[-1]) not in HEAD_DIMENSIONS:
-        supported = ", ".join(map(str, HEAD_DIMENSIONS))
-        raise ArgumentError(
-            f"head dimensions of q and v are {(q.shape[-1], v.shape[-1])}; supported"
-            f" are {supported}"
-        )
+    for dimension in (q.shape[-1], v.shape[-1]):
+        if not 0 < dimension <= MAX_HEAD_DIMENSION or dimension % HEAD_DIMENSION_STEP:
+            raise ArgumentError(
+                f"head dimensions of q and v are {(q.shape[-1], v.shape[-1])}; supported"
+                f" are multiples of {HEAD_DIMENSION_STEP} up to {MAX_HEAD_DIMENSION}"
+            )
     if not packed and q.shape[0] != k.shape[0]:
         raise ArgumentError(f"batches of q and k differ: {q.shape[0]} and {k.shape[0]}")
     heads, kv_heads = q.shape[-2], k.shape[-2]

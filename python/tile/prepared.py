@@ -25,8 +25,8 @@ TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
 SINK_TYPES = {**TYPES, torch.float32: "f32"}
 _ALL_TYPES = {**SINK_TYPES, torch.int32: "i32"}
 
-#: Extents (D, Dv) that kernels are written for.
-HEAD_DIMENSIONS = ((64, 64), (96, 96), (128, 128), (192, 128), (256, 256))
+#: The head dimensions of kernels, D and Dv: multiples of the step up to the largest.
+HEAD_DIMENSION_STEP, MAX_HEAD_DIMENSION = 8, 256
 
 #: Names the chip whose kernels run for tensors on the CPU.
 CPU_CHIP_VARIABLE = "TILE_CPU_CHIP"

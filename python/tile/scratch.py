@@ -15,6 +15,10 @@ from .manifest import Buffer, Expression, Kernel, Manifest, Requirement, evaluat
 
 _Place = Tuple[str, int]
 
+#: Steps in which a shape grows to the size that its layout needs. One or two are
+#: enough unless the size grows with each of them.
+_MAX_GROWTHS = 16
+
 
 class Scratch(NamedTuple):
     """The element type and the smallest shape of a scratch buffer."""
@@ -122,8 +126,16 @@ class _Solver:
         dim = growing[-1]
         if buffer.storage is not None:
             rest = prod(shape) // shape[dim]
-            while (needed := self._evaluate(kernel, buffer.storage)) > prod(shape):
+            for _ in range(_MAX_GROWTHS):
+                needed = self._evaluate(kernel, buffer.storage)
+                if needed <= prod(shape):
+                    break
                 shape[dim] = -(-needed // rest)
+            else:
+                raise ManifestError(
+                    f"the layout of '{name}' needs more elements than its shape has,"
+                    f" whatever extent {dim} is"
+                )
         # Strides of the dimensions outside of `dim` are multiples of its extent.
         outer = [
             (prod(shape[i + 1 :]) // shape[dim], divisor)

@@ -46,6 +46,13 @@ CASES = {
     ),
     "wide": (2, 1, 256, 256, "float16", 19, 40, {"sink": "float32"}, "sm_90a"),
     "narrow": (3, 1, 96, 96, "bfloat16", 70, 35, {"window": (-1, 20)}, "gfx1100"),
+    # Head dimensions that tiles pad.
+    "d8": (2, 2, 8, 8, "float16", 40, 40, {"causal": True}, "sm_90a"),
+    "d40": (2, 1, 40, 40, "bfloat16", 70, 90, {"causal": True}, "gfx1100"),
+    "d80": (4, 2, 80, 80, "float16", 113, 130, {"window": (30, 9)}, "sm_90a"),
+    "d112_40": (2, 1, 112, 40, "bfloat16", 50, 40, {}, "gfx1201"),
+    "d72_200": (2, 2, 72, 200, "float16", 33, 60, {"deterministic": True}, "sm_80"),
+    "d160": (2, 1, 160, 160, "bfloat16", 50, 70, {"causal": True}, "gfx942"),
 }
 
 
@@ -234,8 +241,8 @@ class Tests(Suite):
             ("shapes of k and v differ", (q, k, v[:, :5]), {}),
             ("batches of q and k differ: 1 and 2", (q[:1], k, v), {}),
             ("head dimensions of q and k differ", (q[..., :32], k, v), {}),
-            ("are \\(32, 32\\); supported are \\(64, 64\\),",
-             tuple(t[..., :32] for t in (q, k, v)), {}),
+            ("are \\(36, 36\\); supported are multiples of 8 up to 256",
+             tuple(t[..., :36] for t in (q, k, v)), {}),
             ("q has 3 heads, which is no multiple of the 2", (many, k, v), {}),
             ("scale is -1", (q, k, v), {"scale": -1.0}),
             ("softcap is 0", (q, k, v), {"softcap": 0}),

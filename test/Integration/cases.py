@@ -15,6 +15,8 @@ from typing import Dict, List, Optional, Tuple
 from tile.programs import DQ_SUMS, KV_SUMS, AnyVariant, BackwardVariant, Variant
 
 HEAD_SIZES = ((64, 64), (96, 96), (128, 128), (192, 128), (256, 256))
+#: Head sizes that tiles pad.
+PADDED_SIZES = ((8, 8), (40, 40), (72, 72), (80, 80), (112, 112), (160, 160), (64, 136))
 DTYPES = ("bf16", "f16")
 #: (causal, window)
 MASKS = ((False, None), (True, None), (False, (64, 0)), (False, (33, 17)))
@@ -131,7 +133,15 @@ def forward_cases() -> List[Case]:
         cases.append(
             _case(FULL_MODEL, mask, (6, 2), (113, 203), "bshd", lse=False)
         )
-    return cases
+    return cases + padded_cases((6, 2))
+
+
+def padded_cases(heads: Tuple[int, int]) -> List[Case]:
+    """Returns a case for each head size that tiles pad; all masks occur."""
+    return [
+        _case((size, DTYPES[i % 2]), MASKS[i % len(MASKS)], heads, (113, 203), ORDERS[i % 2])
+        for i, size in enumerate(PADDED_SIZES)
+    ]
 
 
 def gradient_cases() -> List[Case]:
@@ -146,6 +156,9 @@ def gradient_cases() -> List[Case]:
         dq, kv = SUMS[(models.index(model) + 3 * MASKS.index(mask)) % len(SUMS)]
         forward = _case(model, mask, heads, size, order)
         backward = BackwardVariant(forward.variant, dq, kv)
+        cases.append(replace(forward, backward=backward))
+    for i, forward in enumerate(padded_cases((6, 2))):
+        backward = BackwardVariant(forward.variant, *SUMS[i % len(SUMS)])
         cases.append(replace(forward, backward=backward))
     for dq, kv in SUMS:
         forward = _case(FULL_MODEL, MASKS[1], (6, 2), (239, 301), "bshd")
@@ -204,7 +217,7 @@ def small_cases() -> List[Case]:
         heads = SMALL_HEADS[i % len(SMALL_HEADS)]
         case = Case(variant, *heads, SMALL_PACKED, ORDERS[i % 2], window=window)
         cases.append(case)
-    return cases
+    return cases + padded_cases((4, 2))
 
 
 def shard_cases(

@@ -258,6 +258,21 @@ class ScratchTest(LauncherTest):
         empty = self.scratch(*needs, param=param, shape=(0, 3))
         self.assertEqual(empty.shape, (2, 0, 4))
 
+    def test_layout_that_no_extent_suits(self):
+        # Rows of 4 elements take the memory of 6.
+        param = {**self.SCRATCH, "storage": ["mul", ["dim", 1, 0], ["mul", ["dim", 1, 1], 6]]}
+        del param["strides"], param["stride_divisibility"]
+        needs = (
+            self.requirement(0, "equal", 2),
+            self.requirement(1, "at_least", ["dim", 0, 0]),
+        )
+        with self.assertRaisesRegex(
+            tile.ManifestError,
+            "the layout of 'scratch' needs more elements than its shape has, whatever"
+            " extent 1 is",
+        ):
+            self.scratch(*needs, param=param)
+
     def test_strides_have_their_divisors(self):
         # A dense [2, R, 3] buffer has the strides 3 R and 3.
         param = buffer(

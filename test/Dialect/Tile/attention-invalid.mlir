@@ -91,13 +91,13 @@ func.func @heads_of_v_and_o(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
 
 // -----
 
-!q = !tile.buffer<?x?x?x80xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!k = !tile.buffer<?x?x?x80xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!v = !tile.buffer<?x?x?x80xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!o = !tile.buffer<?x?x?x80xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!q = !tile.buffer<?x?x?x84xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x?x?x84xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!v = !tile.buffer<?x?x?x84xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o = !tile.buffer<?x?x?x84xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 func.func @head_dimension(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op head dimensions 80 (q, k) and 80 (v) are not supported: 64, 96, 128, 192 or 256, equal, or 192 with 128}}
+  // expected-error@+1 {{'tile.attention' op head dimensions 84 (q, k) and 84 (v) are not supported: each must be a multiple of 8 from 8 to 256}}
   tile.attention %q, %k, %v, %o scale %scale : !q, !k, !v, !o
   return
 }
@@ -106,11 +106,11 @@ func.func @head_dimension(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !k = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!v = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!o = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!v = !tile.buffer<?x?x?x264xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o = !tile.buffer<?x?x?x264xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 func.func @value_dimension(%q: !q, %k: !k, %v: !v, %o: !o, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op head dimensions 64 (q, k) and 128 (v) are not supported: 64, 96, 128, 192 or 256, equal, or 192 with 128}}
+  // expected-error@+1 {{'tile.attention' op head dimensions 64 (q, k) and 264 (v) are not supported: each must be a multiple of 8 from 8 to 256}}
   tile.attention %q, %k, %v, %o scale %scale : !q, !k, !v, !o
   return
 }

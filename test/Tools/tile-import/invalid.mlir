@@ -129,9 +129,9 @@ func.func @f(%q: tensor<1x4x64x64xf16>, %k: tensor<1x4x64x64xf16>, %v: tensor<1x
 
 // -----
 
-func.func @f(%q: tensor<1x4x64x48xf16>, %k: tensor<1x4x64x48xf16>, %v: tensor<1x4x64x48xf16>) {
-  // expected-error @+1 {{'tile.attention' op head dimensions 48 (q, k) and 48 (v) are not supported}}
-  %y = "onnx.Attention"(%q, %k, %v) {} : (tensor<1x4x64x48xf16>, tensor<1x4x64x48xf16>, tensor<1x4x64x48xf16>) -> (tensor<1x4x64x48xf16>)
+func.func @f(%q: tensor<1x4x64x44xf16>, %k: tensor<1x4x64x44xf16>, %v: tensor<1x4x64x44xf16>) {
+  // expected-error @+1 {{'tile.attention' op head dimensions 44 (q, k) and 44 (v) are not supported}}
+  %y = "onnx.Attention"(%q, %k, %v) {} : (tensor<1x4x64x44xf16>, tensor<1x4x64x44xf16>, tensor<1x4x64x44xf16>) -> (tensor<1x4x64x44xf16>)
   return
 }
 

@@ -182,12 +182,12 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   if (o.getShape().back() != dv)
     return op.emitOpError() << "head dimensions of v and o differ: " << dv
                             << " and " << o.getShape().back();
-  if (!llvm::is_contained({64, 96, 128, 192, 256}, d) ||
-      !(dv == d || (d == 192 && dv == 128)))
-    return op.emitOpError()
-           << "head dimensions " << d << " (q, k) and " << dv
-           << " (v) are not supported: 64, 96, 128, 192 or 256, "
-              "equal, or 192 with 128";
+  for (int64_t extent : {d, dv})
+    if (extent < 8 || extent > 256 || extent % 8 != 0)
+      return op.emitOpError()
+             << "head dimensions " << d << " (q, k) and " << dv
+             << " (v) are not supported: each must be a multiple of 8 from 8 "
+                "to 256";
   if (op.getSink() && failed(check.checkVector("sink", op.getSink().getType(),
                                                {Float16Type::get(context),
                                                 BFloat16Type::get(context),

@@ -125,6 +125,16 @@ static bool canSlice(Value buffer, MapAttr map) {
   });
 }
 
+/// Returns true if the layout stores elements beyond a static extent: it stores
+/// whole periods, and the memory of the argument ends with its extents. The
+/// manifest states how much memory dynamic extents need.
+static bool needsMoreMemory(BufferType type) {
+  for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+    if (extent != kDynamic && extent % type.getPeriod(dim) != 0)
+      return true;
+  return false;
+}
+
 static LogicalResult updateSlices(Value buffer) {
   for (Operation *user : buffer.getUsers()) {
     auto slice = dyn_cast<SliceOp>(user);
@@ -206,6 +216,8 @@ LogicalResult ChooseAccumulators::chooseLayout(const Group &group,
           type.getElementType(), LayoutAttrInterface(*map), type.getSpace());
       if (!mapped)
         return failure();
+      if (needsMoreMemory(mapped))
+        continue;
       std::string text;
       llvm::raw_string_ostream(text) << *map;
       remark::passed(atomic.getLoc(),

@@ -12,6 +12,7 @@
 // Columns 0, 1, 8 and 9 of a row: the four elements of one lane are in one row, so
 // that the number of rows may be dynamic.
 // SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 16, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 16) floordiv 8) * 2), align = 16>
+// SM90-DAG: #[[NARROW:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 8, (d1 mod 8) * 16 + ((d1 mod 16) floordiv 8) * 2 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4), align = 16>
 // GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 16, d2 mod 4, d1 mod 16 + ((d2 mod 16) floordiv 4) * 16), align = 16>
 // GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
 
@@ -111,4 +112,26 @@ tile.kernel @sliced(%acc: !row {tile.accumulator, tile.name = "sliced"}, %a: !h,
   %zero = arith.constant dense<0.0> : tensor<32x64xf32>
   %d = tile.dot %at, %bt, %zero : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
   tile.atomic_rmw addf %d, %acc[%c0, %c0] : tensor<32x64xf32>, !row
+}
+
+// 40 columns are whole periods of 8 columns, but not of 16, which would store more
+// elements than the argument has. On sm_90a the four elements of a lane are in two
+// rows then. The lanes of gfx942 cover 16 columns: there is no layout.
+!narrow = !tile.buffer<?x?x40xf32, #tile.strided<[?, 40, 1]>, global>
+!narrowrow = !tile.buffer<?x40xf32, #tile.strided<[40, 1]>, global>
+// CHECK-LABEL: tile.kernel @narrow
+// SM80-SAME: !tile.buffer<?x?x40xf32, #[[ACC]], global>
+// SM90-SAME: !tile.buffer<?x?x40xf32, #[[NARROW]], global>
+// GFX942-SAME: !tile.buffer<?x?x40xf32, #strided{{[0-9]*}}, global>
+tile.kernel @narrow(%a: !h, %b: !h, %acc: !narrow {tile.accumulator, tile.name = "narrow"})
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %row = tile.slice %acc[%c0, *, *] : !narrow to !narrowrow
+  %at = tile.load %a[%c0, %c0] : !h -> tensor<32x64xf16>
+  %bt = tile.load %b[%c0, %c0] : !h -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %d = tile.dot %at, %bt, %zero : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
+  tile.atomic_rmw addf %d, %row[%c0, %c0] : tensor<32x64xf32>, !narrowrow
 }

@@ -37,8 +37,8 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
 
     with G = heads of q / heads of k. Shapes: q [B, Sq, H, D], k [B, Sk, Hkv, D],
     v [B, Sk, Hkv, Dv], o [B, Sq, H, Dv], lse [B, H, Sq]; whatever the strides,
-    so that BSHD and BHSD tensors both fit. D is 64, 96, 128, 192 or 256 and
-    Dv = D, or 128 with D = 192. q, k and v are f16 or bf16 (one of them for
+    so that BSHD and BHSD tensors both fit. D and Dv are multiples of 8
+    from 8 to 256; tiles have the next multiple of 32 as columns. q, k and v are f16 or bf16 (one of them for
     all), o has their type or f32, scale and lse are f32.
 
     Key j is visible to query i under

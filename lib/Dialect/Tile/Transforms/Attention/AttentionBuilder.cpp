@@ -291,7 +291,7 @@ Value AttentionBuilder::loadStats(Value buffer, RowNumber number, Value head,
 
 Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row) {
   auto from = cast<BufferType>(buffer.getType());
-  SmallVector<int64_t> shape{count, from.getShape().back()};
+  SmallVector<int64_t> shape{count, padColumns(from.getShape().back())};
   Value tile = LoadOp::create(b, type(shape, from.getElementType()), buffer,
                               ValueRange{row, index(0)});
   if (from.getElementType().isF32())

@@ -5,6 +5,7 @@
 #include "ProgramBuilder.h"
 #include "TileSizes.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 
@@ -14,6 +15,12 @@ enum class Side { Queries, Keys };
 /// What is kept per row of queries for the gradients: sum of o * do; logarithm
 /// to base 2 of the sum of the weights, infinity where there are none.
 enum class RowNumber { Delta, LseToBase2 };
+
+/// Returns the columns of a tile of rows with `extent` elements. They are a
+/// multiple of what each MMA of every chip contracts, and a row of 16-bit
+/// elements is a multiple of 64 bytes, which swizzles without bank conflicts.
+/// Columns outside the extent are read as zeros and not written.
+inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
 
 /// Sequences of a packed batch take multiples of this many rows of stats, the
 /// most that a block of threads reads at once.
@@ -36,8 +43,8 @@ protected:
         cuK(mapping.lookupOrNull(op.getCuK())),
         maxQ(mapping.lookupOrNull(op.getMaxQ())),
         offset(mapping.lookupOrNull(op.getOffset())), causal(op.getCausal()),
-        headDim(op.getQ().getType().getShape().back()),
-        valueDim(op.getV().getType().getShape().back()),
+        headDim(padColumns(op.getQ().getType().getShape().back())),
+        valueDim(padColumns(op.getV().getType().getShape().back())),
         element(op.getQ().getType().getElementType()) {
     if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
       maxK = mapping.lookupOrNull(op.getMaxK());
@@ -142,6 +149,7 @@ protected:
   bool causal;
   /// The sides of the window, as i32; null where nothing bounds it.
   Value left, right;
+  /// Columns of the tiles of q and k, and of v: the head dimensions, padded.
   int64_t headDim, valueDim;
   Type element;
 

@@ -34,12 +34,10 @@ public:
 private:
   Value lookup(Value operand) { return mapping.lookup(operand); }
   Value load(Value buffer, Value row) { return loadRows(buffer, rows, row); }
-  RankedTensorType tileOf(int64_t columns, Type element) {
-    return type({rows, columns}, element);
-  }
-  void storeZeros(Value buffer, Value row) {
-    int64_t columns = cast<BufferType>(buffer.getType()).getShape().back();
-    storeRows(fill(tileOf(columns, b.getF32Type()), 0.0f), buffer, row);
+  /// Returns a tile of zeros for rows of `buffer`.
+  Value zeroRows(Value buffer) {
+    int64_t extent = cast<BufferType>(buffer.getType()).getShape().back();
+    return fill(type({rows, padColumns(extent)}, b.getF32Type()), 0.0f);
   }
   /// Writes rows of a gradient, or adds them to what its buffer holds.
   void storeGradient(Value tile, Value buffer, Value row) {
@@ -92,7 +90,7 @@ void PassBuilder::buildStats() {
     base2 = arith::SelectOp::create(b, isEmpty, fill(perRow, infinity), base2);
     StoreOp::create(b, base2, base2h, row);
     if (dqh)
-      storeZeros(dqh, row);
+      storeRows(zeroRows(dqh), dqh, row);
   });
 }
 
@@ -156,8 +154,8 @@ void PassBuilder::buildZero() {
   Value dkh = viewHead(lookup(op.getDkAcc()), Side::Keys, kvHead);
   Value dvh = viewHead(lookup(op.getDvAcc()), Side::Keys, kvHead);
   forEachBlock(sk, kRows, block, [&](Value row) {
-    storeZeros(dkh, row);
-    storeZeros(dvh, row);
+    storeRows(zeroRows(dkh), dkh, row);
+    storeRows(zeroRows(dvh), dvh, row);
   });
 }
 
@@ -182,11 +180,9 @@ void PassBuilder::buildSumKeys() {
     if (op.getKvMode() == KVAccumulation::Atomic)
       return storeGradient(load(viewHead(acc, Side::Keys, kvHead), row), to,
                            row);
-    int64_t columns = cast<BufferType>(gradient.getType()).getShape().back();
     Value firstHead = arith::MulIOp::create(b, kvHead, group);
-    Value zeros = fill(tileOf(columns, b.getF32Type()), 0.0f);
     auto loop = scf::ForOp::create(
-        b, index(0), group, index(1), zeros,
+        b, index(0), group, index(1), zeroRows(to),
         [&](OpBuilder &nested, Location, Value i, ValueRange carried) {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPoint(nested.getInsertionBlock(),
