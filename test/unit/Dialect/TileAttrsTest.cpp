@@ -65,7 +65,8 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
   auto kernel = KernelOp::create(
       builder, loc, builder.getStringAttr("grow"),
       mlir::TypeAttr::get(builder.getFunctionType({}, {})),
-      builder.getI32IntegerAttr(1), mlir::ArrayAttr(), mlir::ArrayAttr());
+      builder.getI32IntegerAttr(1), ScheduleAttr(), mlir::ArrayAttr(),
+      mlir::ArrayAttr());
   builder.setInsertionPointToEnd(&kernel.getBody().emplaceBlock());
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);
