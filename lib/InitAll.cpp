@@ -26,6 +26,7 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/BufferizableOpInterfaceImpl.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/TileLayoutOpInterfaceImpl.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Pipelines/Pipelines.h"
 #include "tile/Target/Passes.h"
@@ -42,6 +43,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
               NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerTileLayoutOpInterfaceExternalModels(registry);
 }
 
 void tile::registerAllPasses() {

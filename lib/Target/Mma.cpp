@@ -40,11 +40,16 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
 }
 
 /// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync
-/// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
+/// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts"). A may be
+/// in registers or in shared memory, B must be in shared memory (PTX ISA,
+/// "wgmma.mma_async").
 static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
   Mma row = mmaSync(name, operand, /*intrinsic=*/"");
   row.kind = MmaKind::Wgmma;
   row.warps = 4;
+  row.spaces[0] = {/*registers=*/true, /*shared=*/true};
+  row.spaces[1] = {/*registers=*/false, /*shared=*/true};
+  row.isAsync = true;
   return row;
 }
 

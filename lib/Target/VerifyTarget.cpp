@@ -156,17 +156,6 @@ struct MmaRequest {
   int64_t a, b, acc;
 };
 
-std::optional<MmaElement> getMmaElement(Type type) {
-  type = getElementTypeOrSelf(type);
-  if (type.isF16())
-    return MmaElement::F16;
-  if (type.isBF16())
-    return MmaElement::BF16;
-  if (type.isF32())
-    return MmaElement::F32;
-  return std::nullopt;
-}
-
 int64_t getNumElements(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   return vector ? vector.getNumElements() : 1;
@@ -177,8 +166,9 @@ int64_t getNumElements(Type type) {
 std::optional<MmaRequest> getMmaRequest(Operation *op) {
   auto make = [](MmaKind kind, int64_t m, int64_t n, int64_t k, Value a,
                  Value b, Value acc) -> std::optional<MmaRequest> {
-    std::optional<MmaElement> operand = getMmaElement(a.getType());
-    std::optional<MmaElement> accumulator = getMmaElement(acc.getType());
+    std::optional<MmaElement> operand = getMmaElement(getElementTypeOrSelf(a));
+    std::optional<MmaElement> accumulator =
+        getMmaElement(getElementTypeOrSelf(acc));
     if (!operand || *operand == MmaElement::F32 || !accumulator)
       return std::nullopt;
     return MmaRequest{kind,

@@ -5,12 +5,12 @@
 // swizzle (PTX ISA, "Matrix Descriptor Format" and "Shared Memory Matrix
 // Layout").
 //
-// With a swizzle of W bytes and elements of 2 bytes, element (mn, k) of a
+// With a swizzle of W bytes and elements of E bytes, element (mn, k) of a
 // K-major operand is at
-//   start + (mn / 8) * stride + (mn % 8) * W + 2 * k,
+//   start + (mn / 8) * stride + (mn % 8) * W + E * k,
 // of an MN-major operand, whose rows are those of k, at
-//   start + (mn / (W / 2)) * leading + (k / 8) * stride + (k % 8) * W
-//         + 2 * (mn % (W / 2)),
+//   start + (mn / (W / E)) * leading + (k / 8) * stride + (k % 8) * W
+//         + E * (mn % (W / E)),
 // where the hardware then permutes the 16-byte chunks as #tile.swizzle<W> does.
 //
 //===----------------------------------------------------------------------===//
@@ -39,14 +39,14 @@ struct MatrixDescriptor {
 };
 
 /// Returns the descriptor with which one instruction reads the `extent` x
-/// `depth` elements from `start` on of a tile of 16-bit elements in shared
-/// memory; nothing if there is none. `memory` gives the offset of (dimension 0,
-/// dimension 1). `mnDim` is the dimension that is not contracted. The base of
-/// the tile is aligned to 1024 bytes.
+/// `depth` elements from `start` on of a tile in shared memory, whose elements
+/// have `elementBytes` bytes; nothing if there is none. `memory` gives the
+/// offset of (dimension 0, dimension 1). `mnDim` is the dimension that is not
+/// contracted. The base of the tile is aligned to 1024 bytes.
 std::optional<MatrixDescriptor>
 matchMatrixDescriptor(const Layout &memory, unsigned mnDim,
                       llvm::ArrayRef<int64_t> start, int64_t extent,
-                      int64_t depth);
+                      int64_t depth, int64_t elementBytes);
 
 } // namespace tile
 

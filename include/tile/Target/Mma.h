@@ -16,12 +16,23 @@
 
 namespace tile {
 
-/// The back-end operation of a row. Wgmma is asynchronous. It reads B from
-/// shared memory, and A from registers or shared memory
-/// (Target/MatrixDescriptor.h).
+/// The back-end operation of a row. Passes ask the other columns instead; the
+/// lowering of the operation reads this one.
 enum class MmaKind { MmaSync, Wgmma, Wmma, Mfma };
 
 enum class MmaElement { F16, BF16, F32 };
+
+/// Returns the size of an element in bits.
+constexpr int64_t getBits(MmaElement element) {
+  return element == MmaElement::F32 ? 32 : 16;
+}
+
+/// The memories from which an instruction reads an operand. An operand in
+/// shared memory is described by matrix descriptors
+/// (Target/MatrixDescriptor.h).
+struct OperandSpaces {
+  bool registers = true, shared = false;
+};
 
 struct Mma {
   /// Unique: `mma.m16n8k16.f16`, `wmma.gfx11.16x16x16.bf16`, ...
@@ -42,6 +53,11 @@ struct Mma {
   bool preferTransposed;
   /// Neighbouring warps along m that must execute the instruction together.
   int64_t warps = 1;
+  /// The memories of operands A and B.
+  OperandSpaces spaces[2] = {};
+  /// Whether the instruction only starts the product, and a later one waits for
+  /// it.
+  bool isAsync = false;
 };
 
 /// Returns all rows.

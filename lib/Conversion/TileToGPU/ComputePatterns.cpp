@@ -280,7 +280,7 @@ struct DotPattern : OpConversionPattern<DotOp> {
     // tile.dot that it is an MmaAttr.
     auto layout = cast<MmaAttr>(type.getEncoding());
     const Mma &mma = layout.getMma();
-    if (mma.kind == MmaKind::Wgmma)
+    if (!mma.spaces[1].registers)
       return failure();
     SmallVector<int64_t, 2> shape = layout.getInstructionShape();
     // The repetitions of the instruction in one warp.

@@ -31,8 +31,9 @@ public:
     result.mnDim = index;
     for (int64_t mn = 0; mn < buffer.getShape()[index]; mn += extent)
       for (int64_t k = 0; k < buffer.getShape()[1 - index]; k += depth) {
-        std::optional<MatrixDescriptor> descriptor = matchMatrixDescriptor(
-            result.layout, index, result.at(mn, k), extent, depth);
+        std::optional<MatrixDescriptor> descriptor =
+            matchMatrixDescriptor(result.layout, index, result.at(mn, k),
+                                  extent, depth, buffer.getElementBits() / 8);
         if (!descriptor ||
             (result.descriptor && !(*result.descriptor == *descriptor)))
           return op.emitOpError()

@@ -45,7 +45,7 @@ TEST(MatrixDescriptor, MajorOfK) {
   for (int64_t bytes : {32, 64, 128}) {
     Layout memory = swizzled(64, 128, bytes);
     for (int64_t k = 0; k < 128; k += 16) {
-      auto match = matchMatrixDescriptor(memory, 0, {0, k}, 64, 16);
+      auto match = matchMatrixDescriptor(memory, 0, {0, k}, 64, 16, 2);
       ASSERT_TRUE(match) << bytes << " " << k;
       EXPECT_EQ(*match, (MatrixDescriptor{bytes, 0, 8 * bytes, false}));
     }
@@ -56,7 +56,7 @@ TEST(MatrixDescriptor, MajorOfMN) {
   for (int64_t bytes : {32, 64, 128}) {
     Layout memory = swizzled(64, 128, bytes);
     for (int64_t k = 0; k < 64; k += 16) {
-      auto match = matchMatrixDescriptor(memory, 1, {k, 0}, 128, 16);
+      auto match = matchMatrixDescriptor(memory, 1, {k, 0}, 128, 16, 2);
       ASSERT_TRUE(match) << bytes << " " << k;
       EXPECT_EQ(*match, (MatrixDescriptor{bytes, 64 * bytes, 8 * bytes, true}));
     }
@@ -77,14 +77,31 @@ TEST(MatrixDescriptor, RefusesWhatTheHardwareCannotRead) {
   // No swizzle, padded rows, a start inside the 8 rows of the permutation, and
   // depths that cross a panel.
   Layout plain = Layout::strided({64, 64}, {64, 1});
-  EXPECT_FALSE(matchMatrixDescriptor(plain, 0, {0, 0}, 64, 16));
+  EXPECT_FALSE(matchMatrixDescriptor(plain, 0, {0, 0}, 64, 16, 2));
   Layout padded =
       Layout::strided({64, 64}, {72, 1}, swizzled(64, 64, 128).swizzle());
-  EXPECT_FALSE(matchMatrixDescriptor(padded, 0, {0, 0}, 64, 16));
+  EXPECT_FALSE(matchMatrixDescriptor(padded, 0, {0, 0}, 64, 16, 2));
   Layout memory = swizzled(64, 128, 32);
-  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {4, 0}, 32, 16));
-  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {0, 8}, 64, 16));
-  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {0, 0}, 64, 8));
+  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {4, 0}, 32, 16, 2));
+  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {0, 8}, 64, 16, 2));
+  EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {0, 0}, 64, 8, 2));
+}
+
+/// Elements of one byte: the chunks of 16 bytes have 16 elements, and one
+/// instruction contracts 32.
+TEST(MatrixDescriptor, ElementsOfOneByte) {
+  for (unsigned bits : {1u, 2u, 3u}) {
+    int64_t bytes = int64_t(16) << bits;
+    // 64 rows of `bytes` elements, whose chunks the row permutes.
+    Layout memory =
+        Layout::strided({64, bytes}, {bytes, 1}, Swizzle{bits, 4, 3});
+    for (int64_t k = 0; k < bytes; k += 32) {
+      auto match = matchMatrixDescriptor(memory, 0, {0, k}, 64, 32, 1);
+      ASSERT_TRUE(match) << bytes << " " << k;
+      EXPECT_EQ(*match, (MatrixDescriptor{bytes, 0, 8 * bytes, false}));
+    }
+    EXPECT_FALSE(matchMatrixDescriptor(memory, 0, {0, 0}, 64, 32, 2));
+  }
 }
 
 } // namespace

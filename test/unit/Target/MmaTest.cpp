@@ -160,4 +160,20 @@ TEST(Mma, TransposedUseNeedsMirroredOperands) {
   }
 }
 
+/// wgmma reads B by a descriptor only and is the only asynchronous instruction
+/// (PTX ISA, "wgmma.mma_async"). The others read registers.
+TEST(Mma, SpacesAndAsynchrony) {
+  for (const Mma &row : mmas()) {
+    SCOPED_TRACE(row.name.str());
+    bool isWgmma = row.name.starts_with("wgmma");
+    EXPECT_EQ(row.isAsync, isWgmma);
+    for (unsigned operand : {0u, 1u}) {
+      EXPECT_EQ(row.spaces[operand].shared, isWgmma);
+      EXPECT_EQ(row.spaces[operand].registers, !isWgmma || operand == 0);
+    }
+    EXPECT_EQ(getBits(row.operand), 16);
+    EXPECT_EQ(getBits(row.accumulator), 32);
+  }
+}
+
 } // namespace

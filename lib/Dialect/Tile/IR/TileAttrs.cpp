@@ -439,6 +439,16 @@ LogicalResult MmaAttr::verify(EmitError emitError, StringAttr instruction,
   return success();
 }
 
+std::optional<MmaElement> tile::getMmaElement(Type type) {
+  if (type.isF16())
+    return MmaElement::F16;
+  if (type.isBF16())
+    return MmaElement::BF16;
+  if (type.isF32())
+    return MmaElement::F32;
+  return std::nullopt;
+}
+
 const Mma &MmaAttr::getMma() const {
   return *findMma(getInstruction().getValue());
 }

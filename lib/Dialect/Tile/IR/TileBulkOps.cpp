@@ -41,16 +41,14 @@ static LogicalResult verifyBulk(BulkOpInterface op, StringRef verb) {
       return op->emitOpError()
              << "dimension " << dim << " does not exist in a buffer of rank "
              << argument.getRank();
-  std::string reason =
-      getTensorMapObstacle(argument, dims, tile, bool(op.getStart()));
-  if (!reason.empty())
-    return op->emitOpError() << "has no tensor map: " << reason;
+  if (Refusal refusal =
+          checkTensorMap(argument, dims, tile, bool(op.getStart())))
+    return op->emitOpError() << "has no tensor map: " << *refusal;
   return success();
 }
 
-std::string tile::getTensorMapObstacle(BufferType source,
-                                       ArrayRef<int64_t> dims, BufferType dest,
-                                       bool isRagged) {
+Refusal tile::checkTensorMap(BufferType source, ArrayRef<int64_t> dims,
+                             BufferType dest, bool isRagged) {
   auto strided = dyn_cast<StridedAttr>(source.getLayout());
   if (!strided)
     return "the source is permuted";
@@ -82,7 +80,7 @@ std::string tile::getTensorMapObstacle(BufferType source,
                ? "the tile is not up to 256 neighbours of whole 128 bytes"
                : "the tile is not stored as boxes of up to 256 rows of a "
                  "swizzle's width";
-  return "";
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

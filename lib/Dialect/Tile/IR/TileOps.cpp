@@ -484,9 +484,12 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "expected an accumulator of " << a.getDimSize(0)
                          << "x" << b.getDimSize(1) << ", got "
                          << acc.getDimSize(0) << "x" << acc.getDimSize(1);
-  if (a.getElementType() != b.getElementType() ||
-      !(a.getElementType().isF16() || a.getElementType().isBF16()) ||
-      !acc.getElementType().isF32())
+  std::optional<MmaElement> operand = getMmaElement(a.getElementType());
+  std::optional<MmaElement> accumulator = getMmaElement(acc.getElementType());
+  bool hasInstruction = llvm::any_of(mmas(), [&](const Mma &row) {
+    return row.operand == operand && row.accumulator == accumulator;
+  });
+  if (a.getElementType() != b.getElementType() || !hasInstruction)
     return emitOpError() << "expected f16 or bf16 operands of one type and an "
                             "f32 accumulator, got "
                          << a.getElementType() << ", " << b.getElementType()
@@ -508,7 +511,7 @@ LogicalResult DotOp::verify() {
       return emitOpError() << "mixes a tile with a layout and one without";
   }
   auto mma = dyn_cast_or_null<MmaAttr>(layout);
-  if (getAsync() && !(mma && mma.getMma().kind == MmaKind::Wgmma))
+  if (getAsync() && !(mma && mma.getMma().isAsync))
     return emitOpError("is asynchronous, which requires a wgmma instruction");
   if (!layout)
     return success();
@@ -524,8 +527,7 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "pins " << (*warps)[0] << " x " << (*warps)[1]
                          << " warps, but the accumulator has the layout "
                          << layout;
-  MmaElement operand = mma.getMma().operand;
-  if ((operand == MmaElement::F16) != a.getElementType().isF16())
+  if (mma.getMma().operand != operand)
     return emitOpError() << mma.getInstruction() << " does not multiply "
                          << a.getElementType();
   SmallVector<int64_t, 2> shape = mma.getInstructionShape();
@@ -543,13 +545,12 @@ LogicalResult DotOp::verify() {
   for (auto [i, type] : llvm::enumerate(operands)) {
     StringRef name = i == 0 ? "a" : "b";
     bool isShared = isa<BufferType>(type) || isSharedTile(type);
-    if (mma.getMma().kind == MmaKind::Wgmma && (isShared || i == 1)) {
-      if (!isShared)
-        return emitOpError()
-               << mma.getInstruction()
-               << " reads operand b from shared memory, got " << type;
+    OperandSpaces spaces = mma.getMma().spaces[i];
+    if (isShared && spaces.shared)
       continue;
-    }
+    if (!spaces.registers)
+      return emitOpError() << mma.getInstruction() << " reads operand " << name
+                           << " from shared memory, got " << type;
     auto expected = DotOperandAttr::get(getContext(), i, mma);
     if (getLayoutAttr(type) == expected)
       continue;

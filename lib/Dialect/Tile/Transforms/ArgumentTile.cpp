@@ -46,10 +46,8 @@ Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
     return "its source is no slice of an argument";
   if (tile.start && narrowed != tile.dims.front())
     return "its source is a part of other dimensions than its rows";
-  std::string obstacle =
-      getTensorMapObstacle(cast<BufferType>(tile.argument.getType()), tile.dims,
-                           dest, tile.isRagged());
-  return obstacle.empty() ? Refusal() : Refusal(obstacle);
+  return checkTensorMap(cast<BufferType>(tile.argument.getType()), tile.dims,
+                        dest, tile.isRagged());
 }
 
 BufferType tile::findSwizzledTile(RankedTensorType tile) {

@@ -27,7 +27,8 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
     layout = buffer.getLayout();
   if (layout && layout.getFamily() == LayoutFamily::Memory)
     return isa<SwizzleAttr>(layout);
-  return cast<ShapedType>(operand.getType()).getDimSize(1) * 2 %
+  auto type = cast<ShapedType>(operand.getType());
+  return type.getDimSize(1) * type.getElementTypeBitWidth() / 8 %
              kSmallestSwizzle ==
          0;
 }
@@ -42,7 +43,9 @@ static int64_t columnBytes(DotOp dot, int64_t columns) {
     sideBySide ^= transpose.getOrder()[0] == 1;
     operand = skipConversions(transpose.getSource());
   }
-  return sideBySide ? columns * 2 : 0;
+  int64_t bits =
+      cast<ShapedType>(dot.getB().getType()).getElementTypeBitWidth();
+  return sideBySide ? columns * bits / 8 : 0;
 }
 
 int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
@@ -91,7 +94,8 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
     int64_t columns = numWarps / rows;
     if (numWarps % rows != 0 || acc.getDimSize(0) % (mma.m * rows) != 0 ||
         acc.getDimSize(1) % (mma.n * columns) != 0 || rows % mma.warps != 0 ||
-        (mma.warps > 1 && columns > 1 && !canDivideColumns(dot, columns)))
+        (!mma.spaces[1].registers && columns > 1 &&
+         !canDivideColumns(dot, columns)))
       continue;
     if (std::optional<ArrayRef<int64_t>> pinned = dot.getWarps()) {
       if (ArrayRef<int64_t>({rows, columns}) == *pinned)
@@ -114,9 +118,10 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   return best;
 }
 
-static bool hasOperands(const Mma &mma, DotOp dot) {
-  Type element = cast<ShapedType>(dot.getA().getType()).getElementType();
-  return mma.operand == (element.isF16() ? MmaElement::F16 : MmaElement::BF16);
+/// Returns true if the instruction multiplies elements of the types of `dot`.
+static bool hasElements(const Mma &mma, DotOp dot) {
+  return mma.operand == getMmaElement(getElementTypeOrSelf(dot.getA())) &&
+         mma.accumulator == getMmaElement(getElementTypeOrSelf(dot.getAcc()));
 }
 
 SmallVector<std::array<int64_t, 3>>
@@ -126,7 +131,7 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
     return divisors;
   for (StringLiteral name : chip.mma) {
     const Mma *mma = findMma(name);
-    if (!hasOperands(*mma, dot) ||
+    if (!hasElements(*mma, dot) ||
         (dot.getInstruction() && *dot.getInstruction() != name))
       continue;
     for (int64_t rows = numWarps; rows >= 1; --rows) {
@@ -148,14 +153,14 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
     return pinned;
   for (StringLiteral name : chip.mma) {
     const Mma *mma = findMma(name);
-    if (!hasOperands(*mma, dot) ||
+    if (!hasElements(*mma, dot) ||
         (dot.getInstruction() && *dot.getInstruction() != name))
       continue;
     if (a.getDimSize(1) % mma->k != 0)
       continue;
     std::optional<std::pair<int64_t, int64_t>> warps =
         divideAmongWarps(dot, *mma, numWarps);
-    if (!warps || (mma->warps > 1 && !canReadShared(dot, 1)))
+    if (!warps || (!mma->spaces[1].registers && !canReadShared(dot, 1)))
       continue;
     return MmaAttr::get(dot.getContext(),
                         StringAttr::get(dot.getContext(), mma->name),
@@ -172,7 +177,7 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
   if (dot.getInstruction())
     diag << " with the instruction \"" << *dot.getInstruction() << '"';
   for (StringLiteral name : chip.mma)
-    if (const Mma *mma = findMma(name); hasOperands(*mma, dot))
+    if (const Mma *mma = findMma(name); hasElements(*mma, dot))
       diag.attachNote() << name << " computes " << mma->m << "x" << mma->n
                         << "x" << mma->k;
   return diag;

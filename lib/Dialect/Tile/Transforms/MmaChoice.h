@@ -24,8 +24,9 @@ listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip);
 /// registers.
 mlir::Value skipConversions(mlir::Value value);
 
-/// Returns true if wgmma can read operand `index` from shared memory, where it
-/// is or would be stored: the size of a swizzle divides that of its rows.
+/// Returns true if a matrix descriptor can describe operand `index` in shared
+/// memory, where it is or would be stored: the size of a swizzle divides that
+/// of its rows.
 bool canReadShared(DotOp dot, unsigned index);
 
 /// Returns the size in bytes of the columns of operand b of `dot` that a

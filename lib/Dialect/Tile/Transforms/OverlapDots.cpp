@@ -34,7 +34,7 @@ static bool isScratchOf(AllocOp root, Block *block) {
 /// overwrites them without a word from this role, or only this block does.
 static bool canOverlap(DotOp dot) {
   auto mma = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getType()));
-  if (!mma || mma.getMma().kind != MmaKind::Wgmma || dot.getAsync())
+  if (!mma || !mma.getMma().isAsync || dot.getAsync())
     return false;
   return llvm::all_of(dot->getOperands(), [&](Value operand) {
     if (!isa<BufferType>(operand.getType()))

@@ -63,7 +63,7 @@ LogicalResult MmaOp::verify() {
 
 LogicalResult WgmmaOp::verify() {
   const tile::Mma *row = tile::findMma(getInstruction());
-  if (!row || row->kind != tile::MmaKind::Wgmma)
+  if (!row || !row->isAsync)
     return emitOpError() << "names \"" << getInstruction()
                          << "\", which is no instruction of four warps";
   int64_t registers = row->acc.axisSize(tile::kRegister);

@@ -21,8 +21,10 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Dialect/Tile/IR/LayoutRequirements.h"
 #include "tile/Dialect/Tile/IR/Schedule.h"
 #include "tile/Layout/Layout.h"
+#include "tile/Support/Refusal.h"
 #include "tile/Target/Mma.h"
 
 #include "tile/Dialect/Tile/IR/TileDialect.h.inc"
@@ -116,12 +118,14 @@ struct NamedExtent {
 /// threads starts with if the block has a multiprocessor for itself. The roles
 /// of the block redistribute these registers among themselves.
 int64_t getRegisterShare(int64_t threads);
-/// Returns the reason why there is no tensor map (Target/TensorMap.h) to copy a
-/// tile along `dims` of `source` to `dest`; empty if there is one. If
-/// `isRagged`, the tile is bounded by a range of rows of `source`.
-std::string getTensorMapObstacle(BufferType source,
-                                 llvm::ArrayRef<int64_t> dims, BufferType dest,
-                                 bool isRagged);
+/// Refuses to copy a tile along `dims` of `source` to `dest` if there is no
+/// tensor map for it (Target/TensorMap.h). If `isRagged`, the tile is bounded
+/// by a range of rows of `source`.
+Refusal checkTensorMap(BufferType source, llvm::ArrayRef<int64_t> dims,
+                       BufferType dest, bool isRagged);
+/// Returns the element type of matrix instructions (Target/Mma.h) for `type`;
+/// std::nullopt if there is none.
+std::optional<MmaElement> getMmaElement(mlir::Type type);
 
 } // namespace tile
 

@@ -59,4 +59,47 @@ def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
   ];
 }
 
+def Tile_TileLayoutOpInterface : OpInterface<"TileLayoutOpInterface"> {
+  let cppNamespace = "::tile";
+  let description = [{
+    An operation on tiles whose layouts depend on each other. tile-assign-layouts
+    asks each operation which layouts it prefers for its other tiles once the
+    layout of one tile is known, and which layouts it needs in the end. Tiles
+    are the operands, the results and the arguments of the regions of the
+    operation. An operation that keeps the default implementations takes its
+    operands in any layout, and has results of any layout.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      `value`, a tile of this operation, has `layout`. Calls `propose` for each
+      other tile of the operation that can have a layout with which no
+      conversion is needed. tile-assign-layouts ignores the proposal for a tile
+      that has a layout already.
+    }], "void", "inferLayouts",
+    (ins "::mlir::Value":$value, "::tile::LayoutAttrInterface":$layout,
+         "::llvm::function_ref<void(::mlir::Value, ::tile::LayoutAttrInterface)>":$propose),
+    "", [{ return; }]>,
+    InterfaceMethod<[{
+      All tiles of this operation have layouts. Tells `requirements` which
+      layouts the operation needs; tile-assign-layouts inserts conversions for
+      the others.
+    }], "void", "requireLayouts",
+    (ins "::tile::LayoutRequirements &":$requirements), "", [{ return; }]>,
+    InterfaceMethod<[{
+      Gives `result` the layout. Reports an error and fails if the operation
+      cannot have it.
+    }], "::llvm::LogicalResult", "setLayout",
+    (ins "::mlir::OpResult":$result, "::tile::LayoutAttrInterface":$layout),
+    "", [{
+      result.setType(::tile::withLayout(
+          ::llvm::cast<::mlir::RankedTensorType>(result.getType()), layout));
+      return ::llvm::success();
+    }]>,
+    InterfaceMethod<[{
+      Returns true if the operation makes a tile of no other tile, so that it is
+      cheaper to repeat it for each use than to convert its result.
+    }], "bool", "isRematerializable", (ins), "", [{ return false; }]>,
+  ];
+}
+
 #endif // TILE_DIALECT_TILE_IR_TILEINTERFACES_TD

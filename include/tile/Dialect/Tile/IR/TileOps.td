@@ -392,6 +392,7 @@ def Tile_StoreOp : Tile_Op<"store", [
 }
 
 def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "atomically combines a tile with memory, element by element";
   let description = [{
@@ -519,6 +520,7 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
 //===----------------------------------------------------------------------===//
 
 def Tile_DotOp : Tile_Op<"dot", [
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["requireLayouts"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product";
@@ -562,7 +564,8 @@ def Tile_DotOp : Tile_Op<"dot", [
   let hasVerifier = 1;
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure,
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
   let summary = "reduces a tile along one dimension";
   let description = [{
     Combines the elements along `dim` with `kind`: addf, mulf, maximumf,
@@ -611,7 +614,8 @@ def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure,
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
   let summary = "repeats a tile along a new dimension";
   let description = [{
     Computes result[.., i, ..] = source[..] for all i of the new dimension `dim`.
@@ -629,7 +633,8 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+def Tile_IotaOp : Tile_Op<"iota", [Pure,
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["isRematerializable"]>]> {
   let summary = "the coordinate of each element";
   let description = [{
     Computes result[.., i, ..] = i, the coordinate along `dim`.
@@ -644,7 +649,8 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure,
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
   let summary = "a tile with its dimensions reordered";
   let description = [{
     Dimension i of the result is dimension `order[i]` of the source. The

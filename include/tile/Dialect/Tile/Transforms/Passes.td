@@ -163,8 +163,9 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     Chooses a matrix instruction for every `tile.dot`: the first one in the
     chip's list that divides the product among the warps. A pinned instruction is
     used or refused with an error. Accumulators get the `#tile.mma` layout of the
-    instruction. Layouts are propagated along elementwise operations, reductions,
-    broadcasts and loops. Layouts that the author wrote are kept.
+    instruction. Layouts are propagated through the operations that implement
+    `TileLayoutOpInterface`: elementwise operations, reductions, broadcasts,
+    loops and others. Layouts that the author wrote are kept.
 
     Warps are placed along the rows of a product first, so that rows are reduced
     within a warp and a product can be an operand of the next one without a
@@ -193,7 +194,8 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     The remark `operand-reloaded` reports an operand from outside a loop that
     does not fit the registers beside the accumulators; it is read from shared
     memory again in every iteration. Fails if no instruction divides a product,
-    and for unknown operations that are not elementwise.
+    and for operations of other dialects that do not implement
+    `TileLayoutOpInterface`.
   }];
   let dependentDialects = ["::tile::TileDialect"];
   let options = [Option<"operandBudget", "operand-budget", "int64_t", "70",

@@ -1,0 +1,111 @@
+//===- TileLayouts.cpp - Layouts that tile operations infer and require ---===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace tile;
+
+using Propose = llvm::function_ref<void(Value, LayoutAttrInterface)>;
+
+/// Returns true if `layout` covers every element of a tile of this type.
+static bool suits(LayoutAttrInterface layout, Type tile) {
+  auto type = cast<RankedTensorType>(tile);
+  return succeeded(verifyTileLayout(layout, type.getShape(),
+                                    type.getElementType(), nullptr));
+}
+
+//===----------------------------------------------------------------------===//
+// DotOp, IotaOp
+//===----------------------------------------------------------------------===//
+
+void DotOp::requireLayouts(LayoutRequirements &requirements) {
+  requirements.requireFactor(getAMutable());
+  requirements.requireFactor(getBMutable());
+  requirements.requireOperand(getAccMutable(), getLayoutAttr(getType()));
+}
+
+bool IotaOp::isRematerializable() { return true; }
+
+//===----------------------------------------------------------------------===//
+// AtomicRMWOp
+//===----------------------------------------------------------------------===//
+
+/// The previous content has the layout of the value.
+void AtomicRMWOp::inferLayouts(Value value, LayoutAttrInterface layout,
+                               Propose propose) {
+  if (!getResult())
+    return;
+  propose(getValue(), layout);
+  propose(getResult(), layout);
+}
+
+void AtomicRMWOp::requireLayouts(LayoutRequirements &requirements) {
+  if (getResult())
+    requirements.requireOperand(getValueMutable(),
+                                getLayoutAttr(getResult().getType()));
+  else
+    requirements.requireRegisters(getValueMutable(), getBuffer().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp, BroadcastOp
+//===----------------------------------------------------------------------===//
+
+/// Infers the layouts of two tiles of which `small` has the dimensions of `big`
+/// without `dim`. `value`, one of them, has `layout`.
+static void inferSliced(Value value, LayoutAttrInterface layout, Value big,
+                        Value small, unsigned dim, Propose propose) {
+  if (value == big) {
+    propose(small, SliceAttr::get(big.getContext(), dim, layout));
+    return;
+  }
+  auto slice = dyn_cast<SliceAttr>(layout);
+  if (slice && slice.getDim() == dim && suits(slice.getParent(), big.getType()))
+    propose(big, slice.getParent());
+}
+
+void ReduceOp::inferLayouts(Value value, LayoutAttrInterface layout,
+                            Propose propose) {
+  inferSliced(value, layout, getSource(), getResult(), getDim(), propose);
+}
+
+void ReduceOp::requireLayouts(LayoutRequirements &requirements) {
+  requirements.provideResult(
+      cast<OpResult>(getResult()),
+      SliceAttr::get(getContext(), getDim(),
+                     getLayoutAttr(getSource().getType())));
+}
+
+void BroadcastOp::inferLayouts(Value value, LayoutAttrInterface layout,
+                               Propose propose) {
+  inferSliced(value, layout, getResult(), getSource(), getDim(), propose);
+}
+
+void BroadcastOp::requireLayouts(LayoutRequirements &requirements) {
+  requirements.requireOperand(
+      getSourceMutable(),
+      SliceAttr::get(getContext(), getDim(), getLayoutAttr(getType())));
+}
+
+//===----------------------------------------------------------------------===//
+// TransposeOp
+//===----------------------------------------------------------------------===//
+
+void TransposeOp::inferLayouts(Value value, LayoutAttrInterface layout,
+                               Propose propose) {
+  if (value == getSource()) {
+    propose(getResult(), PermuteAttr::get(getContext(), getOrder(), layout));
+    return;
+  }
+  auto permute = dyn_cast<PermuteAttr>(layout);
+  if (permute && permute.getOrder() == getOrder())
+    propose(getSource(), permute.getParent());
+}
+
+void TransposeOp::requireLayouts(LayoutRequirements &requirements) {
+  if (isa<RankedTensorType>(getType()))
+    requirements.provideResult(
+        cast<OpResult>(getResult()),
+        PermuteAttr::get(getContext(), getOrder(),
+                         getLayoutAttr(getSource().getType())));
+}

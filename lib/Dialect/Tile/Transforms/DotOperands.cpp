@@ -1,0 +1,139 @@
+//===- DotOperands.cpp - Operands of products in fragments ----------------===//
+
+#include "DotOperands.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Layout/Queries.h"
+
+using namespace mlir;
+using namespace tile;
+
+Value tile::convertTile(OpBuilder &builder, Value value,
+                        LayoutAttrInterface layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getEncoding() == Attribute(layout))
+    return value;
+  return ConvertLayoutOp::create(builder, value.getLoc(),
+                                 withLayout(type, layout), value);
+}
+
+/// Returns true if a conversion of `value` to `layout` moves elements between
+/// threads.
+bool DotOperands::crossesThreads(Value value, LayoutAttrInterface layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (isSharedTile(type))
+    return false;
+  ConversionKind kind =
+      planConversion(getCanonicalLayout(type),
+                     getCanonicalLayout(withLayout(type, layout)))
+          .kind;
+  return kind == ConversionKind::WarpShuffle ||
+         kind == ConversionKind::SharedMemory;
+}
+
+/// Stores an operand to shared memory as soon as it is computed, which ends the
+/// life of its registers. A transposed operand is stored before the
+/// transposition.
+void DotOperands::store(OpOperand &operand) {
+  // Other users may want the transposed tile in another layout; the instruction
+  // was chosen for the tile before the transposition.
+  auto transpose = skipConversions(operand.get()).getDefiningOp<TransposeOp>();
+  Value source = transpose ? transpose.getSource() : operand.get();
+  auto type = cast<RankedTensorType>(source.getType());
+  builder.setInsertionPointAfterValue(source);
+  SmallVector<DotOp, 1> readers;
+  if (operand.getOperandNumber() == 1)
+    readers.push_back(cast<DotOp>(operand.getOwner()));
+  Value shared = convertTile(
+      builder, source, placement.chooseLayout(type, /*fastDim=*/0, readers));
+  if (transpose) {
+    LayoutAttrInterface layout =
+        PermuteAttr::get(builder.getContext(), transpose.getOrder(),
+                         getLayoutAttr(shared.getType()));
+    shared = TransposeOp::create(
+        builder, transpose.getLoc(),
+        withLayout(cast<RankedTensorType>(transpose.getType()), layout), shared,
+        transpose.getOrder());
+  }
+  operand.set(shared);
+}
+
+/// Returns the number of 32-bit registers that a tile takes in each thread if
+/// `replication` threads hold each element.
+int64_t DotOperands::tileRegisters(RankedTensorType type, int64_t replication) {
+  return type.getNumElements() * type.getElementTypeBitWidth() * replication /
+         32 / (chip.warpSize * kernel.getNumWarps());
+}
+
+/// Returns the number of registers that operand `index` of a product takes in
+/// each thread. Some instructions hold each element in several lanes.
+int64_t DotOperands::fragmentRegisters(RankedTensorType type, unsigned index,
+                                       MmaAttr mma) {
+  const Mma &row = mma.getMma();
+  int64_t held = row.a.axisSize(kRegister) * row.warpSize;
+  return tileRegisters(type,
+                       mma.getWarps()[1 - index] * held / (row.m * row.k));
+}
+
+/// Returns the number of registers that are in use in `loop` if `operand` is
+/// kept in registers across it: those of all accumulators and of the operand.
+int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
+                                     OpOperand &operand, MmaAttr mma) {
+  unsigned index = operand.getOperandNumber();
+  auto typeOf = [&](unsigned index) {
+    return cast<RankedTensorType>(
+        operand.getOwner()->getOperand(index).getType());
+  };
+  int64_t registers = 0;
+  loop->walk([&](DotOp other) {
+    registers += tileRegisters(cast<RankedTensorType>(other.getType()), 1);
+  });
+  registers += fragmentRegisters(typeOf(index), index, mma);
+  // Only ldmatrix is scheduled fragment by fragment; other reads put all of the
+  // other operand into registers.
+  if (!chip.ldmatrix)
+    registers += fragmentRegisters(typeOf(1 - index), 1 - index, mma);
+  return registers;
+}
+
+/// Brings an operand to the registers, in the layout of a fragment: before the
+/// loop around the product if the operand is known there and the registers
+/// allow, else right before the product.
+void DotOperands::load(OpOperand &operand, MmaAttr mma) {
+  Operation *dot = operand.getOwner();
+  unsigned index = operand.getOperandNumber();
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  builder.setInsertionPoint(dot);
+  if (loop && loop.isDefinedOutsideOfLoop(operand.get())) {
+    int64_t registers = registersAcross(loop, operand, mma);
+    if (registers <= budget * chip.maxRegisters / 100)
+      builder.setInsertionPoint(loop);
+    else if (isSharedTile(operand.get().getType()))
+      remark::missed(dot->getLoc(), remark::RemarkOpts::name("operand-reloaded")
+                                        .category("tile-assign-layouts"))
+          << remark::reason("operand {0} is read from shared memory in every "
+                            "iteration: keeping it would take {1} registers "
+                            "with the accumulators",
+                            index == 0 ? "a" : "b", registers);
+  }
+  operand.set(convertTile(builder, operand.get(),
+                          DotOperandAttr::get(dot->getContext(), index, mma)));
+}
+
+void DotOperands::convert(OpOperand &operand) {
+  auto dot = cast<DotOp>(operand.getOwner());
+  MmaAttr mma = products.lookup(dot);
+  unsigned index = operand.getOperandNumber();
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type)
+    return;
+  OperandSpaces spaces = mma.getMma().spaces[index];
+  bool canBeShared = spaces.shared && canReadShared(dot, index);
+  if (canBeShared && isSharedTile(type))
+    return;
+  auto fragment = DotOperandAttr::get(dot.getContext(), index, mma);
+  if (!spaces.registers ||
+      (canBeShared && crossesThreads(operand.get(), fragment)))
+    store(operand);
+  else
+    load(operand, mma);
+}

@@ -1,0 +1,122 @@
+//===- SharedPlacement.cpp - Tiles that go through shared memory ----------===//
+
+#include "SharedPlacement.h"
+#include "ArgumentTile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/RunAhead.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The widest shared access of a thread, in bytes. Rows are padded by one.
+static constexpr int64_t kAccessBytes = 16;
+/// The smallest asynchronous copy, in bits (PTX ISA, "cp.async").
+static constexpr unsigned kSmallestCopyBits = 32;
+
+/// Returns true if a tile with this swizzle, in bytes, has whole rows and all
+/// `readers` can read it.
+bool SharedPlacement::isSwizzleReadable(RankedTensorType type, int64_t swizzle,
+                                        ArrayRef<DotOp> readers) {
+  int64_t rowBytes = type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
+  return rowBytes % swizzle == 0 && llvm::all_of(readers, [&](DotOp dot) {
+           MmaAttr mma = products.lookup(dot);
+           return !mma.getMma().spaces[1].shared ||
+                  descriptorBytes(dot, mma) % swizzle == 0;
+         });
+}
+
+LayoutAttrInterface SharedPlacement::chooseLayout(RankedTensorType type,
+                                                  int64_t fastDim,
+                                                  ArrayRef<DotOp> readers) {
+  MLIRContext *context = type.getContext();
+  int64_t padding = kAccessBytes * 8 / type.getElementTypeBitWidth();
+  if (!chip.ldmatrix)
+    return PaddedAttr::get(context, padding, {fastDim, 1 - fastDim});
+  // ldmatrix transposes on the way, so tiles stay as they are in memory.
+  for (unsigned swizzle : {128, 64, 32})
+    if (isSwizzleReadable(type, swizzle, readers))
+      return SwizzleAttr::get(context, swizzle);
+  return PaddedAttr::get(context, padding, {1, 0});
+}
+
+/// Places the tile that `load` reads if only products use it, directly or
+/// through transposes.
+void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
+  auto type = cast<RankedTensorType>(load.getType());
+  if (type.getEncoding() || load.getBuffer().getType().isShared() ||
+      type.getRank() != 2)
+    return;
+  // Views of the tile, and whether their dimensions are swapped.
+  SmallVector<std::pair<Value, bool>> views{{load.getResult(), false}};
+  SmallVector<TransposeOp> transposes;
+  std::optional<int64_t> contracted;
+  SmallVector<DotOp> readers;
+  while (!views.empty()) {
+    auto [view, isSwapped] = views.pop_back_val();
+    for (OpOperand &use : view.getUses()) {
+      if (auto transpose = dyn_cast<TransposeOp>(use.getOwner())) {
+        if (getLayoutAttr(transpose.getType()))
+          return;
+        bool swaps = transpose.getOrder()[0] == 1;
+        views.push_back({transpose.getResult(), isSwapped != swaps});
+        transposes.push_back(transpose);
+        continue;
+      }
+      auto dot = dyn_cast<DotOp>(use.getOwner());
+      if (!dot || use.getOperandNumber() > 1)
+        return;
+      int64_t dim = use.getOperandNumber() == 0 ? 1 : 0;
+      contracted = isSwapped ? 1 - dim : dim;
+      if (use.getOperandNumber() == 1)
+        readers.push_back(dot);
+    }
+  }
+  if (!contracted)
+    return;
+  layouts.insert({load.getResult(), chooseLayout(type, *contracted, readers)});
+  for (TransposeOp transpose : transposes)
+    layouts.insert(
+        {transpose.getResult(),
+         PermuteAttr::get(transpose.getContext(), transpose.getOrder(),
+                          layouts.lookup(transpose.getSource()))});
+}
+
+void SharedPlacement::placeOperands(TileLayouts &layouts) {
+  kernel.walk([&](LoadOp load) { placeOperand(load, layouts); });
+}
+
+/// Refuses a tile that TMA cannot copy to `layout` in shared memory.
+static Refusal checkBulkCopy(LoadOp load, LayoutAttrInterface layout) {
+  auto type = cast<RankedTensorType>(load.getType());
+  ArgumentTile tile;
+  return findArgumentTile(load.getBuffer(), load.getIndices(),
+                          BufferType::get(load.getContext(), type.getShape(),
+                                          type.getElementType(), layout,
+                                          MemorySpace::Shared),
+                          tile);
+}
+
+void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
+  if (!chip.asyncCopy)
+    return;
+  bool inBulk = getSchedule(kernel).hasRoles();
+  RunAhead runAhead(kernel);
+  auto layout = cast<LayoutAttrInterface>(
+      PaddedAttr::get(kernel->getContext(), /*padding=*/0, {0}));
+  kernel.walk([&](LoadOp load) {
+    auto type = cast<RankedTensorType>(load.getType());
+    auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+    // A tile in a sliced layout is repeated along the dimension that is left
+    // out, by all threads along it.
+    if (!loop || type.getEncoding() || type.getRank() != 1 ||
+        !isa_and_nonnull<SliceAttr>(layouts.lookup(load.getResult())) ||
+        load.getBuffer().getType().isShared() ||
+        type.getElementTypeBitWidth() < kSmallestCopyBits)
+      return;
+    Operation *scope = inBulk ? kernel.getOperation() : loop.getOperation();
+    if (runAhead.checkLoad(load, scope) ||
+        (inBulk && checkBulkCopy(load, layout)))
+      return;
+    layouts.insert_or_assign(load.getResult(), layout);
+  });
+}

@@ -1,0 +1,49 @@
+//===- SharedPlacement.h - Tiles that go through shared memory --*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SHAREDPLACEMENT_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SHAREDPLACEMENT_H
+
+#include "MmaChoice.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tile {
+
+/// The instructions of the products of a kernel.
+using ProductLayouts = llvm::MapVector<DotOp, MmaAttr>;
+/// The layouts that tile-assign-layouts has chosen so far.
+using TileLayouts = llvm::MapVector<mlir::Value, LayoutAttrInterface>;
+
+/// Chooses the tiles that are loaded to shared memory, and their layouts there.
+class SharedPlacement {
+public:
+  SharedPlacement(KernelOp kernel, const Chip &chip,
+                  const ProductLayouts &products)
+      : kernel(kernel), chip(chip), products(products) {}
+
+  /// Returns the layout of a tile in shared memory: swizzled or padded, so that
+  /// fragments are read without bank conflicts. `fastDim` is the dimension that
+  /// the fragments contract; `readers` read the tile as operand b.
+  LayoutAttrInterface chooseLayout(mlir::RankedTensorType type, int64_t fastDim,
+                                   llvm::ArrayRef<DotOp> readers);
+
+  /// Places tiles that are loaded from global memory and used by products only,
+  /// and their transposed views. Adds their layouts to `layouts`.
+  void placeOperands(TileLayouts &layouts);
+
+  /// Places tiles of one dimension that a loop reads for all warps, if the chip
+  /// copies asynchronously. Each element is then read once and ahead of its
+  /// use. Replaces their layouts in `layouts`.
+  void placeSharedRows(TileLayouts &layouts);
+
+private:
+  void placeOperand(LoadOp load, TileLayouts &layouts);
+  bool isSwizzleReadable(mlir::RankedTensorType type, int64_t swizzle,
+                         llvm::ArrayRef<DotOp> readers);
+
+  KernelOp kernel;
+  const Chip &chip;
+  const ProductLayouts &products;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SHAREDPLACEMENT_H
