@@ -9,12 +9,12 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   BulkRuns result;
   llvm::Expected<Layout> stored = source.getCanonicalLayout().invert();
   if (!stored) {
-    result.obstacle = "the tile is not stored without gaps: " +
-                      llvm::toString(stored.takeError());
+    result.refusal = "the tile is not stored without gaps: " +
+                     llvm::toString(stored.takeError());
     return result;
   }
   if (stored->inputSwizzle().bits != 0) {
-    result.obstacle = "the tile is swizzled";
+    result.refusal = "the tile is swizzled";
     return result;
   }
   result.order =
@@ -26,7 +26,7 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   WidthRequest request = anyWidth(dest.type, kBulkBytes);
   AccessWidth width = decideWidth(result.order, dest, request);
   if (width.groups.width != piece) {
-    result.obstacle = width.limits.front().str();
+    result.refusal = width.limits.front().str();
     return result;
   }
   SmallVector<int64_t> dynamic(dest.type.getRank(), kDynamic);
@@ -60,8 +60,8 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   }
   for (const BulkRun &run : result.runs)
     if (run.begin % piece != 0 || run.count % piece != 0) {
-      result.obstacle = "neighbours in both buffers are no multiples of " +
-                        std::to_string(kBulkBytes) + " bytes";
+      result.refusal = "neighbours in both buffers are no multiples of " +
+                       std::to_string(kBulkBytes) + " bytes";
       result.runs.clear();
       return result;
     }

@@ -129,32 +129,6 @@ bool tile::isStoredByParts(AllocOp root) {
 // Planning
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Numbers the operations in program order. An operation with regions has a
-/// range of numbers, which includes those of its body.
-class ProgramOrder {
-public:
-  explicit ProgramOrder(Operation *root) { number(root); }
-
-  std::pair<int64_t, int64_t> span(Operation *op) const {
-    return spans.lookup(op);
-  }
-
-private:
-  void number(Operation *op) {
-    int64_t first = next++;
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Operation &inner : block)
-          number(&inner);
-    spans[op] = {first, next - 1};
-  }
-
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
-  int64_t next = 0;
-};
-} // namespace
-
 /// Returns the outermost loop around `op` that does not contain `scope`; `op`
 /// if there is none.
 static Operation *liftOutOfLoops(Operation *op, Operation *scope) {
@@ -197,12 +171,54 @@ static Operation *findBulkWait(Operation *store, KernelOp kernel) {
   return kernel;
 }
 
+/// Returns the alignment of a buffer in bytes. The widest access needs 16
+/// bytes, TMA 128. A swizzle permutes chunks within 1024 bytes.
+static int64_t getAlignment(BufferType type, bool isCopiedInBulk) {
+  if (type.getCanonicalLayout().swizzle().bits != 0)
+    return 1024;
+  return isCopiedInBulk ? 128 : 16;
+}
+
+SharedMemoryModel::SharedMemoryModel(KernelOp kernel) : kernel(kernel) {
+  int64_t next = 0;
+  number(kernel, next);
+  kernel.walk<WalkOrder::PreOrder>([&](AllocOp alloc) {
+    bool isCopiedInBulk =
+        llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>);
+    Buffer buffer;
+    buffer.alloc = alloc;
+    buffer.pinned = alloc.getOffset();
+    buffer.bytes = alloc.getType().getStorageBytes();
+    buffer.alignment = getAlignment(alloc.getType(), isCopiedInBulk);
+    buffer.position = span(alloc).first;
+    buffer.live = liveRange(alloc);
+    buffer.loop = loopAround(alloc);
+    buffers.push_back(buffer);
+  });
+}
+
+/// Numbers `op` and the operations in its regions from `next` on.
+void SharedMemoryModel::number(Operation *op, int64_t &next) {
+  int64_t first = next++;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Operation &inner : block)
+        number(&inner, next);
+  spans[op] = {first, next - 1};
+}
+
+/// Returns the numbers of the innermost loop around `op`.
+std::optional<SharedMemoryModel::Range>
+SharedMemoryModel::loopAround(Operation *op) const {
+  if (auto loop = op->getParentOfType<LoopLikeOpInterface>())
+    return span(loop);
+  return std::nullopt;
+}
+
 /// Returns the first and the last operation number between which the contents
 /// of a buffer must be preserved.
-static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
-                                             const ProgramOrder &order,
-                                             bool loopsApart) {
-  auto [first, last] = order.span(alloc);
+SharedMemoryModel::Range SharedMemoryModel::liveRange(AllocOp alloc) const {
+  auto [first, last] = span(alloc);
   int64_t lastRead = -1, lastAsync = -1;
   bool used = false;
   Region *role = nullptr;
@@ -211,20 +227,20 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
     // of both.
     auto [userRole, roles] = findRole(user);
     if (roles && role && role != userRole) {
-      auto [begin, end] = order.span(roles);
+      auto [begin, end] = span(roles);
       first = std::min(first, begin);
       last = std::max(last, end);
     }
     role = userRole ? userRole : role;
-    auto [begin, end] = order.span(liftOutOfLoops(user, alloc));
+    auto [begin, end] = span(liftOutOfLoops(user, alloc));
     first = used ? std::min(first, begin) : begin;
     last = used ? std::max(last, end) : end;
     used = true;
     // A TMA store reads its source until its wait.
     if (isa<BulkStoreOp, BulkReduceOp>(user))
-      last = std::max(last, order.span(findBulkWait(user, kernel)).second);
+      last = std::max(last, span(findBulkWait(user, kernel)).second);
     for (WaitDotsOp wait : getWaits(user))
-      last = std::max(last, order.span(liftOutOfLoops(wait, alloc)).second);
+      last = std::max(last, span(liftOutOfLoops(wait, alloc)).second);
     for (const SharedAccess &access : getSharedAccesses(user)) {
       if (access.isAsync)
         lastAsync = std::max(lastAsync, begin);
@@ -234,45 +250,50 @@ static std::pair<int64_t, int64_t> liveRange(AllocOp alloc, KernelOp kernel,
   }
   // An asynchronous copy without a read after it may have no wait.
   if (lastAsync > lastRead)
-    last = order.span(kernel).second;
-  if (loopsApart)
-    if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
-      first = std::min(first, order.span(loop).first);
-      last = std::max(last, order.span(loop).second);
-    }
+    last = span(kernel).second;
   return {first, last};
 }
 
-SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
-  ProgramOrder order(kernel);
+void SharedMemoryModel::remove(AllocOp alloc) {
+  llvm::erase_if(buffers,
+                 [&](const Buffer &buffer) { return buffer.alloc == alloc; });
+}
+
+void SharedMemoryModel::add(BufferType type, Operation *position,
+                            Operation *first, Operation *last,
+                            bool isCopiedInBulk) {
+  Buffer buffer;
+  buffer.bytes = type.getStorageBytes();
+  buffer.alignment = getAlignment(type, isCopiedInBulk);
+  buffer.position = span(position).first;
+  buffer.live = {span(first).first, span(last).second};
+  buffer.loop = loopAround(position);
+  // After the other buffers at this position, which were added before it.
+  auto place = llvm::upper_bound(buffers, buffer.position,
+                                 [](int64_t position, const Buffer &other) {
+                                   return position < other.position;
+                                 });
+  buffers.insert(place, buffer);
+}
+
+SharedPlan SharedMemoryModel::place(bool loopsApart) const {
   SharedPlan plan;
-  kernel.walk<WalkOrder::PreOrder>([&](AllocOp alloc) {
-    PlannedBuffer buffer;
-    buffer.alloc = alloc;
-    buffer.bytes = alloc.getType().getStorageBytes();
-    // The widest access needs an alignment of 16 bytes, TMA one of 128. A
-    // swizzle permutes chunks within 1024 bytes.
-    buffer.alignment =
-        alloc.getType().getCanonicalLayout().swizzle().bits != 0 ? 1024
-        : llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>)
-            ? 128
-            : 16;
-    std::tie(buffer.first, buffer.last) =
-        liveRange(alloc, kernel, order, loopsApart);
-    plan.buffers.push_back(buffer);
-  });
+  plan.sharesInLoops = !loopsApart;
+  for (const Buffer &buffer : buffers) {
+    auto [first, last] = buffer.live;
+    if (loopsApart && buffer.loop) {
+      first = std::min(first, buffer.loop->first);
+      last = std::max(last, buffer.loop->second);
+    }
+    plan.buffers.push_back({buffer.alloc, buffer.pinned.value_or(0),
+                            buffer.bytes, buffer.alignment, first, last});
+  }
 
   // Places pinned buffers, then the others by decreasing size, each at the
   // lowest free offset.
   SmallVector<PlannedBuffer *> placed, pending;
-  for (PlannedBuffer &buffer : plan.buffers) {
-    if (std::optional<uint64_t> offset = buffer.alloc.getOffset()) {
-      buffer.offset = *offset;
-      placed.push_back(&buffer);
-    } else {
-      pending.push_back(&buffer);
-    }
-  }
+  for (auto [buffer, planned] : llvm::zip_equal(buffers, plan.buffers))
+    (buffer.pinned ? placed : pending).push_back(&planned);
   // Both pointers point into plan.buffers, so buffers of equal size stay in
   // program order.
   llvm::sort(pending, [](PlannedBuffer *a, PlannedBuffer *b) {
@@ -294,13 +315,15 @@ SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
   return plan;
 }
 
-SharedPlan tile::planSharedMemoryWithin(KernelOp kernel, int64_t limit,
-                                        bool *shareInLoops) {
-  SharedPlan plan = planSharedMemory(kernel, /*loopsApart=*/true);
-  bool share = plan.bytes > limit;
-  if (share)
-    plan = planSharedMemory(kernel, /*loopsApart=*/false);
-  if (shareInLoops)
-    *shareInLoops = share;
-  return plan;
+SharedPlan SharedMemoryModel::placeWithin(int64_t limit) const {
+  SharedPlan plan = place(/*loopsApart=*/true);
+  return plan.bytes > limit ? place(/*loopsApart=*/false) : plan;
+}
+
+SharedPlan tile::planSharedMemory(KernelOp kernel, bool loopsApart) {
+  return SharedMemoryModel(kernel).place(loopsApart);
+}
+
+SharedPlan tile::planSharedMemoryWithin(KernelOp kernel, int64_t limit) {
+  return SharedMemoryModel(kernel).placeWithin(limit);
 }

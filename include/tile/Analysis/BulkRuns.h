@@ -9,7 +9,7 @@
 #define TILE_ANALYSIS_BULKRUNS_H
 
 #include "tile/Analysis/AccessWidth.h"
-#include <string>
+#include "tile/Support/Refusal.h"
 
 namespace tile {
 
@@ -29,8 +29,8 @@ struct BulkRuns {
   /// storage. The first element of a run is element (begin, 0, 0).
   Layout order;
   llvm::SmallVector<BulkRun> runs;
-  /// The reason why there are no runs; empty if there are.
-  std::string obstacle;
+  /// The reason why there are no runs.
+  Refusal refusal;
 };
 
 /// Returns the runs by which the tile in the shared buffer `source` is added to

@@ -52,6 +52,7 @@ bool isStoredByParts(AllocOp root);
 /// It is live from operation number `first` to operation number `last`, in
 /// program order.
 struct PlannedBuffer {
+  /// Null for a buffer that the kernel does not have yet.
   AllocOp alloc;
   int64_t offset = 0;
   int64_t bytes;
@@ -71,18 +72,69 @@ struct SharedPlan {
   llvm::SmallVector<PlannedBuffer> buffers;
   /// The end of the last buffer.
   int64_t bytes = 0;
+  /// Whether buffers that are allocated in one loop share memory.
+  bool sharesInLoops = false;
 };
 
-/// Chooses the offsets of all shared buffers of a kernel. Existing offsets of
-/// allocations are kept and not checked. If `loopsApart`, buffers that are
-/// allocated in one loop do not share memory.
+/// The shared memory of a kernel as values: the sizes and the live ranges of
+/// its buffers. Passes change a copy of the model to find out how many bytes
+/// the kernel takes after a rewrite, without rewriting it.
+class SharedMemoryModel {
+public:
+  explicit SharedMemoryModel(KernelOp kernel);
+
+  /// Removes a buffer of the kernel.
+  void remove(AllocOp alloc);
+
+  /// Adds a buffer of `type` that would be allocated right before `position`,
+  /// and live from the start of `first` to the end of `last`. TMA
+  /// accesses the buffer if `isCopiedInBulk`.
+  void add(BufferType type, mlir::Operation *position, mlir::Operation *first,
+           mlir::Operation *last, bool isCopiedInBulk = false);
+
+  /// Chooses the offsets of all buffers: the largest buffer first, each at the
+  /// lowest free offset. Existing offsets of allocations are kept and not
+  /// checked. If `loopsApart`, buffers that are allocated in one loop do not
+  /// share memory.
+  SharedPlan place(bool loopsApart) const;
+
+  /// Places buffers of one loop apart if that takes at most `limit` bytes, else
+  /// lets all buffers share memory.
+  SharedPlan placeWithin(int64_t limit) const;
+
+private:
+  using Range = std::pair<int64_t, int64_t>;
+  struct Buffer {
+    AllocOp alloc;
+    std::optional<int64_t> pinned;
+    int64_t bytes, alignment;
+    /// The number of the operation that the allocation is, or is right before.
+    int64_t position;
+    Range live;
+    /// The innermost loop around the allocation, empty if there is none.
+    std::optional<Range> loop;
+  };
+
+  void number(mlir::Operation *op, int64_t &next);
+  Range span(mlir::Operation *op) const { return spans.lookup(op); }
+  Range liveRange(AllocOp alloc) const;
+  std::optional<Range> loopAround(mlir::Operation *op) const;
+
+  KernelOp kernel;
+  /// The first and the last number of each operation, in program order. The
+  /// numbers of an operation include those of the operations in its regions.
+  llvm::DenseMap<mlir::Operation *, Range> spans;
+  /// In program order.
+  llvm::SmallVector<Buffer> buffers;
+};
+
+/// Chooses the offsets of all shared buffers of a kernel (see
+/// SharedMemoryModel::place).
 SharedPlan planSharedMemory(KernelOp kernel, bool loopsApart);
 
-/// Plans with buffers of one loop apart if that takes at most `limit` bytes,
-/// else lets all buffers share memory. Sets `shareInLoops`, if it is not null,
-/// to true in the second case and to false in the first.
-SharedPlan planSharedMemoryWithin(KernelOp kernel, int64_t limit,
-                                  bool *shareInLoops = nullptr);
+/// Chooses the offsets within `limit` bytes if possible (see
+/// SharedMemoryModel::placeWithin).
+SharedPlan planSharedMemoryWithin(KernelOp kernel, int64_t limit);
 
 } // namespace tile
 

@@ -23,8 +23,8 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
     BufferParts dest(op.getDest().getType(), adaptor.getDest());
     SmallVector<Value> indices = single(adaptor.getIndices());
     BulkRuns runs = findBulkRuns(source.type, memoryOperand(dest, indices));
-    if (!runs.obstacle.empty())
-      return op.emitOpError() << "cannot be done by TMA: " << runs.obstacle;
+    if (runs.refusal)
+      return op.emitOpError() << "cannot be done by TMA: " << *runs.refusal;
     // Runs start at multiples of 16 bytes from the start of the source.
     int64_t bytes =
         knownDivisor(source.offset) * source.type.getElementBits() / 8;

@@ -15,12 +15,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Pipeline.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/GlobalMemory.h"
-#include "tile/Analysis/RunAhead.h"
-#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -37,14 +36,6 @@ using namespace tile;
 // What can run ahead
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Copies that are committed and waited for together.
-struct Group {
-  SmallVector<BufferCopy> copies;
-  Operation *first, *last;
-};
-} // namespace
-
 /// Refuses a copy that cannot be issued iterations ahead in a ring of `stages`
 /// buffers. Sets `result` if it can be.
 static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
@@ -58,19 +49,19 @@ static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
 
 /// Copies in the order of their first reads; those whose reads interleave
 /// together.
-static SmallVector<Group> formGroups(SmallVector<BufferCopy> copies,
-                                     bool oneGroup) {
+static SmallVector<CopyGroup> formGroups(SmallVector<BufferCopy> copies,
+                                         bool oneGroup) {
   llvm::sort(copies, [](const BufferCopy &a, const BufferCopy &b) {
     if (a.first == b.first)
       return a.buffer->isBeforeInBlock(b.buffer);
     return a.first->isBeforeInBlock(b.first);
   });
-  SmallVector<Group> groups;
+  SmallVector<CopyGroup> groups;
   for (BufferCopy &copy : copies) {
     if (groups.empty() ||
         (!oneGroup && groups.back().last->isBeforeInBlock(copy.first)))
       groups.push_back({{}, copy.first, copy.last});
-    Group &group = groups.back();
+    CopyGroup &group = groups.back();
     if (group.last->isBeforeInBlock(copy.last))
       group.last = copy.last;
     group.copies.push_back(std::move(copy));
@@ -81,15 +72,6 @@ static SmallVector<Group> formGroups(SmallVector<BufferCopy> copies,
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A loop whose copies run ahead.
-struct PlannedLoop {
-  scf::ForOp loop;
-  SmallVector<Group> groups;
-  int64_t stages;
-};
-} // namespace
 
 /// Whether two values of two loops are one function of the induction variable.
 static bool isSameFunction(scf::ForOp loop, Value value, scf::ForOp otherLoop,
@@ -154,7 +136,7 @@ static bool continues(const PlannedLoop &planned, const PlannedLoop &next,
                        });
   };
   return llvm::equal(planned.groups, next.groups,
-                     [&](const Group &a, const Group &b) {
+                     [&](const CopyGroup &a, const CopyGroup &b) {
                        return llvm::equal(a.copies, b.copies, sameCopy);
                      });
 }
@@ -341,7 +323,7 @@ void StreamPipeliner::pipelineBody(unsigned number) {
           ahead(loop.getInductionVar(), distance), i == 0 ? previous : slot,
           /*guarded=*/distance != 0);
   }
-  for (Group &group : groups)
+  for (CopyGroup &group : groups)
     for (BufferCopy &copy : group.copies) {
       rewriter.setInsertionPoint(copy.buffer);
       rewriter.eraseOp(copy.copy);
@@ -408,10 +390,9 @@ static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-pipeline");
 }
 
-/// Pipelines the innermost loops that copy. `report` turns on remarks and
-/// errors about what cannot be.
-static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
-                                   bool oneGroup, bool report) {
+FailureOr<SmallVector<CopyStream>>
+tile::planCopyStreams(KernelOp kernel, int64_t defaultStages, bool oneGroup,
+                      bool report, const Refusal &noStages) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   SmallVector<PlannedLoop> plan;
@@ -429,7 +410,7 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
       BufferCopy planned;
       Refusal refusal;
       if (stages == 0)
-        refusal = "even one stage takes more shared memory than the chip has";
+        refusal = noStages;
       else if (occupied.contains(loop))
         refusal = "a loop inside its loop is pipelined";
       else
@@ -443,7 +424,7 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
         remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
             << remark::reason("{0}", blocker);
     }
-    SmallVector<Group> groups = formGroups(std::move(copies), oneGroup);
+    SmallVector<CopyGroup> groups = formGroups(std::move(copies), oneGroup);
     if (!groups.empty() && stages * groups.size() < 2) {
       blocker = "with one stage there is no copy to run ahead of another's use";
       if (report)
@@ -466,31 +447,65 @@ static LogicalResult pipelineLoops(KernelOp kernel, int64_t defaultStages,
       remark::passed(loop.getLoc(), remarkName("loop-pipelined"))
           << remark::metric("stages", stages)
           << remark::metric("groups", int64_t(groups.size()));
-    setSchedule(loop, {});
     plan.push_back({loop, std::move(groups), stages});
   }
-  SmallVector<size_t> starts;
+  SmallVector<CopyStream> streams;
   DominanceInfo dominance(kernel);
-  for (size_t i = 0; i < plan.size(); ++i)
-    if (i == 0 ||
-        !continues(plan[i - 1], plan[i], plan[starts.back()].loop, dominance))
-      starts.push_back(i);
-  starts.push_back(plan.size());
-  MutableArrayRef<PlannedLoop> all = plan;
-  for (size_t i = 0; i + 1 < starts.size(); ++i)
-    StreamPipeliner(all.slice(starts[i], starts[i + 1] - starts[i])).run();
-  return success();
+  for (PlannedLoop &planned : plan) {
+    if (streams.empty() || !continues(streams.back().back(), planned,
+                                      streams.back().front().loop, dominance))
+      streams.emplace_back();
+    streams.back().push_back(std::move(planned));
+  }
+  return streams;
 }
 
-/// The most stages, up to two, that fit the shared memory of the chip; 0 if
-/// even one does not.
-static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup) {
+void tile::addRings(ArrayRef<CopyStream> streams, SharedMemoryModel &model) {
+  for (const CopyStream &stream : streams) {
+    for (const PlannedLoop &planned : stream)
+      for (const CopyGroup &group : planned.groups)
+        for (const BufferCopy &copy : group.copies)
+          model.remove(copy.buffer);
+    scf::ForOp first = stream.front().loop, last = stream.back().loop;
+    int64_t stages = stream.front().stages;
+    for (const CopyGroup &group : stream.front().groups)
+      for (const BufferCopy &copy : group.copies) {
+        BufferType type = AllocOp(copy.buffer).getType();
+        model.add(stages > 1 ? getRingType(type, stages) : type,
+                  /*position=*/first, first, last);
+      }
+  }
+}
+
+void tile::pipelineStreams(MutableArrayRef<CopyStream> streams) {
+  for (CopyStream &stream : streams) {
+    for (PlannedLoop &planned : stream)
+      setSchedule(planned.loop, {});
+    StreamPipeliner(stream).run();
+  }
+}
+
+/// Returns the largest number of stages, up to two, with which the kernel fits
+/// the shared memory of the chip; 0 and the reason in `noStages` if one stage
+/// does not fit.
+static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup,
+                            Refusal &noStages) {
+  SharedMemoryModel model(kernel);
+  noStages = "a loop cannot have the stages that its author asks for";
   for (int64_t stages : {2, 1}) {
-    OwningOpRef<KernelOp> trial = kernel.clone();
-    if (succeeded(pipelineLoops(*trial, stages, oneGroup, /*report=*/false)) &&
-        planSharedMemoryWithin(*trial, chip.sharedBytes).bytes <=
-            chip.sharedBytes)
+    FailureOr<SmallVector<CopyStream>> streams =
+        planCopyStreams(kernel, stages, oneGroup, /*report=*/false);
+    if (failed(streams))
+      continue;
+    SharedMemoryModel pipelined = model;
+    addRings(*streams, pipelined);
+    int64_t bytes = pipelined.placeWithin(chip.sharedBytes).bytes;
+    if (bytes <= chip.sharedBytes)
       return stages;
+    noStages = "with " + std::to_string(stages) + " stage" +
+               (stages == 1 ? "" : "s") + " the kernel takes " +
+               std::to_string(bytes) + " bytes of shared memory; " +
+               chip.name.str() + " has " + std::to_string(chip.sharedBytes);
   }
   return 0;
 }
@@ -568,11 +583,15 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
     Schedule schedule = getSchedule(kernel);
     std::optional<int64_t> asked = std::exchange(schedule.stages, std::nullopt);
     setSchedule(kernel, schedule);
+    Refusal noStages;
     int64_t chosen = stages > 0 ? int64_t(stages)
-                     : asked    ? *asked
-                                : chooseStages(kernel, *chip, oneGroup);
-    if (failed(pipelineLoops(kernel, chosen, oneGroup, /*report=*/true)))
+                     : asked ? *asked
+                             : chooseStages(kernel, *chip, oneGroup, noStages);
+    FailureOr<SmallVector<CopyStream>> streams =
+        planCopyStreams(kernel, chosen, oneGroup, /*report=*/true, noStages);
+    if (failed(streams))
       return signalPassFailure();
+    pipelineStreams(*streams);
     overlapCopies(kernel);
   }
 };

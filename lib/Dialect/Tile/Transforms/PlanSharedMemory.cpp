@@ -52,12 +52,11 @@ struct PlanSharedMemory
     const Chip *chip = getTargetChip(kernel);
     if (!chip || failed(verifySharedBuffers(kernel)))
       return signalPassFailure();
-    bool shareInLoops = false;
-    SharedPlan plan =
-        planSharedMemoryWithin(kernel, chip->sharedBytes, &shareInLoops);
+    SharedMemoryModel model(kernel);
+    SharedPlan plan = model.placeWithin(chip->sharedBytes);
     // Pinned buffers may share memory if they are not live at the same time,
     // even if they are allocated in one loop.
-    if (failed(checkPinned(planSharedMemory(kernel, /*loopsApart=*/false))))
+    if (failed(checkPinned(model.place(/*loopsApart=*/false))))
       return signalPassFailure();
     if (plan.bytes > chip->sharedBytes) {
       InFlightDiagnostic diag = kernel.emitOpError()
@@ -72,15 +71,15 @@ struct PlanSharedMemory
       }
       return signalPassFailure();
     }
-    if (shareInLoops)
+    if (plan.sharesInLoops)
       remark::missed(kernel.getLoc(),
                      remark::RemarkOpts::name("buffers-share-in-loop")
                          .category("tile-plan-shared-memory"))
           << remark::reason(
                  "buffers of one loop share memory, which takes more barriers: "
                  "apart they need {0} bytes, and {1} has {2}",
-                 planSharedMemory(kernel, /*loopsApart=*/true).bytes,
-                 chip->name.str(), chip->sharedBytes);
+                 model.place(/*loopsApart=*/true).bytes, chip->name.str(),
+                 chip->sharedBytes);
     Builder builder(&getContext());
     for (PlannedBuffer &buffer : plan.buffers)
       buffer.alloc.setOffset(buffer.offset);

@@ -60,11 +60,12 @@ private:
       WarpPlan plan;
       if (Refusal refusal = planWarps(kernel, takesSums, plan))
         return refusal;
-      int64_t bytes = rehearse(kernel, takesSums);
+      int64_t bytes =
+          modelRoles(kernel, plan).placeWithin(chip.sharedBytes).bytes;
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)
           remarkSum(sum, obstacle);
-        finish(kernel, plan);
+        finish(kernel, plan, bytes);
         return std::nullopt;
       }
       reason = "its rings take " + std::to_string(bytes) +
@@ -76,27 +77,19 @@ private:
     return reason;
   }
 
-  /// The bytes that the specialised kernel takes.
-  static int64_t rehearse(KernelOp kernel, bool takesSums) {
-    const Chip &chip = *getTargetChip(kernel);
-    OwningOpRef<KernelOp> trial = kernel.clone();
-    WarpPlan plan;
-    (void)planWarps(*trial, takesSums, plan);
-    splitRoles(*trial, plan);
-    return planSharedMemoryWithin(*trial, chip.sharedBytes).bytes;
-  }
-
   static void remarkSum(Operation *sum, const std::string &obstacle) {
     remark::missed(sum->getLoc(), remarkName("sum-from-registers"))
         << remark::reason("{0}", obstacle);
   }
 
-  static void finish(KernelOp kernel, const WarpPlan &plan) {
+  /// Splits the kernel, which takes `bytes` of shared memory then.
+  static void finish(KernelOp kernel, const WarpPlan &plan, int64_t bytes) {
     splitRoles(kernel, plan);
     int64_t stages = 1;
     for (const Ring &ring : plan.rings)
       stages = std::max(stages, ring.stages);
     remark::passed(kernel.getLoc(), remarkName("warps-specialized"))
+        << remark::metric("bytes", bytes)
         << remark::metric("rings", int64_t(plan.rings.size()))
         << remark::metric("stages", stages);
   }

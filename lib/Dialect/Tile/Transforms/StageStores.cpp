@@ -142,23 +142,18 @@ AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
   for (AllocOp staging : stagings)
     if (staging.getType() == planned.staging && !isFilledInBulk(staging))
       return staging;
-  OpBuilder builder(roles);
-  auto staging = AllocOp::create(builder, planned.store.getLoc(),
-                                 planned.staging, IntegerAttr());
-  // Used where the store is: what is live there counts.
-  builder.setInsertionPoint(planned.store);
-  auto use = StoreOp::create(
-      builder, planned.store.getLoc(), planned.store.getValue(), staging,
-      SmallVector<Value>(2, arith::ConstantIndexOp::create(
-                                builder, planned.store.getLoc(), 0)));
-  int64_t bytes =
-      planSharedMemoryWithin(planned.store->getParentOfType<KernelOp>(),
-                             chip.sharedBytes)
-          .bytes;
-  use.erase();
-  if (bytes <= chip.sharedBytes)
-    return staging;
-  staging.erase();
+  // A new buffer is live where the store is, in all iterations of its loops.
+  SharedMemoryModel model(planned.store->getParentOfType<KernelOp>());
+  Operation *use = planned.store;
+  for (Operation *op = use; op != roles; op = op->getParentOp())
+    if (isa<LoopLikeOpInterface>(op))
+      use = op;
+  model.add(planned.staging, roles, use, use);
+  if (model.placeWithin(chip.sharedBytes).bytes <= chip.sharedBytes) {
+    OpBuilder builder(roles);
+    return AllocOp::create(builder, planned.store.getLoc(), planned.staging,
+                           IntegerAttr());
+  }
   for (auto alloc : roles->getBlock()->getOps<AllocOp>())
     if (alloc.getType() == planned.staging &&
         !llvm::is_contained(stagings, alloc) &&

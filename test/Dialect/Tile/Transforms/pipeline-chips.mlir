@@ -34,3 +34,30 @@ tile.kernel @two(%k: !g, %v: !g, %n: index, %out: !g) {
     tile.store %y, %out[%i, %c0] : !t, !g
   }
 }
+
+// The remark gives the bytes that the kernel would take.
+// SM80: remark: [Passed] loop-pipelined {{.*}}groups=4, stages=1
+// SM89: remark: [Missed] copy-not-pipelined {{.*}}Reason="with 1 stage the kernel takes 131072 bytes of shared memory; sm_89 has 101376"
+tile.kernel @four(%k: !g, %n: index, %out: !g) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c1 {
+    %s0 = tile.alloc : !s
+    tile.copy %k[%i, %c0], %s0 : !g, !s
+    %x0 = tile.load %s0[%c0, %c0] : !s -> !t
+    tile.store %x0, %out[%i, %c0] : !t, !g
+    %s1 = tile.alloc : !s
+    tile.copy %k[%i, %c0], %s1 : !g, !s
+    %x1 = tile.load %s1[%c0, %c0] : !s -> !t
+    tile.store %x1, %out[%i, %c0] : !t, !g
+    %s2 = tile.alloc : !s
+    tile.copy %k[%i, %c0], %s2 : !g, !s
+    %x2 = tile.load %s2[%c0, %c0] : !s -> !t
+    tile.store %x2, %out[%i, %c0] : !t, !g
+    %s3 = tile.alloc : !s
+    tile.copy %k[%i, %c0], %s3 : !g, !s
+    %x3 = tile.load %s3[%c0, %c0] : !s -> !t
+    tile.store %x3, %out[%i, %c0] : !t, !g
+  }
+}

@@ -124,27 +124,18 @@ Value Splitter::slotOf(const BuiltRing &ring, Value slot) {
 }
 
 void Splitter::makeRings() {
-  MLIRContext *context = rewriter.getContext();
-  auto barriers = [&](int64_t count) {
-    return BufferType::get(context, {count}, rewriter.getI64Type(),
-                           cast<LayoutAttrInterface>(Attribute(PaddedAttr::get(
-                               context, 0, ArrayRef<int64_t>{0}))),
-                           MemorySpace::Shared);
-  };
   for (BuiltRing &ring : rings) {
-    BufferType type =
-        ring.stages > 1 ? getRingType(ring.tile, ring.stages) : ring.tile;
     auto alloc = [&](BufferType type) -> Value {
       return AllocOp::create(rewriter, loc, type, IntegerAttr());
     };
-    ring.buffers = alloc(type);
-    ring.full = alloc(barriers(ring.stages));
+    ring.buffers = alloc(ring.getStorageType());
+    ring.full = alloc(ring.getBarriersType());
     // All warps that compute arrive, or the one thread of another role.
     int64_t warps = kernel.getNumWarps();
     InitBarriersOp::create(rewriter, loc, ring.full, ring.leaves() ? warps : 1);
     if (!ring.counted)
       continue;
-    ring.empty = alloc(barriers(ring.stages));
+    ring.empty = alloc(ring.getBarriersType());
     InitBarriersOp::create(rewriter, loc, ring.empty,
                            ring.leaves() ? 1 : warps);
   }

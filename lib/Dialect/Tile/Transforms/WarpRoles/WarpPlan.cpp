@@ -26,6 +26,37 @@ std::optional<unsigned> WarpPlan::ringOf(Operation *op) const {
   return sum == sums.end() ? std::nullopt : std::optional(sum->second.ring);
 }
 
+BufferType Ring::getStorageType() const {
+  return stages > 1 ? getRingType(tile, stages) : tile;
+}
+
+BufferType Ring::getBarriersType() const {
+  MLIRContext *context = tile.getContext();
+  auto layout =
+      cast<LayoutAttrInterface>(Attribute(PaddedAttr::get(context, 0, {0})));
+  return BufferType::get(context, {stages}, IntegerType::get(context, 64),
+                         layout, MemorySpace::Shared);
+}
+
+SharedMemoryModel tile::modelRoles(KernelOp kernel, const WarpPlan &plan) {
+  SharedMemoryModel model(kernel);
+  for (auto &[copy, planned] : plan.copies)
+    model.remove(planned.buffer);
+  // Roles run at the same time, so rings are live with all other buffers.
+  for (const Ring &ring : plan.rings) {
+    auto add = [&](BufferType type, bool isCopiedInBulk) {
+      model.add(type, kernel, kernel, kernel, isCopiedInBulk);
+    };
+    // TMA copies fill the slots and arrive at the mbarriers. Sums leave from
+    // swizzled slots, or without a tensor map.
+    add(ring.getStorageType(), /*isCopiedInBulk=*/!ring.leaves());
+    add(ring.getBarriersType(), /*isCopiedInBulk=*/!ring.leaves());
+    if (ring.counted)
+      add(ring.getBarriersType(), /*isCopiedInBulk=*/false);
+  }
+  return model;
+}
+
 namespace {
 class Planner {
 public:
@@ -121,8 +152,8 @@ Refusal Planner::findRuns(AtomicRMWOp sum, BufferType &tile) {
     return "its tile cannot lie in shared memory as it does in its buffer";
   BulkRuns runs =
       findBulkRuns(tile, {buffer, ValueRange(sum.getIndices()), "its buffer"});
-  if (!runs.obstacle.empty())
-    return runs.obstacle;
+  if (runs.refusal)
+    return runs.refusal;
   for (const BulkRun &run : runs.runs)
     if (int64_t bytes = run.count * tile.getElementBits() / 8;
         bytes < kWorthwhileBytes)

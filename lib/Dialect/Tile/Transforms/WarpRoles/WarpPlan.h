@@ -4,6 +4,7 @@
 
 #include "../ArgumentTile.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "llvm/ADT/MapVector.h"
 #include <utility>
 
@@ -31,6 +32,10 @@ struct Ring {
   bool counted = false;
 
   bool leaves() const { return !argument; }
+  /// Returns the type of the memory of all stages.
+  BufferType getStorageType() const;
+  /// Returns the type of one mbarrier for each stage.
+  BufferType getBarriersType() const;
 };
 
 /// What the roles of a kernel hand to each other.
@@ -54,6 +59,9 @@ struct WarpPlan {
 /// Plans all copies of `kernel` and, if it `takesSums`, the sums that can leave
 /// by the copy engine. Refuses a kernel that cannot be specialised.
 Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
+
+/// Returns the shared memory of `kernel` after splitRoles with this plan.
+SharedMemoryModel modelRoles(KernelOp kernel, const WarpPlan &plan);
 
 } // namespace tile
 
