@@ -13,9 +13,11 @@ from results import OURS_MAIN, SPIKE, SPIKE_MAIN
 from spikes import BackwardSpike, ForwardSpike, Spikes
 from tile import DriverError, Module
 from tile.programs import (
+    KEYS_KERNEL,
     AnyVariant,
     Artifacts,
     choose_kv_sum,
+    count_key_blocks,
 )
 
 #: PyTorch's back end for each peer.
@@ -80,15 +82,21 @@ class Ours:
             kv = next(iter(variants))
             if len(variants) > 1:
                 properties = torch.cuda.get_device_properties("cuda")
+                processors = properties.multi_processor_count
+                blocks = count_key_blocks(
+                    artifacts.load(variants["loop"]).manifest,
+                    {"q": tuple(views[0].shape), "k": tuple(views[1].shape)},
+                    {},
+                    processors,
+                )
                 kv = choose_kv_sum(
-                    shape.batch,
-                    shape.heads,
-                    shape.kv_heads,
+                    blocks,
+                    shape.heads // shape.kv_heads,
                     shape.length,
                     shape.length,
                     shape.causal,
                     None,
-                    properties.multi_processor_count,
+                    processors,
                 )
             used = variants[kv]
             begin = time.perf_counter()
@@ -137,7 +145,7 @@ class _Gradients:
     def run_main(self) -> None:
         """Runs the main kernel alone. It reads the row statistics of the first run
         and adds to the current contents of the dQ accumulator."""
-        name = next(n for n in self.kernels.kernels if n.endswith("_dkv"))
+        name = next(n for n in self.kernels.kernels if n.endswith(KEYS_KERNEL))
         self.kernels[name](*self.arguments)
 
     def run_one_by_one(self) -> Tuple[torch.Tensor, ...]:

@@ -11,6 +11,8 @@
 //                       message))
 //     ... // the message says why
 //
+// tileFindScratch says how large the scratch buffers of kernels must be.
+//
 // The library, libTileLaunchC, needs neither the compiler nor CUDA nor HIP.
 //
 //===--------------------------------------------------------------------===//
@@ -26,7 +28,9 @@ extern "C" {
 
 enum {
   /// Bytes of the longest message.
-  TILE_LAUNCH_MESSAGE = 256
+  TILE_LAUNCH_MESSAGE = 256,
+  /// The most dimensions of a scratch buffer.
+  TILE_LAUNCH_RANK = 8
 };
 
 /// One argument: a tensor if `type` is not null, else a number.
@@ -56,6 +60,24 @@ typedef struct {
 int tileCheckLaunch(const char *manifest, const char *kernel,
                     const TileLaunchArgument *arguments, size_t count,
                     int64_t multiprocessors, int64_t grid[3], char *message);
+
+/// The element type and the smallest shape of a dense scratch buffer.
+typedef struct {
+  char type[8];
+  int64_t rank;
+  int64_t shape[TILE_LAUNCH_RANK];
+} TileLaunchScratch;
+
+/// Finds the smallest dense scratch buffer for the parameter `name` that all
+/// kernels of `manifest` accept. `names` and `arguments` hold the `count`
+/// arguments that are not scratch: the shapes of tensors, whose addresses and
+/// strides do not matter, and the integers that extents depend on. Returns 0,
+/// or -1 if there is no such buffer or the manifest does not determine its
+/// shape, with the reason in `message` as for tileCheckLaunch.
+int tileFindScratch(const char *manifest, const char *name,
+                    const char *const *names,
+                    const TileLaunchArgument *arguments, size_t count,
+                    TileLaunchScratch *scratch, char *message);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 
 #include "tile-c/Launch.h"
 #include "tile/Target/Launch.h"
+#include "tile/Target/Scratch.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
@@ -23,8 +24,17 @@ static Argument convert(const TileLaunchArgument &argument) {
   tensor.data = reinterpret_cast<void *>(uintptr_t(argument.address));
   tensor.type = argument.type;
   tensor.shape.assign(argument.shape, argument.shape + argument.rank);
-  tensor.strides.assign(argument.strides, argument.strides + argument.rank);
+  if (argument.strides)
+    tensor.strides.assign(argument.strides, argument.strides + argument.rank);
   return tensor;
+}
+
+static llvm::Expected<std::vector<KernelSpec>> parse(const char *manifest) {
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(manifest);
+  if (!json)
+    return llvm::createStringError("the manifest is no JSON: " +
+                                   llvm::toString(json.takeError()));
+  return parseManifest(*json);
 }
 
 int tileCheckLaunch(const char *manifest, const char *kernel,
@@ -33,11 +43,7 @@ int tileCheckLaunch(const char *manifest, const char *kernel,
   auto failWith = [&](llvm::Error error) {
     return fail(message, llvm::toString(std::move(error)));
   };
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(manifest);
-  if (!json)
-    return fail(message,
-                "the manifest is no JSON: " + llvm::toString(json.takeError()));
-  llvm::Expected<std::vector<KernelSpec>> kernels = parseManifest(*json);
+  llvm::Expected<std::vector<KernelSpec>> kernels = parse(manifest);
   if (!kernels)
     return failWith(kernels.takeError());
   auto spec = llvm::find_if(*kernels, [&](const KernelSpec &candidate) {
@@ -61,4 +67,36 @@ int tileCheckLaunch(const char *manifest, const char *kernel,
     return failWith(extents.takeError());
   llvm::copy(*extents, grid);
   return 0;
+}
+
+int tileFindScratch(const char *manifest, const char *name,
+                    const char *const *names,
+                    const TileLaunchArgument *arguments, size_t count,
+                    TileLaunchScratch *scratch, char *message) {
+  auto failWith = [&](llvm::Error error) {
+    return fail(message, llvm::toString(std::move(error)));
+  };
+  llvm::Expected<std::vector<KernelSpec>> kernels = parse(manifest);
+  if (!kernels)
+    return failWith(kernels.takeError());
+  std::map<std::string, Argument> given;
+  for (size_t i = 0; i < count; ++i)
+    given[names[i]] = convert(arguments[i]);
+  llvm::Expected<std::vector<ScratchBuffer>> buffers =
+      findScratchBuffers(*kernels, given);
+  if (!buffers)
+    return failWith(buffers.takeError());
+  for (const ScratchBuffer &buffer : *buffers) {
+    if (buffer.name != name)
+      continue;
+    if (buffer.shape.size() > TILE_LAUNCH_RANK)
+      return fail(message, "'" + buffer.name + "' has more than 8 dimensions");
+    *scratch = {};
+    strncpy(scratch->type, buffer.type.c_str(), sizeof(scratch->type) - 1);
+    scratch->rank = buffer.shape.size();
+    llvm::copy(buffer.shape, scratch->shape);
+    return 0;
+  }
+  return fail(message,
+              "the kernels have no scratch buffer '" + std::string(name) + "'");
 }

@@ -56,7 +56,11 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   parameter.strideDivisibility.resize(parameter.strides.size(), 1);
   parameter.alignment = object.getInteger("alignment").value_or(1);
   bool isMapped = object.get("storage");
-  if ((isMapped ? 0 : parameter.shape.size()) != parameter.strides.size() ||
+  if (parameter.alignment < 1 ||
+      llvm::any_of(
+          parameter.strideDivisibility,
+          [](int64_t divisor) { return divisor < 1; }) ||
+      (isMapped ? 0 : parameter.shape.size()) != parameter.strides.size() ||
       elementBytes(parameter.type) == 0)
     return createStringError("parameter '" + parameter.name +
                              "' of the manifest is malformed");
@@ -253,10 +257,9 @@ static llvm::Error checkScalar(const Parameter &parameter,
   return llvm::Error::success();
 }
 
-/// Returns the value of an expression of a kernel's manifest.
-static llvm::Expected<int64_t> evaluate(const json::Value &expression,
-                                        const KernelSpec &kernel,
-                                        llvm::ArrayRef<Argument> arguments) {
+llvm::Expected<int64_t>
+tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
+                       llvm::ArrayRef<Argument> arguments) {
   if (std::optional<int64_t> integer = expression.getAsInteger())
     return *integer;
   auto malformed = [] {

@@ -26,7 +26,8 @@ _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
 #: Standard sizes check the range of a number, native ones do not.
 _F32 = struct.Struct("<f")
 
-_ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+#: Bytes of an element of each type.
+ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
 #: A tensor map that ends with each sequence: see docs/Manifest.md.
 _RAGGED_ROWS = 2**30
@@ -219,7 +220,7 @@ def _grid_extent(spec, axis, expression, shapes, scalars, processors) -> int:
 
 
 def _map_arguments(spec: _manifest.TensorMap, layout: Layout) -> MapArguments:
-    width = _ELEMENT_BYTES[layout.type]
+    width = ELEMENT_BYTES[layout.type]
     rank = len(spec.dims)
     empty = 0 in layout.shape
     if empty:

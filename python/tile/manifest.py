@@ -152,6 +152,22 @@ class Kernel:
             _collect_scalars(requirement.value, found)
         return tuple(sorted(found))
 
+    def evaluate(
+        self,
+        expression: Expression,
+        shapes: Mapping[str, Tuple[int, ...]],
+        scalars: Mapping[str, int],
+        multiprocessors: int,
+    ) -> int:
+        """Evaluates an expression for arguments given by name (see `evaluate`)."""
+        by_position: Tuple[Dict[int, Any], Dict[int, int]] = {}, {}
+        for position, param in enumerate(self.params):
+            if param.name in shapes:
+                by_position[0][position] = shapes[param.name]
+            elif param.name in scalars:
+                by_position[1][position] = scalars[param.name]
+        return evaluate(expression, *by_position, multiprocessors)
+
 
 @dataclass(frozen=True)
 class Manifest:

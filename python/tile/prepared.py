@@ -17,8 +17,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import torch
 
 from . import cache
+from .arguments import ELEMENT_BYTES
 from .compiler import chip_for
-from .programs import AnyVariant, BackwardVariant, Variant, choose_kv_sum
+from .programs import AnyVariant, BackwardVariant, Variant, choose_kv_sum, count_key_blocks
 from .tensors import Layout
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
@@ -286,14 +287,21 @@ class _Backward:
         gradients = list(gradients)[:3]
         if forward.heads_first:
             do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
-        self.variant = BackwardVariant(
+        looped = BackwardVariant(
             replace(forward.variant, merge=False),
             "kernel" if signature.deterministic else "atomic",
-            _choose_kv(q, k, cu_q, signature),
+            "loop",
             dlse is not None,
             accumulate,
             "f32" if gradients[0].dtype == torch.float32 else "",
         )
+        # Without queries or keys, all gradients are empty or zero.
+        self._zeros = not (prod(q.shape) and prod(k.shape))
+        if self._zeros:
+            kv = "loop"
+        else:
+            kv = _choose_kv(looped, q, k, cu_q, signature, forward._device)
+        self.variant = replace(looped, kv=kv)
         layouts: Dict[str, Any] = {
             **forward._inputs,
             "o": forward._o_layout,
@@ -308,8 +316,6 @@ class _Backward:
         shapes = {name: layout.shape for name, layout in layouts.items()}
         self._launch = None
         self._accumulates = accumulate
-        # Without queries or keys, all gradients are empty or zero.
-        self._zeros = not (prod(q.shape) and prod(k.shape))
         if self._zeros:
             return
         kernels = _kernels(self.variant, forward._device)
@@ -320,7 +326,7 @@ class _Backward:
             layouts[name] = _dense(buffer.type, buffer.shape, index)
             self.offsets[name] = size
             step = _SCRATCH_ALIGNMENT
-            size += -(-prod(buffer.shape) * 4 // step) * step
+            size += -(-prod(buffer.shape) * ELEMENT_BYTES[buffer.type] // step) * step
         self.scratch_like = template(q, (size // 4,), torch.float32)
         layouts.update(forward._scalars, **_NUMBERS)
         self.prepared = kernels.prepare(_BACKWARD + tuple(scratch), layouts)
@@ -473,14 +479,24 @@ def _program(variant: AnyVariant, chip: str) -> Any:
     return Program(variant.ir(), chip, name=variant.name)
 
 
-def _choose_kv(q, k, cu_q, signature: Signature) -> str:
-    """Returns how the gradients of heads that share keys are summed."""
+def _choose_kv(
+    variant: BackwardVariant, q, k, cu_q, signature: Signature, device: torch.device
+) -> str:
+    """Returns how the gradients of heads that share keys are summed.
+
+    `variant` is the one of the kernels that sum in a loop.
+    """
+    group = q.shape[-2] // max(k.shape[-2], 1)
+    if group <= 1:
+        return "loop"
+    shapes = {"q": tuple(q.shape), "k": tuple(k.shape)}
     if cu_q is None:
-        sequences, queries, keys = q.shape[0], q.shape[1], k.shape[1]
+        queries, keys = q.shape[1], k.shape[1]
     else:
         # The lengths are on the device; their means have to do.
         sequences = max(cu_q.shape[0] - 1, 1)
         queries, keys = q.shape[0] // sequences, k.shape[0] // sequences
+        shapes.update(cu_q=(sequences + 1,), cu_k=(sequences + 1,))
     if q.is_cuda:
         properties = torch.cuda.get_device_properties(q.device)
         processors = properties.multi_processor_count
@@ -488,10 +504,15 @@ def _choose_kv(q, k, cu_q, signature: Signature) -> str:
         processors = _CPU_PROCESSORS
     sides = (signature.left, 0 if signature.causal else signature.right)
     bounded = signature.left >= 0 or signature.right >= 0
+    blocks = count_key_blocks(
+        _kernels(variant, device).manifest,
+        shapes,
+        {"max_q": queries, "max_k": keys},
+        processors,
+    )
     return choose_kv_sum(
-        sequences,
-        q.shape[-2],
-        k.shape[-2],
+        blocks,
+        group,
         queries,
         keys,
         signature.causal,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional, Tuple, Union
+from typing import Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import compiler
 from .errors import CompileError
 from .launcher import Module, load
+from .manifest import Manifest
 
 
 _HEADS = "#tile.strided<[?:8, ?:8, ?:8, 1], align = 16>"
@@ -22,9 +23,9 @@ _VECTOR = "#tile.strided<[1]>"
 DQ_SUMS = ("atomic", "kernel")
 KV_SUMS = ("loop", "separate", "atomic")
 
+#: How the name of the kernel ends that computes dK and dV.
+KEYS_KERNEL = "_dkv"
 
-#: Keys of one block of threads of the backward kernel.
-_BLOCK_KEYS = 128
 
 #: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
 #: kernel whose blocks differ, in units of an average block, and the cost of
@@ -33,10 +34,27 @@ _TAIL = 0.6
 _SUM_COST = 240
 
 
+def count_key_blocks(
+    manifest: Manifest,
+    shapes: Mapping[str, Tuple[int, ...]],
+    scalars: Mapping[str, int],
+    multiprocessors: int,
+) -> int:
+    """Returns the blocks of threads of the kernel that computes dK and dV.
+
+    `manifest` is that of a BackwardVariant. `shapes` and `scalars` are the
+    arguments that its grid depends on, by name.
+    """
+    (kernel,) = (spec for spec in manifest.kernels if spec.name.endswith(KEYS_KERNEL))
+    return prod(
+        kernel.evaluate(extent, shapes, scalars, multiprocessors)
+        for extent in kernel.grid
+    )
+
+
 def choose_kv_sum(
-    sequences: int,
-    heads: int,
-    kv_heads: int,
+    blocks: int,
+    group: int,
     queries: int,
     keys: int,
     causal: bool,
@@ -49,11 +67,11 @@ def choose_kv_sum(
     blocks, each with the work of a whole group, so that processors idle at the
     end. "separate": one block for each head; another kernel sums their results,
     which takes longer the fewer queries see a key. Where all blocks have equal
-    work, they run in whole waves. `queries` and `keys` are the lengths of one
-    sequence. `window` is the pair of sides that the mask has, negative where a
-    side is open; None without a window.
+    work, they run in whole waves. `blocks` is the number for "loop" (see
+    `count_key_blocks`), `group` that of heads that share keys. `queries` and
+    `keys` are the lengths of one sequence. `window` is the pair of sides that the
+    mask has, negative where a side is open; None without a window.
     """
-    group = heads // max(kv_heads, 1)
     if group <= 1:
         return "loop"
     visible = float(queries)
@@ -68,7 +86,6 @@ def choose_kv_sum(
             return blocks / processors + _TAIL
         return float(ceil(blocks / processors))
 
-    blocks = sequences * kv_heads * ceil(keys / _BLOCK_KEYS)
     loop = group * waves(blocks)
     summing = group * blocks / processors * _SUM_COST / max(visible, 1)
     separate = waves(group * blocks) + summing

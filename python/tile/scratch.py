@@ -7,11 +7,11 @@ the other arguments (docs/Manifest.md).
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, lcm, prod
 from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .errors import ManifestError
-from .manifest import Buffer, Expression, Kernel, Manifest, Requirement, evaluate
+from .manifest import Buffer, Expression, Kernel, Manifest, Requirement
 
 _Place = Tuple[str, int]
 
@@ -100,9 +100,8 @@ class _Solver:
                 lower, determined = max(lower, value), True
         if not determined:
             return False
-        while any(lower % multiple for multiple in multiples if multiple):
-            lower += 1
-        self.shapes[place[0]][place[1]] = lower
+        multiple = lcm(*(m for m in multiples if m > 0))
+        self.shapes[place[0]][place[1]] = -(-lower // multiple) * multiple
         return True
 
     def _grow(self, name: str) -> None:
@@ -137,15 +136,16 @@ class _Solver:
                     f" whatever extent {dim} is"
                 )
         # Strides of the dimensions outside of `dim` are multiples of its extent.
-        outer = [
-            (prod(shape[i + 1 :]) // shape[dim], divisor)
-            for i, (stride, divisor) in enumerate(
-                zip(buffer.strides[:dim], buffer.divisibility)
+        multiple = lcm(
+            *(
+                divisor // gcd(divisor, prod(shape[i + 1 :]) // shape[dim])
+                for i, (stride, divisor) in enumerate(
+                    zip(buffer.strides[:dim], buffer.divisibility)
+                )
+                if stride is None
             )
-            if stride is None
-        ]
-        while any(step * shape[dim] % divisor for step, divisor in outer):
-            shape[dim] += 1
+        )
+        shape[dim] = -(-shape[dim] // multiple) * multiple
 
     def _is_known(self, kernel: Kernel, expression: Expression) -> bool:
         if isinstance(expression, int):
@@ -158,10 +158,6 @@ class _Solver:
         return all(self._is_known(kernel, part) for part in expression[1:])
 
     def _evaluate(self, kernel: Kernel, expression: Expression) -> int:
-        shapes, scalars = {}, {}
-        for position, param in enumerate(kernel.params):
-            if param.name in self.shapes:
-                shapes[position] = self.shapes[param.name]
-            elif param.name in self.scalars:
-                scalars[position] = self.scalars[param.name]
-        return evaluate(expression, shapes, scalars, self.multiprocessors)
+        return kernel.evaluate(
+            expression, self.shapes, self.scalars, self.multiprocessors
+        )

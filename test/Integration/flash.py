@@ -33,6 +33,7 @@ CASES = {
     "heads of rows": (6, 2, 128, "bfloat16", 65, 65, True, "bshd"),
     "one tensor": (2, 2, 64, "float16", 77, 77, True, "qkv"),
     "half of the rows": (2, 1, 96, "bfloat16", 40, 80, False, "chunks"),
+    "padded": (2, 1, 80, "bfloat16", 40, 40, True, "bhsd"),
     "wide": (2, 2, 256, "float16", 35, 35, True, "bhsd"),
 }
 

@@ -105,9 +105,10 @@ class BackwardProgramTest(unittest.TestCase):
 class ChooseKVSumTest(unittest.TestCase):
     def choose(self, sequences, heads, kv_heads, length, causal=True, **options):
         window = options.get("window")
-        return choose_kv_sum(
-            sequences, heads, kv_heads, length, length, causal, window, 132
-        )
+        # As for kernels whose blocks of threads have 128 keys.
+        blocks = sequences * kv_heads * -(-length // 128)
+        group = heads // max(kv_heads, 1)
+        return choose_kv_sum(blocks, group, length, length, causal, window, 132)
 
     def test_without_groups_nothing_is_summed(self):
         for length in (0, 1, 512, 1 << 17):
@@ -169,7 +170,10 @@ class CasesTest(unittest.TestCase):
     def test_gradients_meet_everything(self):
         found = [c for c in self.cases if c.backward]
         models = {(c.variant.d, c.variant.dv, c.variant.dtype) for c in found}
-        self.assertEqual(len(models), len(cases.HEAD_SIZES) * len(cases.DTYPES))
+        for size, dtype in product(cases.HEAD_SIZES, cases.DTYPES):
+            self.assertIn((*size, dtype), models)
+        sizes = {model[:2] for model in models}
+        self.assertEqual(sizes, {*cases.HEAD_SIZES, *cases.PADDED_SIZES})
         self.assertEqual({(c.backward.dq, c.backward.kv) for c in found}, set(cases.SUMS))
         self.assertEqual(
             {(c.variant.sink, c.variant.softcap) for c in found}, set(cases.FEATURES)

@@ -16,9 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fakes import FakeCuda
-from tile import compiler
+from tile import compiler, manifest
 from tile.driver import Driver
 from tile.launcher import load
+from tile.programs import KEYS_KERNEL, BackwardVariant, Variant
 
 try:
     import torch
@@ -81,7 +82,7 @@ class FunctionalTest(unittest.TestCase):
         """The addresses that a launch passes, by name of the parameter."""
         spec = next(
             spec
-            for variant in self.variants
+            for variant in reversed(self.variants)
             for spec in load(*artifact(variant)).manifest.kernels
             if spec.name == launch.function
         )
@@ -97,7 +98,8 @@ class FunctionalTest(unittest.TestCase):
         q, k, v = self.tensors()
         tile.attention(q, k, v, causal=True).sum().backward()
         first = list(self.variants)
-        self.assertEqual(len(first), 2)
+        # Of gradients, the kernels that sum in a loop say how many blocks they have.
+        self.assertEqual(len(first), 3)
         launches, maps = len(self.cuda.launches), len(self.cuda.tensor_maps)
         self.assertGreaterEqual(launches, 3)
         refuse = mock.Mock(side_effect=AssertionError("looked up again"))
@@ -140,6 +142,24 @@ class FunctionalTest(unittest.TestCase):
             self.assertGreaterEqual(dq - stats, 2 * 4 * 2 * 48 * 4)
             self.assertGreaterEqual(dk - dq, 2 * 33 * 4 * 64 * 4)
             self.assertGreaterEqual(dv - dk, 2 * 77 * 4 * 64 * 4)
+
+    def test_sums_of_gradients_for_the_blocks_of_the_kernel(self):
+        """132 blocks of a kernel fill an H200 once, however many keys they have."""
+        for d, causal in ((64, False), (256, False)):
+            program = compiler.translate(
+                BackwardVariant(Variant(d, d, "f16", causal)).ir(), "sm_90a"
+            )
+            (keys,) = {
+                kernel.grid[0][1][1][2]
+                for kernel in manifest.parse(program.manifest).kernels
+                if kernel.name.endswith(KEYS_KERNEL)
+            }
+            for rows, expected in ((33 * keys, "loop"), (34 * keys, "separate")):
+                shapes = ((1, rows, 32, d), (1, rows, 4, d), (1, rows, 4, d))
+                q, k, v = (torch.zeros(s).half().requires_grad_() for s in shapes)
+                o = tile.attention(q, k, v, causal=causal)
+                torch.autograd.grad(o, (q, k, v), torch.zeros_like(o))
+                self.assertEqual(self.variants[-1].kv, expected, (d, rows))
 
     def test_what_changes_kernels_or_sizes_is_prepared_again(self):
         q, k, v = self.tensors()

@@ -3,6 +3,7 @@
 Needs no GPU.
 """
 
+import ctypes
 import unittest
 import sys
 from pathlib import Path
@@ -13,6 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tile
 from fakes import FakeTensor
 from launching import LauncherTest, buffer, manifest
+from tile import compiler, native
+from tile import manifest as manifest_module
+from tile.programs import BackwardVariant, Variant
+from tile.scratch import Scratch, scratch_buffers
 
 
 class StorageTest(LauncherTest):
@@ -304,6 +309,83 @@ class ScratchTest(LauncherTest):
                 tile.ManifestError, "does not determine extent [01] of 'scratch'"
             ):
                 self.scratch(*requirements)
+
+
+class Argument(ctypes.Structure):
+    """TileLaunchArgument of tile-c/Launch.h."""
+
+    _fields_ = [
+        ("type", ctypes.c_char_p),
+        ("address", ctypes.c_uint64),
+        ("rank", ctypes.c_int64),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("is_real", ctypes.c_int),
+        ("real", ctypes.c_double),
+        ("integer", ctypes.c_int64),
+    ]
+
+
+class FoundScratch(ctypes.Structure):
+    """TileLaunchScratch of tile-c/Launch.h."""
+
+    _fields_ = [
+        ("type", ctypes.c_char * 8),
+        ("rank", ctypes.c_int64),
+        ("shape", ctypes.c_int64 * 8),
+    ]
+
+
+class ScratchInCTest(unittest.TestCase):
+    """C finds the same buffers in a manifest."""
+
+    def setUp(self):
+        path = native.find().parent / "libTileLaunchC.so"
+        if not path.is_file():
+            self.skipTest(f"no {path}")
+        self.library = ctypes.CDLL(str(path))
+
+    def find(self, manifest, name, shapes, scalars):
+        arguments = []
+        for shape in shapes.values():
+            extents = (ctypes.c_int64 * len(shape))(*shape)
+            arguments.append(Argument(b"f32", 0, len(shape), extents, None))
+        arguments += [Argument(integer=number) for number in scalars.values()]
+        names = [given.encode() for given in (*shapes, *scalars)]
+        found, message = FoundScratch(), ctypes.create_string_buffer(256)
+        status = self.library.tileFindScratch(
+            manifest.encode(), name.encode(), (ctypes.c_char_p * len(names))(*names),
+            (Argument * len(arguments))(*arguments), ctypes.c_size_t(len(arguments)),
+            ctypes.byref(found), message,
+        )  # fmt: skip
+        self.assertEqual((status, message.value), (0, b""))
+        return Scratch(found.type.decode(), tuple(found.shape[: found.rank]))
+
+    def test_gradients_of_attention(self):
+        for chip, kind, packed, dq, kv, d in (
+            ("sm_90a", "ptx", False, "atomic", "separate", 64),
+            ("sm_90a", "ptx", True, "atomic", "atomic", 128),
+            ("sm_80", "ptx", True, "kernel", "separate", 96),
+            ("gfx942", "hsaco", False, "atomic", "separate", 64),
+        ):
+            forward = Variant(d, d, "f16", packed=packed)
+            program = BackwardVariant(forward, dq, kv).ir()
+            text = compiler.translate(program, chip, kind).manifest
+            batch = () if packed else (2,)
+            q, k = (*batch, 77, 4, d), (*batch, 130, 2, d)
+            shapes = {
+                **dict.fromkeys(("q", "o", "do", "dq"), q),
+                **dict.fromkeys(("k", "v", "dk", "dv"), k),
+                "lse": (4, 77) if packed else (2, 4, 77),
+            }
+            scalars = {}
+            if packed:
+                shapes.update(cu_q=(4,), cu_k=(4,))
+                scalars.update(max_q=50, max_k=90)
+            buffers = scratch_buffers(manifest_module.parse(text), shapes, scalars)
+            self.assertIn("stats", buffers)
+            for name, scratch in buffers.items():
+                self.assertEqual(self.find(text, name, shapes, scalars), scratch, name)
 
 
 if __name__ == "__main__":

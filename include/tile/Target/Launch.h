@@ -90,6 +90,12 @@ struct KernelSpec {
 llvm::Expected<std::vector<KernelSpec>>
 parseManifest(const llvm::json::Value &manifest);
 
+/// Returns the value of an expression of a kernel's manifest for its arguments,
+/// one for each parameter.
+llvm::Expected<int64_t> evaluate(const llvm::json::Value &expression,
+                                 const KernelSpec &kernel,
+                                 llvm::ArrayRef<Argument> arguments);
+
 /// Checks the arguments of a kernel, one for each parameter: types, extents,
 /// strides, alignment, storage and requirements.
 llvm::Error checkArguments(const KernelSpec &kernel,

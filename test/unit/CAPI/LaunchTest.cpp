@@ -160,6 +160,99 @@ TEST(LaunchC, StridesAndAddressOfTensorsWithoutElements) {
             "argument 0 'q': stride 1 is 3, must be 1");
 }
 
+/// Two kernels with scratch buffers `a`, `b` and `c`.
+const char *const kScratch = R"({
+  "version": 1, "chip": "sm_90a", "kind": "ptx", "kernels": [
+    {"name": "first", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
+     "requires": [
+       {"argument": 1, "dim": 0, "relation": "equal", "reason": "as it is",
+        "value": ["dim", 0, 0]},
+       {"argument": 1, "dim": 1, "relation": "at_least", "reason": "as it is",
+        "value": ["add", ["dim", 0, 0], ["arg", 3]]},
+       {"argument": 2, "dim": 0, "relation": "equal", "reason": "as it is",
+        "value": ["mul", ["dim", 1, 1], 2]},
+       {"argument": 2, "dim": 0, "relation": "multiple_of", "reason": "as it is",
+        "value": 16}],
+     "params": [
+      {"kind": "buffer", "name": "q", "type": "bf16", "rank": 1,
+       "shape": [null], "strides": [1], "stride_divisibility": [1],
+       "alignment": 4},
+      {"kind": "buffer", "name": "a", "type": "f32", "rank": 2,
+       "shape": [null, null], "strides": [null, 1],
+       "stride_divisibility": [4, 1], "alignment": 4},
+      {"kind": "buffer", "name": "b", "type": "i32", "rank": 2,
+       "shape": [null, 3], "strides": [3, 1], "stride_divisibility": [1, 1],
+       "alignment": 4},
+      {"kind": "scalar", "name": "n", "type": "index"}]},
+    {"name": "second", "grid": [1, 1, 1], "block": [32, 1, 1],
+     "shared_bytes": 0,
+     "requires": [
+       {"argument": 0, "dim": 1, "relation": "at_least", "reason": "as it is",
+        "value": 21},
+       {"argument": 1, "dim": 0, "relation": "at_least", "reason": "as it is",
+        "value": ["dim", 0, 1]}],
+     "params": [
+      {"kind": "buffer", "name": "a", "type": "f32", "rank": 2,
+       "shape": [null, null], "strides": [null, 1],
+       "stride_divisibility": [4, 1], "alignment": 4},
+      {"kind": "buffer", "name": "c", "type": "f16", "rank": 2,
+       "shape": [null, 4], "alignment": 4,
+       "storage": ["mul", ["mul", ["ceildiv", ["dim", 1, 0], 16], 16], 4]}]}]})";
+
+/// Returns type and shape of a scratch buffer, or the error message.
+std::string findScratch(const char *name, int64_t rows, int64_t n,
+                        const char *manifest = kScratch,
+                        std::vector<const char *> names = {"q", "n"}) {
+  std::vector<TileLaunchArgument> arguments = {
+      {"bf16", 0, 1, &rows, nullptr, 0, 0, 0},
+      {nullptr, 0, 0, nullptr, nullptr, 0, 0, n}};
+  TileLaunchScratch scratch;
+  char message[TILE_LAUNCH_MESSAGE] = "";
+  if (tileFindScratch(manifest, name, names.data(), arguments.data(),
+                      names.size(), &scratch, message) != 0)
+    return message;
+  std::string text = scratch.type;
+  for (int64_t i = 0; i < scratch.rank; ++i)
+    text += " " + std::to_string(scratch.shape[i]);
+  return text;
+}
+
+TEST(LaunchC, FindsScratchBuffers) {
+  // Strides of `a` must be multiples of 4, and the second kernel needs 21.
+  EXPECT_EQ(findScratch("a", 5, 7), "f32 5 24");
+  EXPECT_EQ(findScratch("a", 30, 3), "f32 30 36");
+  // Twice the rows that are required of `a`, in whole blocks of 16.
+  EXPECT_EQ(findScratch("b", 5, 7), "i32 48 3");
+  EXPECT_EQ(findScratch("b", 30, 3), "i32 80 3");
+  // The layout of `c` stores blocks of 16 rows.
+  EXPECT_EQ(findScratch("c", 5, 7), "f16 32 4");
+  EXPECT_EQ(findScratch("c", 0, 32), "f16 32 4");
+  EXPECT_EQ(findScratch("a", 0, 32), "f32 0 32");
+}
+
+TEST(LaunchC, RefusesScratchBuffersThatItCannotFind) {
+  EXPECT_EQ(findScratch("n", 5, 7), "the kernels have no scratch buffer 'n'");
+  EXPECT_EQ(findScratch("q", 5, 7), "the kernels have no scratch buffer 'q'");
+  EXPECT_EQ(findScratch("a", 5, 7, kScratch, {"q"}),
+            "the manifest does not determine extent 1 of 'a'");
+  EXPECT_EQ(findScratch("a", 5, 7, kScratch, {}),
+            "the manifest does not determine extent 0 of 'q'");
+  EXPECT_EQ(findScratch("a", 5, 7, "{"), findScratch("b", 5, 7, "{"));
+  EXPECT_EQ(findScratch("a", 5, 7, "{}"), "the manifest is malformed");
+  // Extents have 31 bits.
+  EXPECT_EQ(findScratch("a", 5, int64_t(1) << 31),
+            "an extent of a scratch buffer is not below 2^31");
+  EXPECT_EQ(findScratch("b", 5, int64_t(1) << 30),
+            "an extent of a scratch buffer is not below 2^31");
+  // A layout that always needs more than there is.
+  std::string growing = kScratch;
+  size_t place = growing.find("16], 16], 4]");
+  growing.replace(place, 12, "16], 16], 8]");
+  EXPECT_EQ(findScratch("c", 5, 7, growing.c_str()),
+            "the layout of 'c' needs more elements than its shape has, "
+            "whatever extent 0 is");
+}
+
 TEST(LaunchC, RefusesManifestsThatDoNotFit) {
   Arguments arguments(100, 106);
   EXPECT_EQ(launch("{", arguments).substr(0, 23), "the manifest is no JSON");
@@ -167,6 +260,21 @@ TEST(LaunchC, RefusesManifestsThatDoNotFit) {
   EXPECT_EQ(launch(kManifest, arguments), "the manifest is malformed");
   EXPECT_EQ(launch(manifestWith("equal"), arguments, "other"),
             "the manifest has no kernel 'other'");
+  // Divisors of strides and addresses.
+  for (std::string divisor :
+       {"[8, 1], \"alignment\": 16", "[0, 1], \"alignment\": 16",
+        "[-8, 1], \"alignment\": 16", "[8, 1], \"alignment\": 0"}) {
+    std::string manifest = manifestWith("equal"),
+                first = "[8, 1], \"alignment\": 16";
+    size_t place =
+        manifest.find("\"strides\": [null, 1],\n       \"stride_div");
+    place = manifest.find("[8, 1]", place);
+    size_t end = manifest.find("16", place) + 2;
+    manifest.replace(place, end - place, divisor);
+    EXPECT_EQ(launch(manifest, arguments),
+              divisor == first ? "2 3 2"
+                               : "parameter 'q' of the manifest is malformed");
+  }
 }
 
 } // namespace
