@@ -79,6 +79,12 @@ typedef struct {
   int sourceLocations;
   /// Report the optimization remarks of the compiler.
   int remarks;
+  /// Fields of the schedules of the kernels, for example "stages = 3" (pass
+  /// tile-apply-schedule); null for none.
+  const char *schedule;
+  /// A folder of files <chip>.mlir that replace the compiler's schedules; null
+  /// for that of the environment variable TILE_SCHEDULES.
+  const char *schedules;
 } TileCompileOptions;
 
 /// Returns the version, for example `Tile 0.1.0, LLVM 22.1.8`.

@@ -32,13 +32,15 @@ typedef struct {
 } TileExecutorArgument;
 
 /// Compiles the tile IR `source` for `chip` and this machine. Diagnostics name
-/// the program `name`. With `checks`, runs check every memory access; with
-/// `statistics`, they count instructions and bytes. Returns null on failure.
-/// Sets `message` to the diagnostics, or to null if there are none; the caller
-/// frees it with tileExecutorFree.
+/// the program `name`. `schedule` has fields of the schedules of the kernels,
+/// as in TileCompileOptions; it may be null. With `checks`, runs check every
+/// memory access; with `statistics`, they count instructions and bytes. Returns
+/// null on failure. Sets `message` to the diagnostics, or to null if there are
+/// none; the caller frees it with tileExecutorFree.
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
-                                         const char *chip, int checks,
-                                         int statistics, char **message);
+                                         const char *chip, const char *schedule,
+                                         int checks, int statistics,
+                                         char **message);
 
 /// Returns the parameters of all kernels as a JSON array of objects with
 /// "name", "type", "buffer" and "written". The caller frees it with

@@ -181,6 +181,8 @@ TileArtifact *tileModuleCompile(TileModule *module, TileOutputKind kind,
   compileOptions.optLevel = options->optLevel;
   compileOptions.requireManifest = options->requireManifest != 0;
   compileOptions.sourceLocations = options->sourceLocations != 0;
+  compileOptions.schedule = options->schedule ? options->schedule : "";
+  compileOptions.schedules = options->schedules ? options->schedules : "";
   OwningOpRef<ModuleOp> copy = module->module->clone();
   FailureOr<Artifact> artifact = compile(*copy, *output, compileOptions);
   if (failed(artifact))

@@ -46,8 +46,9 @@ static bool collect(TileExecutorProgram &program, char **message,
 }
 
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
-                                         const char *chip, int checks,
-                                         int statistics, char **message) {
+                                         const char *chip, const char *schedule,
+                                         int checks, int statistics,
+                                         char **message) {
   DialectRegistry registry;
   registerAllDialects(registry);
   auto program = std::make_unique<TileExecutorProgram>(registry);
@@ -60,6 +61,7 @@ TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
       return false;
     cpu::ProgramOptions options;
     options.compile.chip = chip ? chip : "";
+    options.compile.schedule = schedule ? schedule : "";
     options.checks = checks != 0;
     options.statistics = statistics != 0;
     FailureOr<cpu::Program> result = cpu::Program::compile(*module, options);

@@ -350,7 +350,7 @@ static LogicalResult emit(Operation *op, const Attention &attention,
                       /*lse=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
                       /*cu_k=*/Value(), /*max_q=*/Value(), scale, softcap,
                       /*left=*/Value(), /*right=*/Value(), offset,
-                      attention.topLeftCausal, /*merge=*/false);
+                      attention.topLeftCausal, /*merge=*/false, ScheduleAttr());
   func::ReturnOp::create(b);
   return success();
 }

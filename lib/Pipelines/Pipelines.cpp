@@ -26,7 +26,12 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileAttachTargetOptions target;
   target.chip = options.chip;
   pm.addPass(createTileAttachTarget(target));
-  pm.addPass(createTileExpandAttention());
+  TileApplyScheduleOptions apply;
+  apply.schedule = options.schedule;
+  pm.addPass(createTileApplySchedule(apply));
+  TileExpandAttentionOptions expand;
+  expand.schedules = options.schedules;
+  pm.addPass(createTileExpandAttention(expand));
   pm.addPass(createTileVerifyPrerequisites());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -117,6 +117,8 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
   pm.addInstrumentation(std::make_unique<PassTimer>(artifact.times));
   TileToLLVMOptions pipeline;
   pipeline.chip = chip.name.str();
+  pipeline.schedule = options.schedule;
+  pipeline.schedules = options.schedules;
   if (chip.vendor == Vendor::NVIDIA)
     buildTileToNVVMPipeline(pm, pipeline);
   else

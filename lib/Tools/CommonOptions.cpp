@@ -20,6 +20,24 @@ void tile::setVersionPrinter() {
   });
 }
 
+tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
+    : schedule(
+          "schedule",
+          llvm::cl::desc("Fields of the schedules of all kernels, for example "
+                         "'tile = [128, 64], stages = 3', or of some: "
+                         "'@name: fields; ...'"),
+          llvm::cl::value_desc("fields"), llvm::cl::cat(category)),
+      schedules("schedules",
+                llvm::cl::desc("Folder of files <chip>.mlir that replace the "
+                               "compiler's schedules; default: "
+                               "$TILE_SCHEDULES"),
+                llvm::cl::value_desc("folder"), llvm::cl::cat(category)) {}
+
+void tile::ScheduleOptions::copyTo(CompileOptions &options) const {
+  options.schedule = schedule;
+  options.schedules = schedules;
+}
+
 void tile::printRemarks(mlir::MLIRContext &context) {
   // `all` alone enables no kind of remark.
   const std::string ours = "tile-.*";

@@ -69,6 +69,7 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<bool> remarks(
       "remarks", cl::desc("Print the optimization remarks of the compiler"),
       cl::cat(category));
+  static tile::ScheduleOptions schedules(category);
   cl::HideUnrelatedOptions(category);
   tile::setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv, "compiler of tile programs\n");
@@ -99,6 +100,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.compile.chip = chip;
   arguments.compile.optLevel = level - '0';
   arguments.compile.requireManifest = !manifest.empty();
+  schedules.copyTo(arguments.compile);
   arguments.timing = timing;
   arguments.resources = resources;
   arguments.remarks = remarks;

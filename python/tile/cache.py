@@ -1,7 +1,7 @@
 """Compiled kernels on disk, shared by all processes of a user.
 
 An entry is a folder named by a hash of everything that its contents depend on:
-the program, the chip and the compiler itself. It appears complete, by a rename;
+the program, the chip, the schedules of $TILE_SCHEDULES and the compiler itself. It appears complete, by a rename;
 processes that want it at the same time wait for the one that compiles it. The
 driver's compilation of its PTX is added at the first launch (see cubins). Nothing
 else changes. When the entries take more than `$TILE_CACHE_SIZE` bytes, those that
@@ -188,7 +188,7 @@ def precompile(
 
 def entry_key(text: str, chip: str) -> str:
     """Returns the name of the entry of a program in the cache."""
-    return _hash(str(_FORMAT), native.identity(), chip, text)
+    return _hash(str(_FORMAT), native.identity(), chip, text, compiler.schedules_identity())
 
 
 def pack_key(text: str, chip: str) -> str:

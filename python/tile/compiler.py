@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 from pathlib import Path
 from typing import List, NamedTuple, Optional, Tuple, Union
@@ -14,6 +15,9 @@ from .launcher import Module
 
 #: Chips whose code runs on one compute capability only or is tuned for it.
 _CHIPS = {(8, 0): "sm_80", (8, 6): "sm_80", (8, 9): "sm_89", (9, 0): "sm_90a"}
+
+#: Names a folder of schedules that replace the compiler's.
+SCHEDULES_VARIABLE = "TILE_SCHEDULES"
 
 #: TileOutputKind of tile-c/Compile.h.
 _KINDS = {"llvmir": 0, "ptx": 1, "hsaco": 2}
@@ -52,11 +56,14 @@ def translate(
     opt_level: int = 3,
     remarks: bool = False,
     name: str = "source",
+    schedule: Optional[str] = None,
 ) -> Artifact:
     """Compiles the text of a program.
 
     `kind` is `ptx`, `hsaco` (AMD code objects) or `llvmir`. Messages name the
     program `name`; `remarks` adds the compiler's optimization remarks to them.
+    `schedule` sets fields of the kernels' schedules, for example
+    `"tile = [128, 64], stages = 3"` (docs/Schedules.md).
     Raises CompileError with the messages. Needs no GPU. Safe in several threads.
     """
     if kind not in _KINDS:
@@ -68,7 +75,9 @@ def translate(
         messages.append(diagnostic.contents.text.decode(errors="replace"))
 
     handler = native.DiagnosticHandler(receive)
-    options = native.CompileOptions(chip.encode(), opt_level, 1, 0, remarks)
+    options = native.CompileOptions(
+        chip.encode(), opt_level, 1, 0, remarks, schedule.encode() if schedule else None
+    )
     data = source.encode()
     context = library.tileContextCreate()
     module = artifact = None
@@ -94,6 +103,18 @@ def translate(
         library.tileContextDestroy(context)
 
 
+def schedules_identity() -> str:
+    """Returns a hash of the schedules in the folder $TILE_SCHEDULES, which
+    replace the compiler's; empty if it is not set."""
+    folder = os.environ.get(SCHEDULES_VARIABLE)
+    if not folder:
+        return ""
+    digest = hashlib.sha256()
+    for path in sorted(Path(folder).glob("*.mlir")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
 def read_program(source: Union[str, "os.PathLike[str]"]) -> Tuple[str, str]:
     """Returns the text of a program and its name in messages. `source` is the
     text, or a path: a path object or a string that ends with .mlir."""
@@ -108,13 +129,15 @@ def compile(
     *,
     device: Optional[int] = None,
     opt_level: int = 3,
+    schedule: Optional[str] = None,
     driver: Optional[_driver.Driver] = None,
 ) -> Module:
     """Compiles a program and returns its module, leaving no files behind.
 
     `source` is a program's text, or a path: a path object or a string that
     ends with .mlir. `chip` defaults to the chip of `device`, which defaults to
-    the device of the current context, else to device 0.
+    the device of the current context, else to device 0. `schedule` is that of
+    `translate`.
     """
     if chip is None:
         driver = driver or _driver.shared()
@@ -122,5 +145,5 @@ def compile(
             device = driver.current_device() if driver.current_context() else 0
         chip = chip_for(driver.compute_capability(device))
     text, name = read_program(source)
-    artifact = translate(text, chip, opt_level=opt_level, name=name)
+    artifact = translate(text, chip, opt_level=opt_level, name=name, schedule=schedule)
     return Module(artifact.data, artifact.manifest, driver)

@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from . import manifest as _manifest
 from . import native, tensors
-from .compiler import read_program
+from .compiler import read_program, schedules_identity
 from .errors import ArgumentError, CompileError, ExecutionError
 from .scratch import Scratch, scratch_buffers
 from .tensors import Layout
@@ -65,7 +65,8 @@ class Program:
 
     Raises CompileError with the compiler's messages. With `checks`, every
     access to memory is checked, as docs/Executor.md says. With `statistics`,
-    calls count what the kernels do and return it. Safe to use from several
+    calls count what the kernels do and return it. `schedule` is that of
+    `translate`. Safe to use from several
     threads, which run the program in turn.
     """
 
@@ -76,6 +77,7 @@ class Program:
         checks: bool = True,
         name: str = "source",
         statistics: bool = False,
+        schedule: Optional[str] = None,
     ):
         self._handle = None
         self._lock = threading.Lock()
@@ -83,7 +85,8 @@ class Program:
         self._destroy = native.library().tileExecutorDestroy
         message = ctypes.c_void_p()
         self._handle = native.library().tileExecutorCompile(
-            source.encode(), name.encode(), chip.encode(), checks, statistics, message
+            source.encode(), name.encode(), chip.encode(),
+            schedule.encode() if schedule else None, checks, statistics, message,
         )
         text = native.take_text(message.value)
         if not self._handle:
@@ -245,9 +248,15 @@ def _pack_tensor(
 
 @functools.lru_cache(maxsize=64)
 def _compiled(
-    source: str, chip: str, checks: bool, name: str, statistics: bool
+    source: str,
+    chip: str,
+    checks: bool,
+    name: str,
+    statistics: bool,
+    schedule: Optional[str],
+    schedules: str,
 ) -> Program:
-    return Program(source, chip, checks, name, statistics)
+    return Program(source, chip, checks, name, statistics, schedule)
 
 
 def run(
@@ -258,6 +267,7 @@ def run(
     checks: bool = True,
     jobs: int = 0,
     statistics: bool = False,
+    schedule: Optional[str] = None,
     **named: Any,
 ) -> List[Statistics]:
     """Compiles a program for `chip` and runs it on the CPU.
@@ -268,5 +278,7 @@ def run(
     of the last 64 different calls are kept.
     """
     text, name = read_program(source)
-    program = _compiled(text, chip, checks, name, statistics)
+    program = _compiled(
+        text, chip, checks, name, statistics, schedule, schedules_identity()
+    )
     return program(*args, grid=grid, jobs=jobs, **named)

@@ -62,6 +62,8 @@ class CompileOptions(ctypes.Structure):
         ("require_manifest", ctypes.c_int),
         ("source_locations", ctypes.c_int),
         ("remarks", ctypes.c_int),
+        ("schedule", ctypes.c_char_p),
+        ("schedules", ctypes.c_char_p),
     ]
 
 
@@ -89,7 +91,7 @@ _FUNCTIONS = {
     "tileArtifactManifest": (ctypes.c_char_p, [_OPAQUE]),
     "tileArtifactDestroy": (None, [_OPAQUE]),
     "tileExecutorCompile": (
-        _OPAQUE, [ctypes.c_char_p] * 3 + [ctypes.c_int] * 2 + [_TEXT],
+        _OPAQUE, [ctypes.c_char_p] * 4 + [ctypes.c_int] * 2 + [_TEXT],
     ),
     "tileExecutorStatistics": (_OPAQUE, [_OPAQUE]),
     "tileExecutorParameters": (_OPAQUE, [_OPAQUE]),

@@ -150,7 +150,8 @@ def main():
     run("cmake", "--install", build, "--prefix", prefix)
     check_paths(build, prefix)
     check_tools(build, prefix)
-    for path in ("share/doc/Tile/docs/Manifest.md", "share/doc/Tile/examples/forward.mlir"):
+    for path in ("share/doc/Tile/docs/Manifest.md", "share/doc/Tile/examples/forward.mlir",
+                 "share/tile/schedules/sm_90a.mlir"):
         if not os.path.exists(os.path.join(prefix, path)):
             sys.exit("%s is not installed" % path)
     # The launcher alone, which brings nothing of the compiler.

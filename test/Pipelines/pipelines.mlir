@@ -22,6 +22,7 @@
 // MFMA: rocdl.mfma.f32.16x16x16f16
 
 // PASSES: tile-attach-target
+// PASSES: tile-apply-schedule
 // PASSES: tile-expand-attention
 // PASSES: tile-assign-layouts
 // PASSES: tile-decompose-reductions

@@ -95,6 +95,15 @@ class CacheTest(unittest.TestCase):
         with mock.patch.object(cache.native, "identity", lambda: "another"):
             keys.add(cache.entry_key("a", "sm_80"))
         self.assertEqual(len(keys), 4)
+        # The schedules that replace the compiler's.
+        schedules = self.folder / "schedules"
+        schedules.mkdir(parents=True)
+        with mock.patch.dict("os.environ", TILE_SCHEDULES=str(schedules)):
+            keys.add(cache.entry_key("a", "sm_80"))
+            for text in "one", "another":
+                (schedules / "sm_80.mlir").write_text(text)
+                keys.add(cache.entry_key("a", "sm_80"))
+        self.assertEqual(len(keys), 7)
 
     def test_identity(self):
         """Another library, and another LLVM under the same library."""

@@ -38,6 +38,17 @@ class TranslateTest(unittest.TestCase):
         with self.assertRaisesRegex(tile.CompileError, "llvmir, .*not 'elf'|not 'elf'"):
             tile.translate(FORWARD, "sm_80", "elf")
 
+    def test_schedule(self):
+        (kernel,) = json.loads(tile.translate(FORWARD, "sm_80").manifest)["kernels"]
+        (other,) = json.loads(
+            tile.translate(FORWARD, "sm_80", schedule="tile = [32, 64], warps = 2").manifest
+        )["kernels"]
+        self.assertEqual([kernel["block"][0], other["block"][0]], [128, 64])
+        with self.assertRaisesRegex(
+            tile.CompileError, r"--schedule:1:1: error: a schedule has no field 'stage'"
+        ):
+            tile.translate(FORWARD, "sm_80", schedule="stage = 2")
+
     def test_remarks(self):
         messages = tile.translate(FORWARD, "sm_80", remarks=True).messages
         self.assertIn("remark: [Passed] loop-pipelined", messages)

@@ -174,6 +174,26 @@ class RunTest(unittest.TestCase):
         (again,) = tile.run(source, a, b, chip="sm_80", statistics=True, checks=False)
         self.assertEqual(again, kernel)
 
+    def test_schedule(self):
+        """One field of the schedule changes the kernel, and not its result."""
+        rng = np.random.default_rng(2)
+        shape = (1, 40, 2, 64)
+        q, k, v = (rng.standard_normal(shape).astype(np.float16) for _ in range(3))
+        outputs, blocks = [], []
+        for schedule in (None, "tile = [64, 64]", "tile = [16, 16], warps = 1"):
+            o, lse = np.zeros(shape, np.float16), np.zeros((1, 2, 40), np.float32)
+            (kernel,) = tile.run(
+                attention_ir(64, dtype="f16"), q, k, v, o, lse, 0.1,
+                chip="sm_80", schedule=schedule, statistics=True,
+            )
+            outputs.append(o.astype(np.float32))
+            blocks.append(kernel.blocks)
+        self.assertEqual(blocks, [2, 2, 6])
+        for other in outputs[1:]:
+            np.testing.assert_allclose(other, outputs[0], atol=2e-3)
+        with self.assertRaisesRegex(tile.CompileError, "--schedule:1:1: error"):
+            tile.run(attention_ir(64, dtype="f16"), chip="sm_80", schedule="x = 1")
+
     def test_faults_are_errors(self):
         a, b = self.arrays()
         source = ADD.replace("%t = gpu", "%c0 = arith.constant 0 : index\n%t = gpu")

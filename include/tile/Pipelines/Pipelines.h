@@ -22,6 +22,14 @@ struct TileToLLVMOptions : mlir::PassPipelineOptions<TileToLLVMOptions> {
       *this, "chip",
       llvm::cl::desc("The chip to compile for; the module's 'tile.target' if "
                      "not given")};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("Fields of the schedules of the kernels (see "
+                     "tile-apply-schedule)")};
+  Option<std::string> schedules{
+      *this, "schedules",
+      llvm::cl::desc("Folder with a file <chip>.mlir of schedules (see "
+                     "tile-expand-attention)")};
 };
 using TileToNVVMOptions = TileToLLVMOptions;
 using TileToROCDLOptions = TileToLLVMOptions;

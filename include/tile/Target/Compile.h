@@ -33,6 +33,11 @@ struct CompileOptions {
   bool requireManifest = false;
   /// Emit the source location of each instruction in the LLVM IR.
   bool sourceLocations = false;
+  /// Fields of the schedules of the kernels, as tile-apply-schedule takes them.
+  std::string schedule;
+  /// A folder of files of schedules that replace the compiler's; if empty, that
+  /// of the environment variable TILE_SCHEDULES.
+  std::string schedules;
 };
 
 /// Seconds of wall time of one stage.

@@ -2,6 +2,8 @@
 #ifndef TILE_TOOLS_COMMONOPTIONS_H
 #define TILE_TOOLS_COMMONOPTIONS_H
 
+#include "tile/Target/Compile.h"
+#include "llvm/Support/CommandLine.h"
 #include <string>
 
 namespace mlir {
@@ -21,6 +23,18 @@ void setVersionPrinter();
 /// `context`, as `tile-opt --remarks-filter='tile-.*'
 /// --remark-format=emitRemark` does.
 void printRemarks(mlir::MLIRContext &context);
+
+/// Options for the schedules of kernels, `--schedule` and `--schedules`.
+class ScheduleOptions {
+public:
+  explicit ScheduleOptions(llvm::cl::OptionCategory &category);
+
+  /// Copies the values of the options.
+  void copyTo(CompileOptions &options) const;
+
+private:
+  llvm::cl::opt<std::string> schedule, schedules;
+};
 
 } // namespace tile
 

@@ -92,6 +92,10 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, storers = 3
 func.func private @f() attributes {s = #tile.schedule<producers = 0, registers = [232, 40]>}
 
 // -----
+// expected-error@+1 {{field 'work_stages' of a schedule needs roles: 'producers' is 0}}
+func.func private @f() attributes {s = #tile.schedule<producers = 0, work_stages = 1>}
+
+// -----
 // expected-error@+1 {{field 'turns' of a schedule needs roles: 'producers' is 0}}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 
@@ -185,4 +189,19 @@ func.func private @function() attributes {tile.schedule = #tile.schedule<stages 
 // -----
 // expected-error@+1 {{'builtin.module' op cannot have tile.schedule, which is for scf.for; kernels have 'schedule'}}
 module attributes {tile.schedule = #tile.schedule<stages = 2>} {
+}
+
+// -----
+func.func @unknown(%n: index) {
+  // expected-error@+1 {{'scf.for' op has the unknown attribute "tile.stages"}}
+  scf.for %i = %n to %n step %n {
+  } {tile.stages = 2 : i64}
+  return
+}
+
+// -----
+// expected-error@+1 {{'tile.kernel' op has the unknown attribute "tile.producer_warps"}}
+tile.kernel @unknown() attributes {num_warps = 4 : i32, tile.producer_warps = 4 : i64} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
 }

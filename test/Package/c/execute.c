@@ -24,7 +24,8 @@ int main(void) {
     a[i] = (float)i;
   char *message = NULL;
   TileExecutorProgram *program = tileExecutorCompile(
-      kProgram, "add.mlir", "sm_80", /*checks=*/1, /*statistics=*/0, &message);
+      kProgram, "add.mlir", "sm_80", /*schedule=*/NULL, /*checks=*/1,
+      /*statistics=*/0, &message);
   TileExecutorArgument arguments[] = {{a, "f32", 1, shape, strides, 0, 0, 0},
                                       {b, "f32", 1, shape, strides, 0, 0, 0}};
   if (!program ||

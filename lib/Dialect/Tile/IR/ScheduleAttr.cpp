@@ -25,6 +25,7 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
   if (producers == 0) {
     result.storers = storers;
     result.registers = registers;
+    result.workStages = workStages;
     result.turns = turns;
     result.saveRegisters = saveRegisters;
   }
@@ -69,11 +70,9 @@ static SmallVector<StringRef> namesOf(const Schedule &schedule) {
   return names;
 }
 
-/// Verifies that only the fields `allowed` have a value; `user` names the kind
-/// of operation in the error.
-static LogicalResult verifyFieldsOf(StringRef user, ArrayRef<StringRef> allowed,
-                                    const Schedule &schedule,
-                                    EmitError emitError) {
+LogicalResult tile::verifyFields(StringRef user, ArrayRef<StringRef> allowed,
+                                 const Schedule &schedule,
+                                 EmitError emitError) {
   for (StringRef name : namesOf(schedule))
     if (!llvm::is_contained(allowed, name)) {
       InFlightDiagnostic diag = emitError();
@@ -252,6 +251,8 @@ static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
   StringRef name = schedule.storers.value_or(0) != 0 ? "storers"
                    : schedule.registers              ? "registers"
                                                      : "";
+  if (name.empty() && schedule.workStages.value_or(0) != 0)
+    name = "work_stages";
   if (name.empty() && schedule.producers && schedule.takesTurns())
     name = "turns";
   if (name.empty() && schedule.producers && schedule.savesRegisters())
@@ -316,31 +317,60 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
 
 LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
                                          int64_t warps, EmitError emitError) {
-  if (failed(verifyFieldsOf("a kernel",
-                            {"producers", "storers", "registers", "stages",
-                             "turns", "save_registers"},
-                            schedule, emitError)) ||
+  if (failed(verifyFields("a kernel", KernelOp::getScheduleFields(), schedule,
+                          emitError)) ||
       failed(verifyHasRoles(schedule, /*isWhole=*/true, emitError)))
     return failure();
   return verifyWarps(schedule, warps, emitError);
 }
 
+ArrayRef<StringRef> KernelOp::getScheduleFields() {
+  static constexpr StringRef fields[] = {
+      "producers", "storers", "registers", "stages", "turns", "save_registers"};
+  return fields;
+}
+
+ArrayRef<StringRef> AttentionOp::getScheduleFields() {
+  static constexpr StringRef fields[] = {
+      "tile",   "warps",       "producers", "registers",
+      "stages", "work_stages", "turns",     "save_registers"};
+  return fields;
+}
+
+ArrayRef<StringRef> AttentionBackwardOp::getKeysScheduleFields() {
+  static constexpr StringRef fields[] = {
+      "tile",      "warps",  "column_warps", "producers",     "storers",
+      "registers", "stages", "turns",        "save_registers"};
+  return fields;
+}
+
+ArrayRef<StringRef> AttentionBackwardOp::getQueriesScheduleFields() {
+  static constexpr StringRef fields[] = {"tile", "warps", "stages"};
+  return fields;
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
-  if (attribute.getName() != kScheduleAttr)
-    return success();
   auto emitError = [&] { return op->emitOpError(); };
+  if (attribute.getName() != kScheduleAttr) {
+    // Where schedules stand, a misspelt attribute must not go unnoticed.
+    bool isKnown =
+        !isa<scf::ForOp, KernelOp, AttentionOp, AttentionBackwardOp>(op) ||
+        (isa<KernelOp>(op) && attribute.getName() == kSharedBytesAttr);
+    if (isKnown)
+      return success();
+    return emitError() << "has the unknown attribute " << attribute.getName();
+  }
   auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue());
   if (!schedule)
     return emitError() << kScheduleAttr << " must be a #tile.schedule, got "
                        << attribute.getValue();
   if (isa<scf::ForOp>(op))
-    return verifyFieldsOf("a loop", {"stages"}, schedule.getFields(),
-                          emitError);
+    return verifyFields("a loop", {"stages"}, schedule.getFields(), emitError);
   // A function that a kernel became.
   if (isa<FunctionOpInterface>(op) && !isa<KernelOp>(op))
-    return verifyFieldsOf("a function", {"save_registers"},
-                          schedule.getFields(), emitError);
+    return verifyFields("a function", {"save_registers"}, schedule.getFields(),
+                        emitError);
   return emitError() << "cannot have " << kScheduleAttr
                      << ", which is for scf.for; kernels have 'schedule'";
 }

@@ -253,7 +253,20 @@ bool AttentionBackwardOp::isRightBounded() {
 // AttentionOp
 //===----------------------------------------------------------------------===//
 
+/// Verifies the fields of a schedule of `op`, the attribute `name`.
+static LogicalResult verifySchedule(Operation *op, StringRef name,
+                                    ScheduleAttr schedule,
+                                    ArrayRef<StringRef> fields) {
+  if (!schedule)
+    return success();
+  return verifyFields("the attribute '" + name.str() + "'", fields,
+                      schedule.getFields(), [&] { return op->emitOpError(); });
+}
+
 LogicalResult AttentionOp::verify() {
+  if (failed(verifySchedule(*this, getScheduleAttrName(), getScheduleAttr(),
+                            getScheduleFields())))
+    return failure();
   if (failed(verifyTogether(
           *this,
           {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})) ||
@@ -300,6 +313,15 @@ void AttentionOp::getEffects(
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionBackwardOp::verify() {
+  if (failed(verifySchedule(*this, getDkvScheduleAttrName(),
+                            getDkvScheduleAttr(), getKeysScheduleFields())) ||
+      failed(verifySchedule(*this, getDqScheduleAttrName(), getDqScheduleAttr(),
+                            getQueriesScheduleFields())))
+    return failure();
+  if (getDqScheduleAttr() && getDqAcc())
+    return emitOpError(
+        "cannot have dq_schedule beside dq_acc, with which dq has "
+        "no kernel of its own");
   if (failed(verifyTogether(*this, {{"cu_q", getCuQ()},
                                     {"cu_k", getCuK()},
                                     {"max_q", getMaxQ()},

@@ -1,7 +1,9 @@
 //===- ExpandAttention.cpp - Named operations become kernels --------------===//
 
 #include "Attention/Backward.h"
+#include "Attention/ChooseSchedule.h"
 #include "Attention/Forward.h"
+#include "Attention/NamedOps.h"
 #include "Attention/Requirements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -11,6 +13,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/Support/Process.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEEXPANDATTENTION
@@ -19,6 +22,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+/// The environment variable that names a folder of schedules.
+static constexpr const char *kVariable = "TILE_SCHEDULES";
 
 namespace {
 /// A kernel that an operation becomes.
@@ -36,18 +42,12 @@ struct ExpandAttention : tile::impl::TileExpandAttentionBase<ExpandAttention> {
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
-  using FindTileSizes =
-      llvm::function_ref<std::optional<TileSizes>(const Chip &, int64_t)>;
-  FailureOr<TileSizes> chooseSizes(Operation *op, int64_t headDim,
-                                   FindTileSizes find, bool warpsAlongRows);
-  FailureOr<SmallVector<PlannedKernel>> plan(Operation *op, StringRef name);
-  LogicalResult expand(func::FuncOp func, SymbolTable &symbols);
+  FailureOr<SmallVector<PlannedKernel>> plan(Operation *op,
+                                             ScheduleChooser &chooser);
+  LogicalResult expand(func::FuncOp func, ScheduleChooser &chooser,
+                       SymbolTable &symbols);
 };
 } // namespace
-
-static bool isNamedOp(Operation *op) {
-  return isa<AttentionOp, AttentionBackwardOp>(op);
-}
 
 /// What launchers check: a negative scale would make the largest score the
 /// smallest.
@@ -120,123 +120,59 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
   return success();
 }
 
-/// The sizes that the options and the table of the chip give.
-FailureOr<TileSizes> ExpandAttention::chooseSizes(Operation *op,
-                                                  int64_t headDim,
-                                                  FindTileSizes find,
-                                                  bool warpsAlongRows) {
-  TileSizes sizes{blockM, blockN, numWarps};
-  if (queryWarps != 0)
-    sizes.queryWarps = queryWarps;
-  if (sizes.blockM == 0 || sizes.blockN == 0 || sizes.warps == 0) {
-    const Chip *chip = getTargetChip(op);
-    if (!chip)
-      return failure();
-    std::optional<TileSizes> known = find(*chip, headDim);
-    if (!known)
-      return op->emitOpError()
-             << "no tile sizes are known for head dimension " << headDim
-             << " on " << chip->name << "; set block-m, block-n and num-warps";
-    // What goes with the sizes of the table alone.
-    if (sizes.blockM == 0 && sizes.blockN == 0 && sizes.warps == 0) {
-      sizes = *known;
-      if (queryWarps != 0)
-        sizes.queryWarps = queryWarps;
-    }
-    if (sizes.blockM == 0)
-      sizes.blockM = known->blockM;
-    if (sizes.blockN == 0)
-      sizes.blockN = known->blockN;
-    if (sizes.warps == 0)
-      sizes.warps = known->warps;
-  }
-  if (sizes.queryWarps < 1 || sizes.warps % sizes.queryWarps != 0)
-    return op->emitOpError() << "query-warps = " << sizes.queryWarps
-                             << " does not divide num-warps = " << sizes.warps;
-  // What every matrix instruction divides.
-  int64_t step = warpsAlongRows ? 16 * sizes.warps : 16;
-  if (sizes.warps < 1 || sizes.warps > 32 || sizes.blockM < 1 ||
-      sizes.blockM > 1024 || sizes.blockM % step != 0 || sizes.blockN < 1 ||
-      sizes.blockN > 1024 || sizes.blockN % 16 != 0)
-    return op->emitOpError()
-           << "block-m = " << sizes.blockM << ", block-n = " << sizes.blockN
-           << ", num-warps = " << sizes.warps
-           << ": block-m must be a multiple of "
-           << (warpsAlongRows ? "16 * num-warps, block-n one of 16"
-                              : "16, and so must block-n")
-           << ", both at most 1024, and num-warps at most 32";
-  return sizes;
+/// Returns the fields that passes read from the schedule of the kernel. The
+/// builders of the program have read the others.
+static Schedule getKernelFields(const Schedule &schedule) {
+  Schedule fields;
+  if (!schedule.hasRoles())
+    return fields;
+  fields.producers = schedule.producers;
+  fields.storers = schedule.storers;
+  fields.registers = schedule.registers;
+  fields.turns = schedule.turns;
+  fields.saveRegisters = schedule.saveRegisters;
+  return fields;
 }
 
-/// Returns the schedule of a kernel with these sizes.
-static Schedule scheduleOf(const TileSizes &sizes) {
-  Schedule schedule;
-  if (sizes.producers != 0)
-    schedule.producers = sizes.producers;
-  if (sizes.storers != 0)
-    schedule.storers = sizes.storers;
-  if (sizes.registers != 0)
-    schedule.registers = {sizes.registers, sizes.producerRegisters};
-  if (sizes.turns)
-    schedule.turns = true;
-  if (sizes.savesRegisters)
-    schedule.saveRegisters = true;
-  return schedule;
-}
-
-template <typename OpT> static AttentionFeatures featuresOf(OpT op) {
-  bool window = op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());
-  return {window, bool(op.getSoftcap()), bool(op.getCuQ())};
-}
-
-FailureOr<SmallVector<PlannedKernel>> ExpandAttention::plan(Operation *op,
-                                                            StringRef name) {
-  auto headDim = [](auto op) {
-    return std::max(op.getQ().getType().getShape().back(),
-                    op.getV().getType().getShape().back());
-  };
+FailureOr<SmallVector<PlannedKernel>>
+ExpandAttention::plan(Operation *op, ScheduleChooser &chooser) {
+  std::string name = getKernelName(op);
   SmallVector<PlannedKernel> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
-    int64_t valueDim = forward.getV().getType().getShape().back();
-    AttentionFeatures features = featuresOf(forward);
-    features.merge = forward.getMerge();
-    FailureOr<TileSizes> sizes = chooseSizes(
-        op, headDim(forward),
-        [&](const Chip &chip, int64_t headDim) {
-          return findForwardTileSizes(chip, headDim, valueDim, features);
-        },
-        /*warpsAlongRows=*/true);
-    if (failed(sizes))
+    FailureOr<Schedule> schedule = chooser.chooseForward(forward);
+    if (failed(schedule))
       return failure();
-    kernels.push_back({name.str(), sizes->warps, scheduleOf(*sizes),
+    kernels.push_back({name, *schedule->warps, getKernelFields(*schedule),
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                         buildAttentionForward(b, forward, mapping, *sizes);
+                         buildAttentionForward(b, forward, mapping, *schedule);
                        }});
     return kernels;
   }
   auto backward = cast<AttentionBackwardOp>(op);
-  AttentionFeatures features = featuresOf(backward);
-  features.atomicKeys = backward.getKvMode() == KVAccumulation::Atomic;
-  auto findKeys = [&](const Chip &chip, int64_t headDim) {
-    return findBackwardKeysTileSizes(chip, headDim, features);
-  };
-  auto findQueries = [&](const Chip &chip, int64_t headDim) {
-    return findBackwardQueriesTileSizes(chip, headDim, features);
-  };
-  FailureOr<TileSizes> keys = chooseSizes(op, headDim(backward), findKeys,
-                                          /*warpsAlongRows=*/false);
-  FailureOr<TileSizes> queries = chooseSizes(op, headDim(backward), findQueries,
-                                             /*warpsAlongRows=*/false);
-  if (failed(keys) || failed(queries))
+  FailureOr<Schedule> keys = chooser.chooseBackwardKeys(backward);
+  if (failed(keys))
     return failure();
-  for (BackwardKernel &kernel :
-       planAttentionBackward(backward, {*keys, *queries}))
-    kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.sizes.warps,
-                       scheduleOf(kernel.sizes), std::move(kernel.build)});
+  Schedule queries;
+  if (!backward.getDqAcc()) {
+    FailureOr<Schedule> chosen = chooser.chooseBackwardQueries(backward);
+    if (failed(chosen))
+      return failure();
+    queries = *chosen;
+  }
+  for (BackwardKernel &kernel : planAttentionBackward(backward, *keys, queries))
+    kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
+                       getKernelFields(kernel.schedule),
+                       std::move(kernel.build)});
+  // The loops of this kernel have no schedules of their own.
+  for (PlannedKernel &kernel : kernels)
+    if (kernel.name == name + "_" + kKeysSuffix.str())
+      kernel.schedule.stages = keys->stages;
   return kernels;
 }
 
-LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
+LogicalResult ExpandAttention::expand(func::FuncOp func,
+                                      ScheduleChooser &chooser,
+                                      SymbolTable &symbols) {
   if (failed(checkFunction(func)))
     return failure();
   SmallVector<Operation *> operations;
@@ -245,11 +181,8 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
       operations.push_back(&op);
   SmallVector<KernelOp> kernels;
   ImplicitLocOpBuilder b(func.getLoc(), func);
-  for (auto [i, op] : llvm::enumerate(operations)) {
-    std::string name = func.getSymName().str();
-    if (operations.size() > 1)
-      name += "_" + std::to_string(i);
-    FailureOr<SmallVector<PlannedKernel>> planned = plan(op, name);
+  for (Operation *op : operations) {
+    FailureOr<SmallVector<PlannedKernel>> planned = plan(op, chooser);
     if (failed(planned))
       return failure();
     for (PlannedKernel &plannedKernel : *planned) {
@@ -273,7 +206,7 @@ LogicalResult ExpandAttention::expand(func::FuncOp func, SymbolTable &symbols) {
       kernels.push_back(kernel);
       setSchedule(kernel, plannedKernel.schedule);
       markScalars(op, kernel);
-      markAccumulators(op, name, kernel);
+      markAccumulators(op, getKernelName(op), kernel);
       Block &entry = kernel.getBody().emplaceBlock();
       IRMapping mapping;
       for (BlockArgument argument : func.getArguments())
@@ -317,8 +250,11 @@ void ExpandAttention::runOnOperation() {
   });
   if (walk.wasInterrupted())
     return signalPassFailure();
+  std::optional<std::string> named = llvm::sys::Process::GetEnv(kVariable);
+  ScheduleChooser chooser(schedules.empty() && named ? *named
+                                                     : std::string(schedules));
   SymbolTable symbols(module);
   for (func::FuncOp func : functions)
-    if (failed(expand(func, symbols)))
+    if (failed(expand(func, chooser, symbols)))
       return signalPassFailure();
 }

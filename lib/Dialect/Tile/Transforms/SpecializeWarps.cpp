@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScheduleTable.h"
 #include "WarpRoles/SplitRoles.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/IR/Remarks.h"
@@ -36,37 +37,40 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
     if (!schedule.hasRoles())
       return;
     const Chip *chip = getTargetChip(kernel);
-    if (!chip || failed(verifySharedBuffers(kernel)))
+    if (!chip || failed(verifySharedBuffers(kernel)) ||
+        failed(verifyScheduleOnChip(schedule, *chip,
+                                    [&] { return kernel.emitOpError(); })))
       return signalPassFailure();
-    Refusal refusal = attempt(kernel, *chip);
-    if (!refusal)
+    FailureOr<Refusal> refusal = attempt(kernel, *chip);
+    if (failed(refusal))
+      return signalPassFailure();
+    if (!*refusal)
       return;
     schedule.producers.reset();
     schedule.storers.reset();
     schedule.registers.reset();
     setSchedule(kernel, schedule);
     remark::missed(kernel.getLoc(), remarkName("warps-not-specialized"))
-        << remark::reason("{0}", *refusal);
+        << remark::reason("{0}", **refusal);
   }
 
 private:
-  /// Specialises the kernel, or refuses it.
-  static Refusal attempt(KernelOp kernel, const Chip &chip) {
-    if (!chip.bulkCopy)
-      return chip.name.str() + " has no copy engine";
+  /// Specialises the kernel, or refuses it. Reports an error if the schedule
+  /// needs more shared memory than the chip has.
+  static FailureOr<Refusal> attempt(KernelOp kernel, const Chip &chip) {
     std::string reason;
     bool hasStorers = getSchedule(kernel).storers.value_or(0) != 0;
     for (bool takesSums : {hasStorers, false}) {
       WarpPlan plan;
       if (Refusal refusal = planWarps(kernel, takesSums, plan))
-        return refusal;
+        return FailureOr<Refusal>(std::move(refusal));
       int64_t bytes =
           modelRoles(kernel, plan).placeWithin(chip.sharedBytes).bytes;
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)
           remarkSum(sum, obstacle);
         finish(kernel, plan, bytes);
-        return std::nullopt;
+        return Refusal();
       }
       reason = "its rings take " + std::to_string(bytes) +
                " bytes of shared memory; " + chip.name.str() + " has " +
@@ -74,7 +78,8 @@ private:
       for (auto [sum, ring] : plan.sums)
         remarkSum(sum, "with the tiles that it would leave from, " + reason);
     }
-    return reason;
+    return kernel.emitOpError()
+           << "has a schedule that does not fit: " << reason;
   }
 
   static void remarkSum(Operation *sum, const std::string &obstacle) {

@@ -1,5 +1,5 @@
 // RUN: tile-opt %s -split-input-file \
-// RUN:   -tile-expand-attention="block-m=64 block-n=128 num-warps=8" | FileCheck %s
+// RUN:   -tile-apply-schedule='schedule="tile = [64, 128], warps = 8"' -tile-expand-attention | FileCheck %s
 
 // The kernels compute delta and the base-2 lse; then dK and dV, with one block per block of keys
 // and head of k; then dQ, which atomics add up, in the type of q.

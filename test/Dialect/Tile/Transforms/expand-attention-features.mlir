@@ -1,5 +1,5 @@
 // RUN: tile-opt %s -split-input-file \
-// RUN:   -tile-expand-attention="block-m=128 block-n=64 num-warps=4" | FileCheck %s
+// RUN:   -tile-apply-schedule='schedule="tile = [128, 64], warps = 4"' -tile-expand-attention | FileCheck %s
 
 // A sink is an additional score: it is part of the maximum, so that nothing
 // overflows, and of the sum.

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -tile-expand-attention="block-m=64 block-n=64 num-warps=4" | FileCheck %s
+// RUN: tile-opt %s -tile-apply-schedule='schedule="tile = [64, 64], warps = 4"' -tile-expand-attention | FileCheck %s
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !w = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>

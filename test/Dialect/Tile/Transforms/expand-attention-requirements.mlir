@@ -1,5 +1,5 @@
 // The requirements of attention kernels on dynamic extents.
-// RUN: tile-opt %s -split-input-file -tile-expand-attention="block-m=64 block-n=64 num-warps=4" --cse | FileCheck %s
+// RUN: tile-opt %s -split-input-file -tile-apply-schedule='schedule="tile = [64, 64], warps = 4"' -tile-expand-attention --cse | FileCheck %s
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>

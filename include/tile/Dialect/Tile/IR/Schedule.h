@@ -6,6 +6,7 @@
 #ifndef TILE_DIALECT_TILE_IR_SCHEDULE_H
 #define TILE_DIALECT_TILE_IR_SCHEDULE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -76,6 +77,12 @@ Schedule getSchedule(mlir::Operation *op);
 /// if no field has a value.
 void setSchedule(mlir::Operation *op, const Schedule &schedule);
 
+/// Verifies that only the fields `allowed` have a value; `user` names what has
+/// the schedule in the error.
+llvm::LogicalResult
+verifyFields(llvm::StringRef user, llvm::ArrayRef<llvm::StringRef> allowed,
+             const Schedule &schedule,
+             llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 /// Verifies the numbers of warps and registers of `schedule` for a block whose
 /// first role has `warps` warps.
 llvm::LogicalResult

@@ -21,6 +21,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Dialect/Tile/IR/KernelPattern.h"
 #include "tile/Dialect/Tile/IR/LayoutRequirements.h"
 #include "tile/Dialect/Tile/IR/Schedule.h"
 #include "tile/Layout/Layout.h"

@@ -94,6 +94,15 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
         : !packed, !packed, !packed, !packed, !rows, !sink, !cu, !cu
     ```
 
+    `schedule` sets fields of the kernel's schedule. The others come from the file
+    of the chip (`#tile.schedule`).
+
+    ```mlir
+    tile.attention %q, %k, %v, %o scale %scale
+        {causal, schedule = #tile.schedule<tile = [128, 64], stages = 3>}
+        : !q, !q, !q, !q
+    ```
+
     `tile-expand-attention` turns the function into a kernel of its name.
   }];
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
@@ -101,7 +110,8 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$cu_q,
     Optional<Tile_BufferType>:$cu_k, Optional<Index>:$max_q, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
-    Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge);
+    Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
+    OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)? (`sink` $sink^)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
@@ -111,7 +121,10 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
                            ref($lse), type($lse), ref($sink), type($sink),
                            ref($cu_q), type($cu_q), type($cu_k))
   }];
-  let extraClassDeclaration = commonDeclarations;
+  let extraClassDeclaration = commonDeclarations # [{
+    /// Returns the fields that `schedule` may have.
+    static ::llvm::ArrayRef<::llvm::StringRef> getScheduleFields();
+  }];
 }
 
 def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
@@ -176,6 +189,9 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     of `tile.attention`; dsink is f32 [H]. `max_k` sizes the grid like `max_q`.
     Scratch memory need not be initialised; that it is large enough is checked
     as extents are.
+
+    `dkv_schedule` sets fields of the schedule of the kernel of dk and dv;
+    `dq_schedule` of that of dq, without dq_acc.
   }];
   let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
     Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
@@ -188,7 +204,9 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     Optional<Index>:$max_q, Optional<Index>:$max_k, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, OptionalAttr<Tile_KVAccumulation>:$kv_mode,
-    UnitAttr:$causal, UnitAttr:$accumulate);
+    UnitAttr:$causal, UnitAttr:$accumulate,
+    OptionalAttr<Tile_ScheduleAttr>:$dkv_schedule,
+    OptionalAttr<Tile_ScheduleAttr>:$dq_schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o `,` $d_o `,` $lse (`dlse` $d_lse^)?
     `to` $dq `,` $dk `,` $dv
@@ -204,7 +222,12 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
         ref($sink), type($sink), type($d_sink),
         ref($cu_q), type($cu_q), type($cu_k))
   }];
-  let extraClassDeclaration = commonDeclarations;
+  let extraClassDeclaration = commonDeclarations # [{
+    /// Returns the fields that `dkv_schedule` may have.
+    static ::llvm::ArrayRef<::llvm::StringRef> getKeysScheduleFields();
+    /// Returns the fields that `dq_schedule` may have.
+    static ::llvm::ArrayRef<::llvm::StringRef> getQueriesScheduleFields();
+  }];
 }
 
 #endif // TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD

@@ -84,6 +84,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     static ::llvm::LogicalResult verifyArguments(
         ::mlir::TypeRange types,
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
+    /// Returns the fields that a schedule of a kernel may have.
+    static ::llvm::ArrayRef<::llvm::StringRef> getScheduleFields();
     /// Returns the tile.grid of the body.
     ::tile::GridOp getGrid();
   }];
@@ -693,5 +695,6 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 include "tile/Dialect/Tile/IR/TileLaunchOps.td"
 include "tile/Dialect/Tile/IR/TileRoleOps.td"
 include "tile/Dialect/Tile/IR/TileAttentionOps.td"
+include "tile/Dialect/Tile/IR/TileScheduleOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEOPS_TD

@@ -30,12 +30,17 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
 
-    `storers`, `registers`, `turns` and `save_registers` are for kernels with
-    roles. A block has at most 32 warps in all. A flag is true if it stands alone;
+    `storers`, `registers`, `work_stages`, `turns` and `save_registers` are for
+    kernels with roles. A block has at most 32 warps in all. A flag is true if it stands alone;
     `turns = false` turns it off.
 
     The attribute stands on
 
+    - a `tile.attention`, as `schedule`: all fields but `column_warps` and
+      `storers`.
+    - a `tile.attention_backward`, as `dkv_schedule`: all fields but
+      `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
+      dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `turns` and `save_registers`. The number
       of consumer warps is `num_warps`. A pass removes the fields that it has
@@ -53,9 +58,14 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     }
     ```
 
-    Errors: an unknown field, a field twice, a number out of its range, and
-    fields that contradict each other. tile-specialize-warps compares the fields
-    with the chip.
+    The fields of a named operation come from, in this order: `--schedule=` (see
+    tile-apply-schedule), the operation, and the first row of the chip's file
+    that matches (`tile.schedule_row`). An operation or an option that sets
+    `producers = 0` takes none of the fields for roles from the row.
+
+    Errors: an unknown field, a field twice, a number out of its range, fields
+    that contradict each other, a field that the operation cannot have, and
+    producers on a chip without TMA.
   }];
   let parameters = (ins "::tile::Schedule":$fields);
   let hasCustomAssemblyFormat = 1;
@@ -66,6 +76,34 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     static ::llvm::ParseResult parseFields(::mlir::AsmParser &parser,
                                            ::tile::Schedule &fields);
   }];
+}
+
+def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
+  let mnemonic = "kernel_pattern";
+  let summary = "conditions on what a kernel is";
+  let description = [{
+    Describes kernels by what they compute. Conditions on a number are `= n`,
+    `from n`, `to n` and `from n to m`; both bounds are included. A flag alone
+    must be true. A field without a condition holds for every kernel.
+
+    | field | meaning |
+    |---|---|
+    | `products` | matrix products in one step: 2 in forward; in backward 4, or 5 with those of dQ, if a block owns keys, and 3 if it owns queries |
+    | `head` | the larger of the head dimensions of Q and K, and of V |
+    | `value` | the head dimension of V |
+    | `bits` | bits of an element of Q |
+    | `mask` | `none`; `causal`: hides the keys behind the query alone; `window`: may hide others |
+    | `softcap` | scores have a softcap |
+    | `packed` | sequences are packed one after the other |
+    | `atomic_results` | dK and dV leave by atomic additions |
+    | `merge` | the result is merged into the output |
+
+    ```mlir
+    #tile.kernel_pattern<products = 2, head from 65 to 128, mask = window, softcap = false>
+    ```
+  }];
+  let parameters = (ins "::tile::KernelPattern":$pattern);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // TILE_DIALECT_TILE_IR_TILESCHEDULE_TD

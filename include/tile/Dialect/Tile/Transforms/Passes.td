@@ -20,6 +20,31 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
                         "a chip of the table (tile-translate --chip=help lists them)">];
 }
 
+def TileApplySchedule : Pass<"tile-apply-schedule", "::mlir::ModuleOp"> {
+  let summary = "Sets fields of schedules, and checks schedules against the chip";
+  let description = [{
+    The option `schedule` holds fields of a `#tile.schedule`, or such an
+    attribute. Each kernel, and each named operation, gets the fields that its
+    schedule may have; its other fields remain. `@name: fields` sets the fields of
+    one kernel, by the name that it has after tile-expand-attention. Semicolons
+    separate several such parts.
+
+    ```mlir output
+    tile.attention %q, %k, %v, %o scale %scale {schedule = #tile.schedule<warps = 8>} : ...
+    // tile-apply-schedule{schedule="tile = [128, 64], stages = 3"}
+    tile.attention %q, %k, %v, %o scale %scale
+        {schedule = #tile.schedule<tile = [128, 64], warps = 8, stages = 3>} : ...
+    ```
+
+    Fails for an error in the option, at `--schedule:1:column`; for a field that no
+    chosen kernel may have and for a name that no kernel has; for a kernel with
+    producers on a chip without TMA; and for a `tile.schedule_row` in the program.
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"\"",
+           "fields of the schedules of all kernels, or '@name: fields; ...'">];
+}
+
 def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
   let summary = "Turns tile.attention and its gradients into kernels";
   let description = [{
@@ -31,8 +56,8 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
     run in this order. Other functions are unchanged.
 
     The forward kernel is FlashAttention-2 (Dao, 2023, arXiv:2307.08691). A block
-    of threads computes `block-m` rows of one head and iterates over the keys in
-    steps of `block-n`. Blocks of keys without masked elements are processed by a
+    of threads computes `q` rows of one head and iterates over the keys in steps of
+    `k`. Blocks of keys without masked elements are processed by a
     loop without masks. Blocks of keys with all elements masked are skipped.
 
     ```mlir output
@@ -73,22 +98,24 @@ def TileExpandAttention : Pass<"tile-expand-attention", "::mlir::ModuleOp"> {
     | @f_stats | 32 queries | delta and the base-2 lse; zeros in dq_acc |
     | @f_dsink | one head | dsink, if there are sinks |
     | @f_zero  | 32 keys | zeros in dk_acc and dv_acc, for `kv_acc atomic` |
-    | @f_dkv   | `block-n` keys, over the queries in steps of `block-m` | dK and dV; with dq_acc, adds to it |
-    | @f_dq    | 32 queries with dq_acc; without, `block-m` queries, over the keys in steps of `block-n` | dQ |
+    | @f_dkv   | `k` keys, over the queries in steps of `q` | dK and dV; with dq_acc, adds to it |
+    | @f_dq    | 32 queries with dq_acc; without, `q` queries, over the keys in steps of `k` | dQ |
     | @f_sum   | 32 keys | dK and dV from dk_acc and dv_acc |
 
-    Options that are 0 are chosen for the chip and the head dimension. Fails if
-    such a function contains another operation, has a result or is used; if a
-    named operation is elsewhere; and for sizes that no matrix instruction
-    divides.
+    `q` and `k` stand for the extents of the field `tile` of the schedule
+    (`#tile.schedule`). A field that the operation does not give comes from the
+    first row that matches in the file of the chip. The files are those of the
+    option `schedules`, else of the environment variable TILE_SCHEDULES, else of
+    the compiler.
+
+    Fails if such a function contains another operation, has a result or is used;
+    if a named operation is elsewhere; for an error in a file of schedules, at its
+    line; if no row matches and the operation gives no `tile` or `warps`; and for a
+    schedule that does not fit the operation or the chip.
   }];
   let options = [
-    Option<"blockM", "block-m", "int64_t", "0", "rows per block of threads">,
-    Option<"blockN", "block-n", "int64_t", "0", "keys per step">,
-    Option<"numWarps", "num-warps", "int64_t", "0", "warps per block of threads">,
-    Option<"queryWarps", "query-warps", "int64_t", "0",
-      "number of these warps along the queries, in kernels whose blocks have "
-      "keys">];
+    Option<"schedules", "schedules", "std::string", "\"\"",
+           "folder with a file <chip>.mlir of schedules">];
   let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 

@@ -3,7 +3,6 @@
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_ATTENTIONBUILDER_H
 
 #include "ProgramBuilder.h"
-#include "TileSizes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -29,20 +29,22 @@ static void overlap(MutableArrayRef<BackwardKernel> kernels,
 /// A warp adds up all rows of a head by itself.
 static constexpr int64_t kSinkWarps = 1;
 
-SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
-                                                        BackwardSizes sizes) {
+SmallVector<BackwardKernel>
+tile::planAttentionBackward(AttentionBackwardOp op, const Schedule &keys,
+                            const Schedule &queries) {
   SmallVector<BackwardKernel> kernels;
   auto add = [&](StringRef suffix, auto build, int64_t warps = kWarps) {
-    kernels.push_back({suffix, TileSizes{0, 0, warps},
+    kernels.push_back({suffix, warps, Schedule(),
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                          build(b, op, mapping);
                        }});
   };
-  auto addWithSizes = [&](StringRef suffix, auto build, TileSizes sizes) {
-    kernels.push_back(
-        {suffix, sizes, [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-           build(b, op, mapping, sizes);
-         }});
+  auto addScheduled = [&](StringRef suffix, auto build,
+                          const Schedule &schedule) {
+    kernels.push_back({suffix, *schedule.warps, schedule,
+                       [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                         build(b, op, mapping, schedule);
+                       }});
   };
   bool atomicKeys = op.getKvMode() == KVAccumulation::Atomic;
   add("stats", buildBackwardStats);
@@ -50,11 +52,11 @@ SmallVector<BackwardKernel> tile::planAttentionBackward(AttentionBackwardOp op,
     add("dsink", buildBackwardSink, kSinkWarps);
   if (atomicKeys)
     add("zero", buildBackwardZero);
-  addWithSizes("dkv", buildBackwardKeys, sizes.keys);
+  addScheduled("dkv", buildBackwardKeys, keys);
   if (op.getDqAcc())
     add("dq", buildBackwardScaleQueries);
   else
-    addWithSizes("dq", buildBackwardQueries, sizes.queries);
+    addScheduled("dq", buildBackwardQueries, queries);
   if (op.getKvMode())
     add("sum", buildBackwardSumKeys);
   overlap(kernels, "dkv");

@@ -2,7 +2,6 @@
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_BACKWARD_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_BACKWARD_H
 
-#include "TileSizes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -13,26 +12,31 @@ namespace tile {
 struct BackwardKernel {
   /// What its name adds to that of the function.
   llvm::StringRef suffix;
-  /// Of which kernels that only move and add have the warps alone.
-  TileSizes sizes;
+  int64_t warps;
+  /// No field is set for kernels that only move and add.
+  Schedule schedule;
   /// Writes the body at the insertion point; the operands of the operation are
   /// mapped to values of the kernel.
   std::function<void(mlir::ImplicitLocOpBuilder &, const mlir::IRMapping &)>
       build;
 };
 
-/// The kernels of `op`, in the order in which they have to run.
-llvm::SmallVector<BackwardKernel> planAttentionBackward(AttentionBackwardOp op,
-                                                        BackwardSizes sizes);
+/// Returns the kernels of `op`, in the order in which they have to run. `keys`
+/// and `queries` are the schedules of the kernels that own keys and queries;
+/// the latter is not used if `op` adds dq to dq_acc.
+llvm::SmallVector<BackwardKernel>
+planAttentionBackward(AttentionBackwardOp op, const Schedule &keys,
+                      const Schedule &queries);
 
 /// dK and dV, and with dq_acc dQ: a block owns keys and walks over queries.
 void buildBackwardKeys(mlir::ImplicitLocOpBuilder &builder,
                        AttentionBackwardOp op, const mlir::IRMapping &mapping,
-                       TileSizes sizes);
+                       const Schedule &schedule);
 /// dQ alone: a block owns queries and walks over keys.
 void buildBackwardQueries(mlir::ImplicitLocOpBuilder &builder,
                           AttentionBackwardOp op,
-                          const mlir::IRMapping &mapping, TileSizes sizes);
+                          const mlir::IRMapping &mapping,
+                          const Schedule &schedule);
 /// delta and lse to base 2, and zeros in dq_acc.
 void buildBackwardStats(mlir::ImplicitLocOpBuilder &builder,
                         AttentionBackwardOp op, const mlir::IRMapping &mapping);

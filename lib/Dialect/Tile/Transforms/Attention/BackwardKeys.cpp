@@ -23,9 +23,10 @@ namespace {
 class KeyBuilder : AttentionBuilder {
 public:
   KeyBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
-             const IRMapping &mapping, TileSizes sizes)
+             const IRMapping &mapping, const Schedule &schedule)
       : AttentionBuilder(builder, op, mapping), mode(op.getKvMode()),
-        sizes(sizes), dO(mapping.lookup(op.getDO())),
+        schedule(schedule), blockM((*schedule.tile)[0]),
+        blockN((*schedule.tile)[1]), dO(mapping.lookup(op.getDO())),
         stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
@@ -47,16 +48,16 @@ private:
         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// Whether the copy engine brings the numbers per row, which it can as rows
   /// of all sequences alone.
-  bool readsAllRows() const { return isPacked() && sizes.producers != 0; }
+  bool readsAllRows() const { return isPacked() && hasRoles(); }
   /// Returns whether both sides of the window are bounded: one comparison tests
   /// both then, which takes fewer registers than two bounds per key.
   bool hasWidth() const { return left && right; }
-  bool hasRoles() const { return sizes.producers != 0; }
+  bool hasRoles() const { return schedule.hasRoles(); }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
   RankedTensorType scores(Type element) {
-    return type({sizes.blockN, sizes.blockM}, element);
+    return type({blockN, blockM}, element);
   }
   /// One value per query, repeated for every key.
   Value spreadQueries(Value perQuery) {
@@ -67,7 +68,9 @@ private:
   }
 
   std::optional<KVAccumulation> mode;
-  TileSizes sizes;
+  const Schedule schedule;
+  /// Queries of a step, and keys of a block of threads.
+  const int64_t blockM, blockN;
   Value dO, stats, dk, dv, dqAcc;
   /// Whether dk and dv are added to what their buffers hold.
   bool accumulates;
@@ -90,8 +93,8 @@ private:
 /// shift + left.
 void KeyBuilder::computeQueryRanges() {
   Value zero = index(0), shift = sub(sk, sq);
-  Value last = index(sizes.blockN - 1);
-  RankedTensorType perKey = type(sizes.blockN, b.getI32Type());
+  Value last = index(blockN - 1);
+  RankedTensorType perKey = type(blockN, b.getI32Type());
   Value j = IotaOp::create(b, perKey, 0);
   auto perKeyFrom = [&](Value first) -> Value {
     return arith::AddIOp::create(b, j, splat(perKey, i32(first)));
@@ -101,8 +104,8 @@ void KeyBuilder::computeQueryRanges() {
   end = sq;
   if (right) {
     Value first = sub(sub(row, shift), computeRightReach(hasRoles()));
-    begin = roundDown(max(first, zero), sizes.blockM);
-    fullBegin = roundUp(max(add(first, last), zero), sizes.blockM);
+    begin = roundDown(max(first, zero), blockM);
+    fullBegin = roundUp(max(add(first, last), zero), blockM);
     lower = perKeyFrom(first);
   }
   fullEnd = sq;
@@ -110,14 +113,14 @@ void KeyBuilder::computeQueryRanges() {
     Value afterFirst =
         add(sub(row, shift), add(computeLeftReach(hasRoles()), 1));
     end = max(min(add(afterFirst, last), sq), zero);
-    fullEnd = roundDown(max(min(afterFirst, sq), zero), sizes.blockM);
+    fullEnd = roundDown(max(min(afterFirst, sq), zero), blockM);
     upper = perKeyFrom(afterFirst);
   }
   // Keys beyond the end are seen by no query, which takes a mask everywhere.
   Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sk,
-                                          add(row, index(sizes.blockN)));
-  fullBegin = arith::SelectOp::create(b, isPartial, roundUp(sq, sizes.blockM),
-                                      fullBegin);
+                                          add(row, index(blockN)));
+  fullBegin =
+      arith::SelectOp::create(b, isPartial, roundUp(sq, blockM), fullBegin);
   Value none = splat(perKey, arith::ConstantIntOp::create(
                                  b, std::numeric_limits<int32_t>::max(), 32));
   if (!lower)
@@ -135,7 +138,7 @@ Value KeyBuilder::visible(Value m) {
   auto relative = [&](Value queries) {
     auto perKey = cast<RankedTensorType>(queries.getType());
     return spread(arith::SubIOp::create(b, queries, splat(perKey, i32(m))),
-                  sizes.blockM);
+                  blockM);
   };
   // Both bounds in one comparison: what is below comes out large.
   if (hasWidth()) {
@@ -161,10 +164,10 @@ Value KeyBuilder::visible(Value m) {
 SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   Type f32Type = b.getF32Type();
   RankedTensorType tile = scores(f32Type);
-  RankedTensorType perQuery = type(sizes.blockM, f32Type);
+  RankedTensorType perQuery = type(blockM, f32Type);
   Value zero = index(0);
   auto load = [&](Value buffer, int64_t columns) -> Value {
-    return LoadOp::create(b, type({sizes.blockM, columns}, element), buffer,
+    return LoadOp::create(b, type({blockM, columns}, element), buffer,
                           ValueRange{m, zero});
   };
   auto transpose = [&](Value value) -> Value {
@@ -181,19 +184,19 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   // Warps in a rectangle read less of both operands than in a column.
   auto dotOfKeys = [&](Value x, Value y, Value acc) -> Value {
     auto product = dot(x, y, acc).getDefiningOp<DotOp>();
-    if (sizes.queryWarps != 1)
-      product.setWarps(
-          ArrayRef<int64_t>{sizes.warps / sizes.queryWarps, sizes.queryWarps});
+    int64_t columns = schedule.columnWarps.value_or(1);
+    if (columns != 1)
+      product.setWarps(ArrayRef<int64_t>{*schedule.warps / columns, columns});
     return product;
   };
 
   // With warps that copy, products are asynchronous, too: dP runs beside the
   // exponentials, and the sums of dQ leave while dK is computed. Else what is
   // needed together stands together, which takes the fewest registers.
-  bool runsBeside = sizes.producers != 0;
+  bool runsBeside = hasRoles();
   auto loadNumbers = [&](Value view, RowNumber number) -> Value {
     if (readsAllRows())
-      return loadStats(stats, number, queryHead, m, sizes.blockM);
+      return loadStats(stats, number, queryHead, m, blockM);
     return LoadOp::create(b, perQuery, view, m);
   };
   Value sums = loadNumbers(lseh, RowNumber::LseToBase2);
@@ -206,7 +209,7 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   };
   auto multiplyKeys = [&](Value ds) {
     if (dqAcc)
-      dq = dot(transpose(ds), keys, zeros(sizes.blockM, headDim));
+      dq = dot(transpose(ds), keys, zeros(blockM, headDim));
   };
   if (runsBeside) {
     gradients = load(doh, valueDim);
@@ -250,16 +253,16 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
 /// Adds the queries of [begin, end); begin is a multiple of blockM.
 SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
                                     ValueRange carried) {
-  return count(
-      begin, end, sizes.blockM, carried,
-      [&](Value m, ValueRange carried) { return step(m, masked, carried); });
+  return count(begin, end, blockM, carried, [&](Value m, ValueRange carried) {
+    return step(m, masked, carried);
+  });
 }
 
 SmallVector<Value> KeyBuilder::count(
     Value begin, Value end, int64_t step, ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Value by = index(step);
-  bool narrow = sizes.producers != 0;
+  bool narrow = hasRoles();
   if (narrow) {
     begin = i32(begin);
     end = i32(end);
@@ -277,7 +280,7 @@ SmallVector<Value> KeyBuilder::count(
       });
   // What a packed batch pins for the loop around these is not for them.
   if (narrow && isPacked())
-    setStages(loop, 2);
+    setStages(loop, schedule.stages.value_or(2));
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -293,7 +296,7 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   Value blockRow = row, queries = sq, allKeys = sk;
   // What roles know of one loop no registers hold through another.
   auto locate = [&] {
-    if (sizes.producers == 0)
+    if (!hasRoles())
       return;
     row = recompute(row);
     sq = recompute(sq);
@@ -327,12 +330,12 @@ void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
   }
   if (accumulates)
     gradient =
-        arith::AddFOp::create(b, gradient, loadRows(buffer, sizes.blockN, row));
+        arith::AddFOp::create(b, gradient, loadRows(buffer, blockN, row));
   storeRows(gradient, buffer, row);
 }
 
 void KeyBuilder::build() {
-  Value block = launch(Side::Keys, sizes.blockN, /*kvHeads=*/!mode);
+  Value block = launch(Side::Keys, blockN, /*kvHeads=*/!mode);
   Value kh = viewHead(k, Side::Keys, kvHead);
   Value vh = viewHead(v, Side::Keys, kvHead);
   computeFactors();
@@ -340,19 +343,19 @@ void KeyBuilder::build() {
   if (isPacked()) // not in a loop
     WaitPrerequisitesOp::create(b);
   forEachBlock(
-      sk, sizes.blockN, block,
+      sk, blockN, block,
       [&](Value first) {
         row = first;
-        if (sizes.producers == 0)
+        if (!hasRoles())
           computeQueryRanges();
-        keys = LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
+        keys = LoadOp::create(b, type({blockN, headDim}, element), kh,
                               ValueRange{row, index(0)});
-        values = LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+        values = LoadOp::create(b, type({blockN, valueDim}, element), vh,
                                 ValueRange{row, index(0)});
         if (!isPacked())
           WaitPrerequisitesOp::create(b);
-        SmallVector<Value> sums{zeros(sizes.blockN, headDim),
-                                zeros(sizes.blockN, valueDim)};
+        SmallVector<Value> sums{zeros(blockN, headDim),
+                                zeros(blockN, valueDim)};
         if (head) {
           sums = walkHead(head, sums);
         } else {
@@ -369,11 +372,11 @@ void KeyBuilder::build() {
         write(sums[0], viewHead(dk, Side::Keys, owner), scale);
         write(sums[1], viewHead(dv, Side::Keys, owner), Value());
       },
-      /*hasRoles=*/sizes.producers != 0);
+      /*hasRoles=*/hasRoles());
 }
 
 void tile::buildBackwardKeys(ImplicitLocOpBuilder &builder,
                              AttentionBackwardOp op, const IRMapping &mapping,
-                             TileSizes sizes) {
-  KeyBuilder(builder, op, mapping, sizes).build();
+                             const Schedule &schedule) {
+  KeyBuilder(builder, op, mapping, schedule).build();
 }

@@ -16,10 +16,10 @@ namespace {
 class QueryBuilder : RowBuilder {
 public:
   QueryBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
-               const IRMapping &mapping, TileSizes sizes)
-      : RowBuilder(builder, op, mapping, sizes), dO(mapping.lookup(op.getDO())),
-        stats(mapping.lookup(op.getStats())), dq(mapping.lookup(op.getDq())),
-        accumulates(op.getAccumulate()) {}
+               const IRMapping &mapping, const Schedule &schedule)
+      : RowBuilder(builder, op, mapping, schedule),
+        dO(mapping.lookup(op.getDO())), stats(mapping.lookup(op.getStats())),
+        dq(mapping.lookup(op.getDq())), accumulates(op.getAccumulate()) {}
 
   void build() { buildRows(); }
 
@@ -53,14 +53,13 @@ void QueryBuilder::enterHead() {
 SmallVector<Value> QueryBuilder::beginRows() {
   RankedTensorType perRow = rows(b.getF32Type());
   SmallVector<Value> at{row, index(0)};
-  queries = LoadOp::create(b, type({sizes.blockM, headDim}, element), qh, at);
-  gradients =
-      LoadOp::create(b, type({sizes.blockM, valueDim}, element), doh, at);
+  queries = LoadOp::create(b, type({blockM, headDim}, element), qh, at);
+  gradients = LoadOp::create(b, type({blockM, valueDim}, element), doh, at);
   Value sums = LoadOp::create(b, perRow, lseh, row);
   offset = arith::NegFOp::create(b, sums);
   deltas = LoadOp::create(b, perRow, deltah, row);
   cScores = splat(scores(b.getF32Type()), c);
-  return {fill(type({sizes.blockM, headDim}, b.getF32Type()), 0.0f)};
+  return {fill(type({blockM, headDim}, b.getF32Type()), 0.0f)};
 }
 
 SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
@@ -68,25 +67,23 @@ SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
   RankedTensorType tile = scores(b.getF32Type());
   SmallVector<Value> at{n, index(0)};
   auto transpose = [&](Value value, int64_t columns) -> Value {
-    return TransposeOp::create(b, type({columns, sizes.blockN}, element), value,
+    return TransposeOp::create(b, type({columns, blockN}, element), value,
                                ArrayRef<int64_t>{1, 0});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
     return DotOp::create(b, acc.getType(), x, y, acc, StringAttr(),
                          DenseI64ArrayAttr());
   };
-  Value keys =
-      LoadOp::create(b, type({sizes.blockN, headDim}, element), kh, at);
+  Value keys = LoadOp::create(b, type({blockN, headDim}, element), kh, at);
   Value s = score(dot(queries, transpose(keys, headDim), fill(tile, 0.0f)));
   Value p = math::Exp2Op::create(
-      b, math::FmaOp::create(b, s, cScores, spread(offset, sizes.blockN)));
+      b, math::FmaOp::create(b, s, cScores, spread(offset, blockN)));
   if (maskLeft || maskRight)
     p = arith::SelectOp::create(b, visible(n, maskLeft), p, fill(tile, 0.0f));
-  Value values =
-      LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh, at);
+  Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
   Value dp = dot(gradients, transpose(values, valueDim), fill(tile, 0.0f));
   Value ds = arith::MulFOp::create(
-      b, p, arith::SubFOp::create(b, dp, spread(deltas, sizes.blockN)));
+      b, p, arith::SubFOp::create(b, dp, spread(deltas, blockN)));
   if (Value derivative = scoreDerivative(s))
     ds = arith::MulFOp::create(b, ds, derivative);
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
@@ -97,12 +94,13 @@ void QueryBuilder::endRows(ValueRange carried) {
   auto f32Type = cast<RankedTensorType>(carried[0].getType());
   Value scaled = arith::MulFOp::create(b, carried[0], splat(f32Type, scale));
   if (accumulates)
-    scaled = arith::AddFOp::create(b, scaled, loadRows(dqh, sizes.blockM, row));
+    scaled = arith::AddFOp::create(b, scaled, loadRows(dqh, blockM, row));
   storeRows(scaled, dqh, row);
 }
 
 void tile::buildBackwardQueries(ImplicitLocOpBuilder &builder,
                                 AttentionBackwardOp op,
-                                const IRMapping &mapping, TileSizes sizes) {
-  QueryBuilder(builder, op, mapping, sizes).build();
+                                const IRMapping &mapping,
+                                const Schedule &schedule) {
+  QueryBuilder(builder, op, mapping, schedule).build();
 }

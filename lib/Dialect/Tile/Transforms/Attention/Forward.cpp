@@ -32,17 +32,18 @@ struct Partial {
 class ForwardBuilder : RowBuilder {
 public:
   ForwardBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
-                 const IRMapping &mapping, TileSizes sizes)
-      : RowBuilder(builder, op, mapping, sizes), o(mapping.lookup(op.getO())),
-        lse(mapping.lookupOrNull(op.getLse())),
+                 const IRMapping &mapping, const Schedule &schedule)
+      : RowBuilder(builder, op, mapping, schedule),
+        o(mapping.lookup(op.getO())), lse(mapping.lookupOrNull(op.getLse())),
         sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
 
   void build() {
-    if (sizes.queryStages > 1)
+    int64_t workStages = schedule.workStages.value_or(0);
+    if (workStages > 1)
       buildStream();
-    else if (sizes.queryStages != 0)
+    else if (workStages != 0)
       buildWorkers();
-    else if (sizes.producers != 0)
+    else if (hasRoles())
       forEachRows([&] { buildAhead(locateSteps()); });
     else
       buildRows();
@@ -107,7 +108,7 @@ void ForwardBuilder::enterHead() {
   qh = viewHead(q, Side::Queries, head);
   kh = viewHead(k, Side::Keys, kvHead);
   vh = viewHead(v, Side::Keys, kvHead);
-  if (sizes.producers == 0)
+  if (!hasRoles())
     enterOutputs();
 }
 
@@ -121,28 +122,28 @@ void ForwardBuilder::enterOutputs() {
 
 SmallVector<Value> ForwardBuilder::beginRows() {
   RankedTensorType perRow = rows(b.getF32Type());
-  qTile = LoadOp::create(b, type({sizes.blockM, headDim}, element), qh,
+  qTile = LoadOp::create(b, type({blockM, headDim}, element), qh,
                          ValueRange{row, index(0)});
   cRows = splat(perRow, c);
   cScores = splat(scores(b.getF32Type()), c);
-  return {fill(type({sizes.blockM, valueDim}, b.getF32Type()), 0.0f),
+  return {fill(type({blockM, valueDim}, b.getF32Type()), 0.0f),
           fill(perRow, -INFINITY), fill(perRow, 0.0f)};
 }
 
 Value ForwardBuilder::loadKeys(Value n) {
-  return LoadOp::create(b, type({sizes.blockN, headDim}, element), kh,
+  return LoadOp::create(b, type({blockN, headDim}, element), kh,
                         ValueRange{n, index(0)});
 }
 
 Value ForwardBuilder::loadValues(Value n) {
-  return LoadOp::create(b, type({sizes.blockN, valueDim}, element), vh,
+  return LoadOp::create(b, type({blockN, valueDim}, element), vh,
                         ValueRange{n, index(0)});
 }
 
 Value ForwardBuilder::multiplyKeys(Value keys) {
   RankedTensorType tile = scores(b.getF32Type());
-  Value keysT = TransposeOp::create(b, type({headDim, sizes.blockN}, element),
-                                    keys, ArrayRef<int64_t>{1, 0});
+  Value keysT = TransposeOp::create(b, type({headDim, blockN}, element), keys,
+                                    ArrayRef<int64_t>{1, 0});
   return DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
                        DenseI64ArrayAttr());
 }
@@ -174,8 +175,7 @@ ForwardBuilder::Softmax ForwardBuilder::softmax(Value s, Value n, bool maskLeft,
   }
   Value offset =
       arith::NegFOp::create(b, arith::MulFOp::create(b, pivot, cRows));
-  Value exponent =
-      math::FmaOp::create(b, s, cScores, spread(offset, sizes.blockN));
+  Value exponent = math::FmaOp::create(b, s, cScores, spread(offset, blockN));
   Value p = math::Exp2Op::create(b, exponent);
 
   // What came before was relative to the old maximum.
@@ -204,8 +204,8 @@ ForwardBuilder::Steps ForwardBuilder::locateSteps() {
   // Rows that see nothing take keys beyond the last one, which are zero.
   Value isEmpty =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, end);
-  Value beyond = roundUp(max(sk, index(1)), sizes.blockN);
-  Value last = sub(roundUp(end, sizes.blockN), index(sizes.blockN));
+  Value beyond = roundUp(max(sk, index(1)), blockN);
+  Value last = sub(roundUp(end, blockN), index(blockN));
   Steps steps;
   steps.first = arith::SelectOp::create(b, isEmpty, beyond, last);
   steps.top = arith::SelectOp::create(b, isEmpty, begin, last);
@@ -223,8 +223,8 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
   auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
     carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
       Value s = multiplyKeys(loadKeys(n));
-      Value acc = multiplyValues(
-          carried[0], loadValues(add(n, index(sizes.blockN))), carried[1]);
+      Value acc = multiplyValues(carried[0], loadValues(add(n, index(blockN))),
+                                 carried[1]);
       Softmax next = softmax(s, n, maskLeft, maskRight, carried[2], carried[3]);
       Value weights = arith::TruncFOp::create(b, scores(element), next.p);
       Value scaled =
@@ -269,7 +269,7 @@ void ForwardBuilder::buildAhead(Steps steps) {
 ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
   Work work = locateWork(number);
   enterWork(work);
-  row = arith::MulIOp::create(b, work.block, index(sizes.blockM));
+  row = arith::MulIOp::create(b, work.block, index(blockM));
   computeKeyRanges(work.isIdle);
   enterHead();
   return locateSteps();
@@ -286,12 +286,12 @@ SmallVector<Value> ForwardBuilder::forEachWork(
                             nested.getInsertionPoint());
         scf::YieldOp::create(b, body(number, carried));
       });
-  setStages(loop, sizes.queryStages);
+  setStages(loop, *schedule.workStages);
   return SmallVector<Value>(loop.getResults());
 }
 
 void ForwardBuilder::buildWorkers() {
-  launchWorkers(sizes.blockM, /*pairs=*/causal);
+  launchWorkers(blockM, /*pairs=*/causal);
   computeFactors();
   forEachWork(count, {}, [&](Value number, ValueRange) {
     buildAhead(enterRows(number));
@@ -302,7 +302,7 @@ void ForwardBuilder::buildWorkers() {
 /// Needs two stages of Q: that of the next rows is read while the last keys of
 /// these still are.
 void ForwardBuilder::buildStream() {
-  launchWorkers(sizes.blockM, /*pairs=*/causal);
+  launchWorkers(blockM, /*pairs=*/causal);
   computeFactors();
   RankedTensorType perRow = rows(b.getF32Type());
   Value one = i32(index(1)), zero = i32(index(0));
@@ -310,7 +310,7 @@ void ForwardBuilder::buildStream() {
   // is not written.
   SmallVector<Value> inits{
       arith::ConstantOp::create(b, b.getZeroAttr(scores(element))),
-      fill(type({sizes.blockM, valueDim}, b.getF32Type()), 0.0f),
+      fill(type({blockM, valueDim}, b.getF32Type()), 0.0f),
       fill(perRow, -INFINITY), fill(perRow, 0.0f)};
   SmallVector<Value> last =
       forEachWork(count, inits, [&](Value number, ValueRange carried) {
@@ -354,7 +354,7 @@ void ForwardBuilder::buildStream() {
 /// one more score, their lse, with the value o.
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
-  if (sizes.producers != 0) {
+  if (hasRoles()) {
     if (isPacked())
       head = recompute(head);
     enterOutputs();
@@ -401,7 +401,7 @@ void ForwardBuilder::endRows(ValueRange carried) {
   Value out = arith::MulFOp::create(b, partial.acc, spread(weight, valueDim));
   if (merges) {
     mergedWeight = arith::MulFOp::create(b, mergedWeight, inverse);
-    out = math::FmaOp::create(b, loadRows(oh, sizes.blockM, row),
+    out = math::FmaOp::create(b, loadRows(oh, blockM, row),
                               spread(mergedWeight, valueDim), out);
   }
   storeRows(out, oh, row);
@@ -416,6 +416,7 @@ void ForwardBuilder::endRows(ValueRange carried) {
 }
 
 void tile::buildAttentionForward(ImplicitLocOpBuilder &builder, AttentionOp op,
-                                 const IRMapping &mapping, TileSizes sizes) {
-  ForwardBuilder(builder, op, mapping, sizes).build();
+                                 const IRMapping &mapping,
+                                 const Schedule &schedule) {
+  ForwardBuilder(builder, op, mapping, schedule).build();
 }

@@ -2,7 +2,6 @@
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_FORWARD_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_ATTENTION_FORWARD_H
 
-#include "TileSizes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -12,7 +11,8 @@ namespace tile {
 /// Writes the body of the kernel of `op` at the insertion point; `mapping` maps
 /// the operands of `op` to values of the kernel.
 void buildAttentionForward(mlir::ImplicitLocOpBuilder &builder, AttentionOp op,
-                           const mlir::IRMapping &mapping, TileSizes sizes);
+                           const mlir::IRMapping &mapping,
+                           const Schedule &schedule);
 
 } // namespace tile
 

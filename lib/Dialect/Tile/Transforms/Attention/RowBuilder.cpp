@@ -11,7 +11,6 @@ using namespace tile;
 void RowBuilder::computeKeyRanges(Value isIdle) {
   Value zero = index(0);
   Value diagonal = left || right ? add(row, sub(sk, sq)) : Value();
-  bool hasRoles = sizes.producers != 0;
   lower = upper = Value();
   begin = fullBegin = zero;
   end = sk;
@@ -19,18 +18,18 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
   RankedTensorType perRow = rows(b.getI32Type());
   Value r = left || right ? Value(IotaOp::create(b, perRow, 0)) : Value();
   if (right) {
-    Value endOfFirstRow = add(diagonal, add(computeRightReach(hasRoles), 1));
-    end = min(add(endOfFirstRow, index(sizes.blockM - 1)), sk);
+    Value endOfFirstRow = add(diagonal, add(computeRightReach(hasRoles()), 1));
+    end = min(add(endOfFirstRow, index(blockM - 1)), sk);
     endForAll = max(min(endOfFirstRow, sk), zero);
     Value ends = arith::AddIOp::create(b, r, splat(perRow, i32(endOfFirstRow)));
     upper = arith::MinSIOp::create(b, ends, splat(perRow, i32(sk)));
   }
-  fullEnd = roundDown(endForAll, sizes.blockN);
+  fullEnd = roundDown(endForAll, blockN);
   if (left) {
-    Value beginOfFirstRow = sub(diagonal, computeLeftReach(hasRoles));
-    Value beginOfLastRow = add(beginOfFirstRow, index(sizes.blockM - 1));
-    begin = roundDown(max(beginOfFirstRow, zero), sizes.blockN);
-    fullBegin = roundUp(max(beginOfLastRow, zero), sizes.blockN);
+    Value beginOfFirstRow = sub(diagonal, computeLeftReach(hasRoles()));
+    Value beginOfLastRow = add(beginOfFirstRow, index(blockM - 1));
+    begin = roundDown(max(beginOfFirstRow, zero), blockN);
+    fullBegin = roundUp(max(beginOfLastRow, zero), blockN);
     lower = arith::AddIOp::create(b, r, splat(perRow, i32(beginOfFirstRow)));
   }
   if (isIdle)
@@ -42,7 +41,7 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
 Value RowBuilder::visible(Value n, bool maskLeft) {
   RankedTensorType tile = scores(b.getI32Type());
   Value column = IotaOp::create(b, tile, 1);
-  bool isRelative = sizes.producers == 0;
+  bool isRelative = !hasRoles();
   // The keys relative to n, so that the columns are compared as they are. But a
   // loop keeps those in registers, of which warps that are copied for have none
   // to spare: there they are computed anew.
@@ -53,7 +52,7 @@ Value RowBuilder::visible(Value n, bool maskLeft) {
       Value offset = splat(rows(b.getI32Type()), i32(n));
       keys = arith::SubIOp::create(b, keys, offset);
     }
-    return spread(keys, sizes.blockN);
+    return spread(keys, blockN);
   };
   Value bound = upper        ? perRow(upper)
                 : isRelative ? splat(tile, i32(sub(sk, n)))
@@ -72,15 +71,15 @@ Value RowBuilder::visible(Value n, bool maskLeft) {
 SmallVector<Value> RowBuilder::loop(Value begin, Value end, bool maskLeft,
                                     bool maskRight, ValueRange carried) {
   auto loop = scf::ForOp::create(
-      b, begin, end, index(sizes.blockN), carried,
+      b, begin, end, index(blockN), carried,
       [&](OpBuilder &nested, Location loc, Value n, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
                             nested.getInsertionPoint());
         scf::YieldOp::create(b, step(n, maskLeft, maskRight, carried));
       });
-  if (sizes.stages != 0)
-    setStages(loop, sizes.stages);
+  if (schedule.stages)
+    setStages(loop, *schedule.stages);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -88,9 +87,9 @@ SmallVector<Value> RowBuilder::walkDown(
     Value begin, Value end, ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   // What a loop carries takes registers: 32 bits hold every coordinate.
-  Value last = i32(sub(add(begin, end), index(sizes.blockN)));
+  Value last = i32(sub(add(begin, end), index(blockN)));
   auto loop = scf::ForOp::create(
-      b, i32(begin), i32(end), i32(index(sizes.blockN)), carried,
+      b, i32(begin), i32(end), i32(index(blockN)), carried,
       [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(nested.getInsertionBlock(),
@@ -98,13 +97,13 @@ SmallVector<Value> RowBuilder::walkDown(
         Value n = arith::IndexCastOp::create(b, b.getIndexType(), sub(last, i));
         scf::YieldOp::create(b, body(n, carried));
       });
-  if (sizes.stages != 0)
-    setStages(loop, sizes.stages);
+  if (schedule.stages)
+    setStages(loop, *schedule.stages);
   return SmallVector<Value>(loop.getResults());
 }
 
 void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
-  Value block = launch(Side::Queries, sizes.blockM);
+  Value block = launch(Side::Queries, blockM);
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones.
   if (causal)
@@ -112,13 +111,13 @@ void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
   enterHead();
   computeFactors();
   forEachBlock(
-      sq, sizes.blockM, block,
+      sq, blockM, block,
       [&](Value first) {
         row = first;
         computeKeyRanges();
         body();
       },
-      /*hasRoles=*/sizes.producers != 0);
+      /*hasRoles=*/hasRoles());
 }
 
 void RowBuilder::buildRows() {

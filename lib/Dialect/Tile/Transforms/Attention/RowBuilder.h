@@ -12,8 +12,9 @@ class RowBuilder : public AttentionBuilder {
 protected:
   template <typename OpT>
   RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
-             const mlir::IRMapping &mapping, TileSizes sizes)
-      : AttentionBuilder(builder, op, mapping), sizes(sizes) {}
+             const mlir::IRMapping &mapping, const Schedule &schedule)
+      : AttentionBuilder(builder, op, mapping), schedule(schedule),
+        blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]) {}
   virtual ~RowBuilder() = default;
 
   /// Writes the grid, and for the block's rows beginRows, the walk with step,
@@ -43,12 +44,16 @@ protected:
            llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
                body);
 
-  RankedTensorType rows(Type element) { return type(sizes.blockM, element); }
+  RankedTensorType rows(Type element) { return type(blockM, element); }
   RankedTensorType scores(Type element) {
-    return type({sizes.blockM, sizes.blockN}, element);
+    return type({blockM, blockN}, element);
   }
 
-  TileSizes sizes;
+  bool hasRoles() const { return schedule.hasRoles(); }
+
+  const Schedule schedule;
+  /// Rows of a block of threads, and keys of a step.
+  const int64_t blockM, blockN;
   /// The block's first row.
   Value row;
   /// First key and end of the keys that some row sees; those of the blocks

@@ -1,0 +1,76 @@
+//===- KernelPattern.h - What a kernel must be for a schedule ---*- C++ -*-===//
+//
+// The value of #tile.kernel_pattern (TileSchedule.td), which documents the
+// fields.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DIALECT_TILE_IR_KERNELPATTERN_H
+#define TILE_DIALECT_TILE_IR_KERNELPATTERN_H
+
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace tile {
+
+/// Which keys a mask hides: those behind the query, or others too.
+enum class MaskKind { None, Causal, Window };
+
+/// What a kernel is, as far as schedules depend on it.
+struct KernelFeatures {
+  int64_t products, head, value, bits;
+  MaskKind mask = MaskKind::None;
+  bool softcap = false, packed = false, atomicResults = false, merge = false;
+
+  /// Returns the features as text, in the form of a pattern.
+  std::string describe() const;
+};
+
+/// Conditions on the features of a kernel; a field that is not given holds for
+/// every kernel.
+struct KernelPattern {
+  struct Interval {
+    int64_t least = 0, most = std::numeric_limits<int64_t>::max();
+
+    bool contains(int64_t value) const {
+      return value >= least && value <= most;
+    }
+    bool operator==(const Interval &other) const {
+      return least == other.least && most == other.most;
+    }
+  };
+
+  Interval products, head, value, bits;
+  std::optional<MaskKind> mask;
+  std::optional<bool> softcap, packed, atomicResults, merge;
+
+  /// Calls `visit` with the name of each field and its member of each of
+  /// `structs`, which are patterns or features, in the order in which the
+  /// fields print.
+  template <typename VisitT, typename... StructsT>
+  static void forEachField(VisitT visit, StructsT &...structs) {
+    visit(llvm::StringRef("products"), structs.products...);
+    visit(llvm::StringRef("head"), structs.head...);
+    visit(llvm::StringRef("value"), structs.value...);
+    visit(llvm::StringRef("bits"), structs.bits...);
+    visit(llvm::StringRef("mask"), structs.mask...);
+    visit(llvm::StringRef("softcap"), structs.softcap...);
+    visit(llvm::StringRef("packed"), structs.packed...);
+    visit(llvm::StringRef("atomic_results"), structs.atomicResults...);
+    visit(llvm::StringRef("merge"), structs.merge...);
+  }
+
+  /// Returns true if a kernel with these features fulfils all conditions.
+  bool matches(const KernelFeatures &features) const;
+
+  bool operator==(const KernelPattern &other) const;
+};
+
+llvm::hash_code hash_value(const KernelPattern &pattern);
+
+} // namespace tile
+
+#endif // TILE_DIALECT_TILE_IR_KERNELPATTERN_H

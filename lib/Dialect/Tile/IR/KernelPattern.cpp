@@ -1,0 +1,226 @@
+//===- KernelPattern.cpp - What a kernel must be for a schedule -----------===//
+
+#include "tile/Dialect/Tile/IR/KernelPattern.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+using Interval = KernelPattern::Interval;
+
+/// The names of MaskKind.
+static constexpr StringLiteral kMasks[] = {"none", "causal", "window"};
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+static bool holds(const Interval &range, int64_t value) {
+  return range.contains(value);
+}
+template <typename T>
+static bool holds(const std::optional<T> &condition, T value) {
+  return !condition || *condition == value;
+}
+
+bool KernelPattern::matches(const KernelFeatures &features) const {
+  bool result = true;
+  auto compare = [&](StringRef, const auto &condition, const auto &value) {
+    result &= holds(condition, value);
+  };
+  forEachField(compare, *this, features);
+  return result;
+}
+
+bool KernelPattern::operator==(const KernelPattern &other) const {
+  bool equal = true;
+  auto compare = [&](StringRef, const auto &mine, const auto &theirs) {
+    equal &= mine == theirs;
+  };
+  forEachField(compare, *this, other);
+  return equal;
+}
+
+llvm::hash_code tile::hash_value(const KernelPattern &pattern) {
+  llvm::hash_code code(0);
+  KernelPattern::forEachField(
+      [&](StringRef, const auto &field) {
+        if constexpr (std::is_same_v<decltype(field), const Interval &>)
+          code = llvm::hash_combine(code, field.least, field.most);
+        else
+          code = llvm::hash_combine(code, field.has_value(),
+                                    field ? int(*field) : 0);
+      },
+      pattern);
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printValue(raw_ostream &os, int64_t value) { os << " = " << value; }
+static void printValue(raw_ostream &os, MaskKind value) {
+  os << " = " << kMasks[int(value)];
+}
+static void printValue(raw_ostream &os, bool value) {
+  if (!value)
+    os << " = false";
+}
+
+std::string KernelFeatures::describe() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::ListSeparator separator;
+  KernelPattern::forEachField(
+      [&](StringRef name, const auto &value) {
+        os << separator << name;
+        printValue(os, value);
+      },
+      *this);
+  return text;
+}
+
+/// Prints the condition on one field after `separator`, if there is one.
+static void printField(raw_ostream &os, llvm::ListSeparator &separator,
+                       StringRef name, const Interval &range) {
+  Interval all;
+  if (range == all)
+    return;
+  os << separator << name;
+  if (range.least == range.most) {
+    os << " = " << range.least;
+    return;
+  }
+  if (range.least != all.least)
+    os << " from " << range.least;
+  if (range.most != all.most)
+    os << " to " << range.most;
+}
+
+template <typename T>
+static void printField(raw_ostream &os, llvm::ListSeparator &separator,
+                       StringRef name, const std::optional<T> &condition) {
+  if (!condition)
+    return;
+  os << separator << name;
+  printValue(os, *condition);
+}
+
+void KernelPatternAttr::print(AsmPrinter &printer) const {
+  raw_ostream &os = printer.getStream();
+  KernelPattern pattern = getPattern();
+  os << '<';
+  llvm::ListSeparator separator;
+  KernelPattern::forEachField(
+      [&](StringRef name, const auto &field) {
+        printField(os, separator, name, field);
+      },
+      pattern);
+  os << '>';
+}
+
+/// Parses `= n`, `from n`, `to n` or `from n to n`.
+static ParseResult parseCondition(AsmParser &parser, StringRef name,
+                                  Interval &range) {
+  SMLoc loc = parser.getCurrentLocation();
+  Interval all;
+  if (!(range == all))
+    return parser.emitError(loc) << "field '" << name << "' comes twice";
+  if (succeeded(parser.parseOptionalEqual())) {
+    if (parser.parseInteger(range.least))
+      return failure();
+    range.most = range.least;
+  } else {
+    bool isBounded = succeeded(parser.parseOptionalKeyword("from"));
+    if (isBounded && parser.parseInteger(range.least))
+      return failure();
+    if (succeeded(parser.parseOptionalKeyword("to"))) {
+      if (parser.parseInteger(range.most))
+        return failure();
+    } else if (!isBounded) {
+      return parser.emitError(loc) << "expected '=', 'from' or 'to'";
+    }
+  }
+  if (range.least < 0 || range.least > range.most)
+    return parser.emitError(loc) << "no kernel has '" << name << "' in "
+                                 << range.least << " .. " << range.most;
+  return success();
+}
+
+static ParseResult parseValue(AsmParser &parser, MaskKind &value) {
+  StringRef name;
+  if (parser.parseEqual())
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalKeyword(&name, {kMasks[0], kMasks[1], kMasks[2]}))
+    return parser.emitError(loc, "expected none, causal or window");
+  value = MaskKind(llvm::find(kMasks, name) - std::begin(kMasks));
+  return success();
+}
+
+static ParseResult parseValue(AsmParser &parser, bool &value) {
+  value = true;
+  StringRef name;
+  if (failed(parser.parseOptionalEqual()))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalKeyword(&name, {"true", "false"}))
+    return parser.emitError(loc, "expected true or false");
+  value = name == "true";
+  return success();
+}
+
+template <typename T>
+static ParseResult parseCondition(AsmParser &parser, StringRef name,
+                                  std::optional<T> &condition) {
+  if (condition)
+    return parser.emitError(parser.getCurrentLocation())
+           << "field '" << name << "' comes twice";
+  return parseValue(parser, condition.emplace());
+}
+
+Attribute KernelPatternAttr::parse(AsmParser &parser, Type) {
+  KernelPattern pattern;
+  auto parseField = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    bool isKnown = false;
+    ParseResult result = success();
+    SmallVector<StringRef> names;
+    KernelPattern::forEachField(
+        [&](StringRef name, auto &field) {
+          names.push_back(name);
+          if (name != keyword)
+            return;
+          isKnown = true;
+          result = parseCondition(parser, name, field);
+        },
+        pattern);
+    if (isKnown)
+      return result;
+    InFlightDiagnostic diag = parser.emitError(loc);
+    diag << "a pattern has no field '" << keyword << "'; its fields are ";
+    llvm::interleaveComma(names, diag);
+    return diag;
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseField))
+    return {};
+  return get(parser.getContext(), pattern);
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleRowOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleRowOp::verify() {
+  const Schedule &schedule = getSchedule().getFields();
+  if (!schedule.tile || !schedule.warps)
+    return emitOpError("needs the fields 'tile' and 'warps' in its schedule");
+  return success();
+}

@@ -1,0 +1,136 @@
+//===- ChooseSchedule.cpp - The schedules of kernels of attention ---------===//
+
+#include "ChooseSchedule.h"
+#include "AttentionBuilder.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// What every matrix instruction divides.
+static constexpr int64_t kInstructionRows = 16;
+
+template <typename OpT>
+static KernelFeatures featuresOf(OpT op, int64_t products) {
+  BufferType q = op.getQ().getType(), v = op.getV().getType();
+  int64_t value = v.getShape().back();
+  KernelFeatures features{products, std::max(q.getShape().back(), value), value,
+                          q.getElementBits()};
+  bool isWindow =
+      op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());
+  features.mask = isWindow         ? MaskKind::Window
+                  : op.getCausal() ? MaskKind::Causal
+                                   : MaskKind::None;
+  features.softcap = bool(op.getSoftcap());
+  features.packed = op.isPacked();
+  return features;
+}
+
+FailureOr<Schedule> ScheduleChooser::complete(Operation *op, ScheduleAttr given,
+                                              const KernelFeatures &features) {
+  Schedule schedule = given ? given.getFields() : Schedule();
+  bool isComplete = schedule.tile && schedule.warps;
+  auto module = op->getParentOfType<ModuleOp>();
+  // Tests of the expansion alone give complete schedules and no chip.
+  if (isComplete && !module->hasAttr(TileDialect::kTargetAttr))
+    return schedule;
+  const Chip *chip = getTargetChip(op);
+  if (!chip)
+    return failure();
+  if (!table) {
+    FailureOr<ScheduleTable> loaded =
+        ScheduleTable::load(op->getContext(), *chip, folder);
+    if (failed(loaded))
+      return failure();
+    table = std::move(*loaded);
+  }
+  if (std::optional<Schedule> row = table->find(features))
+    schedule = schedule.withDefaults(*row);
+  else if (!isComplete)
+    return op->emitOpError()
+           << "has no schedule on " << chip->name << " (a kernel with "
+           << features.describe()
+           << "); give the fields 'tile' and 'warps' of its schedule";
+  if (failed(verifyScheduleOnChip(schedule, *chip,
+                                  [&] { return op->emitOpError(); })))
+    return failure();
+  return schedule;
+}
+
+/// Verifies a schedule whose fields may come from different places. The rows of
+/// `tile` must be a multiple of `rows`.
+static LogicalResult verifyWhole(Operation *op, const Schedule &schedule,
+                                 StringRef kernel, ArrayRef<StringRef> fields,
+                                 int64_t rows) {
+  auto emitError = [&] { return op->emitOpError(); };
+  // Nothing else can give producers now.
+  Schedule whole = schedule;
+  whole.producers = schedule.producers.value_or(0);
+  if (failed(verifyFields(kernel, fields, schedule, emitError)) ||
+      failed(ScheduleAttr::verify(emitError, whole)))
+    return failure();
+  auto [q, k] = *schedule.tile;
+  if (q % rows != 0 || k % kInstructionRows != 0)
+    return emitError() << "'tile = [" << q << ", " << k
+                       << "]' of its schedule with " << *schedule.warps
+                       << " warps must be multiples of " << rows << " and "
+                       << kInstructionRows;
+  return success();
+}
+
+FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
+  KernelFeatures features = featuresOf(op, /*products=*/2);
+  features.merge = op.getMerge();
+  ScheduleAttr given = op.getScheduleAttr();
+  FailureOr<Schedule> schedule = complete(op, given, features);
+  if (failed(schedule))
+    return failure();
+  // Only the kernels of a packed batch know how much work its sequences are. A
+  // persistent kernel that reads and writes o would order its iterations.
+  if (features.packed || features.merge) {
+    if (given && given.getFields().workStages.value_or(0) != 0)
+      return op.emitOpError()
+             << "cannot have 'work_stages' in its schedule: "
+             << (features.packed ? "packed sequences have no length at launch"
+                                 : "a merge reads what other blocks write");
+    schedule->workStages.reset();
+  }
+  if (failed(verifyWhole(op, *schedule, "tile.attention",
+                         AttentionOp::getScheduleFields(),
+                         kInstructionRows * *schedule->warps)))
+    return failure();
+  return schedule;
+}
+
+FailureOr<Schedule>
+ScheduleChooser::chooseBackwardKeys(AttentionBackwardOp op) {
+  KernelFeatures features = featuresOf(op, op.getDqAcc() ? 5 : 4);
+  features.atomicResults = op.getKvMode() == KVAccumulation::Atomic;
+  FailureOr<Schedule> schedule =
+      complete(op, op.getDkvScheduleAttr(), features);
+  if (failed(schedule) ||
+      failed(verifyWhole(op, *schedule, "dk and dv",
+                         AttentionBackwardOp::getKeysScheduleFields(),
+                         kInstructionRows)))
+    return failure();
+  int64_t queries = (*schedule->tile)[0];
+  if (features.packed && schedule->hasRoles() && kStatsRows % queries != 0)
+    return op.emitOpError()
+           << "'tile = [" << queries << ", " << (*schedule->tile)[1]
+           << "]' of the schedule of dk and dv: with roles, the queries of "
+              "packed sequences must divide "
+           << kStatsRows;
+  return schedule;
+}
+
+FailureOr<Schedule>
+ScheduleChooser::chooseBackwardQueries(AttentionBackwardOp op) {
+  FailureOr<Schedule> schedule =
+      complete(op, op.getDqScheduleAttr(), featuresOf(op, /*products=*/3));
+  if (failed(schedule) ||
+      failed(verifyWhole(op, *schedule, "dq",
+                         AttentionBackwardOp::getQueriesScheduleFields(),
+                         kInstructionRows)))
+    return failure();
+  return schedule;
+}

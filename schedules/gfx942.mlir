@@ -1,0 +1,16 @@
+// Schedules for gfx942. docs/Schedules.md explains the format.
+//
+// Shared memory has 64 KiB, for Q, K, V and P.
+
+// Forward: a block owns queries and walks over the keys.
+tile.schedule_row <products = 2, head to 128> use <tile = [64, 64], warps = 4>
+tile.schedule_row <products = 2, head to 192> use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
+
+// Backward, a block owns keys and walks over the queries.
+tile.schedule_row <products from 4, head to 128> use <tile = [32, 64], warps = 4>
+tile.schedule_row <products from 4> use <tile = [16, 32], warps = 2>
+
+// Backward, a block owns queries and walks over the keys.
+tile.schedule_row <products = 3, head to 128> use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 3> use <tile = [32, 16], warps = 2>

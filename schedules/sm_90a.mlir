@@ -1,0 +1,74 @@
+// Schedules for sm_90a. Measured on an H200: docs/notes/hopper-forward.md and
+// docs/notes/hopper-backward.md.
+//
+// Matrix products are wgmma. The roles share the registers that a block starts
+// with: 168 for each of 384 threads, 128 for each of 512, 96 for each of 640.
+
+// Forward: a warpgroup has 64 queries. A thread holds k / 2 scores, k / 4
+// registers of weights and head / 2 accumulators; shared memory holds K and V
+// twice, and Q once or, so that blocks of rows follow each other without a gap,
+// twice. Large tiles compute more hidden scores in a window, and a softcap takes
+// registers.
+#small = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
+                        registers = [232, 40], stages = 2, work_stages = 2>
+tile.schedule_row <products = 2, head to 64, mask = window> use #small
+tile.schedule_row <products = 2, head to 64, softcap> use #small
+tile.schedule_row <products = 2, head to 64>
+    use <tile = [256, 64], warps = 16, producers = 4, registers = [112, 32],
+         stages = 2, work_stages = 2, turns>
+tile.schedule_row <products = 2, head to 128> use #small
+tile.schedule_row <products = 2, head to 192, value to 128>
+    use <tile = [128, 96], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2, work_stages = 2>
+tile.schedule_row <products = 2, head to 192>
+    use <tile = [128, 112], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2, work_stages = 1>
+tile.schedule_row <products = 2>
+    use <tile = [128, 80], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2, work_stages = 1>
+
+// Backward, a block owns keys: a thread holds k * (2 head + 2 q) / 256
+// accumulators, then half as many registers of dS and P beside those of dQ; from
+// head 192 on both warpgroups share the columns of all products. Storing warps
+// add dQ where that is faster and there is shared memory for it.
+
+// The derivative of a softcap takes registers, and so do the addresses of atomics
+// and the bounds of packed sequences.
+#tight = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
+                        registers = [240, 24], save_registers>
+#keys128 = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
+                          registers = [232, 40]>
+tile.schedule_row <products from 4, head from 97 to 128, softcap, packed>
+    use #tight
+tile.schedule_row <products from 4, head from 97 to 128, softcap,
+                   atomic_results> use #tight
+tile.schedule_row <products from 4, head to 64, softcap>
+    use <tile = [64, 128], warps = 8, producers = 4, registers = [232, 40]>
+tile.schedule_row <products from 4, head to 96, softcap> use #keys128
+tile.schedule_row <products from 4, head to 128, softcap>
+    use <tile = [64, 128], warps = 8, producers = 1, storers = 3,
+         registers = [240, 24]>
+
+tile.schedule_row <products from 4, head to 64, atomic_results, packed = false>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [240, 24],
+         save_registers>
+tile.schedule_row <products from 4, head from 65 to 128, atomic_results>
+    use #tight
+
+tile.schedule_row <products from 4, head to 64, mask = window, packed>
+    use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
+         registers = [240, 24], save_registers>
+tile.schedule_row <products from 4, head to 64, packed>
+    use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
+         registers = [232, 40]>
+tile.schedule_row <products from 4, head to 64>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40]>
+tile.schedule_row <products from 4, head to 128> use #keys128
+tile.schedule_row <products from 4, head to 192>
+    use <tile = [64, 64], warps = 8, producers = 1, storers = 3,
+         registers = [232, 40]>
+tile.schedule_row <products from 4>
+    use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40]>
+
+// Backward, a block owns queries: mma.sync.
+tile.include_schedules "sm_80"
