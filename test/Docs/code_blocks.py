@@ -299,7 +299,7 @@ class Tester:
             raise Failure(errors)
 
     def parse_operations(self, head, body):
-        """Parses operations in a kernel or a function.
+        """Parses operations in a kernel, a function, a role or a module.
 
         Values that the operations use but do not define are arguments of the kernel, or
         results where a kernel cannot have such an argument. The types are those that the
@@ -312,7 +312,8 @@ class Tester:
             warps[1] if warps else 4, grid)
         failures = []
         for begin, end in ((kernel, "}\n"), ("func.func @doc() {\n", "return\n}\n"),
-                           (kernel + "tile.warp_roles warps = [4, 1] {\n}, {\n", "}\n}\n")):
+                           (kernel + "tile.warp_roles warps = [4, 1] {\n}, {\n", "}\n}\n"),
+                           ("", "")):
             types, errors = {}, ""
             for _ in range(40):
                 arguments = ", ".join("%s: %s" % item for item in types.items()
