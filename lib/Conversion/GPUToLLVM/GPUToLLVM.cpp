@@ -2,6 +2,7 @@
 
 #include "LowerAtomics.h"
 #include "LowerMmaSync.h"
+#include "LowerNVVM.h"
 #include "LowerVectorParts.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
@@ -179,6 +180,7 @@ void GPUToLLVM::runOnOperation() {
                                             arith::AttrConvertFastMathToLLVM>>(
         converter, kVendorBenefit + 1);
     conversion.addLegalDialect<NVVM::NVVMDialect>();
+    populateNVVMLoweringPatterns(patterns, conversion);
   }
   populateAtomicToLLVMPatterns(converter, patterns, *chip);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
@@ -195,10 +197,12 @@ void GPUToLLVM::runOnOperation() {
 
   if (failed(applyFullConversion(module, conversion, std::move(patterns))))
     return signalPassFailure();
-  if (amd)
+  if (amd) {
     setFlatWorkGroupSize(module);
-  else
+  } else {
+    lowerToAssembly(module);
     passTensorMapsByValue(module);
+  }
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
@@ -116,8 +116,10 @@ struct CommitGroupPattern : MemoryPattern<CommitGroupOp> {
   LogicalResult
   matchAndRewrite(CommitGroupOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    // nvgpu's group names its copies by tokens, which here are in other
+    // regions.
     if (chip.asyncCopy)
-      tile::gpu::CommitGroupOp::create(rewriter, op.getLoc());
+      NVVM::CpAsyncCommitGroupOp::create(rewriter, op.getLoc());
     rewriter.eraseOp(op); // no copy is asynchronous, so none is pending
     return success();
   }
@@ -128,9 +130,10 @@ struct WaitGroupPattern : MemoryPattern<WaitGroupOp> {
   LogicalResult
   matchAndRewrite(WaitGroupOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    // The wait of nvgpu names a group by its token. In a pipelined loop, only
+    // the number of newer groups is known.
     if (chip.asyncCopy)
-      tile::gpu::WaitGroupOp::create(
-          rewriter, op.getLoc(), rewriter.getI32IntegerAttr(op.getPending()));
+      NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), op.getPending());
     rewriter.eraseOp(op);
     return success();
   }

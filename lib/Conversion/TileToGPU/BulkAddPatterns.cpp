@@ -2,12 +2,43 @@
 
 #include "GlobalAccess.h"
 #include "Patterns.h"
+#include "SharedAddress.h"
 #include "VectorAccess.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "tile/Analysis/BulkRuns.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Conversion/GPUToLLVM/Assembly.h"
 
 using namespace mlir;
 using namespace tile;
+
+/// Returns the name of the type of the elements in the instruction.
+static std::string typeSuffix(Type element) {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  return element.getIntOrFloatBitWidth() == 16 ? "noftz." + name : name;
+}
+
+/// Starts to add `count` elements from `index` of `source` on to those from
+/// `place` of `dest` on, if `active`. nvvm has no cp.reduce.async.bulk.
+static void emitBulkAdd(OpBuilder &builder, Location loc, Value source,
+                        Value index, Value dest, Value place, int64_t count,
+                        Value active) {
+  Type element = cast<MemRefType>(source.getType()).getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, dest);
+  Value distance = arith::MulIOp::create(
+      builder, loc, place, arith::ConstantIndexOp::create(builder, loc, bytes));
+  Value to = arith::IndexCastUIOp::create(
+      builder, loc, builder.getI64Type(),
+      arith::AddIOp::create(builder, loc, base, distance));
+  emitAssembly(
+      builder, loc,
+      "@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add." +
+          typeSuffix(element) + " [$0], [$1], " + Twine(count * bytes) + ";",
+      "l,r,b", {to, sharedAddress(builder, loc, source, index), active});
+}
 
 namespace {
 
@@ -41,11 +72,10 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
       Value active = access.inBounds(run.begin);
       if (!active)
         active = arith::ConstantIntOp::create(rewriter, loc, 1, 1);
-      tile::gpu::BulkAddOp::create(rewriter, loc, source.memory, index,
-                                   dest.memory, access.offset(run.begin),
-                                   run.count, active);
+      emitBulkAdd(rewriter, loc, source.memory, index, dest.memory,
+                  access.offset(run.begin), run.count, active);
     }
-    tile::gpu::BulkCommitOp::create(rewriter, loc);
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }

@@ -3,10 +3,14 @@
 #include "BufferParts.h"
 #include "Patterns.h"
 #include "Roles.h"
+#include "SharedAddress.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "tile/Conversion/GPUToLLVM/Assembly.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Target/TensorMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tile;
@@ -171,17 +175,26 @@ struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
                                           adaptor.getIndex().front());
     TensorMapBoxes boxes = boxesOf(op);
     int64_t bytes = dest.type.getElementBits() / 8;
-    tile::gpu::MBarrierExpectOp::create(rewriter, loc, barriers.memory, barrier,
-                                        boxes.count * boxes.distance() * bytes);
+    Value mbarrier = sharedPointer(rewriter, loc, barriers.memory, barrier);
+    NVVM::MBarrierArriveExpectTxOp::create(
+        rewriter, loc, TypeRange(), mbarrier,
+        constantI32(rewriter, loc, boxes.count * boxes.distance() * bytes),
+        NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+    Value policy = emitPolicy(rewriter, loc, op.getCache());
     SmallVector<Value> place =
         mapCoordinates(rewriter, op, single(adaptor.getIndices()),
                        adaptor.getStart(), adaptor.getLength());
     forEachBox(rewriter, loc, boxes, boxes.distance(), place,
                [&](ValueRange coordinates, int64_t first) {
-                 tile::gpu::BulkCopyOp::create(
-                     rewriter, loc, mapOf(op), coordinates, dest.memory,
+                 Value to = sharedPointer(
+                     rewriter, loc, dest.memory,
                      addConstant(rewriter, loc, dest.offset, first),
-                     barriers.memory, barrier, op.getCacheAttr());
+                     NVVM::NVVMMemorySpace::SharedCluster);
+                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+                     rewriter, loc, to, mapOf(op), coordinates, mbarrier,
+                     /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+                     policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+                     NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
                });
     rewriter.eraseOp(op);
     return success();
@@ -198,17 +211,54 @@ struct BulkPrefetchPattern : MemoryPattern<BulkPrefetchOp> {
     forEachBox(rewriter, loc, boxes, boxes.distance(),
                mapCoordinates(rewriter, op, single(adaptor.getIndices())),
                [&](ValueRange coordinates, int64_t) {
-                 tile::gpu::BulkPrefetchOp::create(rewriter, loc, mapOf(op),
-                                                   coordinates);
+                 NVVM::CpAsyncBulkTensorPrefetchOp::create(
+                     rewriter, loc, mapOf(op), coordinates,
+                     /*im2colOffsets=*/ValueRange(), NVVM::TMALoadMode::TILE,
+                     /*l2CacheHint=*/Value());
                });
     rewriter.eraseOp(op);
     return success();
   }
 };
 
+/// Starts a TMA store or a reduction of one box from `index` of `memory`. If
+/// `active` is null, all threads that are here start it.
+void emitBulkOut(OpBuilder &builder, BulkOpInterface op, Value memory,
+                 Value index, ValueRange coordinates, Value active,
+                 Value policy) {
+  Location loc = op.getLoc();
+  bool adds = isa<BulkReduceOp>(op);
+  if (!adds && !(active && policy)) {
+    NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+        builder, loc, mapOf(op), sharedPointer(builder, loc, memory, index),
+        coordinates, policy, NVVM::TMAStoreMode::TILE, active);
+    return;
+  }
+  if (!active) {
+    NVVM::CpAsyncBulkTensorReduceOp::create(
+        builder, loc, mapOf(op), sharedPointer(builder, loc, memory, index),
+        NVVM::TMAReduxKind::ADD, NVVM::TMAStoreMode::TILE, coordinates, policy);
+    return;
+  }
+  // One predicated instruction, because a branch would be control flow between
+  // MMAs in flight. nvvm has no predicated reduction, and no predicated store
+  // with a cache policy.
+  size_t rank = coordinates.size();
+  SmallVector<Value> operands{sharedAddress(builder, loc, memory, index),
+                              mapOf(op)};
+  llvm::append_range(operands, coordinates);
+  operands.push_back(active);
+  std::string text = llvm::formatv(
+      "@${0} cp.{1}async.bulk.tensor.{2}d.global.shared::cta{3}.bulk_group",
+      2 + rank, adds ? "reduce." : "", rank, adds ? ".add" : "");
+  std::string where =
+      llvm::formatv(" [$1, {0}], [$0]", assemblyCoordinates(2, rank));
+  emitCached(builder, loc, text, where,
+             "r,l" + repeatConstraint("r", rank) + ",b", operands, policy);
+}
+
 /// Converts tile.bulk_store and tile.bulk_reduce.
-template <typename OpT, typename DeviceOpT>
-struct BulkOutPattern : MemoryPattern<OpT> {
+template <typename OpT> struct BulkOutPattern : MemoryPattern<OpT> {
   using MemoryPattern<OpT>::MemoryPattern;
   using typename MemoryPattern<OpT>::OneToNOpAdaptor;
   LogicalResult
@@ -226,18 +276,19 @@ struct BulkOutPattern : MemoryPattern<OpT> {
     int64_t distance = boxes.distance() * parts[0];
     Value place = source.offset, active;
     if (op->hasAttr(kOneThreadAttr)) {
-      active =
-          arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
+      // All threads that are here, one, start the stores.
     } else if (!op.getParts()) {
-      active = tile::gpu::ElectOp::create(rewriter, loc);
+      active = NVVM::ElectSyncOp::create(rewriter, loc, rewriter.getI1Type(),
+                                         Value());
       Value isFirst = arith::CmpIOp::create(
           rewriter, loc, arith::CmpIPredicate::eq,
           emitWarp(rewriter, loc, chip), constantI32(rewriter, loc, 0));
       active = arith::AndIOp::create(rewriter, loc, active, isFirst);
     } else {
       // All lanes of the warp must have written before one of them stores.
-      tile::gpu::WarpSyncOp::create(rewriter, loc);
-      active = tile::gpu::ElectOp::create(rewriter, loc);
+      NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+      active = NVVM::ElectSyncOp::create(rewriter, loc, rewriter.getI1Type(),
+                                         Value());
       Value warp = emitWarp(rewriter, loc, chip);
       Value count = constantI32(rewriter, loc, parts[0]);
       Value part[2] = {warp, constantI32(rewriter, loc, 0)};
@@ -262,14 +313,14 @@ struct BulkOutPattern : MemoryPattern<OpT> {
       if (parts[1] > 1)
         move(part[1], 0, boxes.count * boxes.columns, boxes.count * distance);
     }
+    Value policy = emitPolicy(rewriter, loc, op.getCache());
     forEachBox(rewriter, loc, boxes, distance, coordinates,
                [&](ValueRange coordinates, int64_t first) {
-                 DeviceOpT::create(rewriter, loc, source.memory,
-                                   addConstant(rewriter, loc, place, first),
-                                   mapOf(op), coordinates, active,
-                                   op.getCacheAttr());
+                 emitBulkOut(rewriter, op, source.memory,
+                             addConstant(rewriter, loc, place, first),
+                             coordinates, active, policy);
                });
-    tile::gpu::BulkCommitOp::create(rewriter, loc);
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }
@@ -280,11 +331,12 @@ struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
   LogicalResult
   matchAndRewrite(BulkWaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    tile::gpu::BulkWaitOp::create(rewriter, op.getLoc(), op.getPending(),
-                                  op.getRead());
+    NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, op.getLoc(),
+                                         op.getPendingAttr(), op.getReadAttr());
     // One lane has issued the operations, so the other lanes wait for it here.
     if (!op->hasAttr(kOneThreadAttr))
-      tile::gpu::WarpSyncOp::create(rewriter, op.getLoc());
+      NVVM::SyncWarpOp::create(rewriter, op.getLoc(),
+                               constantI32(rewriter, op.getLoc(), -1));
     rewriter.eraseOp(op);
     return success();
   }
@@ -294,8 +346,8 @@ struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
 
 void tile::populateBulkPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns, const Chip &chip) {
-  patterns.add<BulkCopyPattern, BulkPrefetchPattern,
-               BulkOutPattern<BulkStoreOp, tile::gpu::BulkStoreOp>,
-               BulkOutPattern<BulkReduceOp, tile::gpu::BulkReduceOp>,
-               BulkWaitPattern>(converter, patterns.getContext(), chip);
+  patterns
+      .add<BulkCopyPattern, BulkPrefetchPattern, BulkOutPattern<BulkStoreOp>,
+           BulkOutPattern<BulkReduceOp>, BulkWaitPattern>(
+          converter, patterns.getContext(), chip);
 }

@@ -1,8 +1,8 @@
 //===- LaunchPatterns.cpp - Dependent kernel launches ---------------------===//
 
 #include "Patterns.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
@@ -10,31 +10,32 @@ using namespace tile;
 namespace {
 /// Converts an operation of dependent launches; erases it on chips without
 /// dependent launches.
-template <typename Op, typename DeviceOp>
-struct LaunchPattern : OpConversionPattern<Op> {
+template <typename Op> struct LaunchPattern : OpConversionPattern<Op> {
   LaunchPattern(const TypeConverter &converter, MLIRContext *context,
-                const Chip &chip)
-      : OpConversionPattern<Op>(converter, context), chip(chip) {}
+                const Chip &chip, NVVM::GridDepActionKind kind)
+      : OpConversionPattern<Op>(converter, context), chip(chip), kind(kind) {}
 
   LogicalResult
   matchAndRewrite(Op op, typename Op::Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (chip.dependentLaunch)
-      rewriter.replaceOpWithNewOp<DeviceOp>(op);
+      rewriter.replaceOpWithNewOp<NVVM::GriddepcontrolOp>(op, kind);
     else
       rewriter.eraseOp(op);
     return success();
   }
 
   const Chip &chip;
+  NVVM::GridDepActionKind kind;
 };
 } // namespace
 
 void tile::populateLaunchPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns,
                                   const Chip &chip) {
-  patterns
-      .add<LaunchPattern<WaitPrerequisitesOp, tile::gpu::WaitPrerequisitesOp>,
-           LaunchPattern<LaunchDependentsOp, tile::gpu::LaunchDependentsOp>>(
-          converter, patterns.getContext(), chip);
+  MLIRContext *context = patterns.getContext();
+  patterns.add<LaunchPattern<WaitPrerequisitesOp>>(
+      converter, context, chip, NVVM::GridDepActionKind::wait);
+  patterns.add<LaunchPattern<LaunchDependentsOp>>(
+      converter, context, chip, NVVM::GridDepActionKind::launch_dependents);
 }

@@ -1,10 +1,12 @@
 //===- MatrixAccess.cpp - Fragments by ldmatrix and stmatrix --------------===//
 
 #include "MatrixAccess.h"
+#include "SharedAddress.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
 using namespace mlir;
@@ -139,16 +141,37 @@ Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
                         buffer.getCanonicalLayout(), start, offset);
   int64_t size = 2 * matrices.matrices;
   auto part = VectorType::get({size}, type.getElementType());
+  auto rows = VectorType::get({matrices.matrices, 2}, type.getElementType());
   Value result =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   for (int64_t group = 0; group < type.getNumElements() / size; ++group) {
-    Value loaded = tile::gpu::LoadMatrixOp::create(
-        builder, loc, part, memory, offsets.at(group), matrices.transpose);
+    Value loaded =
+        nvgpu::LdMatrixOp::create(builder, loc, rows, memory, offsets.at(group),
+                                  matrices.transpose, matrices.matrices);
+    loaded = vector::ShapeCastOp::create(builder, loc, part, loaded);
     result = vector::InsertStridedSliceOp::create(
         builder, loc, loaded, result, ArrayRef<int64_t>{group * size},
         ArrayRef<int64_t>{1});
   }
   return result;
+}
+
+/// Stores 8x8 matrices, of each of which `part` has two elements. nvgpu has no
+/// stmatrix.
+static void storeMatrices(OpBuilder &builder, Location loc, Value part,
+                          Value memory, Value offset, bool transpose) {
+  MLIRContext *context = builder.getContext();
+  int64_t matrices = cast<VectorType>(part.getType()).getNumElements() / 2;
+  Value words = vector::BitCastOp::create(
+      builder, loc, VectorType::get({matrices}, builder.getI32Type()), part);
+  SmallVector<Value> sources;
+  for (int64_t i = 0; i < matrices; ++i)
+    sources.push_back(vector::ExtractOp::create(builder, loc, words, i));
+  NVVM::StMatrixOp::create(
+      builder, loc, sharedPointer(builder, loc, memory, offset), sources,
+      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+      NVVM::LdStMatrixEltType::B16);
 }
 
 void tile::emitStoreMatrix(OpBuilder &builder, Location loc,
@@ -163,7 +186,7 @@ void tile::emitStoreMatrix(OpBuilder &builder, Location loc,
     Value part = vector::ExtractStridedSliceOp::create(
         builder, loc, vector, ArrayRef<int64_t>{group * size},
         ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
-    tile::gpu::StoreMatrixOp::create(builder, loc, part, memory,
-                                     offsets.at(group), matrices.transpose);
+    storeMatrices(builder, loc, part, memory, offsets.at(group),
+                  matrices.transpose);
   }
 }

@@ -11,11 +11,11 @@
 #include "ThreadAddress.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <numeric>
 
 using namespace mlir;
@@ -256,15 +256,20 @@ struct CopyPattern : MemoryPattern<CopyOp> {
           Value all =
               arith::ConstantIndexOp::create(rewriter, loc, groups.width);
           Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+          // Tiles are read from shared memory only, so the copy bypasses L1.
+          // The hardware can bypass it only for copies of 16 bytes.
+          bool bypass = groups.width * dest.type.getElementBits() == 128;
           for (auto [i, offset] : llvm::enumerate(offsets)) {
             int64_t r = groups.order[i * groups.width];
             Value inside = access.inBounds(r);
-            Value valid = inside ? Value(arith::SelectOp::create(
-                                       rewriter, loc, inside, all, none))
-                                 : all;
-            tile::gpu::AsyncCopyOp::create(
-                rewriter, loc, source.memory, access.offset(r), dest.memory,
-                offset, valid, rewriter.getI64IntegerAttr(groups.width));
+            Value valid;
+            if (inside)
+              valid = arith::SelectOp::create(rewriter, loc, inside, all, none);
+            nvgpu::DeviceAsyncCopyOp::create(
+                rewriter, loc, nvgpu::DeviceAsyncTokenType::get(getContext()),
+                dest.memory, offset, source.memory, access.offset(r),
+                rewriter.getIndexAttr(groups.width), valid,
+                bypass ? rewriter.getUnitAttr() : UnitAttr());
           }
         });
         rewriter.eraseOp(op);

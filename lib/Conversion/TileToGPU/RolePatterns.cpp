@@ -3,9 +3,12 @@
 #include "BufferParts.h"
 #include "Patterns.h"
 #include "Roles.h"
+#include "SharedAddress.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Conversion/GPUToLLVM/Assembly.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
@@ -57,9 +60,10 @@ public:
   /// Emits the wait of this thread's warpgroup for the end of the previous
   /// warpgroup's turn.
   void await(OpBuilder &builder, Location loc) {
-    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier,
-                                      emitGroup(builder, loc), kThreads,
-                                      /*arrive=*/false);
+    NVVM::BarrierOp::create(builder, loc, TypeRange(),
+                            barrierOf(builder, loc, emitGroup(builder, loc)),
+                            constantI32(builder, loc, kThreads),
+                            NVVM::BarrierReductionAttr(), Value());
   }
   /// Emits the end of the turn: the next warpgroup may start.
   void pass(OpBuilder &builder, Location loc) {
@@ -68,8 +72,8 @@ public:
                                        constantI32(builder, loc, 1));
     next = arith::SelectOp::create(builder, loc, isLast(builder, loc, group),
                                    constantI32(builder, loc, 0), next);
-    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier, next,
-                                      kThreads, /*arrive=*/true);
+    NVVM::BarrierArriveOp::create(builder, loc, barrierOf(builder, loc, next),
+                                  constantI32(builder, loc, kThreads));
   }
   /// Emits the start of the first turn: the last warpgroup lets the first one
   /// start.
@@ -79,8 +83,9 @@ public:
         /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    tile::gpu::NamedBarrierOp::create(builder, loc, firstBarrier, Value(),
-                                      kThreads, /*arrive=*/true);
+    NVVM::BarrierArriveOp::create(builder, loc,
+                                  constantI32(builder, loc, firstBarrier),
+                                  constantI32(builder, loc, kThreads));
   }
 
 private:
@@ -98,6 +103,11 @@ private:
                builder, loc, group, constantI32(builder, loc, 0),
                constantI32(builder, loc, 32), mlir::gpu::ShuffleMode::IDX)
         .getShuffleResult();
+  }
+  /// Emits the number of the named barrier of warpgroup `group`.
+  Value barrierOf(OpBuilder &builder, Location loc, Value group) {
+    return arith::AddIOp::create(
+        builder, loc, constantI32(builder, loc, firstBarrier), group);
   }
   Value isLast(OpBuilder &builder, Location loc, Value group) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group,
@@ -126,7 +136,8 @@ static void electForEffects(Region &role) {
   });
   for (Operation *op : effects) {
     OpBuilder builder(op);
-    Value elected = tile::gpu::ElectOp::create(builder, op->getLoc());
+    Value elected = NVVM::ElectSyncOp::create(builder, op->getLoc(),
+                                              builder.getI1Type(), Value());
     auto branch = scf::IfOp::create(builder, op->getLoc(), elected,
                                     /*withElseRegion=*/false);
     op->moveBefore(branch.thenBlock()->getTerminator());
@@ -144,9 +155,10 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
       role.walk([&, i = i](Operation *op) {
         OpBuilder builder(op);
         if (isa<BarrierOp>(op)) {
-          tile::gpu::NamedBarrierOp::create(builder, op->getLoc(), i + 1,
-                                            Value(), threads,
-                                            /*arrive=*/false);
+          NVVM::BarrierOp::create(builder, op->getLoc(), TypeRange(),
+                                  constantI32(builder, op->getLoc(), i + 1),
+                                  constantI32(builder, op->getLoc(), threads),
+                                  NVVM::BarrierReductionAttr(), Value());
           op->erase();
         } else if (isa<ArriveBarrierOp, BulkOpInterface, BulkWaitOp>(op) &&
                    i != 0) {
@@ -255,8 +267,10 @@ private:
     // The registers that a thread starts with (PTX ISA, "setmaxnreg").
     int64_t share = getRegisterShare(threads), count = (*registers)[role];
     if (count != share)
-      tile::gpu::SetRegistersOp::create(rewriter, op.getLoc(), count,
-                                        /*increase=*/count > share);
+      NVVM::SetMaxRegisterOp::create(
+          rewriter, op.getLoc(), count,
+          count > share ? NVVM::SetMaxRegisterAction::increase
+                        : NVVM::SetMaxRegisterAction::decrease);
   }
 
   /// Moves the body of a role to the insertion point. All threads run the first
@@ -279,7 +293,8 @@ private:
                                     warp,
                                     constantI32(rewriter, loc, role.begin)));
       if (!savesRegisters)
-        enter(tile::gpu::ElectOp::create(rewriter, loc));
+        enter(NVVM::ElectSyncOp::create(rewriter, loc, rewriter.getI1Type(),
+                                        Value()));
     }
     rewriter.inlineBlockBefore(&role.region->front(),
                                rewriter.getInsertionBlock(),
@@ -287,10 +302,12 @@ private:
   }
 };
 
-/// Emits the offset of mbarrier number `index`.
+/// Emits the address of mbarrier number `index`, a pointer to shared memory.
 Value barrierAt(OpBuilder &builder, Location loc, const BufferParts &barriers,
                 Value index) {
-  return arith::AddIOp::create(builder, loc, barriers.offset, index);
+  return sharedPointer(
+      builder, loc, barriers.memory,
+      arith::AddIOp::create(builder, loc, barriers.offset, index));
 }
 
 struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
@@ -307,12 +324,14 @@ struct InitBarriersPattern : MemoryPattern<InitBarriersOp> {
                                     /*withElseRegion=*/false);
     rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
     for (int64_t i = 0; i < op.getBarriers().getType().getShape()[0]; ++i) {
-      Value index = barrierAt(rewriter, loc, barriers,
-                              arith::ConstantIndexOp::create(rewriter, loc, i));
-      tile::gpu::MBarrierInitOp::create(rewriter, loc, barriers.memory, index,
-                                        op.getArrivals());
+      Value barrier =
+          barrierAt(rewriter, loc, barriers,
+                    arith::ConstantIndexOp::create(rewriter, loc, i));
+      NVVM::MBarrierInitOp::create(rewriter, loc, barrier,
+                                   constantI32(rewriter, loc, op.getArrivals()),
+                                   /*predicate=*/Value());
     }
-    tile::gpu::MBarrierFenceOp::create(rewriter, loc);
+    NVVM::FenceMbarrierInitOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }
@@ -327,9 +346,11 @@ struct WaitBarrierPattern : MemoryPattern<WaitBarrierOp> {
     BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
     Value phase = arith::IndexCastUIOp::create(
         rewriter, loc, rewriter.getI32Type(), adaptor.getPhase().front());
-    tile::gpu::MBarrierWaitOp::create(
-        rewriter, loc, barriers.memory,
-        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()), phase);
+    // No time limit.
+    NVVM::MBarrierTryWaitParityOp::create(
+        rewriter, loc,
+        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()), phase,
+        constantI32(rewriter, loc, 0));
     rewriter.eraseOp(op);
     return success();
   }
@@ -342,18 +363,27 @@ struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
-    Value number;
     if (op->hasAttr(kOneThreadAttr)) {
-      number = constantI32(rewriter, loc, 0);
-    } else {
-      tile::gpu::WarpSyncOp::create(rewriter, loc);
-      number =
-          arith::AndIOp::create(rewriter, loc, threadNumber(rewriter, loc),
-                                constantI32(rewriter, loc, chip.warpSize - 1));
+      NVVM::MBarrierArriveOp::create(
+          rewriter, loc, TypeRange(),
+          barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()),
+          /*count=*/Value());
+      rewriter.eraseOp(op);
+      return success();
     }
-    tile::gpu::MBarrierArriveOp::create(
-        rewriter, loc, barriers.memory,
-        barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()), number);
+    NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+    Value lane =
+        arith::AndIOp::create(rewriter, loc, threadNumber(rewriter, loc),
+                              constantI32(rewriter, loc, chip.warpSize - 1));
+    Value index = arith::AddIOp::create(rewriter, loc, barriers.offset,
+                                        adaptor.getIndex().front());
+    // One predicated instruction: nvvm.mbarrier.arrive in a branch would be
+    // control flow between MMAs in flight.
+    emitAssembly(rewriter, loc,
+                 "{\n.reg .pred arrives;\nsetp.eq.u32 arrives, $1, 0;\n"
+                 "@arrives mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+                 "r,r",
+                 {sharedAddress(rewriter, loc, barriers.memory, index), lane});
     rewriter.eraseOp(op);
     return success();
   }

@@ -3,6 +3,8 @@
 #include "FragmentParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -33,8 +35,9 @@ static Operation *firstUserInBlock(Operation *op) {
 /// Returns the address operand of a load of a fragment from shared memory; null
 /// if `op` is not such a load.
 static OpOperand *fragmentAddress(Operation &op) {
-  if (isa<tile::gpu::LoadMatrixOp>(op))
-    return &op.getOpOperand(1);
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
+    return load.getIndices().size() == 1 ? &load.getIndicesMutable()[0]
+                                         : nullptr;
   auto load = dyn_cast<vector::LoadOp>(op);
   if (!load || load.getIndices().size() != 1 ||
       !mlir::gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
@@ -47,7 +50,7 @@ static OpOperand *fragmentAddress(Operation &op) {
 static bool isRearrangement(Operation &op) {
   return isa<vector::ExtractOp, vector::ExtractStridedSliceOp,
              vector::FromElementsOp, vector::InsertStridedSliceOp,
-             vector::ShuffleOp>(op);
+             vector::ShapeCastOp, vector::ShuffleOp>(op);
 }
 
 namespace {

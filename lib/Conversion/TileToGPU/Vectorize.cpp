@@ -4,8 +4,10 @@
 #include "Patterns.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -106,8 +108,10 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
 
     ConversionTarget target(getContext());
     target.addLegalDialect<mlir::gpu::GPUDialect, memref::MemRefDialect,
+                           nvgpu::NVGPUDialect, NVVM::NVVMDialect,
                            tile::gpu::TileGPUDialect, vector::VectorDialect>();
-    target.addLegalOp<UnrealizedConversionCastOp, LLVM::FenceOp>();
+    target.addLegalOp<UnrealizedConversionCastOp, LLVM::FenceOp,
+                      LLVM::InlineAsmOp, LLVM::IntToPtrOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });

@@ -3,6 +3,7 @@
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -205,7 +206,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
               /*zero=*/fromZero && k == 0,
               /*a_mn_major=*/sharedA && a->isMnMajor(), b->isMnMajor());
         }
-    tile::gpu::WgmmaCommitOp::create(rewriter, loc);
+    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
     if (!op.getAsync())
       accumulators = SmallVector<Value>(
           tile::gpu::WgmmaWaitOp::create(
@@ -270,7 +271,10 @@ struct FenceAsyncPattern : OpConversionPattern<FenceAsyncOp> {
   LogicalResult
   matchAndRewrite(FenceAsyncOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<tile::gpu::FenceAsyncOp>(op);
+    rewriter.replaceOpWithNewOp<NVVM::FenceProxyOp>(
+        op, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(getContext(),
+                                   NVVM::SharedSpace::shared_cta));
     return success();
   }
 };

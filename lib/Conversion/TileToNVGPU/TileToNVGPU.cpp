@@ -1,14 +1,12 @@
 //===- TileToNVGPU.cpp - From tile_gpu to nvgpu and nvvm ------------------===//
 
-#include "BulkCopy.h"
-#include "BulkStore.h"
-#include "DependentLaunch.h"
-#include "SharedAddress.h"
+#include "KeepHere.h"
+#include "PlaceOperands.h"
 #include "Wgmma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -22,6 +20,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+/// Attribute of the shuffle that gives the number of the thread.
+static constexpr StringLiteral kThreadAttr = "tile.thread";
 
 //===----------------------------------------------------------------------===//
 // Matrix products
@@ -76,102 +77,53 @@ struct MmaToNVGPU : OpConversionPattern<tile::gpu::MmaOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Memory
+// Values that stay at their place
 //===----------------------------------------------------------------------===//
 
-struct LoadMatrixToNVGPU : OpConversionPattern<tile::gpu::LoadMatrixOp> {
+struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
   using OpConversionPattern::OpConversionPattern;
 
+  /// Returns the number of the thread, which is computed once at the start of
+  /// the function, by a shuffle. Without the shuffle, ptxas would read the
+  /// special register again at each use, which takes hundreds of cycles between
+  /// MMAs.
+  static Value threadOf(FunctionOpInterface func, OpBuilder &rewriter,
+                        Location loc) {
+    Block &entry = func.getFunctionBody().front();
+    for (auto shuffle : entry.getOps<NVVM::ShflOp>())
+      if (shuffle->hasAttr(kThreadAttr))
+        return shuffle.getRes();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(&entry);
+    Type i32 = rewriter.getI32Type();
+    auto constant = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI32IntegerAttr(value));
+    };
+    Value thread = NVVM::ThreadIdXOp::create(rewriter, loc, i32);
+    auto shuffle =
+        NVVM::ShflOp::create(rewriter, loc, i32, constant(-1), thread, thread,
+                             constant(31), NVVM::ShflKind::idx, UnitAttr());
+    shuffle->setAttr(kThreadAttr, rewriter.getUnitAttr());
+    return shuffle.getRes();
+  }
+
   LogicalResult
-  matchAndRewrite(tile::gpu::LoadMatrixOp op, OpAdaptor adaptor,
+  matchAndRewrite(tile::gpu::ThreadOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    VectorType type = op.getResult().getType();
-    int64_t matrices = type.getNumElements() / 2;
-    Value loaded = nvgpu::LdMatrixOp::create(
-        rewriter, op.getLoc(),
-        VectorType::get({matrices, 2}, type.getElementType()),
-        adaptor.getMemory(), adaptor.getIndex(), adaptor.getTranspose(),
-        matrices);
-    rewriter.replaceOpWithNewOp<vector::ShapeCastOp>(op, type, loaded);
+    Value thread = threadOf(op->getParentOfType<FunctionOpInterface>(),
+                            rewriter, op.getLoc());
+    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), thread));
     return success();
   }
 };
 
-// Converts to NVVM, because nvgpu has no stmatrix.
-struct StoreMatrixToNVVM : OpConversionPattern<tile::gpu::StoreMatrixOp> {
+struct RecomputeToNVVM : OpConversionPattern<tile::gpu::RecomputeOp> {
   using OpConversionPattern::OpConversionPattern;
-
   LogicalResult
-  matchAndRewrite(tile::gpu::StoreMatrixOp op, OpAdaptor adaptor,
+  matchAndRewrite(tile::gpu::RecomputeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    int64_t matrices = op.getValue().getType().getNumElements() / 2;
-    Value words = vector::BitCastOp::create(
-        rewriter, loc, VectorType::get({matrices}, rewriter.getI32Type()),
-        adaptor.getValue());
-    SmallVector<Value> sources;
-    for (int64_t i = 0; i < matrices; ++i)
-      sources.push_back(vector::ExtractOp::create(rewriter, loc, words, i));
-    auto pointer = LLVM::LLVMPointerType::get(getContext(), /*shared=*/3);
-    Value address = LLVM::IntToPtrOp::create(
-        rewriter, loc, pointer,
-        sharedAddress(rewriter, loc, adaptor.getMemory(), adaptor.getIndex()));
-    NVVM::StMatrixOp::create(rewriter, loc, address, sources,
-                             adaptor.getTranspose() ? NVVM::MMALayout::col
-                                                    : NVVM::MMALayout::row,
-                             NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
-                             NVVM::LdStMatrixEltType::B16);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct AsyncCopyToNVGPU : OpConversionPattern<tile::gpu::AsyncCopyOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(tile::gpu::AsyncCopyOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    int64_t elements = op.getElements();
-    int64_t bits = elements * op.getSource().getType().getElementTypeBitWidth();
-    // A copy that always reads all its elements needs no count at run time.
-    bool full = getConstantIntValue(adaptor.getValid()) == elements;
-    // Tiles are read from shared memory only, so the copy bypasses L1. The
-    // hardware can bypass it only for copies of 16 bytes.
-    nvgpu::DeviceAsyncCopyOp::create(
-        rewriter, op.getLoc(), nvgpu::DeviceAsyncTokenType::get(getContext()),
-        adaptor.getDest(), adaptor.getDestIndex(), adaptor.getSource(),
-        adaptor.getSourceIndex(), rewriter.getIndexAttr(elements),
-        full ? Value() : adaptor.getValid(),
-        bits == 128 ? rewriter.getUnitAttr() : UnitAttr());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct CommitGroupToNVGPU : OpConversionPattern<tile::gpu::CommitGroupOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(tile::gpu::CommitGroupOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    nvgpu::DeviceAsyncCreateGroupOp::create(
-        rewriter, op.getLoc(), nvgpu::DeviceAsyncTokenType::get(getContext()),
-        ValueRange());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-// Converts to NVVM. The wait of nvgpu identifies a group by its token, but in a
-// pipelined loop the group is known only by the number of newer groups.
-struct WaitGroupToNVVM : OpConversionPattern<tile::gpu::WaitGroupOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(tile::gpu::WaitGroupOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(op, op.getPending());
+    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), adaptor.getValue()));
     return success();
   }
 };
@@ -183,6 +135,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
     if (!chip || failed(tile::gpu::verifyChip(root, *chip, Vendor::NVIDIA)))
       return signalPassFailure();
     placeMatrixDescriptors(root);
+    placeOperands(root);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // A later conversion lowers this together with its address.
@@ -199,11 +152,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 } // namespace
 
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
-  populateBulkCopyToNVVMPatterns(patterns);
-  populateDependentLaunchToNVVMPatterns(patterns);
-  populateBulkStoreToNVVMPatterns(patterns);
   populateWgmmaToNVVMPatterns(patterns);
-  patterns.add<MmaToNVGPU, LoadMatrixToNVGPU, StoreMatrixToNVVM,
-               AsyncCopyToNVGPU, CommitGroupToNVGPU, WaitGroupToNVVM>(
+  patterns.add<MmaToNVGPU, RecomputeToNVVM, ThreadToNVVM>(
       patterns.getContext());
 }

@@ -251,31 +251,6 @@ struct WgmmaFenceToNVVM : OpConversionPattern<tile::gpu::WgmmaFenceOp> {
   }
 };
 
-struct WgmmaCommitToNVVM : OpConversionPattern<tile::gpu::WgmmaCommitOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(tile::gpu::WgmmaCommitOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct FenceAsyncToNVVM : OpConversionPattern<tile::gpu::FenceAsyncOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(tile::gpu::FenceAsyncOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    NVVM::FenceProxyOp::create(
-        rewriter, op.getLoc(), NVVM::ProxyKind::async_shared,
-        NVVM::SharedSpaceAttr::get(getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 } // namespace
 
 /// Returns the first instruction, in the block of `op`, of the matrix product
@@ -333,6 +308,5 @@ void tile::placeMatrixDescriptors(Operation *root) {
 
 void tile::populateWgmmaToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<MatrixDescriptorToArith, WgmmaToNVVM, WgmmaWaitToNVVM,
-               WgmmaFenceToNVVM, WgmmaCommitToNVVM, FenceAsyncToNVVM>(
-      patterns.getContext());
+               WgmmaFenceToNVVM>(patterns.getContext());
 }

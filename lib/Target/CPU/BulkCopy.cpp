@@ -106,9 +106,10 @@ static void arriveAt(Thread &thread, const Call &call, int64_t bytes) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
-/// The second operand is the number of the thread. Only thread 0 arrives.
+/// The second operand, if any, is the number of the thread: only thread 0
+/// arrives.
 static void arrive(Thread &thread, const Call &call) {
-  if (call.integer(1) == 0)
+  if (call.site->operands.size() < 2 || call.integer(1) == 0)
     arriveAt(thread, call, 0);
 }
 
@@ -261,7 +262,8 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
   static const Instruction rows[] = {
       {"mbarrier.init.shared::cta.b64", Work::Barrier, initBarrier, nullptr,
        nullptr, decodeCount},
-      {"fence.mbarrier_init.release.cluster", Work::Barrier, doNothing},
+      {"llvm.nvvm.fence.mbarrier_init.release.cluster", Work::Barrier,
+       doNothing},
       {"mbarrier.arrive.shared::cta.b64", Work::Barrier, arrive},
       {"mbarrier.arrive.expect_tx.shared::cta.b64", Work::Barrier,
        arriveExpecting, nullptr, nullptr, decodeCount},

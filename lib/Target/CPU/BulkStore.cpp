@@ -104,7 +104,8 @@ void cpu::finishBulkStores(Thread &thread) {
 //===----------------------------------------------------------------------===//
 
 /// Decodes `@$4 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$1, {$2,
-/// $3}], [$0];` and `cp.reduce.async.bulk.tensor.2d.global.shared::cta.add...`.
+/// $3}], [$0];` and `cp.reduce.async.bulk.tensor.2d.global.shared::cta.add...`,
+/// with a predicate or without.
 static llvm::Error decodeStore(const llvm::CallBase &call, Site &site) {
   llvm::StringRef name = site.name;
   bool adds = name.consume_front("cp.reduce.async.bulk.tensor.");
@@ -114,20 +115,24 @@ static llvm::Error decodeStore(const llvm::CallBase &call, Site &site) {
   llvm::StringRef text =
       llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
   unsigned predicate;
+  bool isPredicated = text.consume_front("@$");
   if (name.consumeInteger(10, site.immediate) || site.immediate < 1 ||
       site.immediate > kTensorMapRank ||
       name != (adds ? "d.global.shared::cta.add.bulk_group"
                     : "d.global.shared::cta.bulk_group") ||
-      site.operands.size() != size_t(site.immediate) + 3 + isCached ||
-      !text.consume_front("@$") || text.consumeInteger(10, predicate) ||
-      predicate != site.immediate + 2)
+      site.operands.size() !=
+          size_t(site.immediate) + 2 + isPredicated + isCached ||
+      (isPredicated &&
+       (text.consumeInteger(10, predicate) || predicate != site.immediate + 2)))
     return llvm::createStringError("no tile of a tensor that it knows");
+  site.data = std::make_shared<const bool>(isPredicated);
   return llvm::Error::success();
 }
 
 static void storeTile(Thread &thread, const Call &call, bool adds) {
   const Site &site = *call.site;
-  if (!(call.integer(2 + site.immediate) & 1))
+  bool isPredicated = *static_cast<const bool *>(site.data.get());
+  if (isPredicated && !(call.integer(2 + site.immediate) & 1))
     return;
   TensorMapImage map = readTensorMap(thread, call, call.integer(1));
   forEachChunk(
@@ -245,8 +250,8 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkStoreInstructions() {
       {"llvm.nvvm.elect.sync", Work::Exchange, nullptr, elect, nullptr, nullptr,
        /*masked=*/true},
       {"createpolicy.fractional.*", Work::Index, makePolicy},
-      {"cp.async.bulk.prefetch.tensor.*", Work::Copy, doNothing},
-      {"prefetch.tensormap", Work::Copy, doNothing},
+      {"llvm.nvvm.cp.async.bulk.tensor.prefetch.*", Work::Copy, doNothing},
+      {"llvm.nvvm.prefetch.tensormap.*", Work::Copy, doNothing},
   };
   return rows;
 }

@@ -1,25 +1,5 @@
 // RUN: tile-opt %s --tile-to-amdgpu --split-input-file --verify-diagnostics
 
-#global = #gpu.address_space<global>
-#shared = #gpu.address_space<workgroup>
-
-module attributes {tile.target = "gfx942"} {
-// Operations that the chip does not have are errors.
-func.func @memory(%g: memref<?xf16, #global>, %s: memref<64xf16, #shared>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.load_matrix' op is not available on gfx942}}
-  %v = tile_gpu.load_matrix %s[%i] : memref<64xf16, #shared> -> vector<8xf16>
-  // expected-error @+1 {{'tile_gpu.async_copy' op is not available on gfx942}}
-  tile_gpu.async_copy %g[%i], %s[%i], %i {elements = 8} : memref<?xf16, #global>, memref<64xf16, #shared>
-  // expected-error @+1 {{'tile_gpu.commit_group' op is not available on gfx942}}
-  tile_gpu.commit_group
-  // expected-error @+1 {{'tile_gpu.wait_group' op is not available on gfx942}}
-  tile_gpu.wait_group 0
-  return
-}
-}
-
-// -----
-
 module attributes {tile.target = "gfx1201"} {
 func.func @other_family(%a: vector<16xf16>, %c: vector<8xf32>) {
   // expected-error @+1 {{'tile_gpu.mma' op "wmma.gfx11.16x16x16.f16" is not an instruction of gfx1201; it has wmma.gfx12.16x16x16.f16, wmma.gfx12.16x16x16.bf16}}

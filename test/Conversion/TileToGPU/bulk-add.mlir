@@ -27,18 +27,18 @@ tile.kernel @add(%rows: !rows, %all: !all, %map: !map, %n: index) attributes {nu
     %a = arith.constant 0 : i32
   }, {
     // One row per run, because the distance between rows is unknown.
-    // CHECK-COUNT-16: tile_gpu.bulk_add {{.*}}, 64 if %{{[0-9]+}} :
-    // CHECK-NEXT: tile_gpu.bulk_commit
+    // CHECK-COUNT-16: "@$2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1], 256;", "l,r,b,~{memory}" %{{.*}}, %{{.*}}, %{{[0-9]+}} :
+    // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
     tile.bulk_add %p, %rows[%i, %c0] : !plain, !rows
     // One run for the whole tile: the distance is known and all rows exist.
-    // CHECK-NEXT: tile_gpu.bulk_add {{.*}}, 1024 if %true
-    // CHECK-NEXT: tile_gpu.bulk_commit
+    // CHECK: cp.reduce.async.bulk{{.*}}, 4096;", {{.*}}, %true :
+    // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
     tile.bulk_add %p, %all[%c0, %c0] : !plain, !all
     // Eight rows per run, some of which may not exist.
-    // CHECK-COUNT-2: tile_gpu.bulk_add {{.*}}, 512 if %{{[0-9]+}} :
-    // CHECK-NEXT: tile_gpu.bulk_commit
+    // CHECK-COUNT-2: cp.reduce.async.bulk{{.*}}, 2048;", {{.*}}, %{{[0-9]+}} :
+    // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
     tile.bulk_add %s, %map[%i, %c0] : !staged, !map
-    // CHECK: tile_gpu.bulk_wait 0 {read}
+    // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
     tile.bulk_wait 0 read
   }
 }

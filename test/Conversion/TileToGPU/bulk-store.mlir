@@ -14,19 +14,19 @@ tile.kernel @parts(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %t = tile.alloc : !tile
-  // CHECK: tile_gpu.warp_sync
-  // CHECK: %[[E:.*]] = tile_gpu.elect
+  // CHECK: nvvm.bar.warp.sync
+  // CHECK: %[[E:.*]] = nvvm.elect.sync
   // CHECK: %[[WARP:.*]], %{{.*}} = gpu.shuffle idx
   // CHECK: %[[FIRST:.*]] = arith.muli %[[WARP]], %c16_i32
   // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[FIRST]]
   // CHECK: arith.muli %[[WARP]], %c1024_i32
-  // CHECK: tile_gpu.bulk_store %{{.*}}[%[[I:.*]]], %[[MAP]][%c0_i32, %[[AT]], %c0_i32] if %[[E]]
-  // CHECK: %[[J:.*]] = arith.addi %[[I]], %c4096
-  // CHECK: tile_gpu.bulk_store %{{.*}}[%[[J]]], %[[MAP]][%c64_i32, %[[AT]], %c0_i32] if %[[E]]
-  // CHECK: tile_gpu.bulk_commit
+  // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %{{.*}}, box[%c0_i32, %[[AT]], %c0_i32], predicate = %[[E]] : !llvm.ptr, <3>
+  // CHECK: arith.addi %{{.*}}, %c4096
+  // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %{{.*}}, box[%c64_i32, %[[AT]], %c0_i32], predicate = %[[E]]
+  // CHECK: nvvm.cp.async.bulk.commit.group
   tile.bulk_store %t, %o[%c0, %row, %c0] dims [1, 2] parts [4, 1] : !tile, !o
-  // CHECK: tile_gpu.bulk_wait 0 {read}
-  // CHECK: tile_gpu.warp_sync
+  // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK: nvvm.bar.warp.sync
   tile.bulk_wait 0 read
 }
 
@@ -39,19 +39,20 @@ tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   tile.grid %c1, %c1, %c1
   %t = tile.alloc : !tile
   tile.warp_roles warps = [4, 4] {
-    // CHECK: %[[E:.*]] = tile_gpu.elect
+    // CHECK: %[[E:.*]] = nvvm.elect.sync
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq
     // CHECK: %[[ONE:.*]] = arith.andi %[[E]], %[[FIRST]]
-    // CHECK: tile_gpu.bulk_store {{.*}} if %[[ONE]] cache(evict_first)
+    // CHECK: %[[POLICY:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_first.b64 $0;", "=l"
+    // CHECK: "@$5 cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint [$1, {$2, $3, $4}], [$0], $6;", "r,l,r,r,r,b,l,~{memory}" {{.*}}, %[[ONE]], %[[POLICY]]
     tile.bulk_store %t, %o[%c0, %row, %c0] dims [1, 2] cache(evict_first) : !tile, !o
     tile.bulk_wait 0
   }, {
-    // CHECK: tile_gpu.bulk_prefetch
+    // CHECK: nvvm.cp.async.bulk.tensor.prefetch
     tile.bulk_prefetch %o[%c0, %row, %c0] dims [1, 2] as !tile : !o
-    // CHECK: tile_gpu.bulk_reduce add {{.*}} if %true
+    // CHECK: nvvm.cp.async.bulk.tensor.reduce {{.*}} {{{.*}}redKind = #nvvm.tma_redux_kind<add>
     tile.bulk_reduce add %t, %o[%c0, %row, %c0] dims [1, 2] : !tile, !o
-    // CHECK: tile_gpu.bulk_wait 0
-    // CHECK-NOT: tile_gpu.warp_sync
+    // CHECK: nvvm.cp.async.bulk.wait_group 0
+    // CHECK-NOT: nvvm.bar.warp.sync
     tile.bulk_wait 0
   }
 }
@@ -72,11 +73,11 @@ tile.kernel @part(%o: !o, %row: index, %start: index, %length: index) attributes
     // CHECK-DAG: %[[ROW:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
     // CHECK-DAG: %[[END:.*]] = arith.addi %{{.*}}, %[[LENGTH]] : i32
     // CHECK: %[[MINE:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
-    // CHECK: tile_gpu.bulk_store %{{.*}}[%{{.*}}], %{{.*}}[%c0_i32, %[[MINE]], %c0_i32, %[[END]], %[[ALL]]]
+    // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %{{.*}}, %{{.*}}, box[%c0_i32, %[[MINE]], %c0_i32, %[[END]], %[[ALL]]]
     tile.bulk_store %t, %o[%row, %c0, %c0] dims [0, 2] within %start, %length parts [4, 1] : !tile, !o
     tile.bulk_wait 0
   }, {
-    // CHECK: tile_gpu.bulk_reduce add %{{.*}}[%{{.*}}], %{{.*}}[%c0_i32, %{{.*}}, %c0_i32, %{{.*}}, %{{.*}}]
+    // CHECK: nvvm.cp.async.bulk.tensor.reduce %{{.*}}, %{{.*}}, box[%c0_i32, %{{.*}}, %c0_i32, %{{.*}}, %{{.*}}]
     tile.bulk_reduce add %t, %o[%row, %c0, %c0] dims [0, 2] within %start, %length : !tile, !o
     tile.bulk_wait 0
   }

@@ -14,14 +14,14 @@
 // CHECK: memref.view
 // SM80: %[[IN:.+]] = arith.cmpi sgt
 // SM80: %[[VALID:.+]] = arith.select %[[IN]], %c8, %c0 : index
-// SM80: tile_gpu.async_copy %[[G]][%{{.+}}], %{{.+}}[%{{.+}}], %[[VALID]] {elements = 8 : i64}
-// SM80: tile_gpu.async_copy
+// SM80: nvgpu.device_async_copy %[[G]][%{{.+}}], %{{.+}}[%{{.+}}], 8, %[[VALID]] {bypassL1}
+// SM80: nvgpu.device_async_copy
 // SM80-NOT: vector.store
-// SM80: tile_gpu.commit_group
-// SM80: tile_gpu.wait_group 1
+// SM80: nvvm.cp.async.commit.group
+// SM80: nvvm.cp.async.wait.group 1
 // GFX1100: vector.load
 // GFX1100: vector.store %{{.+}}, %{{.+}}[
-// GFX1100-NOT: _group{{$}}
+// GFX1100-NOT: group{{$}}
 // GFX1100: gpu.return
 tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -46,7 +46,7 @@ tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_by
 // The copy is known to be in bounds: all elements are valid.
 // CHECK-LABEL: gpu.func @inside(
 // CHECK-NOT: arith.cmpi
-// SM80: tile_gpu.async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], %c8 {elements = 8 : i64}
+// SM80: nvgpu.device_async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], 8 {bypassL1}
 tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 16>, global>)
     attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -79,9 +79,9 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes =
 // CHECK: %[[COPY:.+]] = arith.divui %{{.+}}, %c128_i32
 // CHECK: %[[OWNER:.+]] = arith.cmpi eq, %[[COPY]], %c0_i32 : i32
 // SM80: scf.if %[[OWNER]] {
-// SM80-COUNT-3: tile_gpu.async_copy
+// SM80-COUNT-3: nvgpu.device_async_copy
 // SM80-NEXT: {{^ *[}]$}}
-// SM80-NEXT: tile_gpu.commit_group
+// SM80-NEXT: nvvm.cp.async.commit.group
 // GFX1100: %[[READS:.+]] = arith.andi %[[OWNER]], %{{.+}} : i1
 // GFX1100: scf.if %[[READS]] -> (vector<8xf16>
 // GFX1100: vector.load

@@ -15,7 +15,7 @@
 
 // A: four matrices are one fragment.
 // CHECK-LABEL: gpu.func @a
-// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : memref<{{.*}}xf16, #gpu.address_space<workgroup>> -> vector<8xf16>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = false} : memref<{{.*}}xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
 // CHECK-NOT: load
 tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -27,7 +27,7 @@ tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
 // B with columns contiguous in memory: the transposing form of ldmatrix reads two
 // fragments of 16x8 at once.
 // CHECK-LABEL: gpu.func @b
-// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = true} : {{.*}} -> vector<4x2xf16>
 // CHECK-NOT: load
 tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -38,7 +38,7 @@ tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
 
 // B through a transpose, like the keys of attention: the contraction is contiguous.
 // CHECK-LABEL: gpu.func @b_of_transpose
-// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : {{.*}} -> vector<8xf16>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = false} : {{.*}} -> vector<4x2xf16>
 // CHECK-NOT: load
 tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -50,7 +50,7 @@ tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes
 
 // ldmatrix needs rows of 16 contiguous bytes, padded or not.
 // CHECK-LABEL: gpu.func @other_layouts
-// CHECK-COUNT-8: tile_gpu.load_matrix %{{.+}} -> vector<8xf16>
+// CHECK-COUNT-8: nvgpu.ldmatrix %{{.+}} -> vector<4x2xf16>
 // CHECK-NOT: load
 tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes = 4352 : i64} {
   %c0 = arith.constant 0 : index
@@ -63,8 +63,8 @@ tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes 
 
 // One fragment of B is two 8x8 matrices, an accumulator of 8x8 is one.
 // CHECK-LABEL: gpu.func @fewer_matrices
-// CHECK: tile_gpu.load_matrix %{{.+}} -> vector<4xf16>
-// CHECK: tile_gpu.load_matrix %{{.+}} -> vector<2xf16>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, {{.*}} -> vector<2x2xf16>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 1 : i32, {{.*}} -> vector<1x2xf16>
 // CHECK-NOT: load
 tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -76,8 +76,8 @@ tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes
 
 // A start within the buffer is allowed if rows stay contiguous.
 // CHECK-LABEL: gpu.func @starts
-// CHECK: tile_gpu.load_matrix
-// CHECK-NOT: tile_gpu.load_matrix
+// CHECK: nvgpu.ldmatrix
+// CHECK-NOT: nvgpu.ldmatrix
 // CHECK: vector.load
 tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 
 // Plain loads: rows that start at 8 bytes, columns that no transposition makes
 // contiguous, elements of 32 bits, and layouts that are not fragments.
 // CHECK-LABEL: gpu.func @plain
-// CHECK-NOT: tile_gpu.load_matrix
+// CHECK-NOT: nvgpu.ldmatrix
 // CHECK: gpu.return
 tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 : i64} {
   %c0 = arith.constant 0 : index
@@ -108,7 +108,7 @@ tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 :
 
 // If columns of A are contiguous, the transposing form of ldmatrix reads it.
 // CHECK-LABEL: gpu.func @a_of_columns
-// CHECK-COUNT-4: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : {{.*}} -> vector<8xf16>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = true} : {{.*}} -> vector<4x2xf16>
 tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0

@@ -21,9 +21,9 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   %full = tile.alloc : !bars
   // CHECK: %[[FIRST:.*]] = arith.cmpi eq
   // CHECK: scf.if %[[FIRST]] {
-  // CHECK: tile_gpu.mbarrier_init %[[BARS:.*]][%{{.*}}], 1
-  // CHECK: tile_gpu.mbarrier_init %[[BARS]][%{{.*}}], 1
-  // CHECK: tile_gpu.mbarrier_fence
+  // CHECK: nvvm.mbarrier.init %{{.*}}, %c1_i32 : !llvm.ptr<3>, i32
+  // CHECK: nvvm.mbarrier.init %{{.*}}, %c1_i32
+  // CHECK: nvvm.fence.mbarrier.init
   tile.init_barriers %full, 1 : !bars
   // CHECK: gpu.barrier
   tile.barrier
@@ -31,29 +31,28 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   // CHECK: %[[COMPUTES:.*]] = arith.cmpi ult, %{{.*}}, %c8_i32
   // CHECK: scf.if %[[COMPUTES]] {
   tile.warp_roles warps = [8, 4] registers = [240, 24] {
-    // CHECK: tile_gpu.set_registers 240 {increase}
-    // CHECK: tile_gpu.mbarrier_wait %[[BARS]]
+    // CHECK: nvvm.setmaxregister increase 240
+    // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %{{.*}}, %c0_i32 : !llvm.ptr<3>, i32, i32
     tile.wait_barrier %full[%c0] phase %c0 : !bars
-    // CHECK: tile_gpu.named_barrier 1, 256
+    // CHECK: nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
     tile.barrier
-    // CHECK: tile_gpu.warp_sync
+    // CHECK: nvvm.bar.warp.sync
     // CHECK: %[[LANE:.*]] = arith.andi
-    // CHECK: tile_gpu.mbarrier_arrive %[[BARS]][%{{.*}}], %[[LANE]]
+    // CHECK: setp.eq.u32 arrives, $1, 0;\0A@arrives mbarrier.arrive.shared::cta.b64 _, [$0];\0A}", "r,r,~{memory}" %{{.*}}, %[[LANE]]
     tile.arrive_barrier %full[%c1] : !bars
   // CHECK: } else {
   }, {
-    // CHECK: tile_gpu.set_registers 24
-    // CHECK-NOT: increase
+    // CHECK: nvvm.setmaxregister decrease 24
     // CHECK: %[[FIRST_WARP:.*]] = arith.cmpi eq, %{{.*}}, %c8_i32
     // CHECK: scf.if %[[FIRST_WARP]] {
-    // CHECK: %[[ONE:.*]] = tile_gpu.elect
+    // CHECK: %[[ONE:.*]] = nvvm.elect.sync
     // CHECK: scf.if %[[ONE]] {
-    // CHECK: tile_gpu.mbarrier_expect %[[BARS]][%{{.*}}], 16384
-    // CHECK: tile_gpu.bulk_copy %[[MAP]][%c0_i32, %{{.*}}, %c0_i32], %[[T:.*]][%c0], %[[BARS]][%c0]
-    // CHECK: tile_gpu.bulk_copy %[[MAP]][%c64_i32, %{{.*}}, %c0_i32], %[[T]][%c4096], %[[BARS]][%c0]
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %[[BAR:.*]], %c16384_i32 : !llvm.ptr<3>, i32
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c0_i32, %{{.*}}, %c0_i32]
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c64_i32, %{{.*}}, %c0_i32]
     tile.bulk_copy %k[%c0, %row, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
-    // CHECK-NOT: warp_sync
-    // CHECK: tile_gpu.mbarrier_arrive %[[BARS]][%{{.*}}], %c0_i32
+    // CHECK-NOT: bar.warp.sync
+    // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
     tile.arrive_barrier %full[%c1] : !bars
   }
 }
@@ -70,13 +69,14 @@ tile.kernel @turns() attributes {num_warps = 12 : i32} {
     // CHECK: %[[GROUP:shuffleResult_[0-9]+]], %{{.*}} = gpu.shuffle idx
     // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[GROUP]], %c2_i32
     // CHECK: scf.if %[[IS_LAST]] {
-    // CHECK-NEXT: tile_gpu.named_barrier 3, 256 {arrive}
-    // CHECK: tile_gpu.named_barrier 3 + %[[GROUP]], 256
-    // CHECK-NOT: arrive
+    // CHECK-NEXT: nvvm.barrier.arrive id = %c3_i32 number_of_threads = %c256_i32
+    // CHECK: %[[OWN:.*]] = arith.addi %[[GROUP]], %c3_i32
+    // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c256_i32
     tile.await_turn
     // CHECK: %[[AFTER:.*]] = arith.addi %[[GROUP]], %c1_i32
     // CHECK: %[[NEXT:.*]] = arith.select %[[IS_LAST]], %c0_i32, %[[AFTER]]
-    // CHECK: tile_gpu.named_barrier 3 + %[[NEXT]], 256 {arrive}
+    // CHECK: %[[OTHER:.*]] = arith.addi %[[NEXT]], %c3_i32
+    // CHECK: nvvm.barrier.arrive id = %[[OTHER]] number_of_threads = %c256_i32
     tile.pass_turn
   }, {
     %b = arith.constant 0 : i32
@@ -110,7 +110,7 @@ tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attribut
     // CHECK: %[[FIRST:.*]] = arith.subi %[[ALL]], %[[LENGTH]]
     // CHECK: %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[ROW]]
     // CHECK: %[[END:.*]] = arith.addi %[[START]], %[[LENGTH]]
-    // CHECK: tile_gpu.bulk_copy %[[MAP]][%{{.*}}, %[[PLACE]], %{{.*}}, %[[END]], %[[ALL]]]
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%{{.*}}, %[[PLACE]], %{{.*}}, %[[END]], %[[ALL]]]
     tile.bulk_copy %p[%row, %c0, %c0] dims [0, 2] within %start, %length, %t, %full[%c0] : !p, !t, !b
   }
 }
@@ -133,29 +133,29 @@ tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, schedul
   %full = tile.alloc : !bars
   tile.init_barriers %full, 1 : !bars
   tile.barrier
-  // CHECK: tile_gpu.set_registers 240 {increase}
+  // CHECK: nvvm.setmaxregister increase 240
   tile.warp_roles warps = [8, 4] registers = [240, 24] {
-    // CHECK-NOT: tile_gpu.elect
-    // CHECK: tile_gpu.mbarrier_arrive
+    // CHECK-NOT: nvvm.elect.sync
+    // CHECK: @arrives mbarrier.arrive
     tile.arrive_barrier %full[%c1] : !bars
   }, {
-    // CHECK: tile_gpu.set_registers 24
+    // CHECK: nvvm.setmaxregister decrease 24
     // CHECK: arith.cmpi eq, %{{.*}}, %c8_i32
-    // CHECK-NOT: tile_gpu.elect
+    // CHECK-NOT: nvvm.elect.sync
     // CHECK: scf.for
     scf.for %i = %c0 to %row step %c1 {
-      // CHECK-NEXT: tile_gpu.mbarrier_wait
+      // CHECK: nvvm.mbarrier.try_wait.parity
       tile.wait_barrier %full[%c1] phase %c0 : !bars
-      // CHECK-NEXT: %[[COPIES:.*]] = tile_gpu.elect
+      // CHECK-NEXT: %[[COPIES:.*]] = nvvm.elect.sync
       // CHECK-NEXT: scf.if %[[COPIES]] {
-      // CHECK: tile_gpu.mbarrier_expect
-      // CHECK: tile_gpu.bulk_copy
-      // CHECK: tile_gpu.bulk_copy
+      // CHECK: nvvm.mbarrier.arrive.expect_tx
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
       // CHECK-NEXT: }
       tile.bulk_copy %k[%c0, %i, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
-      // CHECK-NEXT: %[[ARRIVES:.*]] = tile_gpu.elect
+      // CHECK-NEXT: %[[ARRIVES:.*]] = nvvm.elect.sync
       // CHECK-NEXT: scf.if %[[ARRIVES]] {
-      // CHECK-NEXT: tile_gpu.mbarrier_arrive %{{.*}}, %c0_i32
+      // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
       // CHECK-NEXT: }
       tile.arrive_barrier %full[%c1] : !bars
     }

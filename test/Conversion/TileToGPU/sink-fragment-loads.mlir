@@ -5,20 +5,26 @@
 
 // Each read moves to its first user, together with the slices of its result.
 // CHECK-LABEL: func @fragments
-// CHECK: %[[X:.+]] = tile_gpu.load_matrix
+// CHECK: %[[XR:.+]] = nvgpu.ldmatrix
+// CHECK-NEXT: %[[X:.+]] = vector.shape_cast %[[XR]]
 // CHECK-NEXT: %[[X0:.+]] = vector.extract_strided_slice %[[X]] {offsets = [0]
-// CHECK-NEXT: %[[A:.+]] = tile_gpu.load_matrix
+// CHECK-NEXT: %[[AR:.+]] = nvgpu.ldmatrix
+// CHECK-NEXT: %[[A:.+]] = vector.shape_cast %[[AR]]
 // CHECK-NEXT: tile_gpu.mma "mma.m16n8k16.f16" %[[A]], %[[X0]],
 // CHECK-NEXT: %[[X1:.+]] = vector.extract_strided_slice %[[X]] {offsets = [4]
 // CHECK-NEXT: tile_gpu.mma "mma.m16n8k16.f16" %[[A]], %[[X1]],
-// CHECK-NEXT: %[[Y:.+]] = tile_gpu.load_matrix
+// CHECK-NEXT: %[[YR:.+]] = nvgpu.ldmatrix
+// CHECK-NEXT: %[[Y:.+]] = vector.shape_cast %[[YR]]
 // CHECK-NEXT: %[[Y0:.+]] = vector.extract_strided_slice %[[Y]]
 // CHECK-NEXT: tile_gpu.mma "mma.m16n8k16.f16" %[[A]], %[[Y0]],
 func.func @fragments(%m: memref<?xf16, #shared>, %i: index, %j: index, %c: vector<4xf32>)
     -> vector<4xf32> {
-  %a = tile_gpu.load_matrix %m[%i] : memref<?xf16, #shared> -> vector<8xf16>
-  %x = tile_gpu.load_matrix %m[%i] : memref<?xf16, #shared> -> vector<8xf16>
-  %y = tile_gpu.load_matrix %m[%j] : memref<?xf16, #shared> -> vector<8xf16>
+  %a_rows = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+  %a = vector.shape_cast %a_rows : vector<4x2xf16> to vector<8xf16>
+  %x_rows = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+  %x = vector.shape_cast %x_rows : vector<4x2xf16> to vector<8xf16>
+  %y_rows = nvgpu.ldmatrix %m[%j] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+  %y = vector.shape_cast %y_rows : vector<4x2xf16> to vector<8xf16>
   %x0 = vector.extract_strided_slice %x {offsets = [0], sizes = [4], strides = [1]} : vector<8xf16> to vector<4xf16>
   %x1 = vector.extract_strided_slice %x {offsets = [4], sizes = [4], strides = [1]} : vector<8xf16> to vector<4xf16>
   %y0 = vector.extract_strided_slice %y {offsets = [0], sizes = [4], strides = [1]} : vector<8xf16> to vector<4xf16>
@@ -30,11 +36,13 @@ func.func @fragments(%m: memref<?xf16, #shared>, %i: index, %j: index, %c: vecto
 
 // Reads do not move past a barrier or a store, which may overwrite their source.
 // CHECK-LABEL: func @fence
-// CHECK: tile_gpu.load_matrix
+// CHECK: nvgpu.ldmatrix
 // CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: vector.shape_cast
 // CHECK-NEXT: arith.negf
 func.func @fence(%m: memref<?xf16, #shared>, %i: index) -> vector<8xf16> {
-  %a = tile_gpu.load_matrix %m[%i] : memref<?xf16, #shared> -> vector<8xf16>
+  %a_rows = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+  %a = vector.shape_cast %a_rows : vector<4x2xf16> to vector<8xf16>
   gpu.barrier
   %n = arith.negf %a : vector<8xf16>
   return %n : vector<8xf16>
@@ -43,11 +51,13 @@ func.func @fence(%m: memref<?xf16, #shared>, %i: index) -> vector<8xf16> {
 // If the user is inside a loop, the read moves before the loop, not into it.
 // CHECK-LABEL: func @loop
 // CHECK: arith.constant
-// CHECK: %[[A:.+]] = tile_gpu.load_matrix
+// CHECK: %[[AR:.+]] = nvgpu.ldmatrix
+// CHECK-NEXT: %[[A:.+]] = vector.shape_cast %[[AR]]
 // CHECK-NEXT: scf.for
 // CHECK: arith.addf %{{.+}}, %[[A]]
 func.func @loop(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8xf16> {
-  %a = tile_gpu.load_matrix %m[%i] : memref<?xf16, #shared> -> vector<8xf16>
+  %a_rows = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+  %a = vector.shape_cast %a_rows : vector<4x2xf16> to vector<8xf16>
   %c1 = arith.constant 1 : index
   %zero = arith.constant dense<0.0> : vector<8xf16>
   %r = scf.for %k = %i to %n step %c1 iter_args(%s = %zero) -> vector<8xf16> {
@@ -62,14 +72,15 @@ func.func @loop(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8xf1
 // CHECK-LABEL: func @address
 // CHECK: scf.for
 // CHECK: %[[I:.+]] = arith.addi %{{.+}}, %c64
-// CHECK-NEXT: tile_gpu.load_matrix %{{.+}}[%[[I]]]
+// CHECK-NEXT: nvgpu.ldmatrix %{{.+}}[%[[I]]]
 func.func @address(%m: memref<?xf16, #shared>, %i: index, %n: index) -> vector<8xf16> {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant dense<0.0> : vector<8xf16>
   %j = arith.addi %i, %c64 : index
   %r = scf.for %k = %i to %n step %c1 iter_args(%s = %zero) -> vector<8xf16> {
-    %a = tile_gpu.load_matrix %m[%j] : memref<?xf16, #shared> -> vector<8xf16>
+    %a_rows = nvgpu.ldmatrix %m[%j] {numTiles = 4 : i32, transpose = false} : memref<?xf16, #shared> -> vector<4x2xf16>
+    %a = vector.shape_cast %a_rows : vector<4x2xf16> to vector<8xf16>
     %t = arith.addf %s, %a : vector<8xf16>
     scf.yield %t : vector<8xf16>
   }

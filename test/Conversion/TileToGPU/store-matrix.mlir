@@ -13,10 +13,15 @@
 
 // One instruction stores four matrices; chips before sm_90 store pairs of elements.
 // CHECK-LABEL: gpu.func @rows
-// CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] : vector<8xf16>, memref<{{.*}}xf16, #gpu.address_space<workgroup>>
-// CHECK-NOT: store
+// CHECK: %[[W:.+]] = vector.bitcast %{{.+}} : vector<8xf16> to vector<4xi32>
+// CHECK: %[[W0:.+]] = vector.extract %[[W]][0]
+// CHECK: %[[W3:.+]] = vector.extract %[[W]][3]
+// CHECK: %[[P:.+]] = llvm.inttoptr %{{.+}} : i32 to !llvm.ptr<3>
+// CHECK: nvvm.stmatrix %[[P]], %[[W0]], %{{.+}}, %{{.+}}, %[[W3]] {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>}
+// CHECK-COUNT-3: nvvm.stmatrix
+// CHECK-NOT: {{vector.store|stmatrix}}
 // SM80-LABEL: gpu.func @rows
-// SM80-NOT: store_matrix
+// SM80-NOT: stmatrix
 // SM80-COUNT-16: vector.store {{.+}} vector<2xf16>
 tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -28,8 +33,8 @@ tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : 
 
 // Columns are contiguous, so the transposing form stores them.
 // CHECK-LABEL: gpu.func @columns
-// CHECK-COUNT-4: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] {transpose}
-// CHECK-NOT: store
+// CHECK-COUNT-4: nvvm.stmatrix {{.+}} layout = #nvvm.mma_layout<col>
+// CHECK-NOT: {{vector.store|stmatrix}}
 tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
@@ -40,9 +45,9 @@ tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072
 
 // Plain stores: rows that do not start at 16 bytes, and elements with copies in other warps.
 // CHECK-LABEL: gpu.func @odd
-// CHECK-NOT: store_matrix
+// CHECK-NOT: stmatrix
 // CHECK-LABEL: gpu.func @copies
-// CHECK-NOT: store_matrix
+// CHECK-NOT: stmatrix
 tile.kernel @odd() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0

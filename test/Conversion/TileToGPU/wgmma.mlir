@@ -31,7 +31,7 @@ module attributes {tile.target = "sm_90a"} {
 // CHECK: %[[B1:.+]] = tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293305294848 : i64, distance = 2 : i32}
 // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A1]], %[[B1]], %[[D0]] : i64, vector<64xf32>
 // CHECK-COUNT-2: tile_gpu.wgmma "wgmma.m64k16.f16"
-// CHECK: tile_gpu.wgmma_commit
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: tile_gpu.wgmma_wait 0, %{{.+}} : vector<64xf32>
 tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes = 32768 : i64} {
   %c0 = arith.constant 0 : index

@@ -1,6 +1,5 @@
 // RUN: tile-opt %s --tile-to-nvgpu --split-input-file | FileCheck %s --implicit-check-not=tile_gpu
 
-#global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>
 
 module attributes {tile.target = "sm_80"} {
@@ -32,53 +31,15 @@ func.func @mma_chain(%m: memref<4096xbf16, #shared>, %i: index, %c: vector<4xf32
   // CHECK: %[[E:.+]] = nvgpu.mma.sync(%[[A]], %[[B1]], %[[D]])
   // CHECK: %[[R:.+]] = vector.shape_cast %[[E]] : vector<2x2xf32> to vector<4xf32>
   // CHECK: return %[[R]]
-  %a = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
-  %b = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
+  %ar = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<4096xbf16, #shared> -> vector<4x2xbf16>
+  %a = vector.shape_cast %ar : vector<4x2xbf16> to vector<8xbf16>
+  %br = nvgpu.ldmatrix %m[%i] {numTiles = 4 : i32, transpose = false} : memref<4096xbf16, #shared> -> vector<4x2xbf16>
+  %b = vector.shape_cast %br : vector<4x2xbf16> to vector<8xbf16>
   %b0 = vector.extract_strided_slice %b {offsets = [0], sizes = [4], strides = [1]} : vector<8xbf16> to vector<4xbf16>
   %b1 = vector.extract_strided_slice %b {offsets = [4], sizes = [4], strides = [1]} : vector<8xbf16> to vector<4xbf16>
   %d = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b0, %c : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
   %e = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b1, %d : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
   return %e : vector<4xf32>
-}
-
-// CHECK-LABEL: func @load_matrix
-// CHECK-SAME: (%[[M:.+]]: memref<4096xf16, #gpu.address_space<workgroup>>, %[[I:.+]]: index)
-func.func @load_matrix(%m: memref<4096xf16, #shared>, %i: index)
-    -> (vector<8xf16>, vector<4xf16>, vector<2xf16>) {
-  // CHECK: %[[X4:.+]] = nvgpu.ldmatrix %[[M]][%[[I]]] {numTiles = 4 : i32, transpose = true} : memref<4096xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
-  // CHECK: %[[V4:.+]] = vector.shape_cast %[[X4]] : vector<4x2xf16> to vector<8xf16>
-  %v4 = tile_gpu.load_matrix %m[%i] {transpose} : memref<4096xf16, #shared> -> vector<8xf16>
-  // CHECK: %[[X2:.+]] = nvgpu.ldmatrix %[[M]][%[[I]]] {numTiles = 2 : i32, transpose = false}
-  // CHECK: %[[V2:.+]] = vector.shape_cast %[[X2]] : vector<2x2xf16> to vector<4xf16>
-  %v2 = tile_gpu.load_matrix %m[%i] : memref<4096xf16, #shared> -> vector<4xf16>
-  // CHECK: %[[X1:.+]] = nvgpu.ldmatrix %[[M]][%[[I]]] {numTiles = 1 : i32, transpose = false}
-  // CHECK: %[[V1:.+]] = vector.shape_cast %[[X1]] : vector<1x2xf16> to vector<2xf16>
-  %v1 = tile_gpu.load_matrix %m[%i] : memref<4096xf16, #shared> -> vector<2xf16>
-  // CHECK: return %[[V4]], %[[V2]], %[[V1]]
-  return %v4, %v2, %v1 : vector<8xf16>, vector<4xf16>, vector<2xf16>
-}
-
-// CHECK-LABEL: func @async_copy
-// CHECK-SAME: (%[[SRC:.+]]: memref<?xf16, #gpu.address_space<global>>, %[[DST:.+]]: memref<4096xf16, #gpu.address_space<workgroup>>, %[[I:.+]]: index, %[[J:.+]]: index, %[[N:.+]]: index)
-func.func @async_copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shared>,
-                      %i: index, %j: index, %valid: index) {
-  // CHECK: nvgpu.device_async_copy %[[SRC]][%[[I]]], %[[DST]][%[[J]]], 8, %[[N]] {bypassL1}
-  tile_gpu.async_copy %src[%i], %dst[%j], %valid {elements = 8}
-      : memref<?xf16, #global>, memref<4096xf16, #shared>
-  // Only copies of 16 bytes can bypass L1.
-  // CHECK: nvgpu.device_async_copy %[[SRC]][%[[I]]], %[[DST]][%[[J]]], 2, %[[N]] : memref
-  tile_gpu.async_copy %src[%i], %dst[%j], %valid {elements = 2}
-      : memref<?xf16, #global>, memref<4096xf16, #shared>
-  // A copy of all elements needs no count.
-  // CHECK: nvgpu.device_async_copy %[[SRC]][%[[I]]], %[[DST]][%[[J]]], 8 {bypassL1}
-  %c8 = arith.constant 8 : index
-  tile_gpu.async_copy %src[%i], %dst[%j], %c8 {elements = 8}
-      : memref<?xf16, #global>, memref<4096xf16, #shared>
-  // CHECK: nvgpu.device_async_create_group
-  tile_gpu.commit_group
-  // CHECK: nvvm.cp.async.wait.group 3
-  tile_gpu.wait_group 3
-  return
 }
 }
 

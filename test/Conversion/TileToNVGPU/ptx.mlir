@@ -34,20 +34,20 @@ gpu.func @f16(%A: memref<1024xf16, #global>, %B: memref<1024xf16, #global>,
   %c8 = arith.constant 8 : index
   %i8 = arith.muli %t, %c8 : index
   %i4 = arith.muli %t, %c4 : index
-  tile_gpu.async_copy %A[%i8], %smem[%i8], %n {elements = 8}
-      : memref<1024xf16, #global>, memref<4096xf16, #shared>
-  tile_gpu.commit_group
-  tile_gpu.wait_group 0
+  nvgpu.device_async_copy %A[%i8], %smem[%i8], 8, %n {bypassL1} : memref<1024xf16, #global> to memref<4096xf16, #shared>
+  nvvm.cp.async.commit.group
+  nvvm.cp.async.wait.group 0
   gpu.barrier
-  %a0 = tile_gpu.load_matrix %smem[%i8] : memref<4096xf16, #shared> -> vector<8xf16>
+  %rows1 = nvgpu.ldmatrix %smem[%i8] {numTiles = 4 : i32, transpose = false} : memref<4096xf16, #shared> -> vector<4x2xf16>
+  %a0 = vector.shape_cast %rows1 : vector<4x2xf16> to vector<8xf16>
   %b = vector.load %B[%i4] {alignment = 8} : memref<1024xf16, #global>, vector<4xf16>
   %c = vector.load %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
   %d, %last = scf.for %i = %c0 to %n step %c8 iter_args(%acc = %c, %a = %a0)
       -> (vector<4xf32>, vector<8xf16>) {
     %sum = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %acc
         : vector<8xf16>, vector<4xf16>, vector<4xf32>
-    %next = tile_gpu.load_matrix %smem[%i] {transpose}
-        : memref<4096xf16, #shared> -> vector<8xf16>
+    %rows2 = nvgpu.ldmatrix %smem[%i] {numTiles = 4 : i32, transpose = true} : memref<4096xf16, #shared> -> vector<4x2xf16>
+    %next = vector.shape_cast %rows2 : vector<4x2xf16> to vector<8xf16>
     scf.yield %sum, %next : vector<4xf32>, vector<8xf16>
   }
   vector.store %d, %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
@@ -71,14 +71,16 @@ gpu.func @bf16(%B: memref<1024xbf16, #global>, %C: memref<1024xf32, #global>, %n
   %c4 = arith.constant 4 : index
   %c8 = arith.constant 8 : index
   %i4 = arith.muli %t, %c4 : index
-  %a0 = tile_gpu.load_matrix %smem[%i4] : memref<4096xbf16, #shared> -> vector<8xbf16>
+  %rows3 = nvgpu.ldmatrix %smem[%i4] {numTiles = 4 : i32, transpose = false} : memref<4096xbf16, #shared> -> vector<4x2xbf16>
+  %a0 = vector.shape_cast %rows3 : vector<4x2xbf16> to vector<8xbf16>
   %b = vector.load %B[%i4] {alignment = 8} : memref<1024xbf16, #global>, vector<4xbf16>
   %c = vector.load %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>
   %d, %last = scf.for %i = %c0 to %n step %c8 iter_args(%acc = %c, %a = %a0)
       -> (vector<4xf32>, vector<8xbf16>) {
     %sum = tile_gpu.mma "mma.m16n8k16.bf16" %a, %b, %acc
         : vector<8xbf16>, vector<4xbf16>, vector<4xf32>
-    %next = tile_gpu.load_matrix %smem[%i] : memref<4096xbf16, #shared> -> vector<8xbf16>
+    %rows4 = nvgpu.ldmatrix %smem[%i] {numTiles = 4 : i32, transpose = false} : memref<4096xbf16, #shared> -> vector<4x2xbf16>
+    %next = vector.shape_cast %rows4 : vector<4x2xbf16> to vector<8xbf16>
     scf.yield %sum, %next : vector<4xf32>, vector<8xbf16>
   }
   vector.store %d, %C[%i4] {alignment = 16} : memref<1024xf32, #global>, vector<4xf32>

@@ -41,17 +41,15 @@ func.func @from_zero(%a: i64, %b: i64, %c: vector<4xf32>) -> vector<4xf32> {
 func.func @registers(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) -> vector<4xf32> {
   %a1, %c1 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<4xf32>
   %d = tile_gpu.wgmma "wgmma.m64k16.f16" %a1, %b, %c1 : vector<8xf16>, vector<4xf32>
-  tile_gpu.wgmma_commit
+  nvvm.wgmma.commit.group.sync.aligned
   %e = tile_gpu.wgmma_wait 0, %d : vector<4xf32>
   return %e : vector<4xf32>
 }
 
 // CHECK-LABEL: func @fences
-// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
 func.func @fences() {
-  tile_gpu.fence_async
   tile_gpu.wgmma_fence
   tile_gpu.wgmma_wait 1
   return

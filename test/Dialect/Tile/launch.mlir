@@ -12,16 +12,16 @@
 #row = #tile.layout<register = [2 -> d0], lane = [32 -> d0 * 2], warp = []>
 
 // Only the second kernel may start early; before its wait it reads what no kernel writes.
-// OTHER-NOT: tile_gpu
+// OTHER-NOT: griddepcontrol
 // OTHER-NOT: tile.overlaps_previous
 // CHECK-LABEL: tile.kernel @first
 // DEVICE-LABEL: gpu.func @first
 // DEVICE-NOT: tile.overlaps_previous
-// DEVICE: tile_gpu.launch_dependents
+// DEVICE: nvvm.griddepcontrol launch_dependents
 // DEVICE-LABEL: gpu.func @second
 // DEVICE-SAME: tile.overlaps_previous
 // DEVICE: vector.load
-// DEVICE: tile_gpu.wait_prerequisites
+// DEVICE: nvvm.griddepcontrol wait
 // DEVICE: vector.load
 // PTX-LABEL: .entry first(
 // PTX: griddepcontrol.launch_dependents;

@@ -40,94 +40,6 @@ func.func @c_type(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf16>) {
 
 // -----
 
-func.func @load_global(%m: memref<64xf16, #gpu.address_space<global>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.load_matrix' op needs memory in #gpu.address_space<workgroup>, got 'memref<64xf16, #gpu.address_space<global>>'}}
-  tile_gpu.load_matrix %m[%i] : memref<64xf16, #gpu.address_space<global>> -> vector<8xf16>
-  return
-}
-
-// -----
-
-func.func @load_strided(%m: memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.load_matrix' op needs memory without a layout map, got 'memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>>'}}
-  tile_gpu.load_matrix %m[%i] : memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>> -> vector<8xf16>
-  return
-}
-
-// -----
-
-func.func @load_type(%m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.load_matrix' op loads elements of type 'bf16' from 'memref<64xf16, #gpu.address_space<workgroup>>'}}
-  tile_gpu.load_matrix %m[%i] : memref<64xf16, #gpu.address_space<workgroup>> -> vector<8xbf16>
-  return
-}
-
-// -----
-
-func.func @load_size(%m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.load_matrix' op has 2, 4 or 8 elements (1, 2 or 4 matrices), got 6}}
-  tile_gpu.load_matrix %m[%i] : memref<64xf16, #gpu.address_space<workgroup>> -> vector<6xf16>
-  return
-}
-
-// -----
-
-func.func @store_matrix_type(%v: vector<8xbf16>, %m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.store_matrix' op stores elements of type 'bf16' to 'memref<64xf16, #gpu.address_space<workgroup>>'}}
-  tile_gpu.store_matrix %v, %m[%i] : vector<8xbf16>, memref<64xf16, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
-func.func @store_matrix_size(%v: vector<6xf16>, %m: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.store_matrix' op has 2, 4 or 8 elements (1, 2 or 4 matrices), got 6}}
-  tile_gpu.store_matrix %v, %m[%i] : vector<6xf16>, memref<64xf16, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
-func.func @copy_source(%m: memref<64xf16>, %s: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.async_copy' op needs source in #gpu.address_space<global>, got 'memref<64xf16>'}}
-  tile_gpu.async_copy %m[%i], %s[%i], %i {elements = 8} : memref<64xf16>, memref<64xf16, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
-func.func @copy_dest(%m: memref<64xf16, #gpu.address_space<global>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.async_copy' op needs dest in #gpu.address_space<workgroup>, got 'memref<64xf16, #gpu.address_space<global>>'}}
-  tile_gpu.async_copy %m[%i], %m[%i], %i {elements = 8} : memref<64xf16, #gpu.address_space<global>>, memref<64xf16, #gpu.address_space<global>>
-  return
-}
-
-// -----
-
-func.func @copy_type(%m: memref<64xf16, #gpu.address_space<global>>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.async_copy' op copies elements of type 'f16' to 'memref<64xf32, #gpu.address_space<workgroup>>'}}
-  tile_gpu.async_copy %m[%i], %s[%i], %i {elements = 8} : memref<64xf16, #gpu.address_space<global>>, memref<64xf32, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
-func.func @copy_size(%m: memref<64xf16, #gpu.address_space<global>>, %s: memref<64xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{'tile_gpu.async_copy' op copies 4, 8 or 16 bytes, got 1 elements of 'f16'}}
-  tile_gpu.async_copy %m[%i], %s[%i], %i {elements = 1} : memref<64xf16, #gpu.address_space<global>>, memref<64xf16, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
-func.func @wait_negative() {
-  // expected-error @+1 {{'tile_gpu.wait_group' op attribute 'pending' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
-  tile_gpu.wait_group -1
-  return
-}
-
-// -----
-
 func.func @atomic_kind(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index) {
   // expected-error @+1 {{'tile_gpu.atomic_rmw' op has no kind addi for elements of type 'f32'}}
   tile_gpu.atomic_rmw addi %v, %m[%i] order(relaxed) scope(device) : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
@@ -236,5 +148,21 @@ func.func @wgmma_major(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) {
 func.func @descriptor_space(%m: memref<64xf16, #gpu.address_space<global>>, %i: index) {
   // expected-error @+1 {{'tile_gpu.matrix_descriptor' op needs memory in #gpu.address_space<workgroup>}}
   %d = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64} : memref<64xf16, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
+func.func @descriptor_strided(%m: memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{'tile_gpu.matrix_descriptor' op needs memory without a layout map, got 'memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>>'}}
+  %d = tile_gpu.matrix_descriptor %m[%i] {bits = 0 : i64} : memref<64xf16, strided<[2]>, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @wait_negative(%c: vector<4xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma_wait' op attribute 'pending' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
+  %d = tile_gpu.wgmma_wait -1, %c : vector<4xf32>
   return
 }

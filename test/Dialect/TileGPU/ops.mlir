@@ -12,38 +12,6 @@ func.func @mma(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>) -> vecto
   return %d : vector<4xf32>
 }
 
-// CHECK-LABEL: func @load_matrix
-func.func @load_matrix(%m: memref<4096xbf16, #shared>, %i: index)
-    -> (vector<8xbf16>, vector<2xbf16>) {
-  // CHECK: tile_gpu.load_matrix %{{.+}}[%{{.+}}] {transpose} : memref<4096xbf16, #gpu.address_space<workgroup>> -> vector<8xbf16>
-  %v = tile_gpu.load_matrix %m[%i] {transpose} : memref<4096xbf16, #shared> -> vector<8xbf16>
-  // CHECK: tile_gpu.load_matrix %{{.+}}[%{{.+}}] : memref<4096xbf16, #gpu.address_space<workgroup>> -> vector<2xbf16>
-  %w = tile_gpu.load_matrix %m[%i] : memref<4096xbf16, #shared> -> vector<2xbf16>
-  return %v, %w : vector<8xbf16>, vector<2xbf16>
-}
-
-// CHECK-LABEL: func @store_matrix
-func.func @store_matrix(%v: vector<8xbf16>, %w: vector<2xbf16>, %m: memref<4096xbf16, #shared>, %i: index) {
-  // CHECK: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] {transpose} : vector<8xbf16>, memref<4096xbf16, #gpu.address_space<workgroup>>
-  tile_gpu.store_matrix %v, %m[%i] {transpose} : vector<8xbf16>, memref<4096xbf16, #shared>
-  // CHECK: tile_gpu.store_matrix %{{.+}}, %{{.+}}[%{{.+}}] : vector<2xbf16>, memref<4096xbf16, #gpu.address_space<workgroup>>
-  tile_gpu.store_matrix %w, %m[%i] : vector<2xbf16>, memref<4096xbf16, #shared>
-  return
-}
-
-// CHECK-LABEL: func @copy
-func.func @copy(%src: memref<?xf16, #global>, %dst: memref<4096xf16, #shared>,
-                %i: index, %valid: index) {
-  // CHECK: tile_gpu.async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], %{{.+}} {elements = 8 : i64} : memref<?xf16, #gpu.address_space<global>>, memref<4096xf16, #gpu.address_space<workgroup>>
-  tile_gpu.async_copy %src[%i], %dst[%i], %valid {elements = 8}
-      : memref<?xf16, #global>, memref<4096xf16, #shared>
-  // CHECK: tile_gpu.commit_group
-  tile_gpu.commit_group
-  // CHECK: tile_gpu.wait_group 1
-  tile_gpu.wait_group 1
-  return
-}
-
 // CHECK-LABEL: func @atomic
 func.func @atomic(%g: memref<?xf32, #global>, %s: memref<64xi64, #shared>,
                   %v: vector<4xf32>, %n: vector<1xi64>, %i: index, %o: i32) -> vector<1xi64> {
@@ -61,16 +29,12 @@ func.func @wgmma(%m: memref<4096xf16, #shared>, %i: index, %a: vector<8xf16>,
                  %c: vector<64xf32>) -> vector<64xf32> {
   // CHECK: tile_gpu.matrix_descriptor %{{.+}}[%{{.+}}] {bits = 64 : i64} : memref<4096xf16, #gpu.address_space<workgroup>>
   %b = tile_gpu.matrix_descriptor %m[%i] {bits = 64 : i64} : memref<4096xf16, #shared>
-  // CHECK: tile_gpu.fence_async
-  tile_gpu.fence_async
   // CHECK: %{{.+}}:2 = tile_gpu.wgmma_fence %{{.+}}, %{{.+}} : vector<8xf16>, vector<64xf32>
   %f:2 = tile_gpu.wgmma_fence %a, %c : vector<8xf16>, vector<64xf32>
   // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %{{.+}}, %{{.+}}, %{{.+}} {b_mn_major} : vector<8xf16>, vector<64xf32>
   %d = tile_gpu.wgmma "wgmma.m64k16.f16" %f#0, %b, %f#1 {b_mn_major} : vector<8xf16>, vector<64xf32>
   // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %{{.+}}, %{{.+}}, %{{.+}} {a_mn_major, zero} : i64, vector<64xf32>
   %e = tile_gpu.wgmma "wgmma.m64k16.f16" %b, %b, %d {zero, a_mn_major} : i64, vector<64xf32>
-  // CHECK: tile_gpu.wgmma_commit
-  tile_gpu.wgmma_commit
   // CHECK: tile_gpu.wgmma_wait 0, %{{.+}} : vector<64xf32>
   %w = tile_gpu.wgmma_wait 0, %e : vector<64xf32>
   return %w : vector<64xf32>

@@ -12,7 +12,7 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     layout. A buffer becomes a rank-1 memref, an offset, and its dynamic extents
     and strides. Each access is as wide as the layouts of both sides, the
     alignment, the bounds and the chip allow (Analysis/AccessWidth.h). Fragments
-    are read by `tile_gpu.load_matrix` if the layouts fit. The attributes
+    are read by `nvgpu.ldmatrix` if the layouts fit. The attributes
     `tile.grid`, `tile.block`, `tile.shared_bytes` and `tile.params` of the kernel
     hold its manifest (docs/Manifest.md).
 
@@ -40,8 +40,10 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     conversions that move elements between threads.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
+                           "::mlir::nvgpu::NVGPUDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect",
                            "::tile::gpu::TileGPUDialect"];
@@ -53,19 +55,19 @@ def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
     `tile-vectorize` reads all fragments of a tile before the MMAs that use them.
     The back ends keep that order, so that all fragments are in registers at the
     same time. This pass builds each slice of a tile only from the loads that it
-    needs. It moves these loads (`tile_gpu.load_matrix`, and `vector.load` of
+    needs. It moves these loads (`nvgpu.ldmatrix`, and `vector.load` of
     workgroup memory) and the slices of their results to their first use, but
     never across another operation with side effects.
 
     ```mlir output
-    %a = tile_gpu.load_matrix %smem[%i] : ...
-    %b = tile_gpu.load_matrix %smem[%j] : ...
+    %a = nvgpu.ldmatrix %smem[%i] ...
+    %b = nvgpu.ldmatrix %smem[%j] ...
     %0 = tile_gpu.mma "mma.m16n8k16.f16" %a, ...
     %1 = tile_gpu.mma "mma.m16n8k16.f16" %b, ...
     // becomes
-    %a = tile_gpu.load_matrix %smem[%i] : ...
+    %a = nvgpu.ldmatrix %smem[%i] ...
     %0 = tile_gpu.mma "mma.m16n8k16.f16" %a, ...
-    %b = tile_gpu.load_matrix %smem[%j] : ...
+    %b = nvgpu.ldmatrix %smem[%j] ...
     %1 = tile_gpu.mma "mma.m16n8k16.f16" %b, ...
     ```
   }];

@@ -9,18 +9,15 @@ def TileToNVGPU : Pass<"tile-to-nvgpu"> {
   let description = [{
     Converts the program of one thread (stage S5) in a module for an NVIDIA
     chip. Matrix products become `nvgpu.mma.sync`, or wgmma on chips that have
-    it. Loads of fragments become `nvgpu.ldmatrix`. Asynchronous copies become
-    `nvgpu.device_async_copy`, and their groups the cp.async operations of nvvm.
+    it.
 
     ```mlir
-    %v = tile_gpu.load_matrix %smem[%i]
-        : memref<4096xf16, #gpu.address_space<workgroup>> -> vector<8xf16>
-    tile_gpu.wait_group 1
+    %d = tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %c
+        : vector<8xf16>, vector<4xf16>, vector<4xf32>
     // becomes
-    %0 = nvgpu.ldmatrix %smem[%i] {numTiles = 4 : i32, transpose = false}
-        : memref<4096xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
-    %v = vector.shape_cast %0 : vector<4x2xf16> to vector<8xf16>
-    nvvm.cp.async.wait.group 1
+    %0 = nvgpu.mma.sync(%x, %y, %z) {mmaShape = [16, 8, 16]}
+        : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+    %d = vector.shape_cast %0 : vector<2x2xf32> to vector<4xf32>
     ```
 
     Fails for an operation that the chip does not have.

@@ -5,7 +5,6 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Target/Mma.h"
-#include "tile/Target/TensorMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -105,100 +104,9 @@ static LogicalResult verifyMemory(Operation *op, StringRef what,
   return success();
 }
 
-/// Checks the rank of a tensor map: at most five dimensions.
-static LogicalResult verifyCoordinates(Operation *op, ValueRange coordinates) {
-  if (!coordinates.empty() && coordinates.size() <= tile::kTensorMapRank)
-    return success();
-  return op->emitOpError() << "needs 1 to " << tile::kTensorMapRank
-                           << " coordinates, got " << coordinates.size();
-}
-
-LogicalResult BulkAddOp::verify() {
-  MemRefType source = getSource().getType(), dest = getDest().getType();
-  if (failed(verifyMemory(*this, "the source", source,
-                          mlir::gpu::AddressSpace::Workgroup)) ||
-      failed(verifyMemory(*this, "the destination", dest,
-                          mlir::gpu::AddressSpace::Global)))
-    return failure();
-  Type element = source.getElementType();
-  if (!isa<FloatType>(element) || element != dest.getElementType())
-    return emitOpError() << "adds floats to such of the same type, got "
-                         << element << " and " << dest.getElementType();
-  if (int64_t(getCount()) * element.getIntOrFloatBitWidth() % 128 != 0)
-    return emitOpError() << "adds multiples of 16 bytes, got " << getCount()
-                         << " elements of " << element;
-  return success();
-}
-
 LogicalResult MatrixDescriptorOp::verify() {
   return verifyMemory(*this, "memory", getMemory().getType(),
                       mlir::gpu::AddressSpace::Workgroup);
-}
-
-template <typename OpT> static LogicalResult verifyBulkOut(OpT op) {
-  if (failed(verifyMemory(op, "memory", op.getMemory().getType(),
-                          mlir::gpu::AddressSpace::Workgroup)))
-    return failure();
-  return verifyCoordinates(op, op.getCoordinates());
-}
-
-LogicalResult BulkStoreOp::verify() { return verifyBulkOut(*this); }
-
-LogicalResult BulkReduceOp::verify() {
-  Type element = getMemory().getType().getElementType();
-  if (!element.isF32() && !element.isF16() && !element.isBF16())
-    return emitOpError() << "adds elements of f16, bf16 or f32, got "
-                         << element;
-  return verifyBulkOut(*this);
-}
-
-LogicalResult BulkPrefetchOp::verify() {
-  return verifyCoordinates(*this, getCoordinates());
-}
-
-static LogicalResult verifyMatrices(Operation *op, StringRef verb,
-                                    VectorType matrices, MemRefType memory) {
-  if (failed(verifyMemory(op, "memory", memory,
-                          mlir::gpu::AddressSpace::Workgroup)))
-    return failure();
-  if (memory.getElementType() != matrices.getElementType())
-    return op->emitOpError()
-           << verb << " elements of type " << matrices.getElementType()
-           << (verb == "loads" ? " from " : " to ") << memory;
-  int64_t size = matrices.getNumElements();
-  if (size != 2 && size != 4 && size != 8)
-    return op->emitOpError()
-           << "has 2, 4 or 8 elements (1, 2 or 4 matrices), got " << size;
-  return success();
-}
-
-LogicalResult LoadMatrixOp::verify() {
-  return verifyMatrices(*this, "loads", getResult().getType(),
-                        getMemory().getType());
-}
-
-LogicalResult StoreMatrixOp::verify() {
-  return verifyMatrices(*this, "stores", getValue().getType(),
-                        getMemory().getType());
-}
-
-LogicalResult AsyncCopyOp::verify() {
-  MemRefType source = getSource().getType(), dest = getDest().getType();
-  if (failed(verifyMemory(*this, "source", source,
-                          mlir::gpu::AddressSpace::Global)) ||
-      failed(verifyMemory(*this, "dest", dest,
-                          mlir::gpu::AddressSpace::Workgroup)))
-    return failure();
-  Type element = source.getElementType();
-  if (element != dest.getElementType())
-    return emitOpError() << "copies elements of type " << element << " to "
-                         << dest;
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  if (getElements() > 16 ||
-      !llvm::is_contained({4, 8, 16}, getElements() * elementBytes))
-    return emitOpError() << "copies 4, 8 or 16 bytes, got " << getElements()
-                         << " elements of " << element;
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,9 +205,6 @@ LogicalResult AtomicRMWOp::verify() {
 
 /// Checks that `chip` supports `op`; otherwise emits an error at `op`.
 static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
-  auto unavailable = [&]() {
-    return op->emitOpError() << "is not available on " << chip.name;
-  };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](MmaOp mma) -> LogicalResult {
         if (llvm::is_contained(chip.mma, mma.getInstruction()))
@@ -310,25 +215,6 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
                                   << "; it has ";
         llvm::interleaveComma(chip.mma, diag);
         return diag;
-      })
-      .Case([&](LoadMatrixOp) -> LogicalResult {
-        return chip.ldmatrix ? success() : LogicalResult(unavailable());
-      })
-      .Case([&](StoreMatrixOp) -> LogicalResult {
-        return chip.stmatrix ? success() : LogicalResult(unavailable());
-      })
-      .Case<AsyncCopyOp, CommitGroupOp, WaitGroupOp>(
-          [&](Operation *) -> LogicalResult {
-            return chip.asyncCopy ? success() : LogicalResult(unavailable());
-          })
-      .Case<WaitPrerequisitesOp, LaunchDependentsOp>(
-          [&](Operation *) -> LogicalResult {
-            return chip.dependentLaunch ? success()
-                                        : LogicalResult(unavailable());
-          })
-      .Case<BulkStoreOp, BulkReduceOp, BulkCommitOp, BulkWaitOp, BulkPrefetchOp,
-            PrefetchMapOp, ElectOp>([&](Operation *) -> LogicalResult {
-        return chip.bulkCopy ? success() : LogicalResult(unavailable());
       })
       .Case([&](AtomicRMWOp atomic) -> LogicalResult {
         auto type = cast<VectorType>(atomic.getValue().getType());

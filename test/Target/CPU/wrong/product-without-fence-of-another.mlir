@@ -32,7 +32,7 @@ gpu.module @kernels {
       scf.for %i = %c0 to %c128 step %c1 {
         memref.store %one, %s[%i] : memref<128xf16, #shared>
       }
-      // RIGHT: tile_gpu.fence_async
+      // RIGHT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
       tile_gpu.atomic_rmw addi %set, %flag[%c0] order(acq_rel) scope(block) : vector<1xi32>, memref<1xi32, #global>
     } else {
       scf.while : () -> () {
@@ -50,7 +50,7 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<4xf32>
     %f = tile_gpu.wgmma_fence %x : vector<8xf16>
     %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
-    tile_gpu.wgmma_commit
+    nvvm.wgmma.commit.group.sync.aligned
     %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
     %e = vector.extract %r[0] : f32 from vector<4xf32>
     memref.store %e, %a[%t] : memref<128xf32, #global>

@@ -19,9 +19,9 @@ gpu.module @kernels {
     %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %one = arith.constant 1.0 : f16
-    tile_gpu.fence_async // WRONG
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>} // WRONG
     memref.store %one, %s[%t] : memref<128xf16, #shared>
-    // RIGHT: tile_gpu.fence_async
+    // RIGHT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     gpu.barrier
     // Rows of 16 elements, permuted as #tile.swizzle<32> does.
     %d = tile_gpu.matrix_descriptor %s[%c0] {bits = -4611685949707911168 : i64} : memref<128xf16, #shared>
@@ -29,7 +29,7 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<4xf32>
     %f = tile_gpu.wgmma_fence %x : vector<8xf16>
     %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
-    tile_gpu.wgmma_commit
+    nvvm.wgmma.commit.group.sync.aligned
     %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
     %e = vector.extract %r[0] : f32 from vector<4xf32>
     memref.store %e, %a[%t] : memref<128xf32, #global>

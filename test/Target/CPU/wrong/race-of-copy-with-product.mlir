@@ -21,7 +21,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1.0 : f16
     memref.store %one, %s[%t] : memref<128xf16, #shared>
-    tile_gpu.fence_async
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     gpu.barrier
     // Rows of 16 elements, permuted as #tile.swizzle<32> does.
     %d = tile_gpu.matrix_descriptor %s[%c0] {bits = -4611685949707911168 : i64} : memref<128xf16, #shared>
@@ -29,7 +29,7 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<4xf32>
     %f = tile_gpu.wgmma_fence %x : vector<8xf16>
     %p = tile_gpu.wgmma "wgmma.m64k16.f16" %f, %d, %zero {zero} : vector<8xf16>, vector<4xf32>
-    tile_gpu.wgmma_commit
+    nvvm.wgmma.commit.group.sync.aligned
     %r = tile_gpu.wgmma_wait 0, %p : vector<4xf32>
     // RIGHT: gpu.barrier
     %c8 = arith.constant 8 : index
@@ -37,10 +37,10 @@ gpu.module @kernels {
     %first = arith.cmpi ult, %t, %c16 : index
     scf.if %first {
       %i = arith.muli %t, %c8 : index
-      tile_gpu.async_copy %b[%i], %s[%i], %c8 {elements = 8} : memref<128xf16, #global>, memref<128xf16, #shared>
+      nvgpu.device_async_copy %b[%i], %s[%i], 8, %c8 {bypassL1} : memref<128xf16, #global> to memref<128xf16, #shared>
     }
-    tile_gpu.commit_group
-    tile_gpu.wait_group 0
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 0
     %e = vector.extract %r[0] : f32 from vector<4xf32>
     memref.store %e, %a[%t] : memref<128xf32, #global>
     gpu.return

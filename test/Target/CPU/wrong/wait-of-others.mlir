@@ -19,13 +19,13 @@ gpu.module @kernels {
     %t = gpu.thread_id x
     %c4 = arith.constant 4 : index
     %i = arith.muli %t, %c4 : index
-    tile_gpu.async_copy %b[%i], %s[%i], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
-    tile_gpu.commit_group
+    nvgpu.device_async_copy %b[%i], %s[%i], 4, %c4 {bypassL1} : memref<256xf32, #global> to memref<512xf32, #shared>
+    nvvm.cp.async.commit.group
     %c256 = arith.constant 256 : index
     %j = arith.addi %i, %c256 : index
-    tile_gpu.async_copy %b[%i], %s[%j], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
-    tile_gpu.commit_group
-    tile_gpu.wait_group 0
+    nvgpu.device_async_copy %b[%i], %s[%j], 4, %c4 {bypassL1} : memref<256xf32, #global> to memref<512xf32, #shared>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 0
     // RIGHT: gpu.barrier
     %v = memref.load %s[%t] : memref<512xf32, #shared>
     memref.store %v, %a[%t] : memref<64xf32, #global>

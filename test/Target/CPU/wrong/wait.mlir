@@ -21,14 +21,14 @@ gpu.module @kernels {
     %t = gpu.thread_id x
     %c4 = arith.constant 4 : index
     %i = arith.muli %t, %c4 : index
-    tile_gpu.async_copy %b[%i], %s[%i], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
-    tile_gpu.commit_group
+    nvgpu.device_async_copy %b[%i], %s[%i], 4, %c4 {bypassL1} : memref<256xf32, #global> to memref<512xf32, #shared>
+    nvvm.cp.async.commit.group
     %c256 = arith.constant 256 : index
     %j = arith.addi %i, %c256 : index
-    tile_gpu.async_copy %b[%i], %s[%j], %c4 {elements = 4} : memref<256xf32, #global>, memref<512xf32, #shared>
-    tile_gpu.commit_group
-    tile_gpu.wait_group 1 // WRONG
-    // RIGHT: tile_gpu.wait_group 0
+    nvgpu.device_async_copy %b[%i], %s[%j], 4, %c4 {bypassL1} : memref<256xf32, #global> to memref<512xf32, #shared>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 1 // WRONG
+    // RIGHT: nvvm.cp.async.wait.group 0
     gpu.barrier
     %k = arith.addi %t, %c256 : index
     %v = memref.load %s[%k] : memref<512xf32, #shared>

@@ -36,8 +36,8 @@ inline AtomicScope getScope(MemoryScope scope) {
 }
 
 /// Checks that `chip` is of `vendor` and supports the operations in `root`:
-/// MMAs, ldmatrix, asynchronous copies, atomics, and the width of each
-/// gpu.shuffle. Emits at most one error at each location.
+/// MMAs, atomics, and the width of each gpu.shuffle. Emits at most one error at
+/// each location.
 llvm::LogicalResult verifyChip(mlir::Operation *root, const Chip &chip,
                                Vendor vendor);
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Assembly.h"
+#include "tile/Conversion/GPUToLLVM/Assembly.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,12 +21,12 @@ void tile::emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
                             LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
-/// Emits a cache policy with this eviction priority for all accesses of an
-/// instruction.
-static Value emitPolicy(OpBuilder &builder, Location loc,
-                        CachePriority priority) {
+Value tile::emitPolicy(OpBuilder &builder, Location loc,
+                       std::optional<CachePriority> priority) {
+  if (!priority)
+    return {};
   std::string text =
-      ("createpolicy.fractional.L2::" + stringifyCachePriority(priority) +
+      ("createpolicy.fractional.L2::" + stringifyCachePriority(*priority) +
        ".b64 $0;")
           .str();
   return LLVM::InlineAsmOp::create(
@@ -39,12 +39,11 @@ static Value emitPolicy(OpBuilder &builder, Location loc,
 
 void tile::emitCached(OpBuilder &builder, Location loc, const Twine &name,
                       const Twine &where, std::string constraints,
-                      SmallVector<Value> operands,
-                      std::optional<CachePriority> cache) {
-  if (!cache)
+                      SmallVector<Value> operands, Value policy) {
+  if (!policy)
     return emitAssembly(builder, loc, name + where + ";", constraints,
                         operands);
-  operands.push_back(emitPolicy(builder, loc, *cache));
+  operands.push_back(policy);
   emitAssembly(builder, loc,
                name + ".L2::cache_hint" + where + ", $" +
                    Twine(operands.size() - 1) + ";",

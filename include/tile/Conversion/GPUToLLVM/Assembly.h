@@ -1,10 +1,11 @@
 //===- Assembly.h - Instructions as inline assembly -------------*- C++ -*-===//
 //
-// Emits PTX instructions that have no LLVM intrinsic.
+// Emits PTX instructions that have no operation in nvgpu or nvvm
+// (docs/Dialects/VendorLevel.md).
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
-#define TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
+#ifndef TILE_CONVERSION_GPUTOLLVM_ASSEMBLY_H
+#define TILE_CONVERSION_GPUTOLLVM_ASSEMBLY_H
 
 #include "mlir/IR/Builders.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -19,13 +20,17 @@ void emitAssembly(mlir::OpBuilder &builder, mlir::Location loc,
                   const llvm::Twine &text, llvm::StringRef constraints,
                   mlir::ValueRange operands);
 
-/// Emits the instruction `name` with the operands `where`. With `cache`, uses
+/// Emits a cache policy with this eviction priority for all accesses of an
+/// instruction, an i64; returns null without a priority.
+mlir::Value emitPolicy(mlir::OpBuilder &builder, mlir::Location loc,
+                       std::optional<CachePriority> priority);
+
+/// Emits the instruction `name` with the operands `where`. With `policy`, uses
 /// the form with a cache policy as an additional operand.
 void emitCached(mlir::OpBuilder &builder, mlir::Location loc,
                 const llvm::Twine &name, const llvm::Twine &where,
                 std::string constraints,
-                llvm::SmallVector<mlir::Value> operands,
-                std::optional<CachePriority> cache);
+                llvm::SmallVector<mlir::Value> operands, mlir::Value policy);
 
 /// Returns a list of `count` placeholders, `{$first, $first+1, ...}`.
 std::string assemblyCoordinates(size_t first, size_t count);
@@ -34,4 +39,4 @@ std::string repeatConstraint(llvm::StringRef constraint, size_t count);
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETONVGPU_ASSEMBLY_H
+#endif // TILE_CONVERSION_GPUTOLLVM_ASSEMBLY_H

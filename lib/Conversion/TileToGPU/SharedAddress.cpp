@@ -2,6 +2,7 @@
 
 #include "SharedAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -17,4 +18,12 @@ Value tile::sharedAddress(OpBuilder &builder, Location loc, Value memory,
   Value address = arith::AddIOp::create(builder, loc, base, offset);
   return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
                                       address);
+}
+
+Value tile::sharedPointer(OpBuilder &builder, Location loc, Value memory,
+                          Value index, NVVM::NVVMMemorySpace space) {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(),
+                                         static_cast<unsigned>(space));
+  return LLVM::IntToPtrOp::create(builder, loc, type,
+                                  sharedAddress(builder, loc, memory, index));
 }
