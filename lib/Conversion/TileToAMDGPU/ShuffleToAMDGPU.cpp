@@ -83,20 +83,48 @@ static std::optional<SmallVector<Step>> planExchange(uint32_t mask,
   return steps;
 }
 
+/// Emits a DPP move. amdgpu has no row_xmask.
+static Value emitMove(OpBuilder &builder, Location loc, Value value,
+                      uint32_t control) {
+  using Perm = amdgpu::DPPPerm;
+  // All rows and banks are enabled, so no lane keeps its old value. Poison as
+  // the old value and bound control let the back end fold the move into its
+  // user.
+  Type type = value.getType();
+  Value old = LLVM::PoisonOp::create(builder, loc, type);
+  auto move = [&](Perm perm, Attribute argument) -> Value {
+    return amdgpu::DPPOp::create(builder, loc, type, old, value, perm, argument,
+                                 /*row_mask=*/0xf, /*bank_mask=*/0xf,
+                                 /*bound_ctrl=*/true);
+  };
+  switch (control) {
+  case Half:
+    return move(Perm::row_half_mirror, builder.getUnitAttr());
+  case Mirror:
+    return move(Perm::row_mirror, builder.getUnitAttr());
+  case Rotate:
+    return move(Perm::row_ror, builder.getI32IntegerAttr(8));
+  case Quad1:
+  case Quad2:
+  case Quad3:
+    return move(Perm::quad_perm,
+                builder.getI32ArrayAttr(
+                    {int32_t(control & 3), int32_t(control >> 2 & 3),
+                     int32_t(control >> 4 & 3), int32_t(control >> 6 & 3)}));
+  default:
+    return ROCDL::DPPUpdateOp::create(builder, loc, type, old, value, control,
+                                      /*rowMask=*/0xf, /*bankMask=*/0xf,
+                                      /*boundCtrl=*/true);
+  }
+}
+
 /// Emits one step for `value`, an i32, and returns the exchanged value.
 static Value emitStep(OpBuilder &builder, Location loc, Value value,
                       Step step) {
   Type type = value.getType();
   switch (step.kind) {
-  case Step::Move: {
-    // All rows and banks are enabled, so no lane keeps its old value. Poison as
-    // the old value and bound control let the back end fold the move into its
-    // user.
-    Value old = LLVM::PoisonOp::create(builder, loc, type);
-    return ROCDL::DPPUpdateOp::create(builder, loc, type, old, value,
-                                      step.argument, /*rowMask=*/0xf,
-                                      /*bankMask=*/0xf, /*boundCtrl=*/true);
-  }
+  case Step::Move:
+    return emitMove(builder, loc, value, step.argument);
   case Step::PermlaneX16: {
     // For each lane of a row, four bits select the lane of the other row that
     // it reads.

@@ -7,7 +7,7 @@
 // GFX950: %[[A:.+]] = amdgpu.permlane_swap %[[X:.+]] 32 : i32
 // GFX950: %[[S32:.+]] = amdgpu.permlane_swap %[[X]] 32 : i32
 // GFX950: %[[S48:.+]] = amdgpu.permlane_swap %[[S32]] 16 : i32
-// GFX950: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[S48]] with 177, 15, 15, true : i32
+// GFX950: %[[B:.+]] = amdgpu.dpp %{{.+}} %[[S48]] quad_perm([1 : i32, 0 : i32, 3 : i32, 2 : i32]) {bound_ctrl = true} : i32
 // GFX950: return %[[A]], %[[B]]
 func.func @halves(%x: i32) -> (i32, i32) {
   %width = arith.constant 64 : i32

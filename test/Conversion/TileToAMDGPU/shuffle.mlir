@@ -12,17 +12,17 @@ func.func @within_a_row(%x: i32) -> (i32, i32, i32) {
   %c8 = arith.constant 8 : i32
   // This is quad_perm, or row_xmask.
   // ALL: %[[OLD:.+]] = llvm.mlir.poison : i32
-  // GFX942: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 177, 15, 15, true : i32
-  // GFX950: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 177, 15, 15, true : i32
+  // GFX942: %[[A:.+]] = amdgpu.dpp %[[OLD]] %[[X]] quad_perm([1 : i32, 0 : i32, 3 : i32, 2 : i32]) {bound_ctrl = true} : i32
+  // GFX950: %[[A:.+]] = amdgpu.dpp %[[OLD]] %[[X]] quad_perm([1 : i32, 0 : i32, 3 : i32, 2 : i32]) {bound_ctrl = true} : i32
   // RDNA: %[[A:.+]] = rocdl.update.dpp %[[OLD]], %[[X]] with 353, 15, 15, true : i32
   %a, %va = gpu.shuffle xor %x, %c1, %width : i32
   // These are row_half_mirror and quad_perm.
-  // GFX942: %[[M:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 321, 15, 15, true : i32
-  // GFX942: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[M]] with 27, 15, 15, true : i32
+  // GFX942: %[[M:.+]] = amdgpu.dpp %{{.+}} %[[X]] row_half_mirror(unit) {bound_ctrl = true} : i32
+  // GFX942: %[[B:.+]] = amdgpu.dpp %{{.+}} %[[M]] quad_perm([3 : i32, 2 : i32, 1 : i32, 0 : i32]) {bound_ctrl = true} : i32
   // RDNA: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 356, 15, 15, true : i32
   %b, %vb = gpu.shuffle xor %x, %c4, %width : i32
   // row_ror:8
-  // GFX942: %[[C:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 296, 15, 15, true : i32
+  // GFX942: %[[C:.+]] = amdgpu.dpp %{{.+}} %[[X]] row_ror(8 : i32) {bound_ctrl = true} : i32
   // RDNA: %[[C:.+]] = rocdl.update.dpp %{{.+}}, %[[X]] with 360, 15, 15, true : i32
   %c, %vc = gpu.shuffle xor %x, %c8, %width : i32
   // GFX942: return %[[A]], %[[B]], %[[C]]
@@ -49,7 +49,7 @@ func.func @between_rows(%x: i32) -> (i32, i32) {
   // RDNA-DAG: %[[HIGH2:.+]] = llvm.mlir.constant(-587294534 : i32)
   // RDNA: %[[B:.+]] = rocdl.permlanex16 %{{.+}}, %[[X]], %[[LOW2]], %[[HIGH2]], false, true : i32, i32
   // GFX950: %[[S:.+]] = amdgpu.permlane_swap %[[X]] 16 : i32
-  // GFX950: %[[B:.+]] = rocdl.update.dpp %{{.+}}, %[[S]] with 78, 15, 15, true : i32
+  // GFX950: %[[B:.+]] = amdgpu.dpp %{{.+}} %[[S]] quad_perm([2 : i32, 3 : i32, 0 : i32, 1 : i32]) {bound_ctrl = true} : i32
   // GFX942: %[[B:.+]] = amdgpu.swizzle_bitmode %[[X]] 31 0 18 : i32
   %b, %vb = gpu.shuffle xor %x, %c18, %width : i32
   // ALL: return %[[A]], %[[B]]
@@ -63,11 +63,11 @@ func.func @types(%x: f32, %y: vector<4xf16>) -> (f32, vector<4xf16>, i1) {
   %width = arith.constant 16 : i32
   %c2 = arith.constant 2 : i32
   // ALL: llvm.bitcast %{{.+}} : f32 to i32
-  // ALL: rocdl.update.dpp
+  // ALL: {{amdgpu.dpp|rocdl.update.dpp}}
   // ALL: llvm.bitcast %{{.+}} : i32 to f32
   %a, %va = gpu.shuffle xor %x, %c2, %width : f32
   // ALL: llvm.bitcast %{{.+}} : vector<4xf16> to vector<2xi32>
-  // ALL-COUNT-2: rocdl.update.dpp
+  // ALL-COUNT-2: {{amdgpu.dpp|rocdl.update.dpp}}
   // ALL: llvm.bitcast %{{.+}} : vector<2xi32> to vector<4xf16>
   %b, %vb = gpu.shuffle xor %y, %c2, %width : vector<4xf16>
   // ALL: %[[TRUE:.+]] = arith.constant true

@@ -26,7 +26,7 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     ```
 
     Fails for an operation that the chip does not have. No AMD chip of the table
-    has asynchronous copies or `tile_gpu.load_matrix`.
+    has asynchronous copies or ldmatrix.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::ROCDL::ROCDLDialect",
