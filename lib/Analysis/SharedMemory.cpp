@@ -1,14 +1,18 @@
 //===- SharedMemory.cpp - Queries on shared buffers -----------------------===//
 
 #include "tile/Analysis/SharedMemory.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Layout/Queries.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
 
-static bool isView(Operation *op) { return isa<SliceOp, TransposeOp>(op); }
+static bool isView(Operation *op) {
+  return isa<SliceOp, TransposeOp, RingCreateOp, RingAcquireOp, RingTakeOp>(op);
+}
 
 static bool isSharedBuffer(Type type) {
   auto buffer = dyn_cast<BufferType>(type);
@@ -32,7 +36,7 @@ LogicalResult tile::verifySharedBuffers(KernelOp kernel) {
     if (!bad)
       return WalkResult::advance();
     op->emitOpError("chooses a shared buffer at run time; only tile.alloc, "
-                    "tile.slice and tile.transpose may make one");
+                    "tile.slice, tile.transpose and rings may make one");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -60,33 +64,19 @@ SmallVector<SharedAccess, 2> tile::getSharedAccesses(Operation *op) {
 SmallVector<Operation *> tile::getBufferUsers(AllocOp root) {
   SmallVector<Operation *> users;
   SmallVector<Value> views{root.getResult()};
-  while (!views.empty())
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isView(user))
+  while (!views.empty()) {
+    Value view = views.pop_back_val();
+    for (Operation *user : view.getUsers()) {
+      auto ring = dyn_cast<RingCreateOp>(user);
+      if (ring && view == ring.getEmpty())
+        llvm::append_range(users, ring->getUsers());
+      else if (isView(user))
         views.push_back(user->getResult(0));
       else
         users.push_back(user);
     }
+  }
   return users;
-}
-
-BufferType tile::getRingType(BufferType buffer, int64_t stages) {
-  SmallVector<int64_t> shape{stages};
-  shape.append(buffer.getShape().begin(), buffer.getShape().end());
-  auto quiet = [&] {
-    InFlightDiagnostic diag = emitError(UnknownLoc::get(buffer.getContext()));
-    diag.abandon();
-    return diag;
-  };
-  auto ring = BufferType::getChecked(
-      quiet, buffer.getContext(), ArrayRef<int64_t>(shape),
-      buffer.getElementType(), buffer.getLayout(), buffer.getSpace());
-  SmallVector<bool> kept(shape.size(), true);
-  kept[0] = false;
-  if (!ring)
-    return {};
-  FailureOr<BufferType> slot = SliceOp::inferType(ring, kept, quiet);
-  return succeeded(slot) && *slot == buffer ? ring : BufferType();
 }
 
 bool tile::isFilledInBulk(AllocOp root) {
@@ -150,14 +140,28 @@ static std::pair<Region *, Operation *> findRole(Operation *op) {
   return {nullptr, nullptr};
 }
 
-/// Returns the waits after which the asynchronous MMA `op` is finished.
-static SmallVector<WaitDotsOp, 1> getWaits(Operation *op) {
-  SmallVector<WaitDotsOp, 1> waits;
+/// Returns the values by which the asynchronous MMA `op` is known: its result,
+/// those of MMAs that add to it and those of loops that carry it.
+static llvm::SmallSetVector<Value, 2> getProducts(Operation *op) {
+  llvm::SmallSetVector<Value, 2> products;
   if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync())
-    for (Operation *user : dot->getUsers())
-      if (auto wait = dyn_cast<WaitDotsOp>(user))
-        waits.push_back(wait);
-  return waits;
+    products.insert(dot.getResult());
+  for (size_t i = 0; i < products.size(); ++i)
+    for (OpOperand &use : products[i].getUses()) {
+      Operation *user = use.getOwner();
+      auto loop = dyn_cast<scf::ForOp>(
+          isa<scf::YieldOp>(user) ? user->getParentOp() : user);
+      if (isa<DotOp>(user)) {
+        products.insert(user->getResult(0));
+      } else if (loop) {
+        unsigned number = use.getOperandNumber();
+        if (user == loop)
+          number -= loop.getNumControlOperands();
+        products.insert(loop.getRegionIterArg(number));
+        products.insert(loop.getResult(number));
+      }
+    }
+  return products;
 }
 
 /// Returns the first operation after `store`, in its block or in one around it,
@@ -239,8 +243,16 @@ SharedMemoryModel::Range SharedMemoryModel::liveRange(AllocOp alloc) const {
     // A TMA store reads its source until its wait.
     if (isa<BulkStoreOp, BulkReduceOp>(user))
       last = std::max(last, span(findBulkWait(user, kernel)).second);
-    for (WaitDotsOp wait : getWaits(user))
-      last = std::max(last, span(liftOutOfLoops(wait, alloc)).second);
+    // An MMA reads its operands until it is awaited.
+    for (Value product : getProducts(user)) {
+      for (Operation *await : product.getUsers())
+        last = std::max(last, span(liftOutOfLoops(await, alloc)).second);
+      Operation *loop = product.getParentBlock()->getParentOp();
+      if (isa<BlockArgument>(product) && loop->isProperAncestor(alloc)) {
+        first = std::min(first, span(loop).first);
+        last = std::max(last, span(loop).second);
+      }
+    }
     for (const SharedAccess &access : getSharedAccesses(user)) {
       if (access.isAsync)
         lastAsync = std::max(lastAsync, begin);

@@ -48,6 +48,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTileStageStores());
+  kernel.addPass(createTileLowerRings());
   kernel.addPass(createTilePipeline());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());

@@ -11,8 +11,9 @@
 
 namespace tile {
 
-/// Returns the allocation that `buffer` is a view of, through tile.slice and
-/// tile.transpose; null for a buffer in global memory or of another origin.
+/// Returns the allocation that `buffer` is a view of, through tile.slice,
+/// tile.transpose and slots of rings; null for a buffer in global memory or of
+/// another origin.
 AllocOp getRootAlloc(mlir::Value buffer);
 
 /// Verifies that every shared buffer is an allocation or a view of one.
@@ -32,12 +33,9 @@ struct SharedAccess {
 /// regions. All buffers must have a root (see verifySharedBuffers).
 llvm::SmallVector<SharedAccess, 2> getSharedAccesses(mlir::Operation *op);
 
-/// Returns all operations that use `root` or views of it, except the views.
+/// Returns all operations that use `root` or views of it, except the views. For
+/// the mbarriers of a ring, these are the operations that use its slots.
 llvm::SmallVector<mlir::Operation *> getBufferUsers(AllocOp root);
-
-/// Returns the type of a ring of `stages` buffers, or null if the layout does
-/// not allow to stack buffers.
-BufferType getRingType(BufferType buffer, int64_t stages);
 
 /// Returns true if TMA fills this buffer. Its accesses are then ordered by
 /// mbarriers.

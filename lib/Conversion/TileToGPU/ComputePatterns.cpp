@@ -275,7 +275,7 @@ struct DotPattern : OpConversionPattern<DotOp> {
   matchAndRewrite(DotOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    RankedTensorType type = tileType(op.getResult());
+    RankedTensorType type = op.getTile();
     // verifyThreads() ensures that there is a layout, and the verifier of
     // tile.dot that it is an MmaAttr.
     auto layout = cast<MmaAttr>(type.getEncoding());

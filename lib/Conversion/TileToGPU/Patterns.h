@@ -6,6 +6,7 @@
 #include "tile/Target/Chips.h"
 
 namespace tile {
+class PendingProducts;
 
 /// Adds patterns for load, store and copy.
 void populateMemoryPatterns(const mlir::TypeConverter &converter,
@@ -32,9 +33,11 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
 void populateBulkPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip);
 
-/// Adds patterns for warp roles, mbarriers, and waits for MMAs.
+/// Adds patterns for warp roles, mbarriers, and waits for MMAs. The patterns
+/// refer to `products`.
 void populateRolePatterns(const mlir::TypeConverter &converter,
-                          mlir::RewritePatternSet &patterns, const Chip &chip);
+                          mlir::RewritePatternSet &patterns, const Chip &chip,
+                          const PendingProducts &products);
 
 /// Adds patterns for dependent kernel launches.
 void populateLaunchPatterns(const mlir::TypeConverter &converter,

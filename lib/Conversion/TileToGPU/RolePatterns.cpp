@@ -8,6 +8,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/PendingProducts.h"
 #include "tile/Conversion/GPUToLLVM/Assembly.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
@@ -389,23 +390,43 @@ struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
   }
 };
 
-struct WaitDotsPattern : MemoryPattern<WaitDotsOp> {
-  using MemoryPattern::MemoryPattern;
+struct AwaitPattern : MemoryPattern<AwaitOp> {
+  AwaitPattern(const TypeConverter &converter, MLIRContext *context,
+               const Chip &chip, const PendingProducts &products)
+      : MemoryPattern(converter, context, chip), products(products) {}
+
   LogicalResult
-  matchAndRewrite(WaitDotsOp op, OneToNOpAdaptor adaptor,
+  matchAndRewrite(AwaitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> values = single(adaptor.getValues());
-    rewriter.replaceOpWithNewOp<tile::gpu::WgmmaWaitOp>(
-        op, TypeRange(ValueRange(values)), op.getPendingAttr(), values);
+    SmallVector<Value> values = single(adaptor.getProducts());
+    llvm::append_range(values, single(adaptor.getValues()));
+    // The registers of a product that goes on changing must not be touched.
+    const PendingProducts::Wait &wait = products.getWait(op);
+    SmallVector<Value> finished;
+    for (auto [i, value] : llvm::enumerate(values))
+      if (!wait.isContinued(i))
+        finished.push_back(value);
+    auto lowered = tile::gpu::WgmmaWaitOp::create(
+        rewriter, op.getLoc(), TypeRange(ValueRange(finished)),
+        rewriter.getI32IntegerAttr(wait.younger), finished);
+    auto result = lowered.getResults().begin();
+    for (auto [i, value] : llvm::enumerate(values))
+      if (!wait.isContinued(i))
+        value = *result++;
+    rewriter.replaceOp(op, values);
     return success();
   }
+
+private:
+  const PendingProducts &products;
 };
 
 } // namespace
 
 void tile::populateRolePatterns(const TypeConverter &converter,
-                                RewritePatternSet &patterns, const Chip &chip) {
+                                RewritePatternSet &patterns, const Chip &chip,
+                                const PendingProducts &products) {
   patterns.add<WarpRolesPattern, InitBarriersPattern, WaitBarrierPattern,
-               ArriveBarrierPattern, WaitDotsPattern>(
-      converter, patterns.getContext(), chip);
+               ArriveBarrierPattern>(converter, patterns.getContext(), chip);
+  patterns.add<AwaitPattern>(converter, patterns.getContext(), chip, products);
 }

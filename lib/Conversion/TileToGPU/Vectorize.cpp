@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Analysis/PendingProducts.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -100,6 +101,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
       return VectorType::get({getCanonicalLayout(type).axisSize(kRegister)},
                              type.getElementType());
     });
+    converter.addConversion([&](PendingType type) -> std::optional<Type> {
+      return converter.convertType(type.getTile());
+    });
     converter.addConversion(
         [](BufferType type, SmallVectorImpl<Type> &types) -> LogicalResult {
           llvm::append_range(types, flattenBuffer(type));
@@ -123,7 +127,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
     populateBulkPatterns(converter, patterns, *chip);
-    populateRolePatterns(converter, patterns, *chip);
+    PendingProducts products(gpuModule);
+    populateRolePatterns(converter, patterns, *chip, products);
     populateLaunchPatterns(converter, patterns, *chip);
     populateBulkAddPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);

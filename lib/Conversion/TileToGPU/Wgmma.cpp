@@ -99,7 +99,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
   LogicalResult
   matchAndRewrite(DotOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto type = cast<RankedTensorType>(op.getType());
+    RankedTensorType type = op.getTile();
     auto layout = dyn_cast_or_null<MmaAttr>(type.getEncoding());
     if (!layout || layout.getMma().kind != MmaKind::Wgmma)
       return failure();
@@ -178,9 +178,12 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
       accumulators.push_back(
           slice(adaptor.getAcc().front(), i * accRegisters, accRegisters));
 
-    // The registers that the MMAs read pass through the fence.
+    // The registers that the MMAs read pass through the fence, except for those
+    // of an MMA in flight, which nothing else has changed.
+    bool passesAccumulators =
+        !fromZero && isa<RankedTensorType>(op.getAcc().getType());
     SmallVector<Value> fenced;
-    if (!fromZero)
+    if (passesAccumulators)
       fenced = accumulators;
     if (!sharedA)
       fenced.push_back(adaptor.getA().front());
@@ -188,7 +191,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
         rewriter, loc, TypeRange(ValueRange(fenced)), fenced);
     fenced = fence.getResults();
     Value aTile = sharedA ? Value() : fenced.pop_back_val();
-    if (!fromZero)
+    if (passesAccumulators)
       accumulators = fenced;
     for (int64_t k = 0; k < steps; ++k)
       for (int64_t block = 0; block < blocks; ++block)

@@ -189,7 +189,7 @@ tile.kernel @async_dot() {
   %a = arith.constant dense<0.0> : tensor<64x64xf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   // expected-error @below {{'tile.dot' op is asynchronous, which requires a wgmma instruction}}
-  %d = tile.dot async %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %d = tile.dot async %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> !tile.pending<tensor<64x64xf32>>
 }
 
 // -----

@@ -33,18 +33,3 @@ tile.kernel @roles(%q: !q, %p: !p) attributes {num_warps = 8 : i32} {
     tile.bulk_copy %p[%c0, %c0, %c0] dims [0, 2] within %c1, %c0, %t, %full[%c0] : !p, !tile, !bars
   }
 }
-
-!a = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
-#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
-
-// CHECK-LABEL: tile.kernel @dots
-tile.kernel @dots() attributes {num_warps = 4 : i32} {
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %a = tile.alloc : !a
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
-  // CHECK: %[[D:.*]] = tile.dot async %{{.*}}, %{{.*}}, %{{.*}} : !tile.buffer
-  %d = tile.dot async %a, %a, %zero : !a, !a -> tensor<64x64xf32, #mma>
-  // CHECK: tile.wait_dots 0, %[[D]] : tensor<64x64xf32
-  %r = tile.wait_dots 0, %d : tensor<64x64xf32, #mma>
-}

@@ -59,7 +59,7 @@ func.func @dot_integer(%a: tensor<16x16xi32>, %c: tensor<16x16xf32>) {
 // -----
 
 func.func @dot_result(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
-  // expected-error@+1 {{'tile.dot' op failed to verify that all of {acc, result} have same type}}
+  // expected-error@+1 {{'tile.dot' op expected an accumulator of type 'tensor<8x8xf32>', got 'tensor<16x8xf32>'}}
   %d = "tile.dot"(%a, %b, %c)
       : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<8x8xf32>
   return

@@ -91,7 +91,10 @@ TypedValue<BufferType> BulkCopyOp::getArgument() { return getSource(); }
 BufferType BulkCopyOp::getTileType() { return getDest().getType(); }
 
 LogicalResult BulkCopyOp::verify() {
-  if (failed(verifyBarriers(*this, getBarriers().getType())))
+  if (bool(getSlot()) == bool(getBarriers()) ||
+      bool(getBarriers()) != bool(getIndex()))
+    return emitOpError("needs a slot that it fills or an mbarrier, not both");
+  if (getBarriers() && failed(verifyBarriers(*this, getBarriers().getType())))
     return failure();
   return verifyBulk(*this, "copies from");
 }

@@ -1,6 +1,7 @@
 //===- TileKernel.cpp - Kernels and their grids ---------------------------===//
 
 #include "ScheduleAttr.h"
+#include "VerifyTokens.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -93,6 +94,10 @@ static LogicalResult verifyDefinedTypes(Operation *op,
       return BufferType::verify(emitError, buffer.getShape(),
                                 buffer.getElementType(), buffer.getLayout(),
                                 buffer.getSpace());
+    if (auto ring = dyn_cast<RingType>(type))
+      return RingType::verify(emitError, ring.getTile(), ring.getStages());
+    if (auto pending = dyn_cast<PendingType>(type))
+      type = pending.getTile();
     if (LayoutAttrInterface layout = getLayoutAttr(type)) {
       auto tile = cast<RankedTensorType>(type);
       return verifyTileLayout(layout, tile.getShape(), tile.getElementType(),
@@ -123,7 +128,9 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError() << "needs exactly one tile.grid at the top level of "
                             "its body, found "
                          << grids;
-  return success();
+  if (failed(verifyProducts(*this)))
+    return failure();
+  return verifyRings(*this);
 }
 
 GridOp KernelOp::getGrid() {

@@ -21,7 +21,7 @@ static bool suits(LayoutAttrInterface layout, Type tile) {
 void DotOp::requireLayouts(LayoutRequirements &requirements) {
   requirements.requireFactor(getAMutable());
   requirements.requireFactor(getBMutable());
-  requirements.requireOperand(getAccMutable(), getLayoutAttr(getType()));
+  requirements.requireOperand(getAccMutable(), getLayoutAttr(getTile()));
 }
 
 bool IotaOp::isRematerializable() { return true; }

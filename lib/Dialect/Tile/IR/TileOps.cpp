@@ -88,6 +88,30 @@ static void printNarrowTypes(OpAsmPrinter &printer, Operation *, Type source,
   printer << source << " to " << result;
 }
 
+/// Parses the types of a, b, the accumulator and the result. The type of the
+/// accumulator is that of the result, or of its tile, unless it is written.
+static ParseResult parseDotTypes(OpAsmParser &parser, Type &a, Type &b,
+                                 Type &acc, Type &result) {
+  if (parser.parseType(a) || parser.parseComma() || parser.parseType(b))
+    return failure();
+  if (succeeded(parser.parseOptionalComma()) && parser.parseType(acc))
+    return failure();
+  if (parser.parseArrow() || parser.parseType(result))
+    return failure();
+  auto pending = dyn_cast<PendingType>(result);
+  if (!acc)
+    acc = pending ? pending.getTile() : result;
+  return success();
+}
+
+static void printDotTypes(OpAsmPrinter &printer, DotOp, Type a, Type b,
+                          Type acc, Type result) {
+  printer << a << ", " << b;
+  if (isa<PendingType>(acc))
+    printer << ", " << acc;
+  printer << " -> " << result;
+}
+
 #define GET_OP_CLASSES
 #include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
 
@@ -469,10 +493,28 @@ void CopyOp::getEffects(
 // Tile operations
 //===----------------------------------------------------------------------===//
 
+RankedTensorType DotOp::getTile() {
+  Type type = getResult().getType();
+  if (auto pending = dyn_cast<PendingType>(type))
+    return pending.getTile();
+  return cast<RankedTensorType>(type);
+}
+
 LogicalResult DotOp::verify() {
   auto a = cast<ShapedType>(getA().getType());
   auto b = cast<ShapedType>(getB().getType());
-  auto acc = cast<RankedTensorType>(getAcc().getType());
+  RankedTensorType acc = getTile();
+  auto pendingAcc = dyn_cast<PendingType>(getAcc().getType());
+  if (getAsync() != isa<PendingType>(getResult().getType()))
+    return emitOpError() << (getAsync()
+                                 ? "is asynchronous and yields a !tile.pending"
+                                 : "is not asynchronous and yields a tile")
+                         << ", got " << getResult().getType();
+  if (pendingAcc && !getAsync())
+    return emitOpError("adds to a product in flight, which requires 'async'");
+  if ((pendingAcc ? Type(pendingAcc.getTile()) : getAcc().getType()) != acc)
+    return emitOpError() << "expected an accumulator of type " << acc
+                         << ", got " << getAcc().getType();
   if (a.getRank() != 2 || b.getRank() != 2 || acc.getRank() != 2)
     return emitOpError("operands must have rank 2");
   if (a.getDimSize(1) != b.getDimSize(0))

@@ -36,8 +36,7 @@ const Chip *tile::getTargetChip(Operation *op) {
 static StringRef getNamedInstruction(DotOp dot) {
   if (std::optional<StringRef> name = dot.getInstruction())
     return *name;
-  auto mma = dyn_cast_or_null<MmaAttr>(
-      getLayoutAttr(cast<RankedTensorType>(dot.getType())));
+  auto mma = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getTile()));
   return mma ? mma.getInstruction().getValue() : StringRef();
 }
 

@@ -84,9 +84,8 @@ int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
         operand.getOwner()->getOperand(index).getType());
   };
   int64_t registers = 0;
-  loop->walk([&](DotOp other) {
-    registers += tileRegisters(cast<RankedTensorType>(other.getType()), 1);
-  });
+  loop->walk(
+      [&](DotOp other) { registers += tileRegisters(other.getTile(), 1); });
   registers += fragmentRegisters(typeOf(index), index, mma);
   // Only ldmatrix is scheduled fragment by fragment; other reads put all of the
   // other operand into registers.

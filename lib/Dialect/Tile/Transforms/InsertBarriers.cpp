@@ -295,9 +295,9 @@ void BarrierInserter::visit(Operation *op, State &state) {
   SmallVector<SharedAccess, 2> accesses = getSharedAccesses(op);
   // An asynchronous MMA reads its operands until its wait; barriers do not
   // change this.
-  if (auto wait = dyn_cast<WaitDotsOp>(op))
-    for (Value value : wait.getValues())
-      if (auto dot = value.getDefiningOp<DotOp>())
+  if (auto await = dyn_cast<AwaitOp>(op))
+    for (Value product : await.getProducts())
+      for (Operation *dot : getOrigins(product))
         llvm::append_range(accesses, getSharedAccesses(dot));
   llvm::erase_if(accesses, [&](const SharedAccess &access) {
     return guarded.test(numbers.lookup(access.root));

@@ -49,7 +49,7 @@ static int64_t columnBytes(DotOp dot, int64_t columns) {
 }
 
 int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
-  auto type = cast<RankedTensorType>(dot.getType());
+  RankedTensorType type = dot.getTile();
   return columnBytes(dot, type.getDimSize(1) / mma.getWarps()[1]);
 }
 
@@ -77,7 +77,7 @@ static bool isMadeFromProduct(Value value) {
 /// Returns true if the columns of b can be divided among `parts` warpgroups,
 /// each of which reads its own columns by one matrix descriptor.
 static bool canDivideColumns(DotOp dot, int64_t parts) {
-  auto type = cast<RankedTensorType>(dot.getType());
+  RankedTensorType type = dot.getTile();
   return columnBytes(dot, type.getDimSize(1) / parts) % kSmallestSwizzle == 0;
 }
 
@@ -85,7 +85,7 @@ static bool canDivideColumns(DotOp dot, int64_t parts) {
 /// std::nullopt if the instruction does not divide the product.
 static std::optional<std::pair<int64_t, int64_t>>
 divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
-  auto acc = cast<RankedTensorType>(dot.getType());
+  RankedTensorType acc = dot.getTile();
   bool isSquare = mma.warps == 1 && isOnlyWritten(dot.getResult()) &&
                   !isMadeFromProduct(dot.getA());
   std::optional<std::pair<int64_t, int64_t>> best;
@@ -127,7 +127,7 @@ static bool hasElements(const Mma &mma, DotOp dot) {
 SmallVector<std::array<int64_t, 3>>
 tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   SmallVector<std::array<int64_t, 3>> divisors;
-  if (getLayoutAttr(dot.getType()))
+  if (getLayoutAttr(dot.getTile()))
     return divisors;
   for (StringLiteral name : chip.mma) {
     const Mma *mma = findMma(name);
@@ -147,7 +147,7 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
 
 FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
-  auto acc = cast<RankedTensorType>(dot.getType());
+  RankedTensorType acc = dot.getTile();
   auto a = cast<ShapedType>(dot.getA().getType());
   if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
     return pinned;

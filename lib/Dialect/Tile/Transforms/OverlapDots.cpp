@@ -1,8 +1,8 @@
-//===- OverlapDots.cpp - Matrix products that are waited for late ---------===//
+//===- OverlapDots.cpp - Matrix products that are awaited late ------------===//
 //
-// In a block, a dot is started where it stands and waited for before the first
-// operation that needs it to be over. Products end in the order in which they
-// were started.
+// In a block, a dot is started where it stands and awaited before the first
+// operation that needs it to be finished. Products end in the order in which
+// they were started.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEOVERLAPDOTS
@@ -20,7 +19,7 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Whether only this role writes `root`, and in `block`.
+/// Returns true if only this role writes `root`, and only in `block`.
 static bool isScratchOf(AllocOp root, Block *block) {
   return llvm::all_of(getBufferUsers(root), [&](Operation *user) {
     bool writes =
@@ -30,11 +29,14 @@ static bool isScratchOf(AllocOp root, Block *block) {
   });
 }
 
-/// Whether `dot` may read its operands after later operations have run: nobody
-/// overwrites them without a word from this role, or only this block does.
+/// Returns true if `dot` may read its operands while later operations run: TMA
+/// fills them again only after this role has released them, or only this block
+/// writes them.
 static bool canOverlap(DotOp dot) {
-  auto mma = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getType()));
-  if (!mma || !mma.getMma().isAsync || dot.getAsync())
+  if (dot.getAsync())
+    return false;
+  auto mma = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getTile()));
+  if (!mma || !mma.getMma().isAsync)
     return false;
   return llvm::all_of(dot->getOperands(), [&](Value operand) {
     if (!isa<BufferType>(operand.getType()))
@@ -44,22 +46,29 @@ static bool canOverlap(DotOp dot) {
   });
 }
 
-/// Whether the barriers are those that the copies into `root` end.
-static bool fills(Value barriers, AllocOp root) {
-  return llvm::any_of(getBufferUsers(root), [&](Operation *user) {
-    auto copy = dyn_cast<BulkCopyOp>(user);
-    return copy && copy.getBarriers() == barriers;
-  });
-}
-
 static bool reads(DotOp dot, AllocOp root) {
   return llvm::any_of(getSharedAccesses(dot), [&](const SharedAccess &access) {
     return access.root == root;
   });
 }
 
+/// Returns the slot that `buffer` is a view of; null if it is none.
+static RingTakeOp getSlotOf(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  while (isa_and_nonnull<SliceOp, TransposeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<RingTakeOp>(op);
+}
+
+/// Returns true if `dot` reads the slot of `take`.
+static bool reads(DotOp dot, RingTakeOp take) {
+  return llvm::any_of(dot->getOperands(), [&](Value operand) {
+    return getSlotOf(operand) == take;
+  });
+}
+
 namespace {
-/// One block, from its first operation to its last.
+/// Schedules the products of one block.
 class BlockScheduler {
 public:
   explicit BlockScheduler(Block &block)
@@ -67,16 +76,16 @@ public:
   void run();
 
 private:
-  /// A dot that has been started, and releases of its buffers.
+  /// A product in flight, and the releases of slots that wait for its end.
   struct Started {
     DotOp dot;
-    SmallVector<ArriveBarrierOp, 1> releases;
+    SmallVector<RingReleaseOp, 1> releases;
   };
 
   bool needs(Operation *op, Started &started);
-  Value findHazard(Operation *op);
-  bool followsAccess(ArriveBarrierOp release);
-  void complete(size_t count, Operation *before, Value alongside = {});
+  SmallVector<Value> findOverwriting(Operation *op);
+  void hold(RingReleaseOp release);
+  void complete(size_t count, Operation *before, ValueRange values = {});
 
   Block &block;
   OpBuilder builder;
@@ -84,10 +93,10 @@ private:
 };
 } // namespace
 
-/// The value that a dot reads from registers while it runs, as the block of a
-/// loop knows it: what the next iteration passes in the same place is written
-/// to the same registers.
-static BlockArgument carriedOperand(DotOp dot) {
+/// Returns the argument of a loop body that `dot` reads from registers while it
+/// runs; null if there is none. The value that the loop yields for the argument
+/// is written to the same registers.
+static BlockArgument getCarriedOperand(DotOp dot) {
   Value a = dot.getA();
   while (auto convert = a.getDefiningOp<ConvertLayoutOp>())
     a = convert.getSource();
@@ -98,16 +107,17 @@ static BlockArgument carriedOperand(DotOp dot) {
   return argument;
 }
 
-/// What `op` computes from and may not before a running product is over, since
-/// it overwrites an operand of that product; or null.
-Value BlockScheduler::findHazard(Operation *op) {
+/// Returns the f32 operands of `op` if `op` computes a value that a product in
+/// flight reads in the next iteration: `op` then overwrites registers that the
+/// product still reads. Handed on by the await, they keep `op` after it.
+SmallVector<Value> BlockScheduler::findOverwriting(Operation *op) {
   for (Started &each : started) {
-    BlockArgument carried = carriedOperand(each.dot);
+    BlockArgument carried = getCarriedOperand(each.dot);
     if (!carried)
       continue;
     Value next = block.getTerminator()->getOperand(carried.getArgNumber() - 1);
-    // Conversions are none here, and what a loop starts from is in the
-    // registers of what it ends with.
+    // Conversions move nothing here, and a loop starts with values in the
+    // registers of its results.
     while (Operation *source = next.getDefiningOp()) {
       if (auto convert = dyn_cast<ConvertLayoutOp>(source))
         next = convert.getSource();
@@ -116,18 +126,21 @@ Value BlockScheduler::findHazard(Operation *op) {
       else
         break;
     }
-    if (next.getDefiningOp() == op && op->getNumOperands() == 1 &&
-        isa<RankedTensorType>(op->getOperand(0).getType()) &&
-        getElementTypeOrSelf(op->getOperand(0)).isF32())
-      return op->getOperand(0);
+    if (next.getDefiningOp() == op && op->getNumRegions() == 0)
+      return llvm::filter_to_vector(op->getOperands(), [](Value operand) {
+        return isa<RankedTensorType>(operand.getType()) &&
+               getElementTypeOrSelf(operand).isF32();
+      });
   }
   return {};
 }
 
-/// Whether `op` must not run before the product is over.
+/// Returns true if `op` must not run before the product is finished.
 bool BlockScheduler::needs(Operation *op, Started &each) {
   DotOp dot = each.dot;
-  if (op->hasTrait<OpTrait::IsTerminator>() || isa<BarrierOp>(op))
+  // The author's mbarriers may release what the product reads.
+  if (op->hasTrait<OpTrait::IsTerminator>() ||
+      isa<BarrierOp, ArriveBarrierOp>(op))
     return true;
   for (Operation *user : dot->getUsers())
     if (op == user || op->isProperAncestor(user))
@@ -137,20 +150,18 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
   for (const SharedAccess &access : getSharedAccesses(op))
     if (access.isWrite && reads(dot, access.root))
       return true;
-  // The producer may wait for what this product still holds.
-  auto wait = dyn_cast<WaitBarrierOp>(op);
-  if (!wait)
-    return false;
-  return !each.releases.empty() &&
-         llvm::any_of(dot->getOperands(), [&](Value operand) {
-           return isa<BufferType>(operand.getType()) &&
-                  fills(wait.getBarriers(), getRootAlloc(operand));
+  // The ring may not advance until the product releases a slot.
+  return isa<RingTakeOp, RingAcquireOp>(op) &&
+         llvm::any_of(each.releases, [&](RingReleaseOp release) {
+           return getRing(release.getSlot()).getRing() == op->getOperand(0);
          });
 }
 
-/// Whether `op` computes nothing but from what lies in shared memory and from
-/// what comes from outside of its block.
+/// Returns true if `op` reads shared memory or computes only from values that
+/// do so or come from outside of its block.
 static bool isRead(Operation *op) {
+  if (isa<RingTakeOp>(op))
+    return true;
   if (auto load = dyn_cast<LoadOp>(op))
     return load.getBuffer().getType().isShared();
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
@@ -162,82 +173,74 @@ static bool isRead(Operation *op) {
          });
 }
 
-/// The first of the operations right before `op` that only bring it what lies
-/// in shared memory: after the wait, that takes no registers beside the product
-/// in flight.
+/// Returns the first of the operations right before `op` that only wait for
+/// slots and read shared memory for it. After the await, their results take no
+/// registers beside those of the product in flight.
 static Operation *firstOfReads(Operation *op) {
   Operation *first = op;
   for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
-    if (!isRead(each) &&
-        !isa<WaitBarrierOp, ArriveBarrierOp, FenceAsyncOp>(each))
+    if (!isRead(each) && !isa<RingAcquireOp, RingReleaseOp, FenceAsyncOp>(each))
       break;
-    if (isa<WaitBarrierOp, LoadOp>(each))
+    if (isa<RingTakeOp, RingAcquireOp, LoadOp>(each))
       first = each;
   }
   return first;
 }
 
-/// Waits for the oldest `count` products before `before`. `alongside`, if any,
-/// is handed on by the wait, too, for `before`.
+/// Awaits the oldest `count` products before `before`, or at the end of the
+/// block if that is null. The await hands on `values` to `before`.
 void BlockScheduler::complete(size_t count, Operation *before,
-                              Value alongside) {
+                              ValueRange values) {
   if (count == 0)
     return;
   if (before)
-    builder.setInsertionPoint(alongside ? before : firstOfReads(before));
+    builder.setInsertionPoint(values.empty() ? firstOfReads(before) : before);
   else
     builder.setInsertionPointToEnd(&block);
-  SmallVector<Value> values;
+  SmallVector<Value> products;
   for (Started &each : MutableArrayRef(started).take_front(count))
-    values.push_back(each.dot.getResult());
-  if (alongside)
-    values.push_back(alongside);
-  auto wait = WaitDotsOp::create(
-      builder, started.front().dot.getLoc(), TypeRange(ValueRange(values)),
-      builder.getI32IntegerAttr(started.size() - count), values);
+    products.push_back(each.dot.getResult());
+  auto await =
+      AwaitOp::create(builder, started.front().dot.getLoc(), products, values);
   for (size_t i = 0; i < count; ++i) {
-    started[i].dot.getResult().replaceAllUsesExcept(wait.getResult(i), wait);
-    for (ArriveBarrierOp release : started[i].releases)
+    products[i].replaceAllUsesExcept(await.getResult(i), await);
+    for (RingReleaseOp release : started[i].releases)
       release->moveBefore(&block, builder.getInsertionPoint());
   }
-  if (alongside)
-    before->replaceUsesOfWith(alongside, wait.getResults().back());
+  for (auto [value, handed] :
+       llvm::zip_equal(values, await.getResults().drop_front(count)))
+    before->replaceUsesOfWith(value, handed);
   started.erase(started.begin(), started.begin() + count);
 }
 
-/// Whether this hands on what threads have stored, or threads have read what it
-/// releases, and no product in flight.
-bool BlockScheduler::followsAccess(ArriveBarrierOp release) {
-  Operation *op = release->getPrevNode();
-  while (isa_and_nonnull<FenceAsyncOp>(op))
-    op = op->getPrevNode();
-  if (isa_and_nonnull<StoreOp>(op))
-    return true;
-  auto load = dyn_cast_or_null<LoadOp>(op);
-  AllocOp root = load ? getRootAlloc(load.getBuffer()) : AllocOp();
-  return root && llvm::none_of(started, [&](const Started &each) {
-           return reads(each.dot, root);
-         });
+/// Makes `release` wait for the last product in flight that reads its slot.
+void BlockScheduler::hold(RingReleaseOp release) {
+  auto take = release.getSlot().getDefiningOp<RingTakeOp>();
+  for (Started &each : llvm::reverse(started))
+    if (take && reads(each.dot, take)) {
+      each.releases.push_back(release);
+      return;
+    }
 }
 
 void BlockScheduler::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (auto release = dyn_cast<ArriveBarrierOp>(op)) {
-      // Belongs to the last product that has read the buffer, if one has.
-      if (!started.empty() && !followsAccess(release))
-        started.back().releases.push_back(release);
+    if (auto release = dyn_cast<RingReleaseOp>(op)) {
+      hold(release);
       continue;
     }
     size_t count = 0;
     for (size_t i = 0; i < started.size(); ++i)
       if (needs(&op, started[i]))
         count = i + 1;
-    Value hazard = findHazard(&op);
-    if (hazard)
+    SmallVector<Value> overwriting = findOverwriting(&op);
+    if (!overwriting.empty())
       count = started.size();
-    complete(count, &op, hazard);
+    complete(count, &op, overwriting);
     if (auto dot = dyn_cast<DotOp>(op); dot && canOverlap(dot)) {
       dot.setAsync(true);
+      dot.getResult().setType(
+          PendingType::get(dot.getContext(), dot.getTile()));
       started.push_back({dot, {}});
     }
   }
@@ -245,8 +248,8 @@ void BlockScheduler::run() {
   complete(started.size(), nullptr);
 }
 
-/// Dots of a block of which several are started before one is waited for are
-/// started in one turn.
+/// Makes warpgroups take turns at each group of dots of `block` that are
+/// started before one of them is awaited.
 static void takeTurns(Block &block) {
   DotOp first, last;
   auto finish = [&] {
@@ -262,7 +265,7 @@ static void takeTurns(Block &block) {
     if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync()) {
       first = first ? first : dot;
       last = dot;
-    } else if (isa<WaitDotsOp>(op)) {
+    } else if (isa<AwaitOp>(op)) {
       finish();
     }
   }
@@ -289,7 +292,7 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
     setSchedule(getOperation(), schedule);
     if (!turns)
       return;
-    // The first role is the one that multiplies.
+    // The first role has the consumer warps.
     for (auto roles : getOperation().getBody().front().getOps<WarpRolesOp>())
       if (int32_t warps = roles.getWarps().front(); warps % 4 == 0 && warps > 4)
         for (Block *block : blocks)

@@ -42,7 +42,7 @@ static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
                          int64_t stages, BufferCopy &result) {
   if (Refusal refusal = runAhead.checkCopy(copy, loop, result))
     return refusal;
-  if (stages > 1 && !getRingType(result.buffer.getType(), stages))
+  if (!RingType::getStorageType(result.buffer.getType(), stages))
     return "the layout of its buffer cannot be stacked";
   return std::nullopt;
 }
@@ -218,9 +218,7 @@ Value StreamPipeliner::ahead(Value iv, int64_t iterations) {
 void StreamPipeliner::makeRings() {
   for (auto [g, group] : llvm::enumerate(loops.front().groups))
     for (auto [c, copy] : llvm::enumerate(group.copies)) {
-      BufferType type = copy.buffer.getType();
-      if (stages > 1)
-        type = getRingType(type, stages);
+      BufferType type = RingType::getStorageType(copy.buffer.getType(), stages);
       Value ring =
           AllocOp::create(rewriter, copy.buffer.getLoc(), type, IntegerAttr());
       for (PlannedLoop &planned : loops)
@@ -471,7 +469,7 @@ void tile::addRings(ArrayRef<CopyStream> streams, SharedMemoryModel &model) {
     for (const CopyGroup &group : stream.front().groups)
       for (const BufferCopy &copy : group.copies) {
         BufferType type = AllocOp(copy.buffer).getType();
-        model.add(stages > 1 ? getRingType(type, stages) : type,
+        model.add(RingType::getStorageType(type, stages),
                   /*position=*/first, first, last);
       }
   }

@@ -1,10 +1,9 @@
-//===- SpecializeWarps.cpp - Warps that copy for warps that compute -------===//
+//===- SpecializeWarps.cpp - Producer, consumer and storer warps ----------===//
 //
-// All copies to shared memory go to a role of their own. Copies of one argument
-// into buffers of one type share a ring of `stages` buffers, each with a
-// barrier for `full` and one for `empty`. Sums that loops add to memory may
-// leave through a ring the other way: a third role lets the copy engine add
-// them. WarpPlan finds what can be handed over, SplitRoles writes the roles.
+// All copies to shared memory move to producer warps. Copies of one argument
+// into buffers of one type share a ring. Sums that loops add to memory may
+// leave through a ring the other way: storer warps let TMA add them. WarpPlan
+// finds the copies and sums, SplitRoles writes the roles.
 //
 //===----------------------------------------------------------------------===//
 

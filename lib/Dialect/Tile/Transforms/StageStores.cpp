@@ -1,4 +1,4 @@
-//===- StageStores.cpp - Stores by the copy engine ------------------------===//
+//===- StageStores.cpp - Stores by TMA ------------------------------------===//
 
 #include "ArgumentTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// A store as the copy engine takes it.
+/// A store that TMA can do.
 struct PlannedStore : ArgumentTile {
   StoreOp store;
   BufferType staging;
@@ -67,68 +67,63 @@ Refusal StageStores::plan(StoreOp store, PlannedStore &planned) {
   return std::nullopt;
 }
 
-/// Whether the copy engine fills `alloc` once and `op`, of the first role,
-/// comes after everything that reads it.
+/// Returns true if TMA fills `alloc` once and `op`, of the first role, comes
+/// after all reads of it.
 static bool isFreeAt(AllocOp alloc, Operation *op, WarpRolesOp roles) {
   if (op->getParentOfType<LoopLikeOpInterface>())
     return false;
-  Block &computing = roles.getRoles().front().front();
-  Operation *place = computing.findAncestorOpInBlock(*op);
+  Block &consumers = roles.getRoles().front().front();
+  Operation *place = consumers.findAncestorOpInBlock(*op);
   return llvm::all_of(getBufferUsers(alloc), [&](Operation *user) {
     if (isa<BulkCopyOp>(user))
       return !user->getParentOfType<LoopLikeOpInterface>();
-    Operation *reader = computing.findAncestorOpInBlock(*user);
+    Operation *reader = consumers.findAncestorOpInBlock(*user);
     if (!reader || !reader->isBeforeInBlock(place))
       return false;
-    // A product reads until it has been waited for.
+    // A product reads until it has been awaited.
     auto dot = dyn_cast<DotOp>(user);
     return !dot || !dot.getAsync() ||
-           llvm::all_of(dot->getUsers(), [&](Operation *wait) {
-             Operation *end = computing.findAncestorOpInBlock(*wait);
+           llvm::all_of(dot->getUsers(), [&](Operation *await) {
+             Operation *end = consumers.findAncestorOpInBlock(*await);
              return end && end->isBeforeInBlock(place);
            });
   });
 }
 
-/// Where a loop around `op`, of the first role, releases `alloc` to the copy
-/// engine, which fills it once in every iteration; null if it is read after
-/// `op` or elsewhere, or is no buffer of that kind.
-static ArriveBarrierOp findRelease(AllocOp alloc, Operation *op,
-                                   WarpRolesOp roles) {
+/// Returns the release of a ring of one stage with the storage `alloc` that the
+/// block of `op`, a loop in the first role, takes and releases before `op` and
+/// does not access any more; null if there is none.
+static RingReleaseOp findRelease(AllocOp alloc, Operation *op) {
   Block *block = op->getBlock();
   if (!isa<LoopLikeOpInterface>(block->getParentOp()))
     return {};
-  BulkCopyOp filling;
-  for (Operation *user : getBufferUsers(alloc)) {
-    if (auto copy = dyn_cast<BulkCopyOp>(user)) {
-      if (filling)
-        return {};
-      filling = copy;
+  RingReleaseOp release;
+  for (Operation *user : alloc->getUsers()) {
+    auto ring = dyn_cast<RingCreateOp>(user);
+    if (!ring || !ring.getEmpty() || ring.getStorage() != alloc.getResult())
       continue;
+    for (Operation *advance : ring->getUsers()) {
+      auto take = dyn_cast<RingTakeOp>(advance);
+      if (!take)
+        continue;
+      if (release)
+        return {};
+      release = dyn_cast<RingReleaseOp>(*take.getSlot().user_begin());
+      if (!release || release->getBlock() != block)
+        return {};
     }
+  }
+  if (!release || !release->isBeforeInBlock(op))
+    return {};
+  for (Operation *user : getBufferUsers(alloc)) {
     Operation *reader = block->findAncestorOpInBlock(*user);
-    if (!reader || !reader->isBeforeInBlock(op))
+    if (!isa<BulkCopyOp>(user) && (!reader || !reader->isBeforeInBlock(op)))
       return {};
   }
-  Operation *wait = filling ? filling->getPrevNode() : nullptr;
-  while (wait && !isa<WaitBarrierOp, BulkCopyOp>(wait))
-    wait = wait->getPrevNode();
-  auto empty = dyn_cast_or_null<WaitBarrierOp>(wait);
-  if (!empty)
-    return {};
-  ArriveBarrierOp release;
-  WalkResult result = roles.getRoles().front().walk([&](ArriveBarrierOp other) {
-    if (getRootAlloc(other.getBarriers()) != getRootAlloc(empty.getBarriers()))
-      return WalkResult::advance();
-    if (release || other->getBlock() != block || !other->isBeforeInBlock(op))
-      return WalkResult::interrupt();
-    release = other;
-    return WalkResult::advance();
-  });
-  return result.wasInterrupted() ? ArriveBarrierOp() : release;
+  return release;
 }
 
-/// A buffer for the tile, or null.
+/// Returns a buffer for the tile; null if there is no memory.
 AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
   for (AllocOp staging : stagings)
     if (staging.getType() == planned.staging && !isFilledInBulk(staging) &&
@@ -157,7 +152,7 @@ AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
   for (auto alloc : roles->getBlock()->getOps<AllocOp>())
     if (alloc.getType() == planned.staging &&
         !llvm::is_contained(stagings, alloc) &&
-        findRelease(alloc, planned.store, roles))
+        findRelease(alloc, planned.store))
       return alloc;
   return {};
 }
@@ -176,7 +171,7 @@ void StageStores::stage(const PlannedStore &planned, AllocOp staging) {
   SmallVector<Value> origin(2, arith::ConstantIndexOp::create(builder, loc, 0));
   StoreOp::create(builder, loc, store.getValue(), staging, origin);
   FenceAsyncOp::create(builder, loc);
-  // tile-insert-barriers leaves to us what the copy engine has filled.
+  // tile-insert-barriers inserts no barriers for buffers that TMA fills.
   if (planned.parts.empty() && isFilledInBulk(staging))
     BarrierOp::create(builder, loc);
   BulkStoreOp::create(
@@ -185,7 +180,8 @@ void StageStores::stage(const PlannedStore &planned, AllocOp staging) {
       planned.parts.empty() ? DenseI64ArrayAttr()
                             : builder.getDenseI64ArrayAttr(planned.parts),
       CachePriorityAttr());
-  if (ArriveBarrierOp release = findRelease(staging, store, roles)) {
+  // TMA fills the slot again after it has read the staged tile.
+  if (RingReleaseOp release = findRelease(staging, store)) {
     Operation *end = store->getBlock()->getTerminator();
     builder.setInsertionPoint(end);
     BulkWaitOp::create(builder, loc, 0, /*read=*/true);

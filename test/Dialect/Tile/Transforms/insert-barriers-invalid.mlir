@@ -19,7 +19,7 @@ tile.kernel @carried() {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %a = tile.alloc {offset = 0 : i64} : !p
-  // expected-error@+1 {{'scf.for' op chooses a shared buffer at run time; only tile.alloc, tile.slice and tile.transpose may make one}}
+  // expected-error@+1 {{'scf.for' op chooses a shared buffer at run time; only tile.alloc, tile.slice, tile.transpose and rings may make one}}
   %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %a) -> !p {
     scf.yield %x : !p
   }

@@ -44,15 +44,15 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
       // CHECK-NEXT: tile.arrive_barrier
       // CHECK-NEXT: tile.barrier
       // CHECK-NEXT: tile.dot async
-      %s = tile.dot async %t, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      %s = tile.dot async %t, %ks, %zero : !tile, !tile -> !tile.pending<tensor<64x64xf32, #mma>>
       // CHECK-NEXT: tile.store
       // CHECK-NEXT: tile.fence_async
       // CHECK-NEXT: tile.barrier
       // CHECK-NEXT: tile.load
       tile.store %low, %u[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
       %y = tile.load %u[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
-      // CHECK-NEXT: tile.wait_dots
-      %d = tile.wait_dots 0, %s : tensor<64x64xf32, #mma>
+      // CHECK-NEXT: tile.await
+      %d = tile.await %s : !tile.pending<tensor<64x64xf32, #mma>>
     }
   }, {
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars

@@ -71,7 +71,7 @@ tile.kernel @chosen(%x: i32) {
   %a = tile.alloc : !p
   %b = tile.alloc : !p
   %cond = arith.cmpi eq, %x, %zero : i32
-  // expected-error@+1 {{'arith.select' op chooses a shared buffer at run time; only tile.alloc, tile.slice and tile.transpose may make one}}
+  // expected-error@+1 {{'arith.select' op chooses a shared buffer at run time; only tile.alloc, tile.slice, tile.transpose and rings may make one}}
   %c = arith.select %cond, %a, %b : !p
 }
 }

@@ -1,6 +1,9 @@
 // RUN: tile-opt %s -split-input-file \
-// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps,cse))' \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps,tile-lower-rings,cse))' \
 // RUN:   | FileCheck %s
+// RUN: tile-opt %s -split-input-file \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps,cse))' \
+// RUN:   | FileCheck %s --check-prefix=RING
 // RUN: tile-opt %s -split-input-file --remarks-filter='tile-.*' --remark-format=emitRemark \
 // RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-specialize-warps))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
@@ -44,13 +47,13 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // CHECK: tile.init_barriers %[[QFULL]], 1
 // CHECK: %[[K:.*]] = tile.alloc : !tile.buffer<3x64x64xf16
 // CHECK: %[[FULL:.*]] = tile.alloc : !tile.buffer<3xi64
-// CHECK: tile.init_barriers %[[FULL]], 1
 // CHECK: %[[EMPTY:.*]] = tile.alloc : !tile.buffer<3xi64
+// CHECK: tile.init_barriers %[[FULL]], 1
 // CHECK: tile.init_barriers %[[EMPTY]], 4
 // CHECK-NEXT: tile.barrier
 // CHECK: tile.warp_roles warps = [4, 4] registers = [240, 24] {
 // CHECK: tile.wait_barrier %[[QFULL]]
-// CHECK-NEXT: tile.wait_barrier %[[FULL]]
+// CHECK: tile.wait_barrier %[[FULL]]
 // CHECK-NEXT: tile.dot
 // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[COUNT:.*]] = %{{.*}}) -> (tensor<64x64xf32, #{{.*}}>, i32)
@@ -70,6 +73,29 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
 // CHECK: tile.wait_barrier %[[EMPTY]]
 // CHECK: tile.bulk_copy %arg1[%{{.*}}, %[[I]], %{{.*}}] dims [1, 2], %{{.*}}, %[[FULL]]
+
+// The same program before the rings are lowered.
+// RING-LABEL: tile.kernel @ring
+// RING: %[[Q:.*]] = tile.ring.create %{{.*}}, %{{[^,]*}} : !tile.ring<!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>, 1>
+// RING: %[[K:.*]] = tile.ring.create %{{.*}}, %{{.*}}, %{{.*}} : !tile.ring<!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>, 3>
+// RING: tile.warp_roles warps = [4, 4] registers = [240, 24] {
+// RING: %[[QT:.*]], %{{.*}} = tile.ring.take %[[Q]]
+// RING-NEXT: %[[KT:.*]], %[[SLOT:.*]] = tile.ring.take %[[K]]
+// RING-NEXT: tile.dot %[[QT]], %[[KT]]
+// RING-NEXT: tile.ring.release %[[SLOT]]
+// RING: scf.for
+// RING-NEXT: %[[KI:.*]], %[[SLOTI:.*]] = tile.ring.take %[[K]]
+// RING-NEXT: tile.dot %[[QT]], %[[KI]]
+// RING-NEXT: tile.ring.release %[[SLOTI]]
+// RING-NEXT: scf.yield
+// RING: }, {
+// RING: %[[TO:.*]], %[[FILL:.*]] = tile.ring.acquire %[[Q]]
+// RING-NEXT: tile.bulk_copy %arg0[%{{.*}}] dims [1, 2], %[[TO]] fills %[[FILL]]
+// RING: tile.ring.acquire %[[K]]
+// RING-NEXT: tile.bulk_copy %arg1
+// RING: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// RING-NEXT: tile.ring.acquire %[[K]]
+// RING-NEXT: tile.bulk_copy %arg1[%{{.*}}, %[[I]], %{{.*}}]
 
 // -----
 
@@ -400,7 +426,7 @@ tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
 // of %few are too short, an addition after the loop overlaps with nothing, and TMA
 // has no memory order.
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="only 256 bytes at a time are neighbours in its buffer"
-// REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="the copy engine adds floats, relaxed, in the scope of the device, and returns nothing"
+// REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="TMA adds floats, relaxed, in the scope of the device, and returns nothing"
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="nothing runs beside it, which is in no loop"
 // REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | {{.*}}rings=2, stages=2
 // CHECK-LABEL: tile.kernel @sums
@@ -413,10 +439,9 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   %n = tile.dim %k[0] : !k
   tile.grid %c1, %c1, %c1
   %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
-  // CHECK: %[[FULL:.*]] = tile.alloc : !tile.buffer<1xi64
-  // CHECK-NEXT: tile.init_barriers %[[FULL]], 4
-  // CHECK-NEXT: %[[EMPTY:.*]] = tile.alloc : !tile.buffer<1xi64
-  // CHECK-NEXT: tile.init_barriers %[[EMPTY]], 1
+  // CHECK: tile.alloc : !tile.buffer<64x64xf32, #map, shared>
+  // CHECK: tile.init_barriers %[[FULL:.*]], 4
+  // CHECK-NEXT: tile.init_barriers %[[EMPTY:.*]], 1
   // CHECK: tile.warp_roles warps = [4, 1, 3] registers = [240, 24, 24] {
   // CHECK: scf.for
   // CHECK: %[[D:.*]] = tile.dot
@@ -434,7 +459,7 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
   // CHECK: tile.wait_barrier %[[FULL]]
   // CHECK-NEXT: tile.bulk_add %[[STAGED]], %arg1[%[[I]], %{{.*}}]
-  // CHECK-NEXT: tile.bulk_wait 0 read
+  // CHECK: tile.bulk_wait 0 read
   // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
   scf.for %i = %c0 to %n step %c64 {
     %ks = tile.alloc : !tile
@@ -474,7 +499,7 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
   // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
   // CHECK: tile.wait_barrier
   // CHECK-NEXT: tile.bulk_reduce add %[[STAGED]], %arg1[%[[I]], %{{.*}}] dims [0, 1] within %arg2, %arg3
-  // CHECK-NEXT: tile.bulk_wait 0 read
+  // CHECK: tile.bulk_wait 0 read
   scf.for %i = %c0 to %length step %c64 {
     %ks = tile.alloc : !tile
     tile.copy %k[%i, %c0], %ks : !k, !tile
@@ -496,7 +521,7 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
 // CHECK: }, {
 // CHECK: scf.for %[[I:[^ ]*]] =
 // CHECK: %[[PAGE:.*]] = tile.load_scalar %arg1[%[[I]]]
-// CHECK-NEXT: %[[ROW:.*]] = arith.index_cast %[[PAGE]]
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[PAGE]]
 // CHECK: tile.bulk_copy %arg0[%[[ROW]], %{{.*}}]
 !table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 tile.kernel @paged(%k: !k, %table: !table, %n: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {

@@ -89,39 +89,34 @@ tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
   // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<64x64xf16
   %t = tile.alloc : !tile
   %m = tile.alloc : !much
-  // CHECK: %[[EMPTY:.*]] = tile.alloc : !tile.buffer<1xi64
   %empty = tile.alloc : !bars
   %full = tile.alloc : !bars
-  tile.init_barriers %full, 1 : !bars
-  tile.init_barriers %empty, 4 : !bars
-  tile.barrier
+  %ring = tile.ring.create %t, %full, %empty : !tile.ring<!tile, 1>
   tile.warp_roles warps = [4, 4] {
     %w = tile.load %m[%c0, %c0] : !much -> tensor<1720x64xf16>
-    %p = scf.for %i = %c0 to %n step %c64 iter_args(%phase = %c0) -> index {
-      tile.wait_barrier %full[%c0] phase %phase : !bars
-      %v = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+    scf.for %i = %c0 to %n step %c64 {
+      // CHECK: %[[T:.*]], %[[SLOT:.*]] = tile.ring.take
+      %tt, %slot = tile.ring.take %ring : !tile.ring<!tile, 1>
+      %v = tile.load %tt[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
       tile.fence_async
-      tile.arrive_barrier %empty[%c0] : !bars
-      // CHECK: tile.load {{.*}} -> tensor<64x64xf16
-      // CHECK-NOT: tile.arrive_barrier
+      tile.ring.release %slot
+      // CHECK: tile.load %[[T]]{{.*}} -> tensor<64x64xf16
+      // CHECK-NOT: tile.ring.release
       // CHECK: tile.barrier
       // CHECK: tile.store %{{.*}}, %[[S]]
       // CHECK: tile.bulk_store %[[S]]
-      // CHECK: arith.subi
+      // CHECK: arith.negf
       // CHECK-NEXT: tile.bulk_wait 0 read
-      // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
-      // CHECK-NEXT: scf.yield
+      // CHECK-NEXT: tile.ring.release %[[SLOT]]
+      // CHECK-NEXT: }
       tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
-      %next = arith.subi %c1, %phase : index
-      scf.yield %next : index
+      %next = arith.negf %v : tensor<64x64xf16, #mma>
     }
     %x = tile.load %m[%c0, %c0] : !much -> tensor<1720x64xf16>
   }, {
-    %p = scf.for %i = %c0 to %n step %c64 iter_args(%phase = %c1) -> index {
-      tile.wait_barrier %empty[%c0] phase %phase : !bars
-      tile.bulk_copy %k[%i, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
-      %next = arith.subi %c1, %phase : index
-      scf.yield %next : index
+    scf.for %i = %c0 to %n step %c64 {
+      %tt, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 1>
+      tile.bulk_copy %k[%i, %c0] dims [0, 1], %tt fills %slot : !k, !tile
     }
   }
 }

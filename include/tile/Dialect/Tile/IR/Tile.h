@@ -95,6 +95,7 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
 namespace tile {
 class GridOp;
 class ReturnOp;
+class RingCreateOp;
 
 /// Kinds of extents of the named operations. Extents of one kind are equal.
 enum class AttentionExtent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
@@ -114,6 +115,14 @@ struct NamedExtent {
   /// Returns the extent, or mlir::ShapedType::kDynamic if it is not static.
   int64_t get() const;
 };
+
+/// Returns the operations that may have yielded `value`, the token of a slot or
+/// a product in flight: its definition or, if scf.for carries it, those of the
+/// values that it may be.
+llvm::SmallVector<mlir::Operation *, 2> getOrigins(mlir::Value value);
+/// Returns the ring of the token `slot`; null if no operation of a ring yields
+/// it.
+RingCreateOp getRing(mlir::Value slot);
 
 /// Returns the number of registers that each thread of a block of `threads`
 /// threads starts with if the block has a multiprocessor for itself. The roles

@@ -16,9 +16,20 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     `dest`. `cache` is the eviction priority in the L2 cache: `evict_last` keeps
     the data longer than other data, `evict_first` evicts it sooner.
 
-    The thread that issues the copy arrives at the mbarrier and expects the
-    bytes of the copy. The phase of the mbarrier ends when they have been
-    written.
+    A copy that `fills` a slot of a ring writes the buffer of the
+    `tile.ring.acquire` that yields the slot:
+
+    ```mlir
+    %storage = tile.alloc : !tile
+    %full = tile.alloc : !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+    %ring = tile.ring.create %storage, %full : !tile.ring<!tile, 1>
+    %tile, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 1>
+    tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile fills %slot : !k, !tile
+    ```
+
+    Any other copy, and each one after `tile-lower-rings`, has an mbarrier. The
+    thread that issues the copy arrives at the mbarrier and expects the bytes of
+    the copy. The phase of the mbarrier ends when they have been written.
 
     ```mlir
     tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile, %full[%slot]
@@ -44,20 +55,23 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
   let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$dims, Optional<Index>:$start,
                        Optional<Index>:$length, Tile_BufferType:$dest,
-                       Tile_BufferType:$barriers, Index:$index,
+                       Optional<Tile_SlotType>:$slot,
+                       Optional<Tile_BufferType>:$barriers,
+                       Optional<Index>:$index,
                        OptionalAttr<Tile_CachePriority>:$cache);
   let assemblyFormat = [{
     $source `[` $indices `]` `dims` $dims (`within` $start^ `,` $length)? `,`
-    $dest `,` $barriers `[` $index `]`
+    $dest (`fills` $slot^)? (`,` $barriers^ `[` $index `]`)?
     (`cache` `(` $cache^ `)`)? attr-dict
-    `:` qualified(type($source)) `,` qualified(type($dest)) `,` qualified(type($barriers))
+    `:` qualified(type($source)) `,` qualified(type($dest)) (`,` qualified(type($barriers))^)?
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$dims,
     "::mlir::Value":$start, "::mlir::Value":$length, "::mlir::Value":$dest,
-    "::mlir::Value":$barriers, "::mlir::Value":$index), [{
-      build($_builder, $_state, source, indices, dims, start, length, dest,
-            barriers, index, CachePriorityAttr());
+    "::mlir::Value":$slot), [{
+      build($_builder, $_state, source, indices, dims, start, length, dest, slot,
+            /*barriers=*/::mlir::Value(), /*index=*/::mlir::Value(),
+            CachePriorityAttr());
     }]>];
   let hasVerifier = 1;
 }

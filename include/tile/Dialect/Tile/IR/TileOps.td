@@ -523,8 +523,7 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
 
 def Tile_DotOp : Tile_Op<"dot", [
     DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["requireLayouts"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    AllTypesMatch<["acc", "result"]>]> {
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "matrix product";
   let description = [{
     Computes a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are both f16 or
@@ -549,19 +548,36 @@ def Tile_DotOp : Tile_Op<"dot", [
           -> tensor<128x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
     ```
 
-    With `async`, which requires wgmma, the operation only starts the MMA. The
-    accumulator may be used as a result of a `tile.wait_dots` that covers the
-    dot. Until then the buffers that the dot reads must not be overwritten.
-    `tile-overlap-dots` makes dots asynchronous.
+    With `async`, which requires wgmma, the operation only starts the MMA and
+    yields a `!tile.pending`. `tile.await` makes it a tile. Until then the
+    buffers that the dot reads must not be overwritten. The accumulator may be a
+    product in flight, too; its type is written then. `tile-overlap-dots` makes
+    dots asynchronous.
+
+    ```mlir
+    !operand = tensor<64x64xf16, #tile.swizzle<128>>
+    !result = tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
+    %p = tile.dot async %q, %k, %zero : !operand, !operand -> !tile.pending<!result>
+    %r = tile.dot async %q, %k, %p
+        : !operand, !operand, !tile.pending<!result> -> !tile.pending<!result>
+    %s = tile.await %r : !tile.pending<!result>
+    ```
   }];
   let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
                        AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
-                       Tile_FloatTile:$acc, OptionalAttr<StrAttr>:$instruction,
+                       AnyTypeOf<[Tile_FloatTile, Tile_PendingType]>:$acc,
+                       OptionalAttr<StrAttr>:$instruction,
                        OptionalAttr<DenseI64ArrayAttr>:$warps,
                        UnitAttr:$async);
-  let results = (outs Tile_FloatTile:$result);
+  let results = (outs AnyTypeOf<[Tile_FloatTile, Tile_PendingType]>:$result);
   let assemblyFormat = [{
-    (`async` $async^)? $a `,` $b `,` $acc attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
+    (`async` $async^)? $a `,` $b `,` $acc attr-dict `:`
+    custom<DotTypes>(type($a), type($b), type($acc), type($result))
+  }];
+  let extraClassDeclaration = [{
+    /// Returns the type of the product: that of the result, or of the tile that
+    /// tile.await makes of it.
+    ::mlir::RankedTensorType getTile();
   }];
   let hasVerifier = 1;
 }

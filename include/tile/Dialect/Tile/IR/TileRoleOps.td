@@ -21,20 +21,24 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     with equal numbers of registers.
 
     ```mlir
+    %storage = tile.alloc : !tile
+    %full = tile.alloc : !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+    %empty = tile.alloc : !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+    %ring = tile.ring.create %storage, %full, %empty : !tile.ring<!tile, 1>
     tile.warp_roles warps = [8, 4] registers = [240, 24] {
-      tile.wait_barrier %full[%slot] phase %phase : !barriers
-      // Matrix products that read the ring.
-      tile.arrive_barrier %empty[%slot] : !barriers
+      %tile, %slot = tile.ring.take %ring : !tile.ring<!tile, 1>
+      // Matrix products that read %tile.
+      tile.ring.release %slot
     }, {
-      tile.wait_barrier %empty[%slot] phase %phase : !barriers
-      tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile, %full[%slot]
-          : !k, !tile, !barriers
+      %tile, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 1>
+      tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile fills %slot : !k, !tile
     }
     ```
 
     `tile.barrier` inside a role synchronises the threads of that role only.
-    mbarriers (tile.init_barriers) order the accesses of different roles to
-    shared memory; `tile-insert-barriers` inserts nothing for those buffers.
+    Roles pass tiles to each other through rings (tile.ring.create), or through
+    buffers and mbarriers (tile.init_barriers); `tile-insert-barriers` inserts
+    nothing for these buffers.
   }];
   let arguments = (ins DenseI32ArrayAttr:$warps,
                        OptionalAttr<DenseI32ArrayAttr>:$registers);
@@ -113,8 +117,8 @@ def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
     !operand = tensor<64x64xf16, #tile.swizzle<128>>
     !result = tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
     tile.await_turn
-    %s = tile.dot async %q, %k, %zero : !operand, !operand -> !result
-    %o1 = tile.dot async %p, %v, %o : !operand, !operand -> !result
+    %s = tile.dot async %q, %k, %zero : !operand, !operand -> !tile.pending<!result>
+    %o1 = tile.dot async %p, %v, %o : !operand, !operand -> !tile.pending<!result>
     tile.pass_turn
     ```
   }];
@@ -133,24 +137,7 @@ def Tile_PassTurnOp : Tile_Op<"pass_turn"> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_WaitDotsOp : Tile_Op<"wait_dots", [
-    RangedTypesMatchWith<"results are the values", "values", "results", "$_self">]> {
-  let summary = "waits for asynchronous dots and returns their results";
-  let description = [{
-    Waits until at most the `pending` newest `tile.dot async` are unfinished. The
-    results are the operands: the accumulators of dots that are finished after
-    the wait, and other values whose uses must not move before the wait.
-
-    ```mlir
-    %s1 = tile.wait_dots 1, %s : tensor<128x128xf32, #mma>
-    ```
-  }];
-  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending,
-                       Variadic<Tile_FloatTile>:$values);
-  let results = (outs Variadic<Tile_FloatTile>:$results);
-  let assemblyFormat = "$pending (`,` $values^ `:` qualified(type($values)))? attr-dict";
-}
-
+include "tile/Dialect/Tile/IR/TileRingOps.td"
 include "tile/Dialect/Tile/IR/TileBulkOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEROLEOPS_TD

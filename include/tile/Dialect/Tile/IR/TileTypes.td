@@ -72,4 +72,68 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
   }];
 }
 
+def Tile_RingType : TypeDef<Tile_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "shared buffers that tiles go through, one after another";
+  let description = [{
+    A ring has `stages` slots, each a shared buffer of type `tile`. One warp role
+    fills the slots (`tile.ring.acquire`), another one reads them
+    (`tile.ring.take`). Tile number i of the program order is in slot i mod
+    `stages`, in both roles. `tile-lower-rings` computes these numbers.
+
+    ```mlir
+    !tile.ring<!tile.buffer<64x128xf16, #tile.swizzle<128>, shared>, 2>
+    ```
+  }];
+  let parameters = (ins "::tile::BufferType":$tile, "int64_t":$stages);
+  let assemblyFormat = "`<` qualified($tile) `,` $stages `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Returns the type of `stages` buffers one after another; `tile` itself for
+    /// one stage. Returns null if the layout does not allow to stack buffers.
+    static ::tile::BufferType getStorageType(::tile::BufferType tile,
+                                             int64_t stages);
+    ::tile::BufferType getStorageType() const {
+      return getStorageType(getTile(), getStages());
+    }
+    /// Returns the type of a buffer with one mbarrier for each slot.
+    ::tile::BufferType getBarriersType() const;
+  }];
+}
+
+def Tile_SlotType : TypeDef<Tile_Dialect, "Slot"> {
+  let mnemonic = "slot";
+  let summary = "the right to use one slot of a ring";
+  let description = [{
+    A token. `tile.ring.acquire` yields the right to fill a slot, which ends when
+    the slot has been filled; `tile.ring.take` yields the right to read a slot,
+    which ends with `tile.ring.release`. Every token is used up exactly once. An
+    `scf.for` may carry the token of a slot that is read: the iteration that
+    receives it releases the slot.
+
+    ```mlir
+    !tile.slot
+    ```
+  }];
+}
+
+def Tile_PendingType : TypeDef<Tile_Dialect, "Pending"> {
+  let mnemonic = "pending";
+  let summary = "a matrix product in flight";
+  let description = [{
+    The result of a `tile.dot async`. `tile.await` makes it a tile. Another
+    `tile.dot async` may add to it while it is in flight, and an `scf.for` may
+    carry it over its back edge: no wait is implied. What the product reads must
+    not change until a `tile.await` of this product or of a later one: products
+    end in the order in which they were started.
+
+    ```mlir
+    !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    ```
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // TILE_DIALECT_TILE_IR_TILETYPES_TD

@@ -362,19 +362,15 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     }
     // becomes
     tile.warp_roles warps = [8, 4] {
-      scf.for %i = %c0 to %n step %c64 iter_args(%count = %c0) {
-        %k = tile.slice %ring[%slot, *, *] : !ring to !b   // %slot = %count mod 2
-        tile.wait_barrier %full[%slot] phase %phase : !barriers
+      scf.for %i = %c0 to %n step %c64 {
+        %k, %slot = tile.ring.take %ring : !tile.ring<!b, 2>
         "read"(%k)
-        tile.arrive_barrier %empty[%slot] : !barriers
-        scf.yield ...                                      // %count + 1
+        tile.ring.release %slot
       }
     }, {
-      scf.for %i = %c0 to %n step %c64 iter_args(%count = %c0) {
-        tile.wait_barrier %empty[%slot] phase %before : !barriers
-        tile.bulk_copy %arg[%b, %i, %h, %c0] dims [1, 3], %k, %full[%slot]
-            : !arg, !b, !barriers
-        scf.yield ...
+      scf.for %i = %c0 to %n step %c64 {
+        %k, %slot = tile.ring.acquire %ring : !tile.ring<!b, 2>
+        tile.bulk_copy %arg[%b, %i, %h, %c0] dims [1, 3], %k fills %slot : !arg, !b
       }
     }
     ```
@@ -391,22 +387,24 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
   let summary = "Makes matrix products asynchronous (S4)";
   let description = [{
     A `tile.dot` by wgmma that reads buffers filled by TMA becomes asynchronous.
-    A `tile.wait_dots` is inserted before the first operation that uses its
-    result or overwrites the registers that it reads. Releases of its buffers
-    move after that wait. So operations between a dot and its use overlap with
-    it:
+    A `tile.await` is inserted before the first operation that uses its result or
+    overwrites the registers that it reads. A slot of a ring (tile.ring.take) is
+    released after the await of the last product that reads it. So operations
+    between a dot and its use overlap with it:
 
     ```mlir output
     %s = tile.dot %q, %k, %zero : ...
     %o1 = tile.dot %p, %v, %o : ...
     %e = math.exp2 %s : ...
     // becomes
-    %s0 = tile.dot async %q, %k, %zero : ...
-    %o0 = tile.dot async %p, %v, %o : ...
-    %s = tile.wait_dots 1, %s0 : ...
+    %s0 = tile.dot async %q, %k, %zero : ... -> !tile.pending<...>
+    %o0 = tile.dot async %p, %v, %o : ... -> !tile.pending<...>
+    %s = tile.await %s0 : ...
     %e = math.exp2 %s : ...                     // while %o0 is computed
-    %o1 = tile.wait_dots 0, %o0 : ...
+    %o1 = tile.await %o0 : ...
     ```
+
+    Products that the program itself starts (`tile.dot async`) stay as they are.
 
     In a kernel with roles whose schedule has `turns`, the warpgroups take
     turns (`tile.await_turn`, `tile.pass_turn`) to start dots that overlap.
@@ -445,6 +443,48 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     from registers.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
+def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
+  let summary = "Turns rings into mbarriers and slot numbers (S4)";
+  let description = [{
+    A role counts the tiles that it fills or takes. Tile number i of a ring of s
+    stages is in slot i mod s, in phase (i / s) mod 2 of its mbarriers. Loops
+    carry the counts. Rings that all loops fill alike share one count.
+
+    | operation | becomes |
+    |---|---|
+    | `tile.ring.create` | `tile.init_barriers`, and a `tile.barrier` after the last one |
+    | `tile.ring.acquire` | a `tile.wait_barrier` for `empty` and a `tile.slice` |
+    | `tile.bulk_copy` that fills a slot | a copy with the mbarrier of the slot in `full` |
+    | `tile.ring.publish` | a `tile.arrive_barrier` at `full` |
+    | `tile.ring.take` | a `tile.wait_barrier` for `full` and a `tile.slice` |
+    | `tile.ring.release` | a `tile.arrive_barrier` at `empty` |
+
+    A token that a loop carries becomes the number of its slot. All warps of the
+    first role arrive at an mbarrier, or the one thread of another role.
+
+    ```mlir output
+    scf.for %i = %c0 to %n step %c64 {
+      %k, %slot = tile.ring.take %ring : !tile.ring<!b, 2>
+      "read"(%k)
+      tile.ring.release %slot
+    }
+    // becomes
+    scf.for %i = %c0 to %n step %c64 iter_args(%count = %zero) -> (i32) {
+      tile.wait_barrier %full[%slot] phase %phase : !barriers  // %count mod 2, %count / 2 mod 2
+      %k = tile.slice %storage[%slot, *, *] : !storage to !b
+      "read"(%k)
+      tile.arrive_barrier %empty[%slot] : !barriers
+      scf.yield %next : i32                                    // %count + 1
+    }
+    ```
+
+    The pass comes after those that move products and stores
+    (tile-overlap-dots, tile-stage-stores): none of them sees an mbarrier.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::tile::TileDialect"];
 }
 
 def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {

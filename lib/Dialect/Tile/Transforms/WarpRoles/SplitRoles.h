@@ -6,9 +6,9 @@
 
 namespace tile {
 
-/// Rewrites `kernel` as `plan` says: what is not outside goes into a
-/// tile.warp_roles, whose roles hand tiles to each other through rings. The
-/// schedule of the kernel has the warps and registers of the roles; these
+/// Rewrites `kernel` as `plan` describes: all operations but those outside move
+/// to a tile.warp_roles, whose roles pass tiles to each other through rings.
+/// The schedule of the kernel has the warps and registers of the roles; these
 /// fields are removed.
 void splitRoles(KernelOp kernel, const WarpPlan &plan);
 

@@ -1,4 +1,4 @@
-//===- WarpPlan.cpp - What warps can copy for warps that compute ----------===//
+//===- WarpPlan.cpp - Plans of producer and storer warps ------------------===//
 
 #include "WarpPlan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,7 +27,7 @@ std::optional<unsigned> WarpPlan::ringOf(Operation *op) const {
 }
 
 BufferType Ring::getStorageType() const {
-  return stages > 1 ? getRingType(tile, stages) : tile;
+  return RingType::getStorageType(tile, stages);
 }
 
 BufferType Ring::getBarriersType() const {
@@ -126,14 +126,16 @@ Refusal Planner::planCopy(CopyOp copy) {
   return std::nullopt;
 }
 
-/// Bytes that are worth an instruction of the copy engine.
+/// The smallest number of bytes that are worth a TMA instruction.
 static constexpr int64_t kWorthwhileBytes = 512;
 
-/// The tile as it lies in the buffer, in pieces that are worth an instruction.
+/// Sets `tile` to the type of a shared buffer whose elements have the order of
+/// the buffer of `sum`. Refuses a sum whose contiguous runs are too short for
+/// TMA.
 Refusal Planner::findRuns(AtomicRMWOp sum, BufferType &tile) {
   auto value = cast<RankedTensorType>(sum.getValue().getType());
   BufferType buffer = sum.getBuffer().getType();
-  // Where elements have one order in both memories, it is that of the buffer.
+  // A strided buffer has the order of its dimensions.
   LayoutAttrInterface layout = buffer.getLayout();
   if (isa<StridedAttr>(layout)) {
     SmallVector<int64_t> order(
@@ -168,8 +170,8 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
   if (sum.getKind() != arith::AtomicRMWKind::addf || sum.getResult() ||
       sum.getOrder() != MemoryOrder::Relaxed ||
       sum.getScope() != MemoryScope::Device)
-    return "the copy engine adds floats, relaxed, in the scope of the device, "
-           "and returns nothing";
+    return "TMA adds floats, relaxed, in the scope of the device, and returns "
+           "nothing";
   if (Refusal refusal = runAhead.checkLateAddition(sum))
     return refusal;
   if (Refusal refusal = runAhead.checkLoops(sum, kernel))
@@ -205,7 +207,7 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
   return std::nullopt;
 }
 
-/// The tiles of a ring that are in use at once must fit it.
+/// Refuses a copy if more tiles than its ring has stages are in use at once.
 Refusal Planner::checkRing(const PlannedCopy &planned) {
   CopyOp copy = planned.copy;
   AllocOp buffer = planned.buffer;

@@ -1,4 +1,4 @@
-//===- WarpPlan.h - What warps can copy for warps that compute --*- C++ -*-===//
+//===- WarpPlan.h - Plans of producer and storer warps ----------*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
 
@@ -10,25 +10,26 @@
 
 namespace tile {
 
-/// A copy as the copy engine takes it.
+/// A copy that TMA does.
 struct PlannedCopy : BufferCopy, ArgumentTile {
   unsigned ring = 0;
 };
 
-/// A sum that leaves by the copy engine.
+/// An atomic addition that TMA does.
 struct PlannedSum {
   unsigned ring = 0;
-  /// What it is added to where a tensor map ends with a part of the rows.
+  /// The destination, if a range of rows bounds it (see `within` of
+  /// tile.bulk_reduce).
   std::optional<ArgumentTile> tile;
 };
 
-/// Buffers that tiles of one kind go through, one after another.
+/// A ring to create.
 struct Ring {
-  /// Where they come from; null where they leave.
+  /// The source of its tiles; null if its tiles are sums that leave.
   mlir::BlockArgument argument;
   BufferType tile;
   int64_t stages = 1;
-  /// Whether tiles are counted; else there is one in all.
+  /// False if one tile goes through the ring in all.
   bool counted = false;
 
   bool leaves() const { return !argument; }
@@ -38,26 +39,27 @@ struct Ring {
   BufferType getBarriersType() const;
 };
 
-/// What the roles of a kernel hand to each other.
+/// The tiles that the roles of a kernel pass to each other.
 struct WarpPlan {
   llvm::SmallVector<Ring> rings;
   /// All copies to shared memory.
   llvm::MapVector<mlir::Operation *, PlannedCopy> copies;
-  /// The sums that leave by the copy engine.
+  /// The additions that TMA does.
   llvm::MapVector<mlir::Operation *, PlannedSum> sums;
-  /// Those that do not, and why.
+  /// The other additions, with the reason.
   llvm::SmallVector<std::pair<mlir::Operation *, std::string>> otherSums;
-  /// The scalars that every role computes for itself.
+  /// The scalars that each role computes for itself.
   llvm::DenseSet<mlir::Operation *> outside;
 
-  /// The plan of `op` if it is a copy, else null.
+  /// Returns the plan of `op` if it is a copy, else null.
   const PlannedCopy *findCopy(mlir::Operation *op) const;
-  /// The ring of what goes through one.
+  /// Returns the number of the ring of `op`, a copy or an addition; none for
+  /// other operations.
   std::optional<unsigned> ringOf(mlir::Operation *op) const;
 };
 
-/// Plans all copies of `kernel` and, if it `takesSums`, the sums that can leave
-/// by the copy engine. Refuses a kernel that cannot be specialised.
+/// Plans all copies of `kernel` and, if `takesSums`, the additions that TMA can
+/// do. Refuses a kernel that cannot be specialised.
 Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
 
 /// Returns the shared memory of `kernel` after splitRoles with this plan.

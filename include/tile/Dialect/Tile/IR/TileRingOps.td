@@ -1,0 +1,167 @@
+//===- TileRingOps.td - Rings and products in flight -------*- tablegen -*-===//
+#ifndef TILE_DIALECT_TILE_IR_TILERINGOPS_TD
+#define TILE_DIALECT_TILE_IR_TILERINGOPS_TD
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+def Tile_RingCreateOp : Tile_Op<"ring.create", [HasParent<"::tile::KernelOp">]> {
+  let summary = "makes a ring of buffers and mbarriers";
+  let description = [{
+    `storage` holds the slots of the ring. Each slot has an mbarrier in `full`,
+    whose phase ends when the slot is filled, and one in `empty`, whose phase
+    ends when the slot has been read.
+
+    ```mlir
+    !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
+    %storage = tile.alloc : !tile.buffer<2x64x128xf16, #tile.swizzle<128>, shared>
+    %full = tile.alloc : !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+    %empty = tile.alloc : !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+    %ring = tile.ring.create %storage, %full, %empty : !tile.ring<!tile, 2>
+    ```
+
+    A ring without `empty` has one slot, which is filled once, taken once and
+    never released.
+
+    All `tile.ring.acquire` of a ring are in one role and all `tile.ring.take`
+    are in one role. The roles handle the same number of tiles in the same order.
+    `tile-lower-rings` initialises the mbarriers and ends with a `tile.barrier`
+    after the last `tile.ring.create`.
+  }];
+  let arguments = (ins Tile_BufferType:$storage, Tile_BufferType:$full,
+                       Optional<Tile_BufferType>:$empty);
+  let results = (outs Tile_RingType:$ring);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+class Tile_RingSlotOp<string mnemonic> : Tile_Op<mnemonic, [
+    TypesMatchWith<"the buffer is a slot of the ring", "ring", "buffer",
+                   "::llvm::cast<::tile::RingType>($_self).getTile()">]> {
+  let arguments = (ins Tile_RingType:$ring);
+  let results = (outs Tile_BufferType:$buffer, Tile_SlotType:$slot);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+}
+
+def Tile_RingAcquireOp : Tile_RingSlotOp<"ring.acquire"> {
+  let summary = "waits until the next slot of a ring is empty";
+  let description = [{
+    Yields the buffer of the next slot and the right to fill it. Exactly one
+    operation of the same block fills the slot: a `tile.bulk_copy`, or stores
+    followed by a `tile.ring.publish`.
+
+    ```mlir
+    %storage = tile.alloc : !tile
+    %full = tile.alloc : !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+    %ring = tile.ring.create %storage, %full : !tile.ring<!tile, 1>
+    %tile, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 1>
+    tile.bulk_copy %k[%b, %n, %h, %c0] dims [1, 3], %tile fills %slot : !k, !tile
+    ```
+
+    The operation is at the top level of a kernel or a role, or inside `scf.for`
+    only: the number of its slot follows from the order of the program.
+  }];
+}
+
+def Tile_RingPublishOp : Tile_Op<"ring.publish"> {
+  let summary = "passes a slot that threads have filled to its reader";
+  let description = [{
+    The slot is full when all warps of the role have reached this operation. If
+    TMA or wgmma reads the slot, a `tile.fence_async` must precede it.
+
+    ```mlir
+    %tile, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 2>
+    tile.store %t, %tile[%c0, %c0] : tensor<128x64xf16, #mma>, !tile
+    tile.fence_async
+    tile.ring.publish %slot
+    ```
+  }];
+  let arguments = (ins Tile_SlotType:$slot);
+  let assemblyFormat = "$slot attr-dict";
+}
+
+def Tile_RingTakeOp : Tile_RingSlotOp<"ring.take"> {
+  let summary = "waits until the next slot of a ring is full";
+  let description = [{
+    Yields the buffer of the next slot and the right to read it, which ends with
+    a `tile.ring.release`. All operations that use the buffer come before it.
+
+    ```mlir
+    %tile, %slot = tile.ring.take %ring : !tile.ring<!tile, 2>
+    %t = tile.load %tile[%c0, %c0] : !tile -> tensor<128x64xf16, #mma>
+    tile.fence_async
+    tile.ring.release %slot
+    ```
+
+    The operation is at the top level of a kernel or a role, or inside `scf.for`
+    only: the number of its slot follows from the order of the program.
+  }];
+}
+
+def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
+  let summary = "returns a slot to the role that fills it";
+  let description = [{
+    The slot is empty when all warps of the role have reached this operation.
+    Matrix products that read the slot must have been awaited. If threads have
+    read the slot by ordinary loads and TMA fills it again, a `tile.fence_async`
+    must precede the release.
+
+    A loop may carry the token, so that a slot is released in the iteration that
+    awaits the product:
+
+    ```mlir
+    !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+    !pending = !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    %last, %held = scf.for %i = %c0 to %n step %c64
+        iter_args(%p = %first, %before = %slot) -> (!pending, !tile.slot) {
+      %tile, %next = tile.ring.take %ring : !tile.ring<!tile, 2>
+      %q = tile.dot async %tile, %tile, %p : !tile, !tile, !pending -> !pending
+      %done = tile.await %p : !pending
+      tile.ring.release %before
+      scf.yield %q, %next : !pending, !tile.slot
+    }
+    ```
+  }];
+  let arguments = (ins Tile_SlotType:$slot);
+  let assemblyFormat = "$slot attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Products in flight
+//===----------------------------------------------------------------------===//
+
+def Tile_AwaitOp : Tile_Op<"await", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "waits for matrix products in flight";
+  let description = [{
+    Waits until `products` and all products that were started before them are
+    finished. The first results are their tiles. `values` are handed on as
+    further results: operations that use these results are not moved before the
+    wait.
+
+    ```mlir
+    !result = tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>
+    %s1 = tile.await %s : !tile.pending<!result>
+    %o1:2 = tile.await %o with %e : !tile.pending<!result> with !result
+    ```
+
+    Products that were started later stay in flight. Their number is computed
+    when the operation is lowered (Analysis/PendingProducts.h): the smallest one
+    of all paths from a product to the wait.
+
+    If another product adds to a product in flight, or a loop carries it on, its
+    registers change further: an await of the first one must not use its tile.
+  }];
+  let arguments = (ins Variadic<Tile_PendingType>:$products,
+                       Variadic<Tile_FloatTile>:$values);
+  let results = (outs Variadic<Tile_FloatTile>:$results);
+  let assemblyFormat = [{
+    $products (`with` $values^)? attr-dict `:` qualified(type($products))
+    (`with` qualified(type($values))^)?
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILERINGOPS_TD

@@ -1,0 +1,376 @@
+//===- LowerRings.cpp - Rings as mbarriers and numbers of slots -----------===//
+//
+// A role counts the tiles that it fills or takes: tile number i of a ring is in
+// slot i mod stages, in phase (i / stages) mod 2 of the mbarriers of that slot.
+// Rings that loops advance alike share one count, at known distances.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILELOWERRINGS
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// The number of tiles that have gone through one side of a ring: the i32
+/// `base` plus a constant.
+struct Count {
+  Value base;
+  int64_t more = 0;
+};
+
+/// The counts of a role: of the slots that it acquires and of those that it
+/// takes, for each ring.
+using Counts = SmallVector<Count>;
+
+/// The counts that have constant distances in a loop, the lowest one first.
+using Group = SmallVector<unsigned, 4>;
+
+class RingLowering {
+public:
+  explicit RingLowering(KernelOp kernel)
+      : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()) {}
+
+  void run();
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// Counts have 32 bits, because loops carry them in registers.
+  Value number(int64_t value) {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(value));
+  }
+  Value emitCount(const Count &count);
+  void initialise(RingCreateOp ring);
+  int64_t countArrivals(Operation *op);
+  std::optional<unsigned> getCounted(Operation *op);
+  void lower(Block &block, Counts &counts);
+  void lower(scf::ForOp loop, Counts &counts);
+  void advance(Operation *op, Counts &counts);
+  void arrive(Operation *op, Value slot, bool full);
+  std::pair<Value, Value> locate(Operation *op, Counts &counts);
+  bool areAdvancedAlike(unsigned x, unsigned y, Block &block);
+  SmallVector<Group> groupCounts(scf::ForOp loop, const Counts &counts);
+  SmallVector<Value> emitBases(ArrayRef<Group> groups, const Counts &counts);
+  Counts carry(ArrayRef<Group> groups, const Counts &counts, ValueRange bases);
+
+  IRRewriter rewriter;
+  KernelOp kernel;
+  Location loc;
+  /// The number of each tile.ring.create.
+  DenseMap<Operation *, unsigned> rings;
+  /// The number of the slot that a token stands for.
+  DenseMap<Value, Value> slots;
+  /// The value with which all counts begin.
+  Value zero;
+};
+} // namespace
+
+static RingCreateOp getRingOf(Operation *op) {
+  return op->getOperand(0).getDefiningOp<RingCreateOp>();
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+/// Returns the number of arrivals at an mbarrier when `op` is executed: one per
+/// warp of the first role, or that of the one thread of another role.
+int64_t RingLowering::countArrivals(Operation *op) {
+  if (isa<BulkCopyOp>(op))
+    return 1;
+  for (Region *region = op->getParentRegion(); region;
+       region = region->getParentRegion())
+    if (isa<WarpRolesOp>(region->getParentOp()))
+      return region->getRegionNumber() == 0 ? kernel.getNumWarps() : 1;
+  return kernel.getNumWarps();
+}
+
+/// Emits the initialisation of the mbarriers of `ring`.
+void RingLowering::initialise(RingCreateOp ring) {
+  int64_t fills = 1, releases = 1;
+  for (Operation *user : ring->getUsers()) {
+    // The operations of one ring are in one role, so any of them will do.
+    if (auto acquire = dyn_cast<RingAcquireOp>(user))
+      fills = countArrivals(*acquire.getSlot().user_begin());
+    else
+      releases = countArrivals(user);
+  }
+  InitBarriersOp::create(rewriter, loc, ring.getFull(), fills);
+  if (ring.getEmpty())
+    InitBarriersOp::create(rewriter, loc, ring.getEmpty(), releases);
+}
+
+/// Returns the number of the count that `op` advances, if it advances one.
+std::optional<unsigned> RingLowering::getCounted(Operation *op) {
+  if (!isa<RingAcquireOp, RingTakeOp>(op) || !getRingOf(op).getEmpty())
+    return std::nullopt;
+  return 2 * rings.lookup(getRingOf(op)) + isa<RingTakeOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Counts
+//===----------------------------------------------------------------------===//
+
+Value RingLowering::emitCount(const Count &count) {
+  if (count.more == 0)
+    return count.base;
+  return arith::AddIOp::create(rewriter, loc, count.base, number(count.more));
+}
+
+/// Emits the number and the phase of the slot that `op` waits for.
+std::pair<Value, Value> RingLowering::locate(Operation *op, Counts &counts) {
+  std::optional<unsigned> counted = getCounted(op);
+  if (!counted)
+    return {constant(0), constant(0)};
+  Value stages = number(getRingOf(op).getType().getStages());
+  Value tile = emitCount(counts[*counted]);
+  Value slot = arith::RemUIOp::create(rewriter, loc, tile, stages);
+  Value round = arith::DivUIOp::create(rewriter, loc, tile, stages);
+  Value phase = arith::RemUIOp::create(rewriter, loc, round, number(2));
+  auto index = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(),
+                                        value);
+  };
+  return {index(slot), index(phase)};
+}
+
+/// Returns true if both counts grow by the same number in every iteration of
+/// every loop of `block`, and in `block` itself.
+bool RingLowering::areAdvancedAlike(unsigned x, unsigned y, Block &block) {
+  int64_t difference = 0;
+  for (Operation &op : block) {
+    if (std::optional<unsigned> counted = getCounted(&op))
+      difference += (*counted == x) - (*counted == y);
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !areAdvancedAlike(x, y, *loop.getBody()))
+      return false;
+  }
+  return difference == 0;
+}
+
+/// Returns the counts that `loop` advances. Those of a group have one base
+/// before the loop and after each iteration.
+SmallVector<Group> RingLowering::groupCounts(scf::ForOp loop,
+                                             const Counts &counts) {
+  llvm::BitVector used(counts.size());
+  loop->walk([&](Operation *op) {
+    if (std::optional<unsigned> counted = getCounted(op))
+      used.set(*counted);
+  });
+  SmallVector<Group> groups;
+  for (unsigned number : used.set_bits()) {
+    auto group = llvm::find_if(groups, [&](const Group &group) {
+      return counts[group.front()].base == counts[number].base &&
+             areAdvancedAlike(group.front(), number, *loop.getBody());
+    });
+    if (group == groups.end())
+      groups.push_back({number});
+    else
+      group->push_back(number);
+  }
+  for (Group &group : groups)
+    llvm::sort(group, [&](unsigned x, unsigned y) {
+      return std::pair(counts[x].more, x) < std::pair(counts[y].more, y);
+    });
+  return groups;
+}
+
+/// Emits the values that a loop carries: the lowest count of each group.
+SmallVector<Value> RingLowering::emitBases(ArrayRef<Group> groups,
+                                           const Counts &counts) {
+  return llvm::map_to_vector(groups, [&](const Group &group) {
+    return emitCount(counts[group.front()]);
+  });
+}
+
+/// Returns `counts` where those of `groups` are relative to `bases`.
+Counts RingLowering::carry(ArrayRef<Group> groups, const Counts &counts,
+                           ValueRange bases) {
+  Counts carried = counts;
+  for (auto [group, base] : llvm::zip_equal(groups, bases))
+    for (unsigned number : group)
+      carried[number] = {base,
+                         counts[number].more - counts[group.front()].more};
+  return carried;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// Returns the first of the operations right before `op` that only compute
+/// values.
+static Operation *skipComputations(Operation *op) {
+  while (Operation *before = op->getPrevNode()) {
+    if (before->getNumRegions() != 0 || !isMemoryEffectFree(before))
+      break;
+    op = before;
+  }
+  return op;
+}
+
+/// Lowers a tile.ring.acquire or tile.ring.take.
+void RingLowering::advance(Operation *op, Counts &counts) {
+  RingCreateOp ring = getRingOf(op);
+  Location where = op->getLoc();
+  // A slot is located before the addresses of the copy that fills it.
+  rewriter.setInsertionPoint(isa<RingAcquireOp>(op) ? skipComputations(op)
+                                                    : op);
+  auto [slot, phase] = locate(op, counts);
+  rewriter.setInsertionPoint(op);
+  if (isa<RingAcquireOp>(op) && ring.getEmpty()) {
+    Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
+    WaitBarrierOp::create(rewriter, where, ring.getEmpty(), slot, before);
+  }
+  Value buffer = ring.getStorage();
+  if (ring.getType().getStages() > 1) {
+    SmallVector<Value> indices(
+        cast<BufferType>(ring.getStorage().getType()).getRank());
+    indices[0] = slot;
+    buffer = SliceOp::create(rewriter, loc, ring.getStorage(), indices);
+  }
+  if (isa<RingTakeOp>(op))
+    WaitBarrierOp::create(rewriter, where, ring.getFull(), slot, phase);
+  if (std::optional<unsigned> counted = getCounted(op))
+    ++counts[*counted].more;
+  rewriter.replaceAllUsesWith(op->getResult(0), buffer);
+  slots[op->getResult(1)] = slot;
+}
+
+/// Lowers `op`, which uses up a token, to an arrival.
+void RingLowering::arrive(Operation *op, Value slot, bool full) {
+  RingCreateOp ring = getRing(slot);
+  rewriter.setInsertionPoint(op);
+  ArriveBarrierOp::create(rewriter, op->getLoc(),
+                          full ? ring.getFull() : ring.getEmpty(),
+                          slots.lookup(slot));
+}
+
+/// Returns the first of the waits right before `op`, with the releases between
+/// them, or `op` if there are none. Counts that stand before the waits are
+/// computed while products and stores are in flight.
+static Operation *skipWaits(Operation *op) {
+  Operation *first = op;
+  for (Operation *each = op->getPrevNode();
+       isa_and_nonnull<AwaitOp, BulkWaitOp, RingReleaseOp, ArriveBarrierOp>(
+           each);
+       each = each->getPrevNode())
+    if (isa<AwaitOp, BulkWaitOp>(each))
+      first = each;
+  return first;
+}
+
+void RingLowering::lower(scf::ForOp loop, Counts &counts) {
+  // A token that the loop carries becomes the number of its slot.
+  SmallVector<unsigned> tokens;
+  for (auto [i, init] : llvm::enumerate(loop.getInitArgsMutable()))
+    if (isa<SlotType>(init.get().getType()))
+      tokens.push_back(i);
+  SmallVector<Group> groups = groupCounts(loop, counts);
+  if (!groups.empty()) {
+    DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+    rewriter.setInsertionPoint(loop);
+    FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+        rewriter, emitBases(groups, counts),
+        /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument> bases) {
+          return SmallVector<Value>(bases.begin(), bases.end());
+        });
+    loop = cast<scf::ForOp>(counted->getOperation());
+    loop->setDiscardableAttrs(attributes);
+  }
+  size_t first = loop.getNumRegionIterArgs() - groups.size();
+  for (unsigned i : tokens) {
+    slots[loop.getRegionIterArg(i)] = loop.getRegionIterArg(i);
+    slots[loop.getResult(i)] = loop.getResult(i);
+  }
+  Counts inner =
+      carry(groups, counts, loop.getRegionIterArgs().drop_front(first));
+  lower(*loop.getBody(), inner);
+  Operation *yield = loop.getBody()->getTerminator();
+  rewriter.setInsertionPoint(skipWaits(yield));
+  for (auto [i, base] : llvm::enumerate(emitBases(groups, inner)))
+    yield->setOperand(first + i, base);
+  counts = carry(groups, counts, loop.getResults().drop_front(first));
+}
+
+void RingLowering::lower(Block &block, Counts &counts) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<RingAcquireOp, RingTakeOp>(op)) {
+      advance(&op, counts);
+    } else if (auto publish = dyn_cast<RingPublishOp>(op)) {
+      arrive(&op, publish.getSlot(), /*full=*/true);
+    } else if (auto release = dyn_cast<RingReleaseOp>(op)) {
+      arrive(&op, release.getSlot(), /*full=*/false);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      lower(loop, counts);
+    } else if (auto copy = dyn_cast<BulkCopyOp>(op); copy && copy.getSlot()) {
+      copy.getBarriersMutable().assign(getRing(copy.getSlot()).getFull());
+      copy.getIndexMutable().assign(slots.lookup(copy.getSlot()));
+    } else if (auto roles = dyn_cast<WarpRolesOp>(op)) {
+      for (Region &role : roles.getRoles()) {
+        Counts own(counts.size(), Count{zero});
+        lower(role.front(), own);
+      }
+    }
+  }
+}
+
+void RingLowering::run() {
+  SmallVector<RingCreateOp> creates(
+      kernel.getBody().front().getOps<RingCreateOp>());
+  if (creates.empty())
+    return;
+  for (auto [i, ring] : llvm::enumerate(creates)) {
+    rings[ring] = i;
+    rewriter.setInsertionPoint(ring);
+    initialise(ring);
+  }
+  rewriter.setInsertionPointAfter(creates.back());
+  BarrierOp::create(rewriter, loc);
+  zero = number(0);
+  Counts counts(2 * creates.size(), Count{zero});
+  lower(kernel.getBody().front(), counts);
+  // Only now: the operations tell the ring and the slot of each token.
+  kernel.walk([&](scf::ForOp loop) {
+    for (OpOperand &init : loop.getInitArgsMutable())
+      if (Value slot = slots.lookup(init.get()))
+        init.set(slot);
+    for (OpOperand &value : loop.getBody()->getTerminator()->getOpOperands())
+      if (Value slot = slots.lookup(value.get()))
+        value.set(slot);
+    for (Value value :
+         llvm::concat<Value>(loop.getRegionIterArgs(), loop.getResults()))
+      if (isa<SlotType>(value.getType()))
+        value.setType(rewriter.getIndexType());
+  });
+  SmallVector<Operation *> done;
+  kernel.walk([&](Operation *op) {
+    if (isa<RingAcquireOp, RingTakeOp, RingPublishOp, RingReleaseOp,
+            RingCreateOp>(op))
+      done.push_back(op);
+    else if (auto copy = dyn_cast<BulkCopyOp>(op))
+      copy.getSlotMutable().clear();
+  });
+  for (Operation *op : llvm::reverse(done))
+    rewriter.eraseOp(op);
+}
+
+namespace {
+struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
+  using TileLowerRingsBase::TileLowerRingsBase;
+  void runOnOperation() override { RingLowering(getOperation()).run(); }
+};
+} // namespace
