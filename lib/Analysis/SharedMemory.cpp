@@ -68,12 +68,18 @@ SmallVector<Operation *> tile::getBufferUsers(AllocOp root) {
     Value view = views.pop_back_val();
     for (Operation *user : view.getUsers()) {
       auto ring = dyn_cast<RingCreateOp>(user);
-      if (ring && view == ring.getEmpty())
+      if (ring && view != ring.getStorage()) {
         llvm::append_range(users, ring->getUsers());
-      else if (isView(user))
+        // A copy that fills a slot arrives at its mbarrier.
+        if (view == ring.getFull())
+          for (Operation *advance : ring->getUsers())
+            if (auto acquire = dyn_cast<RingAcquireOp>(advance))
+              llvm::append_range(users, acquire.getSlot().getUsers());
+      } else if (isView(user)) {
         views.push_back(user->getResult(0));
-      else
+      } else {
         users.push_back(user);
+      }
     }
   }
   return users;
