@@ -40,6 +40,29 @@ int64_t readDpp(uint32_t control, int64_t l, bool isGfx10) {
   return -1;
 }
 
+/// Returns the DPP control of an amdgpu.dpp; ~0 for one that the pass does not
+/// use.
+uint32_t getControl(amdgpu::DPPOp dpp) {
+  Attribute argument = dpp.getPermArgument().value_or(Attribute());
+  switch (dpp.getKind()) {
+  case amdgpu::DPPPerm::quad_perm: {
+    uint32_t control = 0;
+    for (auto [i, lane] :
+         llvm::enumerate(cast<ArrayAttr>(argument).getAsRange<IntegerAttr>()))
+      control |= lane.getInt() << (2 * i);
+    return control;
+  }
+  case amdgpu::DPPPerm::row_ror:
+    return 0x120 + cast<IntegerAttr>(argument).getInt();
+  case amdgpu::DPPPerm::row_mirror:
+    return 0x140;
+  case amdgpu::DPPPerm::row_half_mirror:
+    return 0x141;
+  default:
+    return ~0u;
+  }
+}
+
 /// Returns the lane of the block argument whose value lane `l` of `value` has;
 /// -1 if that is unknown.
 int64_t origin(Value value, int64_t l, const tile::Chip &chip) {
@@ -47,6 +70,10 @@ int64_t origin(Value value, int64_t l, const tile::Chip &chip) {
     return l;
   bool isGfx10 = chip.warpSize == 32;
   Operation *op = value.getDefiningOp();
+  if (auto dpp = dyn_cast<amdgpu::DPPOp>(op)) {
+    int64_t source = readDpp(getControl(dpp), l, isGfx10);
+    return source < 0 ? -1 : origin(dpp.getSrc(), source, chip);
+  }
   if (auto dpp = dyn_cast<ROCDL::DPPUpdateOp>(op)) {
     int64_t source = readDpp(dpp.getDppCtrl(), l, isGfx10);
     return source < 0 ? -1 : origin(dpp.getSrc(), source, chip);

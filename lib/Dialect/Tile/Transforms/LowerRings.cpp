@@ -221,13 +221,28 @@ static Operation *skipComputations(Operation *op) {
   return op;
 }
 
+/// Returns the operation before which the slot of `op` is located. The slot
+/// that a copy fills is located before the addresses of the copy. A tile that
+/// threads load is used while MMAs are in flight, which leave few registers:
+/// its slot is located before them, at the start of the block or after its last
+/// loop. MMAs that read a tile start right after the wait for it.
+static Operation *findLocation(Operation *op) {
+  if (isa<RingAcquireOp>(op))
+    return skipComputations(op);
+  Operation *location = op;
+  if (llvm::any_of(op->getResult(0).getUsers(), llvm::IsaPred<LoadOp>))
+    for (Operation *previous = op->getPrevNode();
+         previous && previous->getNumRegions() == 0;
+         previous = previous->getPrevNode())
+      location = previous;
+  return location;
+}
+
 /// Lowers a tile.ring.acquire or tile.ring.take.
 void RingLowering::advance(Operation *op, Counts &counts) {
   RingCreateOp ring = getRingOf(op);
   Location where = op->getLoc();
-  // A slot is located before the addresses of the copy that fills it.
-  rewriter.setInsertionPoint(isa<RingAcquireOp>(op) ? skipComputations(op)
-                                                    : op);
+  rewriter.setInsertionPoint(findLocation(op));
   auto [slot, phase] = locate(op, counts);
   rewriter.setInsertionPoint(op);
   if (isa<RingAcquireOp>(op) && ring.getEmpty()) {

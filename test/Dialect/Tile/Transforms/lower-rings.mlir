@@ -122,3 +122,45 @@ tile.kernel @threads() attributes {num_warps = 4 : i32} {
     tile.ring.release %slot
   }
 }
+
+// The slot of a tile that threads load is located before the product in flight, which
+// leaves few registers. The wait for the tile stays at its place.
+// CHECK-LABEL: tile.kernel @loaded
+tile.kernel @loaded(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %s = tile.alloc : !storage
+  %f = tile.alloc : !bars
+  %e = tile.alloc : !bars
+  %t = tile.alloc : !tile
+  %tf = tile.alloc : !bar
+  %ring = tile.ring.create %s, %f, %e : !ring
+  %once = tile.ring.create %t, %tf : !once
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    %q, %slotq = tile.ring.take %once : !once
+    // CHECK: scf.for
+    scf.for %i = %c0 to %n step %c64 {
+      // CHECK: %[[R:.*]] = arith.remui
+      // CHECK: %[[SLOT:.*]] = arith.index_castui %[[R]]
+      // CHECK: tile.dot async
+      %d = tile.dot async %q, %q, %zero : !tile, !tile -> !pending
+      // CHECK: tile.slice %{{.*}}[%[[SLOT]], *, *]
+      // CHECK: tile.wait_barrier %{{.*}}[%[[SLOT]]]
+      %rows, %slot = tile.ring.take %ring : !ring
+      %x = tile.load %rows[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+      tile.fence_async
+      tile.ring.release %slot
+      %r = tile.await %d : !pending
+    }
+  }, {
+    %to, %slotq = tile.ring.acquire %once : !once
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %to fills %slotq : !k, !tile
+    scf.for %i = %c0 to %n step %c64 {
+      %next, %slot = tile.ring.acquire %ring : !ring
+      tile.bulk_copy %k[%i, %c0] dims [0, 1], %next fills %slot : !k, !tile
+    }
+  }
+}
