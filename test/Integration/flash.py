@@ -300,11 +300,11 @@ class Tests(Suite):
 
     def test_calls_seen_before(self):
         """They run without Python, with other data, scales and gradients."""
+        need_torch(2, 11)
         import torch
         from torch.nn.attention.varlen import varlen_attn
         from tile import fast, native, prepared
 
-        need_torch(2, 11)
         try:
             native.library()
         except native.CompileError as error:
