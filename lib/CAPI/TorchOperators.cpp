@@ -107,7 +107,7 @@ struct FallbackCall {
   bool failed = false;
 };
 
-/// What PyTorch and CUDA gave at installation.
+/// The functions of PyTorch and of the CUDA driver, set at installation.
 TileTorchFunctions torch;
 std::optional<TileDriver> driver;
 void *library = nullptr;

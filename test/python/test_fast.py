@@ -1,6 +1,6 @@
 """Tests of launches and operators in C++, against a fake driver.
 
-What the fake driver sees must be what it sees of launches in Python. CPU tensors
+The fake driver must see the same launches from C++ as from Python. CPU tensors
 stand for those of a CUDA device. Needs PyTorch 2.11 and the compiler;
 test/Integration/flash.py tests the results.
 """

@@ -1,6 +1,7 @@
 //===- KernelPattern.cpp - What a kernel must be for a schedule -----------===//
 
 #include "tile/Dialect/Tile/IR/KernelPattern.h"
+#include "NamedFields.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,12 +36,7 @@ bool KernelPattern::matches(const KernelFeatures &features) const {
 }
 
 bool KernelPattern::operator==(const KernelPattern &other) const {
-  bool equal = true;
-  auto compare = [&](StringRef, const auto &mine, const auto &theirs) {
-    equal &= mine == theirs;
-  };
-  forEachField(compare, *this, other);
-  return equal;
+  return haveEqualFields(*this, other);
 }
 
 llvm::hash_code tile::hash_value(const KernelPattern &pattern) {
@@ -162,15 +158,7 @@ static ParseResult parseValue(AsmParser &parser, MaskKind &value) {
 }
 
 static ParseResult parseValue(AsmParser &parser, bool &value) {
-  value = true;
-  StringRef name;
-  if (failed(parser.parseOptionalEqual()))
-    return success();
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOptionalKeyword(&name, {"true", "false"}))
-    return parser.emitError(loc, "expected true or false");
-  value = name == "true";
-  return success();
+  return parseFlag(parser, value);
 }
 
 template <typename T>
@@ -184,29 +172,11 @@ static ParseResult parseCondition(AsmParser &parser, StringRef name,
 
 Attribute KernelPatternAttr::parse(AsmParser &parser, Type) {
   KernelPattern pattern;
-  auto parseField = [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef keyword;
-    if (parser.parseKeyword(&keyword))
-      return failure();
-    bool isKnown = false;
-    ParseResult result = success();
-    SmallVector<StringRef> names;
-    KernelPattern::forEachField(
-        [&](StringRef name, auto &field) {
-          names.push_back(name);
-          if (name != keyword)
-            return;
-          isKnown = true;
-          result = parseCondition(parser, name, field);
-        },
-        pattern);
-    if (isKnown)
-      return result;
-    InFlightDiagnostic diag = parser.emitError(loc);
-    diag << "a pattern has no field '" << keyword << "'; its fields are ";
-    llvm::interleaveComma(names, diag);
-    return diag;
+  auto parseField = [&] {
+    return parseNamedField(parser, "a pattern", pattern,
+                           [&](SMLoc, StringRef name, auto &field) {
+                             return parseCondition(parser, name, field);
+                           });
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseField))

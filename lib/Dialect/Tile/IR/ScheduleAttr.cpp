@@ -1,6 +1,7 @@
 //===- ScheduleAttr.cpp - The schedule of a kernel ------------------------===//
 
 #include "ScheduleAttr.h"
+#include "NamedFields.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -33,12 +34,7 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
 }
 
 bool Schedule::operator==(const Schedule &other) const {
-  bool equal = true;
-  auto compare = [&](StringRef, const auto &mine, const auto &theirs) {
-    equal &= mine == theirs;
-  };
-  forEachField(compare, *this, other);
-  return equal;
+  return haveEqualFields(*this, other);
 }
 
 llvm::hash_code tile::hash_value(const Schedule &schedule) {
@@ -107,15 +103,7 @@ static ParseResult parseValue(AsmParser &parser, Schedule::Pair &field) {
 }
 
 static ParseResult parseValue(AsmParser &parser, Schedule::Flag &field) {
-  field = true;
-  StringRef value;
-  if (failed(parser.parseOptionalEqual()))
-    return success();
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOptionalKeyword(&value, {"true", "false"}))
-    return parser.emitError(loc, "expected true or false");
-  field = value == "true";
-  return success();
+  return parseFlag(parser, field.emplace());
 }
 
 static void printValue(raw_ostream &os, int64_t value) { os << " = " << value; }
@@ -128,32 +116,13 @@ static void printValue(raw_ostream &os, bool value) {
 }
 
 ParseResult ScheduleAttr::parseFields(AsmParser &parser, Schedule &fields) {
+  auto parseField = [&](SMLoc loc, StringRef name, auto &field) {
+    return field ? ParseResult(parser.emitError(loc)
+                               << "field '" << name << "' comes twice")
+                 : parseValue(parser, field);
+  };
   do {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef keyword;
-    if (parser.parseKeyword(&keyword))
-      return failure();
-    bool isKnown = false;
-    ParseResult result = success();
-    SmallVector<StringRef> names;
-    Schedule::forEachField(
-        [&](StringRef name, auto &field) {
-          names.push_back(name);
-          if (name != keyword)
-            return;
-          isKnown = true;
-          result = field ? ParseResult(parser.emitError(loc)
-                                       << "field '" << name << "' comes twice")
-                         : parseValue(parser, field);
-        },
-        fields);
-    if (!isKnown) {
-      InFlightDiagnostic diag = parser.emitError(loc);
-      diag << "a schedule has no field '" << keyword << "'; its fields are ";
-      llvm::interleaveComma(names, diag);
-      return diag;
-    }
-    if (failed(result))
+    if (parseNamedField(parser, "a schedule", fields, parseField))
       return failure();
   } while (succeeded(parser.parseOptionalComma()));
   return success();

@@ -187,8 +187,9 @@ static Operation *firstOfReads(Operation *op) {
   return first;
 }
 
-/// Awaits the oldest `count` products before `before`, or at the end of the
-/// block if that is null. The await hands on `values` to `before`.
+/// Inserts an await of the oldest `count` products before `before`, or at the
+/// end of the block if `before` is null. `before` takes `values` from the
+/// results of the await, so that it cannot move ahead of it.
 void BlockScheduler::complete(size_t count, Operation *before,
                               ValueRange values) {
   if (count == 0)

@@ -16,10 +16,10 @@
 
 namespace tile {
 
-/// Which keys a mask hides: those behind the query, or others too.
+/// The keys that a mask hides: none, those behind the query, or others too.
 enum class MaskKind { None, Causal, Window };
 
-/// What a kernel is, as far as schedules depend on it.
+/// The properties of a kernel that rows of schedules are matched with.
 struct KernelFeatures {
   int64_t products, head, value, bits;
   MaskKind mask = MaskKind::None;

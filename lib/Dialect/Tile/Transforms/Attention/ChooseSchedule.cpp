@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace tile;
 
-/// What every matrix instruction divides.
+/// The rows of a tile are a multiple of this, so that the matrix instructions
+/// of every chip divide it.
 static constexpr int64_t kInstructionRows = 16;
 
 template <typename OpT>
