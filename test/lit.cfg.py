@@ -24,7 +24,7 @@ llvm_config.with_environment("FILECHECK_OPTS", "--dump-input=fail")
 # Every tool that was built, so that adding one needs no change here.
 tools = sorted(os.listdir(tile_bin)) if os.path.isdir(tile_bin) else []
 tools = [tool for tool in tools if tool.startswith("tile-")]
-tools += ["mlir-opt", "split-file", "llvm-nm", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
+tools += ["mlir-opt", "split-file", "llvm-mc", "llvm-nm", "llvm-readelf", "llvm-readobj", "llvm-objdump"]
 llvm_config.add_tool_substitutions(tools, tool_dirs)
 
 config.substitutions.append(("%python", config.python_executable))
