@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Test of tile programs written by hand, against float64.
+
+    programs.py                       # on the GPU at hand, else on the CPU
+    programs.py --device cpu          # in the executor; needs no GPU
+
+The last line is "N passed, M failed, K skipped"; the exit status is 1 if a test
+failed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tensor_tests import Suite, main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Chips whose kernels run on the GPU at hand, and in the executor.
+CHIPS = {
+    "cuda": ("sm_80", "sm_90a"),
+    "cpu": ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201"),
+}
+
+#: The tiles of this program do not fit the shared memory of the chip.
+TOO_LARGE = {("attention", "gfx1100")}
+
+
+def choose_lines(path: str, kept: str, dropped: str) -> str:
+    """Returns the program of a file with lines for two variants. Lines of `kept`
+    that are comments become code; lines that end with a comment of `dropped` go."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    lines = [line.replace(f"// {kept}: ", "") for line in lines]
+    return "\n".join(
+        line for line in lines if not line.rstrip().endswith(f"// {dropped}")
+    )
+
+
+class Tests(Suite):
+    """The tests of programs."""
+
+    def run(self, program: str, chip: str, *tensors) -> None:
+        """Runs the kernels of a program on tensors, in the order of the parameters."""
+        if self.device == "cpu":
+            from tile.executor import Program
+
+            arrays = [t.detach().numpy() if hasattr(t, "numpy") else t for t in tensors]
+            Program(program, chip)(*arrays)
+        else:
+            import tile
+
+            tile.compile(program, chip=chip).launch(*(
+                t.detach() if hasattr(t, "detach") else t for t in tensors
+            ))
+
+    def blank(self, *shape, dtype="float32"):
+        """Returns a tensor of NaN."""
+        import torch
+
+        return torch.full(
+            shape, float("nan"), dtype=getattr(torch, dtype), device=self.device
+        )
+
+    def compare(self, found, expected, tolerance):
+        error = (found.double() - expected).abs().max().item()
+        assert error <= tolerance, f"error {error}, must be at most {tolerance}"
+
+    def tests(self):
+        per_chip = {
+            f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
+            for function in (self.softmax, self.attention, self.page_table)
+            for chip in CHIPS[self.device]
+            if (function.__name__, chip) not in TOO_LARGE
+        }
+        return {**per_chip, **super().tests()}
+
+    def softmax(self, chip):
+        x = self.normal((100, 256), "float32", 1)
+        y = self.blank(100, 256)
+        self.run((ROOT / "examples/softmax.mlir").read_text(), chip, x, y)
+        self.compare(y, x.double().softmax(-1), 1e-5)
+
+    def attention(self, chip):
+        from tile import testing
+
+        rows, keys = 200, 130
+        q = self.normal((2, rows, 2, 128), "float16", 1)
+        k, v = (self.normal((2, keys, 2, 128), "float16", seed) for seed in (2, 3))
+        o = self.blank(2, rows, 2, 128, dtype="float16")
+        program = (ROOT / "examples/forward_tile.mlir").read_text()
+        self.run(program, chip, q, k, v, o, 128**-0.5)
+        exact, _ = testing.attention(q, k, v, 128**-0.5, causal=False)
+        self.compare(o, exact, 2e-3)
+
+    def page_table(self, chip):
+        """Page numbers from memory, and computed ones."""
+        import torch
+
+        pages = torch.tensor([3 * i % 7 for i in range(7)], dtype=torch.int32)
+        x = self.normal((448, 64), "float16", 1)
+        read = x.double().view(7, 64, 64)[pages.long()]
+        exact = (read @ read.transpose(1, 2)).sum(0)
+        for kept, other in (("TABLE", "COMPUTED"), ("COMPUTED", "TABLE")):
+            path = "test/Target/CPU/page-table.mlir"
+            o = self.blank(64, 64)
+            pages = pages.to(self.device)
+            self.run(choose_lines(path, kept, other), chip, x, pages, o)
+            self.compare(o, exact, 1e-2)
+
+    def test_products_in_flight(self):
+        """A loop that carries a product over its back edge, and one that waits."""
+        a = self.normal((64, 256), "float16", 1)
+        b = self.normal((256, 64), "float16", 2)
+        results = []
+        for kept, other in (("CARRIED", "AWAITED"), ("AWAITED", "CARRIED")):
+            path = "test/Target/CPU/pending-products.mlir"
+            c = self.blank(64, 64)
+            self.run(choose_lines(path, kept, other), "sm_90a", a, b, c)
+            self.compare(c, a.double() @ b.double(), 1e-3)
+            results.append(c)
+        assert results[0].equal(results[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Tests()))
