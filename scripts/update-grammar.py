@@ -141,11 +141,14 @@ def vim(words):
     ]) + "\n"
 
 
+def find_tblgen():
+    return shutil.which("llvm-tblgen",
+                        path=os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ["PATH"]]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tblgen", default=shutil.which(
-        "llvm-tblgen", path=os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ["PATH"]])),
-        help="llvm-tblgen of LLVM 22")
+    parser.add_argument("--tblgen", default=find_tblgen(), help="llvm-tblgen of LLVM 22")
     parser.add_argument("--check", action="store_true",
                         help="fail if a file is not what this script generates")
     options = parser.parse_args()

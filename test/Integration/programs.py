@@ -121,6 +121,20 @@ class Tests(Suite):
             results.append(c)
         assert results[0].equal(results[1])
 
+    def test_matrix_product(self):
+        """A matrix product with the compiler's roles, and with roles by hand."""
+        cases = [(200, 328, 264), (136, 8, 64)]
+        if self.device == "cuda":
+            cases += [(4096, 4096, 4096), (4096, 4096, 64)]
+        for rows, columns, inner in cases:
+            a = self.normal((rows, inner), "float16", 1)
+            b = self.normal((inner, columns), "float16", 2)
+            exact = a.double() @ b.double()
+            for name in ("gemm", "gemm-roles"):
+                c = self.blank(rows, columns, dtype="float16")
+                self.run((ROOT / f"docs/Inputs/{name}.mlir").read_text(), "sm_90a", a, b, c)
+                self.compare(c, exact, 2**-11 * exact.abs().max().item() + 1e-3)
+
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, Tests()))

@@ -10,9 +10,9 @@ def TileGPU_Dialect : Dialect {
   let summary = "GPU operations of one thread that no vendor-neutral dialect has";
   let description = [{
     The program of one thread (stage S5) consists of `arith`, `math`, `vector`,
-    `scf`, `memref`, `gpu` and this dialect, which has MMAs, loads of fragments,
-    asynchronous copies, mbarriers and TMA. `tile-to-nvgpu` and
-    `tile-to-amdgpu` convert it to the dialects of the vendors.
+    `scf`, `memref`, `gpu`, the dialects of the vendors, and this dialect, which
+    has MMAs and atomics. `tile-to-nvgpu` and `tile-to-amdgpu` convert it to the
+    dialects of the vendors (docs/Dialects/VendorLevel.md).
 
     A fragment is a 1-D vector of the elements of a tile that one thread holds,
     in the register order of the instruction table's layouts (Target/Mma.h).
