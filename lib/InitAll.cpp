@@ -28,8 +28,9 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/TileLayoutOpInterfaceImpl.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Dialect/TileGPU/Transforms/Passes.h"
+#include "tile/Kernels/Attention/Passes.h"
 #include "tile/Pipelines/Pipelines.h"
-#include "tile/Target/Passes.h"
 
 using namespace mlir;
 
@@ -47,8 +48,9 @@ void tile::registerAllDialects(DialectRegistry &registry) {
 }
 
 void tile::registerAllPasses() {
+  registerTileAttentionPasses();
   registerTileGPUToLLVMPasses();
-  registerTileTargetPasses();
+  registerTileGPUTransformsPasses();
   registerTileToAMDGPUPasses();
   registerTileToGPUPasses();
   registerTileToNVGPUPasses();

@@ -1,7 +1,7 @@
 //===- Compile.h - C interface of the compiler ------------------*- C -*-===//
 //
 // Compiles tile IR to LLVM IR, PTX or an AMD code object; see
-// tile/Target/Compile.h.
+// tile/Driver/Compile.h.
 //
 //   TileContext *context = tileContextCreate();
 //   tileContextSetDiagnosticHandler(context, print, NULL);

@@ -1,6 +1,6 @@
 //===- Executor.h - C interface of the executor -----------------*- C -*-===//
 //
-// The executor runs compiled kernels on the CPU (tile/Target/CPU/Executor.h).
+// The executor runs compiled kernels on the CPU (tile/Executor/Executor.h).
 // Several threads may call these functions at once, but not with the same
 // program.
 //

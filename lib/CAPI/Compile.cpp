@@ -2,10 +2,10 @@
 
 #include "tile-c/Compile.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tile/Chips/Chips.h"
+#include "tile/Driver/Compile.h"
+#include "tile/Driver/ReadProgram.h"
 #include "tile/InitAll.h"
-#include "tile/Target/Chips.h"
-#include "tile/Target/Compile.h"
-#include "tile/Target/ReadProgram.h"
 #include "tile/Tools/CommonOptions.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"

@@ -2,9 +2,9 @@
 
 #include "tile-c/Executor.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tile/Driver/ReadProgram.h"
+#include "tile/Executor/Executor.h"
 #include "tile/InitAll.h"
-#include "tile/Target/CPU/Executor.h"
-#include "tile/Target/ReadProgram.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 //===- Launch.cpp - C interface to check launch arguments -----------------===//
 
 #include "tile-c/Launch.h"
-#include "tile/Target/Launch.h"
-#include "tile/Target/Scratch.h"
+#include "tile/Launch/Launch.h"
+#include "tile/Launch/Scratch.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 

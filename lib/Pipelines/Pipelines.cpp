@@ -14,7 +14,8 @@
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Target/Passes.h"
+#include "tile/Dialect/TileGPU/Transforms/Passes.h"
+#include "tile/Kernels/Attention/Passes.h"
 
 using namespace mlir;
 

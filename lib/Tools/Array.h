@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_TOOLS_ARRAY_H
 #define TILE_LIB_TOOLS_ARRAY_H
 
-#include "tile/Target/CPU/Executor.h"
+#include "tile/Executor/Executor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

@@ -102,7 +102,7 @@ class Tests(Suite):
         read = x.double().view(7, 64, 64)[pages.long()]
         exact = (read @ read.transpose(1, 2)).sum(0)
         for kept, other in (("TABLE", "COMPUTED"), ("COMPUTED", "TABLE")):
-            path = "test/Target/CPU/page-table.mlir"
+            path = "test/Executor/page-table.mlir"
             o = self.blank(64, 64)
             pages = pages.to(self.device)
             self.run(choose_lines(path, kept, other), chip, x, pages, o)
@@ -114,7 +114,7 @@ class Tests(Suite):
         b = self.normal((256, 64), "float16", 2)
         results = []
         for kept, other in (("CARRIED", "AWAITED"), ("AWAITED", "CARRIED")):
-            path = "test/Target/CPU/pending-products.mlir"
+            path = "test/Executor/pending-products.mlir"
             c = self.blank(64, 64)
             self.run(choose_lines(path, kept, other), "sm_90a", a, b, c)
             self.compare(c, a.double() @ b.double(), 1e-3)

@@ -7,8 +7,8 @@
 #ifndef TILE_ANALYSIS_MEMORYLAYOUTS_H
 #define TILE_ANALYSIS_MEMORYLAYOUTS_H
 
+#include "tile/Chips/Atomics.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Atomics.h"
 
 namespace tile {
 

@@ -2,7 +2,7 @@
 #ifndef TILE_TOOLS_COMMONOPTIONS_H
 #define TILE_TOOLS_COMMONOPTIONS_H
 
-#include "tile/Target/Compile.h"
+#include "tile/Driver/Compile.h"
 #include "llvm/Support/CommandLine.h"
 #include <string>
 

@@ -1,9 +1,9 @@
 //===- GPUToLLVM.cpp - Lowers a GPU module to the LLVM dialect ------------===//
 
 #include "LowerAtomics.h"
-#include "LowerMmaSync.h"
-#include "LowerNVVM.h"
 #include "LowerVectorParts.h"
+#include "NVIDIA/LowerMmaSync.h"
+#include "NVIDIA/LowerNVVM.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -34,9 +34,9 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "tile/Chips/NVIDIA/TensorMap.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Target/TensorMap.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUTOLLVM

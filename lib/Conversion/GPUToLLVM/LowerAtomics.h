@@ -4,11 +4,11 @@
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/IR/PatternMatch.h"
-#include "tile/Target/Chips.h"
+#include "tile/Chips/Chips.h"
 
 namespace tile {
 
-/// Lowers tile_gpu.atomic_rmw by the rows of Target/Atomics.h.
+/// Lowers tile_gpu.atomic_rmw by the rows of Chips/Atomics.h.
 void populateAtomicToLLVMPatterns(const mlir::LLVMTypeConverter &converter,
                                   mlir::RewritePatternSet &patterns,
                                   const Chip &chip);

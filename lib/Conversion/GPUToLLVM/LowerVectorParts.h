@@ -1,7 +1,7 @@
 //===- LowerVectorParts.h - Lowers vectors that consist of parts *- C++ -*-===//
 
-#ifndef TILE_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H
-#define TILE_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H
+#ifndef TILE_LIB_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H
+#define TILE_LIB_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -18,4 +18,4 @@ void lowerVectorParts(mlir::gpu::GPUModuleOp module);
 
 } // namespace tile
 
-#endif // TILE_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H
+#endif // TILE_LIB_CONVERSION_GPUTOLLVM_LOWERVECTORPARTS_H

@@ -3,10 +3,10 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Chips/Mma.h"
 #include "tile/Conversion/TileToAMDGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "tile/Target/Mma.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILETOAMDGPU

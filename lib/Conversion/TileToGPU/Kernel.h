@@ -3,8 +3,8 @@
 #define TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Chips.h"
 
 namespace tile {
 

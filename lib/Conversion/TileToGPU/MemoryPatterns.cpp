@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GlobalAccess.h"
-#include "MatrixAccess.h"
+#include "NVIDIA/MatrixAccess.h"
 #include "Patterns.h"
 #include "ThreadAddress.h"
 #include "VectorAccess.h"

@@ -3,7 +3,7 @@
 #define TILE_LIB_CONVERSION_TILETOGPU_PATTERNS_H
 
 #include "mlir/Transforms/DialectConversion.h"
-#include "tile/Target/Chips.h"
+#include "tile/Chips/Chips.h"
 
 namespace tile {
 class PendingProducts;
@@ -30,8 +30,9 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
                              const Chip &chip);
 
 /// Adds patterns for TMA operations with tensor maps.
-void populateBulkPatterns(const mlir::TypeConverter &converter,
-                          mlir::RewritePatternSet &patterns, const Chip &chip);
+void populateTensorMapPatterns(const mlir::TypeConverter &converter,
+                               mlir::RewritePatternSet &patterns,
+                               const Chip &chip);
 
 /// Adds patterns for warp roles, mbarriers, and waits for MMAs. The patterns
 /// refer to `products`.

@@ -5,7 +5,7 @@
 #include "BufferParts.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Analysis/AccessWidth.h"
-#include "tile/Target/Chips.h"
+#include "tile/Chips/Chips.h"
 
 namespace tile {
 

@@ -126,7 +126,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateAtomicPatterns(converter, patterns, *chip);
     populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
-    populateBulkPatterns(converter, patterns, *chip);
+    populateTensorMapPatterns(converter, patterns, *chip);
     PendingProducts products(gpuModule);
     populateRolePatterns(converter, patterns, *chip, products);
     populateLaunchPatterns(converter, patterns, *chip);

@@ -8,10 +8,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Chips/Mma.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "tile/Target/Mma.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILETONVGPU

@@ -16,9 +16,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "tile/Target/Mma.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

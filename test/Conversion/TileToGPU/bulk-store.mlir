@@ -57,7 +57,7 @@ tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   }
 }
 
-// A range of rows bounds the store (kRaggedRows in Target/TensorMap.h). The first row
+// A range of rows bounds the store (kRaggedRows in Chips/NVIDIA/TensorMap.h). The first row
 // of each warp's part is added to the coordinate.
 // CHECK-LABEL: gpu.func @part
 // CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}

@@ -85,7 +85,7 @@ tile.kernel @turns() attributes {num_warps = 12 : i32} {
 
 // -----
 
-// Copies that a sequence bounds (kRaggedRows in Target/TensorMap.h).
+// Copies that a sequence bounds (kRaggedRows in Chips/NVIDIA/TensorMap.h).
 // CHECK-LABEL: gpu.func @ragged
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}

@@ -1,6 +1,6 @@
 // The names that examples in the comments of headers in C++ use; see example.c.
-#include "tile/Target/CPU/Executor.h"
-#include "tile/Target/Compile.h"
+#include "tile/Driver/Compile.h"
+#include "tile/Executor/Executor.h"
 
 extern mlir::ModuleOp module;
 extern void *data;

@@ -2,8 +2,8 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "tile/Driver/Compile.h"
 #include "tile/InitAll.h"
-#include "tile/Target/Compile.h"
 
 // Compiles a file of tile IR (first argument) for a chip (second argument).
 // Writes the PTX to stdout and the manifest to stderr.

@@ -10,8 +10,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Driver/Compile.h"
 #include "tile/InitAll.h"
-#include "tile/Target/Compile.h"
 
 #include "ToyDialect.h.inc"
 

@@ -1,9 +1,9 @@
 //===- MemoryLayoutsTest.cpp - Chosen layouts, against enumeration --------===//
 #include "tile/Analysis/MemoryLayouts.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tile/Chips/Chips.h"
 #include "tile/InitAll.h"
 #include "tile/Layout/Queries.h"
-#include "tile/Target/Chips.h"
 #include "gtest/gtest.h"
 #include <random>
 #include <set>

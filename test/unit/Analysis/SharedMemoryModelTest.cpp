@@ -11,9 +11,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/InitAll.h"
-#include "tile/Target/Chips.h"
+#include "tile/Kernels/Attention/Passes.h"
 #include "gtest/gtest.h"
 #include <filesystem>
 

@@ -13,9 +13,9 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Conversion/TileToAMDGPU/Passes.h"
 #include "tile/InitAll.h"
-#include "tile/Target/Chips.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 

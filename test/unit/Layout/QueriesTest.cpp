@@ -7,7 +7,7 @@
 #include "tile/Layout/Queries.h"
 #include "Layout/BruteForce.h"
 #include "Layout/Samples.h"
-#include "tile/Target/Mma.h"
+#include "tile/Chips/Mma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 #include <random>

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Pass/Pass.h"
-#include "tile/Target/Chips.h"
+#include "tile/Chips/Chips.h"
 
 namespace tile {
 

@@ -2,7 +2,7 @@
 
 #include "BulkOps.h"
 #include "mlir/IR/Builders.h"
-#include "tile/Target/TensorMap.h"
+#include "tile/Chips/NVIDIA/TensorMap.h"
 
 using namespace mlir;
 using namespace tile;

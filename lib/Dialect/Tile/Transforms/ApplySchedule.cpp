@@ -1,11 +1,11 @@
 //===- ApplySchedule.cpp - Schedules from the command line ----------------===//
 
-#include "Attention/NamedOps.h"
-#include "ScheduleTable.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "tile/Dialect/Tile/Transforms/NamedOps.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEAPPLYSCHEDULE

@@ -2,8 +2,8 @@
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
 
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Chips.h"
 
 namespace tile {
 

@@ -1,6 +1,6 @@
 //===- ScheduleTable.cpp - The schedules that are known of a chip ---------===//
 
-#include "ScheduleTable.h"
+#include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"

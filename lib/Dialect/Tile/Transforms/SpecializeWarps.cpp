@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleTable.h"
 #include "WarpRoles/SplitRoles.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESPECIALIZEWARPS

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
-#include "tile/Target/Mma.h"
+#include "tile/Chips/Mma.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -21,12 +21,12 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/IR/KernelPattern.h"
 #include "tile/Dialect/Tile/IR/LayoutRequirements.h"
 #include "tile/Dialect/Tile/IR/Schedule.h"
 #include "tile/Layout/Layout.h"
 #include "tile/Support/Refusal.h"
-#include "tile/Target/Mma.h"
 
 #include "tile/Dialect/Tile/IR/TileDialect.h.inc"
 #include "tile/Dialect/Tile/IR/TileEnums.h.inc"
@@ -129,11 +129,11 @@ RingCreateOp getRing(mlir::Value slot);
 /// of the block redistribute these registers among themselves.
 int64_t getRegisterShare(int64_t threads);
 /// Refuses to copy a tile along `dims` of `source` to `dest` if there is no
-/// tensor map for it (Target/TensorMap.h). If `isRagged`, the tile is bounded
-/// by a range of rows of `source`.
+/// tensor map for it (Chips/NVIDIA/TensorMap.h). If `isRagged`, the tile is
+/// bounded by a range of rows of `source`.
 Refusal checkTensorMap(BufferType source, llvm::ArrayRef<int64_t> dims,
                        BufferType dest, bool isRagged);
-/// Returns the element type of matrix instructions (Target/Mma.h) for `type`;
+/// Returns the element type of matrix instructions (Chips/Mma.h) for `type`;
 /// std::nullopt if there is none.
 std::optional<MmaElement> getMmaElement(mlir::Type type);
 

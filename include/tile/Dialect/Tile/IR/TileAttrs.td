@@ -18,7 +18,7 @@ def Tile_MemorySpace : I32EnumAttr<"MemorySpace", "memory of a buffer", [
   let cppNamespace = "::tile";
 }
 
-// In the order of AtomicOrder and AtomicScope (Target/Atomics.h).
+// In the order of AtomicOrder and AtomicScope (Chips/Atomics.h).
 def Tile_MemoryOrder : I32EnumAttr<"MemoryOrder", "memory order of an atomic operation", [
     I32EnumAttrCase<"Relaxed", 0, "relaxed">,
     I32EnumAttrCase<"Acquire", 1, "acquire">,
@@ -141,7 +141,7 @@ def Tile_BlockedAttr : Tile_LayoutAttr<"Blocked", "blocked"> {
 def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {
   let summary = "accumulator of a matrix instruction";
   let description = [{
-    The C and D fragments of one row of the instruction table (Target/Mma.h,
+    The C and D fragments of one row of the instruction table (Chips/Mma.h,
     which names the source of each fragment layout) for a `warps` grid of warps.
     Registers repeat the fragment over the tile, first along dimension 1, then
     along dimension 0. If four warps execute an instruction together (wgmma),

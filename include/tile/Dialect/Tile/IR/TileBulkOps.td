@@ -48,7 +48,7 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
 
     The offset of the last index must be a multiple of 16 bytes, as TMA requires.
 
-    A tensor map must exist for the layouts (see Target/TensorMap.h). Launchers
+    A tensor map must exist for the layouts (see Chips/NVIDIA/TensorMap.h). Launchers
     encode it as the manifest describes. Source: PTX ISA,
     "cp.async.bulk.tensor".
   }];

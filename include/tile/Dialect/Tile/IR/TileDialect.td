@@ -32,7 +32,7 @@ def Tile_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// Module attribute: the chip (a row of Target/Chips.h) that the module is
+    /// Module attribute: the chip (a row of Chips/Chips.h) that the module is
     /// compiled for.
     static constexpr llvm::StringLiteral kTargetAttr = "tile.target";
     /// Attribute of a kernel argument: its name in the manifest.

@@ -28,7 +28,7 @@ def Tile_LayoutAttrInterface : AttrInterface<"LayoutAttrInterface"> {
 def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
   let cppNamespace = "::tile";
   let description = [{
-    A TMA operation with a tensor map (Target/TensorMap.h). It moves a tile
+    A TMA operation with a tensor map (Chips/NVIDIA/TensorMap.h). It moves a tile
     between a kernel argument and shared memory. The tile starts at some indices
     of the argument and extends along some of its dimensions.
   }];

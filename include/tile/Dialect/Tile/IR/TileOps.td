@@ -528,7 +528,7 @@ def Tile_DotOp : Tile_Op<"dot", [
   let description = [{
     Computes a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are both f16 or
     both bf16, acc is f32. `instruction` pins a row of the instruction table
-    (Target/Mma.h). `warps` pins the numbers of warps along the rows and the
+    (Chips/Mma.h). `warps` pins the numbers of warps along the rows and the
     columns of the result.
 
     ```mlir

@@ -11,8 +11,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Chips.h"
 
 namespace tile {
 

@@ -13,8 +13,8 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Chips/Atomics.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Target/Atomics.h"
 
 #include "tile/Dialect/TileGPU/IR/TileGPUDialect.h.inc"
 

@@ -15,7 +15,7 @@ def TileGPU_Dialect : Dialect {
     dialects of the vendors (docs/Dialects/VendorLevel.md).
 
     A fragment is a 1-D vector of the elements of a tile that one thread holds,
-    in the register order of the instruction table's layouts (Target/Mma.h).
+    in the register order of the instruction table's layouts (Chips/Mma.h).
     Memory is a 1-D memref in the address space `global` or `workgroup`; an
     index counts elements.
   }];

@@ -42,7 +42,7 @@ def TileGPU_MatrixDescriptorOp : TileGPU_Op<"matrix_descriptor", [Pure]> {
   let description = [{
     The 64-bit descriptor of an operand whose first element is at `index` of
     `memory`. `bits` are the fields other than the address: strides and swizzle
-    (Target/MatrixDescriptor.h). `distance` is the offset of the instruction's
+    (Chips/NVIDIA/MatrixDescriptor.h). `distance` is the offset of the instruction's
     operand from there, in units of 16 bytes.
 
     ```mlir
@@ -135,7 +135,7 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
   let description = [{
     memory[index + i] = kind(memory[index + i], value[i]) for every element i of
     the vector. Each element is combined atomically, the vector is not. The chip
-    must have a row of that width in the table of atomics (Target/Atomics.h).
+    must have a row of that width in the table of atomics (Chips/Atomics.h).
     `index` and the address are multiples of the width. The optional result is
     the old content of the memory.
 
@@ -163,7 +163,7 @@ def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
     outside the `window`, a size in bytes below 2^31: a mask is an offset outside
     the window and needs no branch. `base` is the same for all threads of a warp.
     `offset` is a multiple of the size of the value, or outside the window. The
-    chip must have a row of the buffer form (Target/Atomics.h).
+    chip must have a row of the buffer form (Chips/Atomics.h).
 
     ```mlir
     tile_gpu.buffer_atomic_rmw addf %v, %m[%base], %offset {window = 8192}

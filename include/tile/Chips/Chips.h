@@ -1,0 +1,64 @@
+//===- Chips.h - The chips, one row each ------------------------*- C++ -*-===//
+//
+// All facts about a chip that passes use are columns of this table. To add a
+// chip, add a row in lib/Chips/Chips.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CHIPS_CHIPS_H
+#define TILE_CHIPS_CHIPS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace tile {
+
+enum class Vendor { NVIDIA, AMD };
+
+struct Chip {
+  llvm::StringLiteral name;
+  Vendor vendor;
+  /// Threads of a warp (NVIDIA) or wave (AMD).
+  int64_t warpSize;
+  /// Multiprocessors or compute units of the largest product with this chip.
+  int64_t processors;
+  /// Bytes of shared memory (LDS) that one block may use, opt-in included.
+  int64_t sharedBytes;
+  /// Number of banks of shared memory, of 4 bytes each.
+  unsigned banks;
+  /// 32-bit registers that a thread may use.
+  int64_t maxRegisters;
+  /// Bytes of the widest load or store of one thread, global and shared.
+  int64_t maxGlobalAccess, maxSharedAccess;
+  /// cp.async from global to shared memory (sm_80 and later).
+  bool asyncCopy;
+  /// ldmatrix (sm_75 and later) and stmatrix (sm_90 and later).
+  bool ldmatrix, stmatrix;
+  /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90 and
+  /// later).
+  bool bulkCopy;
+  /// Programmatic dependent launch: kernels that start before the previous one
+  /// has ended (sm_90 and later).
+  bool dependentLaunch;
+  /// The PTX ISA version of the generated code, times ten (LLVM's +ptxNN); 0 on
+  /// AMD.
+  unsigned ptxVersion;
+  /// The last word of a buffer descriptor on AMD: no format, no swizzle, bounds
+  /// checks by its bytes. 0 on NVIDIA.
+  uint32_t bufferFlags;
+  /// The cache policy of an AMD instruction of device scope.
+  uint32_t devicePolicy;
+  /// MMA instructions: names of rows of Mma.h, the preferred one first.
+  llvm::ArrayRef<llvm::StringLiteral> mma;
+  /// Atomic instructions: names of rows of Atomics.h.
+  llvm::ArrayRef<llvm::StringLiteral> atomics;
+};
+
+/// Returns all chips, in the order of --chip=help.
+llvm::ArrayRef<Chip> chips();
+/// Returns the chip of that name, or null.
+const Chip *findChip(llvm::StringRef name);
+
+} // namespace tile
+
+#endif // TILE_CHIPS_CHIPS_H

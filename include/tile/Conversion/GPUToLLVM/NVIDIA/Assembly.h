@@ -1,0 +1,42 @@
+//===- Assembly.h - Instructions as inline assembly -------------*- C++ -*-===//
+//
+// Emits PTX instructions that have no operation in nvgpu or nvvm
+// (docs/Dialects/VendorLevel.md).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CONVERSION_GPUTOLLVM_NVIDIA_ASSEMBLY_H
+#define TILE_CONVERSION_GPUTOLLVM_NVIDIA_ASSEMBLY_H
+
+#include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include <optional>
+#include <string>
+
+namespace tile {
+
+/// Emits an instruction without results. Accesses to memory do not move across
+/// it. `text` is its assembly with placeholders for the operands.
+void emitAssembly(mlir::OpBuilder &builder, mlir::Location loc,
+                  const llvm::Twine &text, llvm::StringRef constraints,
+                  mlir::ValueRange operands);
+
+/// Emits a cache policy with this eviction priority for all accesses of an
+/// instruction, an i64; returns null without a priority.
+mlir::Value emitPolicy(mlir::OpBuilder &builder, mlir::Location loc,
+                       std::optional<CachePriority> priority);
+
+/// Emits the instruction `name` with the operands `where`. With `policy`, uses
+/// the form with a cache policy as an additional operand.
+void emitCached(mlir::OpBuilder &builder, mlir::Location loc,
+                const llvm::Twine &name, const llvm::Twine &where,
+                std::string constraints,
+                llvm::SmallVector<mlir::Value> operands, mlir::Value policy);
+
+/// Returns a list of `count` placeholders, `{$first, $first+1, ...}`.
+std::string assemblyCoordinates(size_t first, size_t count);
+/// Returns `count` copies of "," and `constraint`, for example ",r,r".
+std::string repeatConstraint(llvm::StringRef constraint, size_t count);
+
+} // namespace tile
+
+#endif // TILE_CONVERSION_GPUTOLLVM_NVIDIA_ASSEMBLY_H

@@ -1,0 +1,39 @@
+//===- ScheduleTable.h - The schedules that are known of a chip -*- C++ -*-===//
+#ifndef TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H
+#define TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H
+
+#include "mlir/IR/OwningOpRef.h"
+#include "tile/Chips/Chips.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// The rows of schedules/<chip>.mlir.
+class ScheduleTable {
+public:
+  /// Reads the file of `chip` in `folder`, or that of the compiler if `folder`
+  /// is empty. Reports errors at their line of the file.
+  static llvm::FailureOr<ScheduleTable>
+  load(mlir::MLIRContext *context, const Chip &chip, llvm::StringRef folder);
+
+  /// Returns the schedule of the first row that matches, or none.
+  std::optional<Schedule> find(const KernelFeatures &features) const;
+
+private:
+  class Loader;
+
+  struct Row {
+    KernelPattern pattern;
+    Schedule schedule;
+  };
+  llvm::SmallVector<Row> rows;
+};
+
+/// Verifies that `chip` can run a kernel with this schedule.
+llvm::LogicalResult
+verifyScheduleOnChip(const Schedule &schedule, const Chip &chip,
+                     llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace tile
+
+#endif // TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H

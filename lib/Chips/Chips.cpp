@@ -1,0 +1,87 @@
+//===- Chips.cpp - The chips, one row each --------------------------------===//
+//
+// Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
+// CDNA4, RDNA3 and RDNA4 instruction set architecture guides; for the
+// processors, the data sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900
+// XTX and RX 9070 XT. The PTX version is the lowest that supports the chip and
+// the emitted instructions, so that the oldest driver accepts it: 7.0 for
+// sm_80, 7.8 for sm_89, and 8.1 for sm_90a, because 8.0 lacks vector reductions
+// to global memory.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Chips/Chips.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace tile;
+using llvm::StringLiteral;
+
+static constexpr StringLiteral mmaSync[] = {"mma.m16n8k16.f16",
+                                            "mma.m16n8k16.bf16"};
+static constexpr StringLiteral wgmma[] = {
+    "wgmma.m64k16.f16", "wgmma.m64k16.bf16", "mma.m16n8k16.f16",
+    "mma.m16n8k16.bf16"};
+static constexpr StringLiteral wmmaGfx11[] = {"wmma.gfx11.16x16x16.f16",
+                                              "wmma.gfx11.16x16x16.bf16"};
+static constexpr StringLiteral wmmaGfx12[] = {"wmma.gfx12.16x16x16.f16",
+                                              "wmma.gfx12.16x16x16.bf16"};
+static constexpr StringLiteral mfmaGfx942[] = {
+    "mfma.16x16x16.f16", "mfma.16x16x16.bf16", "mfma.32x32x8.f16",
+    "mfma.32x32x8.bf16"};
+static constexpr StringLiteral mfmaGfx950[] = {
+    "mfma.16x16x32.f16",  "mfma.16x16x32.bf16", "mfma.32x32x16.f16",
+    "mfma.32x32x16.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
+    "mfma.32x32x8.f16",   "mfma.32x32x8.bf16"};
+
+static constexpr StringLiteral atomicsSm80[] = {
+    "nvidia.f32",       "nvidia.f64", "nvidia.f16", "nvidia.f16x2",
+    "nvidia.bf16.loop", "nvidia.i32", "nvidia.i64"};
+static constexpr StringLiteral atomicsSm90[] = {
+    "nvidia.f32",  "nvidia.f32x2",  "nvidia.f32x4",  "nvidia.f64",
+    "nvidia.f16",  "nvidia.f16x2",  "nvidia.f16x4",  "nvidia.f16x8",
+    "nvidia.bf16", "nvidia.bf16x2", "nvidia.bf16x4", "nvidia.bf16x8",
+    "nvidia.i32",  "nvidia.i64"};
+static constexpr StringLiteral atomicsGfx942[] = {
+    "amd.f32",        "amd.f64",        "amd.f16.loop",     "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",     "amd.i32",          "amd.i64",
+    "amd.f32.buffer", "amd.f64.buffer", "amd.f16x2.buffer", "amd.i32.buffer",
+    "amd.i64.buffer"};
+static constexpr StringLiteral atomicsGfx950[] = {
+    "amd.f32",        "amd.f64",        "amd.f16.loop",     "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",     "amd.i32",          "amd.i64",
+    "amd.f32.buffer", "amd.f64.buffer", "amd.f16x2.buffer", "amd.bf16x2.buffer",
+    "amd.i32.buffer", "amd.i64.buffer"};
+static constexpr StringLiteral atomicsGfx11[] = {
+    "amd.f32",        "amd.f64.loop",    "amd.f16.loop",  "amd.f16x2.loop",
+    "amd.bf16.loop",  "amd.bf16x2.loop", "amd.i32",       "amd.i64",
+    "amd.f32.buffer", "amd.i32.buffer",  "amd.i64.buffer"};
+static constexpr StringLiteral atomicsGfx12[] = {
+    "amd.f32",        "amd.f64.loop",     "amd.f16.loop",      "amd.f16x2",
+    "amd.bf16.loop",  "amd.bf16x2",       "amd.i32",           "amd.i64",
+    "amd.f32.buffer", "amd.f16x2.buffer", "amd.bf16x2.buffer", "amd.i32.buffer",
+    "amd.i64.buffer"};
+/// Word 3 of a buffer descriptor: a format that is not 0 (bits 12 to 18) and,
+/// from gfx10 on, bit 24 and bounds checks by offset alone (bits 28 and 29).
+static constexpr uint32_t bufferGfx9 = 0x00027000, bufferGfx10 = 0x31027000;
+/// SCOPE_DEV in bits 3 and 4. Atomics have no such scope before gfx12.
+static constexpr uint32_t policyGfx12 = 2 << 3;
+
+// clang-format off
+static const Chip table[] = {
+    // name      vendor         warp  procs shared  banks regs global shared async  ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   true,  true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   true,  true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   true,  true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+};
+// clang-format on
+
+llvm::ArrayRef<Chip> tile::chips() { return table; }
+
+const Chip *tile::findChip(llvm::StringRef name) {
+  const Chip *chip =
+      llvm::find_if(table, [&](const Chip &row) { return row.name == name; });
+  return chip == std::end(table) ? nullptr : chip;
+}

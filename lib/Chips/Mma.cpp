@@ -1,0 +1,161 @@
+//===- Mma.cpp - Matrix instructions, one row each ------------------------===//
+//
+// In A, d0 is the row m and d1 the depth k. In B, d0 is k and d1 the column n.
+// In the accumulator, d0 is m and d1 is n. WMMA of gfx12 orders the depth of
+// both operands as {k = 0-3, 8-11}, {4-7, 12-15}; the contiguous order used
+// here gives the same sums, because both operands have it.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Chips/Mma.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace tile;
+
+/// Returns the layout of a fragment, which belongs to a single warp.
+static Layout fragment(Digits registers, Digits lanes, int64_t rows,
+                       int64_t columns) {
+  return Layout::distributed(std::move(registers), std::move(lanes), {},
+                             {rows, columns});
+}
+
+/// Returns the fragment of B that mirrors A, with columns in place of rows.
+static Layout mirrored(const Layout &a) { return a.permuteDims({1, 0}); }
+
+static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
+                   llvm::StringLiteral intrinsic) {
+  return {name,
+          MmaKind::MmaSync,
+          /*m=*/16,
+          /*n=*/8,
+          /*k=*/16,
+          operand,
+          MmaElement::F32,
+          /*warpSize=*/32,
+          fragment({{2, 1, 1}, {2, 0, 8}, {2, 1, 8}}, {{4, 1, 2}, {8, 0, 1}},
+                   16, 16),
+          fragment({{2, 0, 1}, {2, 0, 8}}, {{4, 0, 2}, {8, 1, 1}}, 16, 8),
+          fragment({{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, 16, 8),
+          intrinsic,
+          /*preferTransposed=*/false};
+}
+
+/// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync
+/// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts"). A may be
+/// in registers or in shared memory, B must be in shared memory (PTX ISA,
+/// "wgmma.mma_async").
+static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
+  Mma row = mmaSync(name, operand, /*intrinsic=*/"");
+  row.kind = MmaKind::Wgmma;
+  row.warps = 4;
+  row.spaces[0] = {/*registers=*/true, /*shared=*/true};
+  row.spaces[1] = {/*registers=*/false, /*shared=*/true};
+  row.isAsync = true;
+  return row;
+}
+
+/// Both halves of the wave hold all of A and B.
+static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand,
+                     llvm::StringLiteral intrinsic) {
+  Layout a = fragment({{16, 1, 1}}, {{16, 0, 1}, {2, 0, 0}}, 16, 16);
+  return {name,
+          MmaKind::Wmma,
+          /*m=*/16,
+          /*n=*/16,
+          /*k=*/16,
+          operand,
+          MmaElement::F32,
+          /*warpSize=*/32,
+          a,
+          mirrored(a),
+          fragment({{8, 0, 2}}, {{16, 1, 1}, {2, 0, 1}}, 16, 16),
+          intrinsic,
+          /*preferTransposed=*/false};
+}
+
+static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
+                     llvm::StringLiteral intrinsic) {
+  Layout a = fragment({{8, 1, 1}}, {{16, 0, 1}, {2, 1, 8}}, 16, 16);
+  return {name,
+          MmaKind::Wmma,
+          /*m=*/16,
+          /*n=*/16,
+          /*k=*/16,
+          operand,
+          MmaElement::F32,
+          /*warpSize=*/32,
+          a,
+          mirrored(a),
+          fragment({{8, 0, 1}}, {{16, 1, 1}, {2, 0, 8}}, 16, 16),
+          intrinsic,
+          /*preferTransposed=*/true};
+}
+
+/// Returns a square MFMA of `size` rows and columns. The lanes beyond one
+/// column of A divide the depth. The accumulator holds groups of 4 consecutive
+/// rows.
+static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
+                int64_t k, llvm::StringLiteral intrinsic) {
+  int64_t parts = 64 / size;
+  Layout a = fragment({{k / parts, 1, 1}},
+                      {{size, 0, 1}, {parts, 1, k / parts}}, size, k);
+  int64_t groups = size / (4 * parts);
+  return {name,
+          MmaKind::Mfma,
+          size,
+          size,
+          k,
+          operand,
+          MmaElement::F32,
+          /*warpSize=*/64,
+          a,
+          mirrored(a),
+          fragment({{4, 0, 1}, {groups, 0, 4 * parts}},
+                   {{size, 1, 1}, {parts, 0, 4}}, size, size)
+              .coalesced(),
+          intrinsic,
+          /*preferTransposed=*/true};
+}
+
+llvm::ArrayRef<Mma> tile::mmas() {
+  using E = MmaElement;
+  static const Mma table[] = {
+      mmaSync("mma.m16n8k16.f16", E::F16,
+              "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"),
+      mmaSync("mma.m16n8k16.bf16", E::BF16,
+              "llvm.nvvm.mma.m16n8k16.row.col.bf16"),
+      wgmma("wgmma.m64k16.f16", E::F16),
+      wgmma("wgmma.m64k16.bf16", E::BF16),
+      wmmaGfx11("wmma.gfx11.16x16x16.f16", E::F16,
+                "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
+      wmmaGfx11("wmma.gfx11.16x16x16.bf16", E::BF16,
+                "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16"),
+      wmmaGfx12("wmma.gfx12.16x16x16.f16", E::F16,
+                "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"),
+      wmmaGfx12("wmma.gfx12.16x16x16.bf16", E::BF16,
+                "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16"),
+      mfma("mfma.16x16x16.f16", E::F16, 16, 16,
+           "llvm.amdgcn.mfma.f32.16x16x16f16"),
+      mfma("mfma.16x16x16.bf16", E::BF16, 16, 16,
+           "llvm.amdgcn.mfma.f32.16x16x16bf16.1k"),
+      mfma("mfma.32x32x8.f16", E::F16, 32, 8,
+           "llvm.amdgcn.mfma.f32.32x32x8f16"),
+      mfma("mfma.32x32x8.bf16", E::BF16, 32, 8,
+           "llvm.amdgcn.mfma.f32.32x32x8bf16.1k"),
+      mfma("mfma.16x16x32.f16", E::F16, 16, 32,
+           "llvm.amdgcn.mfma.f32.16x16x32.f16"),
+      mfma("mfma.16x16x32.bf16", E::BF16, 16, 32,
+           "llvm.amdgcn.mfma.f32.16x16x32.bf16"),
+      mfma("mfma.32x32x16.f16", E::F16, 32, 16,
+           "llvm.amdgcn.mfma.f32.32x32x16.f16"),
+      mfma("mfma.32x32x16.bf16", E::BF16, 32, 16,
+           "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
+  };
+  return table;
+}
+
+const Mma *tile::findMma(llvm::StringRef name) {
+  llvm::ArrayRef<Mma> rows = mmas();
+  const Mma *row =
+      llvm::find_if(rows, [&](const Mma &row) { return row.name == name; });
+  return row == rows.end() ? nullptr : row;
+}

@@ -1,0 +1,192 @@
+//===- MatrixAccess.cpp - Fragments by ldmatrix and stmatrix --------------===//
+
+#include "MatrixAccess.h"
+#include "../SharedAddress.h"
+#include "../ThreadAddress.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// A register and a lane of the tile's layout.
+struct Place {
+  int64_t reg, lane;
+};
+} // namespace
+
+/// Returns the register and lane that hold element (row, column) of the 8x8
+/// matrix in the registers from `reg` on. Source: PTX ISA, "ldmatrix" and
+/// "stmatrix".
+static Place holderOf(int64_t reg, int64_t row, int64_t column,
+                      bool transpose) {
+  if (transpose)
+    std::swap(row, column);
+  return {reg + column % 2, 4 * row + column / 2};
+}
+
+/// Returns the digits of the register axis above the lowest `count` registers;
+/// std::nullopt if `count` does not divide the extents there.
+static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
+  Digits result;
+  for (Digit digit : dist.axis(kRegister)) {
+    int64_t below = std::gcd(count, digit.extent);
+    count /= below;
+    if (digit.extent == below)
+      continue;
+    if (count != 1)
+      return std::nullopt;
+    result.push_back({digit.extent / below, digit.dim, digit.stride * below});
+  }
+  return count == 1 ? std::optional(result) : std::nullopt;
+}
+
+/// Returns the layout of the row addresses, if the coordinates are linear in
+/// the bits of the lane.
+static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
+                                          bool transpose) {
+  std::optional<Digits> groups = registersAbove(dist, 2 * matrices);
+  if (!groups)
+    return std::nullopt;
+  auto origin = dist.element(0, 0, 0);
+  Digits lanes;
+  for (int64_t bit = 1; bit < 32; bit *= 2) {
+    // Lane 8 * i + r addresses row r of matrix i.
+    Place place =
+        bit < 8 ? holderOf(0, bit, 0, transpose) : Place{2 * (bit / 8), 0};
+    if (bit / 8 >= matrices) {
+      lanes.push_back({2, 0, 0}); // the addresses of these lanes are not read
+      continue;
+    }
+    auto coordinates = dist.element(place.reg, place.lane, 0);
+    Digit digit{2, 0, 0};
+    for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+      int64_t distance = coordinate - origin[dim];
+      if (distance == 0)
+        continue;
+      if (distance < 0 || digit.stride != 0)
+        return std::nullopt;
+      digit = {2, unsigned(dim), distance};
+    }
+    lanes.push_back(digit);
+  }
+  return Layout::distributed(*groups, lanes, Digits(dist.axis(kWarp)),
+                             dist.shape());
+}
+
+/// Checks that every matrix row is 8 contiguous elements, aligned to 16 bytes,
+/// at the address that `matrices` gives.
+static bool hasContiguousRows(const Layout &dist, const Layout &memory,
+                              ArrayRef<int64_t> start,
+                              const MatrixAccess &matrices) {
+  auto offset = [&](SmallVector<int64_t, 4> coordinates) {
+    for (auto [coordinate, shift] : llvm::zip_equal(coordinates, start))
+      coordinate += shift;
+    return memory.offset(coordinates);
+  };
+  int64_t groups = matrices.access.axisSize(kRegister);
+  int64_t warps = dist.replication(kWarp) == dist.axisSize(kWarp)
+                      ? 1
+                      : dist.axisSize(kWarp);
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t matrix = 0; matrix < matrices.matrices; ++matrix)
+        for (int64_t row = 0; row < 8; ++row) {
+          int64_t begin =
+              offset(matrices.access.element(group, 8 * matrix + row, warp));
+          if (begin % 8 != 0)
+            return false;
+          int64_t reg = 2 * (matrices.matrices * group + matrix);
+          for (int64_t column = 0; column < 8; ++column) {
+            Place place = holderOf(reg, row, column, matrices.transpose);
+            if (offset(dist.element(place.reg, place.lane, warp)) !=
+                begin + column)
+              return false;
+          }
+        }
+  return true;
+}
+
+std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
+                                                    const Layout &memory,
+                                                    ArrayRef<int64_t> start,
+                                                    unsigned elementBits) {
+  int64_t registers = dist.axisSize(kRegister);
+  if (elementBits != 16 || dist.axisSize(kLane) != 32 || registers % 2 != 0)
+    return std::nullopt;
+  for (int64_t matrices : {4, 2, 1}) {
+    if (registers % (2 * matrices) != 0)
+      continue;
+    for (bool transpose : {false, true}) {
+      std::optional<Layout> access = rowAddresses(dist, matrices, transpose);
+      if (!access)
+        continue;
+      MatrixAccess candidate{matrices, transpose, *access};
+      if (hasContiguousRows(dist, memory, start, candidate))
+        return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
+                           const MatrixAccess &matrices, VectorType type,
+                           BufferType buffer, ArrayRef<int64_t> start,
+                           Value memory, Value offset) {
+  SharedOffsets offsets(builder, loc, matrices.access,
+                        buffer.getCanonicalLayout(), start, offset);
+  int64_t size = 2 * matrices.matrices;
+  auto part = VectorType::get({size}, type.getElementType());
+  auto rows = VectorType::get({matrices.matrices, 2}, type.getElementType());
+  Value result =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  for (int64_t group = 0; group < type.getNumElements() / size; ++group) {
+    Value loaded =
+        nvgpu::LdMatrixOp::create(builder, loc, rows, memory, offsets.at(group),
+                                  matrices.transpose, matrices.matrices);
+    loaded = vector::ShapeCastOp::create(builder, loc, part, loaded);
+    result = vector::InsertStridedSliceOp::create(
+        builder, loc, loaded, result, ArrayRef<int64_t>{group * size},
+        ArrayRef<int64_t>{1});
+  }
+  return result;
+}
+
+/// Stores 8x8 matrices, of each of which `part` has two elements. nvgpu has no
+/// stmatrix.
+static void storeMatrices(OpBuilder &builder, Location loc, Value part,
+                          Value memory, Value offset, bool transpose) {
+  MLIRContext *context = builder.getContext();
+  int64_t matrices = cast<VectorType>(part.getType()).getNumElements() / 2;
+  Value words = vector::BitCastOp::create(
+      builder, loc, VectorType::get({matrices}, builder.getI32Type()), part);
+  SmallVector<Value> sources;
+  for (int64_t i = 0; i < matrices; ++i)
+    sources.push_back(vector::ExtractOp::create(builder, loc, words, i));
+  NVVM::StMatrixOp::create(
+      builder, loc, sharedPointer(builder, loc, memory, offset), sources,
+      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+}
+
+void tile::emitStoreMatrix(OpBuilder &builder, Location loc,
+                           const MatrixAccess &matrices, Value vector,
+                           BufferType buffer, ArrayRef<int64_t> start,
+                           Value memory, Value offset) {
+  SharedOffsets offsets(builder, loc, matrices.access,
+                        buffer.getCanonicalLayout(), start, offset);
+  int64_t size = 2 * matrices.matrices;
+  int64_t groups = cast<VectorType>(vector.getType()).getNumElements() / size;
+  for (int64_t group = 0; group < groups; ++group) {
+    Value part = vector::ExtractStridedSliceOp::create(
+        builder, loc, vector, ArrayRef<int64_t>{group * size},
+        ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+    storeMatrices(builder, loc, part, memory, offsets.at(group),
+                  matrices.transpose);
+  }
+}

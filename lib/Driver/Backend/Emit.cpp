@@ -1,0 +1,77 @@
+//===- Emit.cpp - Code generation for AMD chips ---------------------------===//
+//
+// Machine sinking moves an instruction to the block that uses its result. An
+// MMA whose accumulator is next used at the end of a loop is moved there, past
+// the branches of masked accesses, but the loads of its operands stay, so that
+// all fragments are live at once. For backward kernels on RDNA 3, which holds
+// each fragment twice, this costs hundreds of spills. Address computations
+// shared by machine CSE cost some more. Other kernels gain from both passes, so
+// a module is compiled a second time without them only if it spills.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+#include "tile/Driver/ResourceUsage.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+/// TargetMachine::addPassesToEmitFile with a choice of passes.
+static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
+                 bool keepsInPlace, llvm::SmallVectorImpl<char> &output) {
+  llvm::legacy::PassManager passes;
+  llvm::raw_svector_ostream os(output);
+  llvm::TargetPassConfig *config = machine.createPassConfig(passes);
+  if (!config)
+    return true;
+  if (keepsInPlace) {
+    config->disablePass(&llvm::MachineSinkingLegacyID);
+    config->disablePass(&llvm::MachineCSELegacyID);
+  }
+  // The pass manager owns both objects.
+  passes.add(config);
+  auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(info);
+  if (config->addISelPasses())
+    return true;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, os, /*DwoOut=*/nullptr,
+                            llvm::CodeGenFileType::ObjectFile,
+                            info->getMMI().getContext()))
+    return true;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  passes.run(module);
+  return false;
+}
+
+/// Returns the bytes of private memory of all kernels together.
+static int64_t stackBytes(llvm::ArrayRef<char> object) {
+  auto kernels = tile::readCodeObjectResources(
+      llvm::StringRef(object.data(), object.size()));
+  if (!kernels) {
+    llvm::consumeError(kernels.takeError());
+    return 0;
+  }
+  int64_t bytes = 0;
+  for (const tile::KernelResources &kernel : *kernels)
+    bytes += kernel.stackBytes;
+  return bytes;
+}
+
+bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
+                      llvm::SmallVectorImpl<char> &output) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallVector<char, 0> first, second;
+  if (emit(machine, module, /*keepsInPlace=*/false, first))
+    return true;
+  int64_t spilled = stackBytes(first);
+  bool better = spilled != 0 &&
+                !emit(machine, *copy, /*keepsInPlace=*/true, second) &&
+                stackBytes(second) < spilled;
+  llvm::append_range(output, better ? second : first);
+  return false;
+}

@@ -1,0 +1,113 @@
+//===- Manifest.cpp - Writes manifests ------------------------------------===//
+
+#include "tile/Driver/Manifest.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace tile {
+
+/// Returns the JSON of an attribute; nothing if it has no JSON form.
+static std::optional<json::Value> toJSON(Attribute attr) {
+  using Result = std::optional<json::Value>;
+  return llvm::TypeSwitch<Attribute, Result>(attr)
+      .Case([](UnitAttr) -> Result { return json::Value(nullptr); })
+      .Case([](BoolAttr a) -> Result { return json::Value(a.getValue()); })
+      .Case([](IntegerAttr a) -> Result {
+        return json::Value(a.getValue().getSExtValue());
+      })
+      .Case([](FloatAttr a) -> Result {
+        return json::Value(a.getValueAsDouble());
+      })
+      .Case([](StringAttr a) -> Result { return json::Value(a.getValue()); })
+      .Case([](DenseI64ArrayAttr a) -> Result {
+        return json::Value(json::Array(a.asArrayRef()));
+      })
+      .Case([](ArrayAttr a) -> Result {
+        json::Array array;
+        for (Attribute element : a) {
+          std::optional<json::Value> value = toJSON(element);
+          if (!value)
+            return std::nullopt;
+          array.push_back(std::move(*value));
+        }
+        return json::Value(std::move(array));
+      })
+      .Case([](DictionaryAttr a) -> Result {
+        json::Object object;
+        for (NamedAttribute entry : a) {
+          std::optional<json::Value> value = toJSON(entry.getValue());
+          if (!value)
+            return std::nullopt;
+          object[entry.getName().getValue()] = std::move(*value);
+        }
+        return json::Value(std::move(object));
+      })
+      .Default([](Attribute) -> Result { return std::nullopt; });
+}
+
+static StringRef kindName(OutputKind kind) {
+  switch (kind) {
+  case OutputKind::LLVMIR:
+    return "llvmir";
+  case OutputKind::PTX:
+    return "ptx";
+  case OutputKind::HSACO:
+    return "hsaco";
+  }
+  return "";
+}
+
+FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
+                                     OutputKind kind, bool required) {
+  /// Keys, and the attributes that hold their values.
+  static constexpr std::pair<StringLiteral, StringLiteral> fields[] = {
+      {"grid", TileDialect::kGridAttr},
+      {"block", TileDialect::kBlockAttr},
+      {"shared_bytes", TileDialect::kSharedBytesAttr},
+      {"params", TileDialect::kParamsAttr}};
+
+  json::Array kernels;
+  bool incomplete = false;
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!func->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      continue;
+    if (!required && !func->hasAttr(TileDialect::kParamsAttr)) {
+      incomplete = true;
+      continue;
+    }
+    json::Object kernel{{"name", func.getSymName()}};
+    for (auto [key, name] : fields) {
+      Attribute attr = func->getAttr(name);
+      if (!attr)
+        return func.emitError("the kernel has no '")
+               << name << "', which its manifest needs";
+      std::optional<json::Value> value = toJSON(attr);
+      if (!value)
+        return func.emitError("'") << name << "' has no JSON form: " << attr;
+      kernel[key] = std::move(*value);
+    }
+    if (func->hasAttr(TileDialect::kOverlapsPreviousAttr))
+      kernel["overlaps_previous"] = true;
+    if (Attribute attr = func->getAttr(TileDialect::kRequiresAttr)) {
+      std::optional<json::Value> value = toJSON(attr);
+      if (!value)
+        return func.emitError("'")
+               << TileDialect::kRequiresAttr << "' has no JSON form: " << attr;
+      kernel["requires"] = std::move(*value);
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  if (incomplete)
+    return json::Value(nullptr);
+  return json::Value(json::Object{{"version", 1},
+                                  {"chip", chip.name},
+                                  {"multiprocessors", chip.processors},
+                                  {"kind", kindName(kind)},
+                                  {"kernels", std::move(kernels)}});
+}
+
+} // namespace tile

@@ -1,0 +1,233 @@
+//===- ResourceUsage.cpp - Resources of compiled kernels ------------------===//
+
+#include "tile/Driver/ResourceUsage.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+
+namespace tile {
+
+//===----------------------------------------------------------------------===//
+// AMD code objects
+//===----------------------------------------------------------------------===//
+
+/// Returns the value of an entry of a map; nothing if there is none.
+static std::optional<int64_t> getInteger(msgpack::MapDocNode &map,
+                                         StringRef key) {
+  auto entry = map.find(key);
+  if (entry == map.end())
+    return std::nullopt;
+  if (entry->second.getKind() == msgpack::Type::UInt)
+    return entry->second.getUInt();
+  if (entry->second.getKind() == msgpack::Type::Int)
+    return entry->second.getInt();
+  return std::nullopt;
+}
+
+static Expected<std::vector<KernelResources>>
+readMetadata(ArrayRef<uint8_t> description) {
+  auto malformed = [] {
+    return createStringError("the code object's metadata is malformed");
+  };
+  msgpack::Document document;
+  if (!document.readFromBlob(toStringRef(description), /*Multi=*/false) ||
+      !document.getRoot().isMap())
+    return malformed();
+  msgpack::MapDocNode &root = document.getRoot().getMap();
+  auto kernels = root.find("amdhsa.kernels");
+  if (kernels == root.end() || !kernels->second.isArray())
+    return malformed();
+
+  std::vector<KernelResources> result;
+  for (msgpack::DocNode &node : kernels->second.getArray()) {
+    if (!node.isMap())
+      return malformed();
+    msgpack::MapDocNode &map = node.getMap();
+    auto name = map.find(".name");
+    if (name == map.end() || !name->second.isString())
+      return malformed();
+    KernelResources kernel;
+    kernel.name = name->second.getString().str();
+    kernel.registers = getInteger(map, ".vgpr_count").value_or(0);
+    kernel.scalarRegisters = getInteger(map, ".sgpr_count");
+    kernel.spillBytes = 4 * (getInteger(map, ".vgpr_spill_count").value_or(0) +
+                             getInteger(map, ".sgpr_spill_count").value_or(0));
+    kernel.stackBytes =
+        getInteger(map, ".private_segment_fixed_size").value_or(0);
+    kernel.sharedBytes =
+        getInteger(map, ".group_segment_fixed_size").value_or(0);
+    kernel.argumentBytes = getInteger(map, ".kernarg_segment_size");
+    kernel.waveSize = getInteger(map, ".wavefront_size");
+    result.push_back(std::move(kernel));
+  }
+  return result;
+}
+
+Expected<std::vector<KernelResources>>
+readCodeObjectResources(StringRef codeObject) {
+  Expected<object::ELFFile<object::ELF64LE>> elf =
+      object::ELFFile<object::ELF64LE>::create(codeObject);
+  if (!elf)
+    return elf.takeError();
+  // Relocatable objects have only sections; linked ones may have lost them.
+  auto headers = elf->program_headers();
+  if (!headers)
+    return headers.takeError();
+  auto sections = elf->sections();
+  if (!sections)
+    return sections.takeError();
+  std::optional<Expected<std::vector<KernelResources>>> found;
+  auto find = [&](const auto &header, uint64_t align) -> bool {
+    Error error = Error::success();
+    for (const auto &note : elf->notes(header, error)) {
+      if (note.getName() != "AMDGPU" ||
+          note.getType() != ELF::NT_AMDGPU_METADATA)
+        continue;
+      consumeError(std::move(error));
+      found.emplace(readMetadata(note.getDesc(align)));
+      return true;
+    }
+    if (error)
+      found.emplace(std::move(error));
+    return found.has_value();
+  };
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_NOTE && find(header, header.p_align))
+      return std::move(*found);
+  for (const auto &section : *sections)
+    if (section.sh_type == ELF::SHT_NOTE && find(section, section.sh_addralign))
+      return std::move(*found);
+  return createStringError(
+      "the file is no AMD code object: it has no metadata");
+}
+
+//===----------------------------------------------------------------------===//
+// PTX
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> findPtxas() {
+  if (ErrorOr<std::string> path = sys::findProgramByName("ptxas"))
+    return *path;
+  SmallVector<std::string> roots;
+  for (StringRef variable : {"CUDA_PATH", "CUDA_HOME"})
+    if (std::optional<std::string> root = sys::Process::GetEnv(variable))
+      roots.push_back(*root);
+  roots.push_back("/usr/local/cuda");
+  for (StringRef root : roots) {
+    SmallString<128> path(root);
+    sys::path::append(path, "bin", "ptxas");
+    if (sys::fs::can_execute(path))
+      return path.str().str();
+  }
+  return std::nullopt;
+}
+
+/// Returns the number before or after a phrase in a line of ptxas.
+static int64_t matchNumber(StringRef line, StringRef pattern) {
+  SmallVector<StringRef> match;
+  int64_t number = 0;
+  if (Regex(pattern).match(line, &match))
+    match[1].getAsInteger(10, number);
+  return number;
+}
+
+static std::vector<KernelResources> parsePtxas(StringRef text) {
+  std::vector<KernelResources> kernels;
+  std::vector<std::string> warnings;
+  Regex entry("Compiling entry function '([^']+)'");
+  for (StringRef line : split(text, '\n')) {
+    SmallVector<StringRef> match;
+    if (entry.match(line, &match)) {
+      kernels.emplace_back();
+      kernels.back().name = match[1].str();
+      continue;
+    }
+    if (line.contains("warning") || line.contains("error") ||
+        line.contains("(C7"))
+      warnings.push_back(line.trim().str());
+    if (kernels.empty())
+      continue;
+    KernelResources &kernel = kernels.back();
+    if (line.contains("bytes stack frame")) {
+      kernel.stackBytes = matchNumber(line, "([0-9]+) bytes stack frame");
+      kernel.spillBytes = matchNumber(line, "([0-9]+) bytes spill stores");
+    }
+    if (line.contains("Used ")) {
+      kernel.registers = matchNumber(line, "Used ([0-9]+) registers");
+      kernel.sharedBytes = matchNumber(line, "([0-9]+) bytes smem");
+      if (line.contains("bytes cmem[0]"))
+        kernel.argumentBytes = matchNumber(line, "([0-9]+) bytes cmem.0.");
+    }
+  }
+  for (KernelResources &kernel : kernels)
+    kernel.warnings = warnings;
+  return kernels;
+}
+
+Expected<std::vector<KernelResources>>
+readPtxResources(StringRef ptx, StringRef chip, StringRef ptxas) {
+  SmallString<128> input, log;
+  int file = -1;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("tile", "ptx", file, input))
+    return errorCodeToError(code);
+  FileRemover removeInput(input);
+  {
+    raw_fd_ostream os(file, /*shouldClose=*/true);
+    os << ptx;
+    os.close();
+    if (std::error_code code = os.error()) {
+      os.clear_error();
+      return errorCodeToError(code);
+    }
+  }
+  if (std::error_code code = sys::fs::createTemporaryFile("tile", "log", log))
+    return errorCodeToError(code);
+  FileRemover removeLog(log);
+
+  std::string architecture = ("-arch=" + chip).str();
+  StringRef args[] = {ptxas, "-v", architecture, "-o", "/dev/null", input};
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
+                                          StringRef(log)};
+  std::string message;
+  int status =
+      sys::ExecuteAndWait(ptxas, args, std::nullopt, redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> text = MemoryBuffer::getFile(log);
+  if (!text)
+    return errorCodeToError(text.getError());
+  if (status != 0)
+    return createStringError(
+        Twine(ptxas) + " failed: " +
+        (message.empty() ? (*text)->getBuffer().trim() : StringRef(message)));
+  return parsePtxas((*text)->getBuffer());
+}
+
+json::Value toJSON(const KernelResources &resources) {
+  json::Object object{{"name", resources.name},
+                      {"registers", resources.registers},
+                      {"spill_bytes", resources.spillBytes},
+                      {"stack_bytes", resources.stackBytes},
+                      {"shared_bytes", resources.sharedBytes}};
+  if (resources.scalarRegisters)
+    object["scalar_registers"] = *resources.scalarRegisters;
+  if (resources.argumentBytes)
+    object["argument_bytes"] = *resources.argumentBytes;
+  if (resources.waveSize)
+    object["wave_size"] = *resources.waveSize;
+  if (!resources.warnings.empty())
+    object["warnings"] = json::Array(resources.warnings);
+  return object;
+}
+
+} // namespace tile

@@ -1,0 +1,20 @@
+//===- BufferAtomic.h - Atomics through a buffer descriptor -----*- C++ -*-===//
+#ifndef TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H
+#define TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H
+
+#include "../Instruction.h"
+#include "llvm/IR/InstrTypes.h"
+
+namespace tile::cpu {
+
+/// Returns whether a call makes a buffer descriptor. Such a call is not
+/// executed: the instructions that use the descriptor take its parts.
+bool makesDescriptor(const llvm::CallBase &call);
+
+/// Returns the operands of an instruction, each descriptor replaced by its
+/// base, stride, bytes and flags.
+llvm::SmallVector<llvm::Value *> operandParts(const llvm::CallBase &call);
+
+} // namespace tile::cpu
+
+#endif // TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H

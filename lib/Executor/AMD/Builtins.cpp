@@ -1,0 +1,277 @@
+//===- AMD.cpp - Instructions of AMD's chips ------------------------------===//
+//
+// Sources: AMD's CDNA3, CDNA4, RDNA3 and RDNA4 instruction set architecture
+// guides; for the order of operands LLVM's IntrinsicsAMDGPU.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Builtins.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tile::cpu;
+
+/// Returns the value of a constant operand.
+static uint64_t constantOperand(const llvm::CallBase &call, unsigned i) {
+  return llvm::cast<llvm::ConstantInt>(call.getArgOperand(i))->getZExtValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges between lanes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The values of one operand in the lanes of a wave.
+struct Register {
+  uint32_t values[64] = {};
+
+  Register(llvm::ArrayRef<Call> lanes, unsigned operand) {
+    for (auto [lane, call] : llvm::enumerate(lanes))
+      if (call.frame)
+        values[lane] = call.operand<uint32_t>(operand);
+  }
+  uint32_t operator[](unsigned lane) const { return values[lane]; }
+};
+} // namespace
+
+/// Returns the lane that `lane` reads with this DPP control; nothing if that
+/// lane is outside its row of 16.
+static std::optional<unsigned> dppSource(unsigned control, unsigned lane) {
+  unsigned row = lane & ~15u, column = lane & 15, n = control & 15;
+  if (control < 0x100) // quad_perm
+    return (lane & ~3u) | ((control >> (2 * (lane & 3))) & 3);
+  switch (control & ~15u) {
+  case 0x100: // row_shl
+    return column + n < 16 ? std::optional(lane + n) : std::nullopt;
+  case 0x110: // row_shr
+    return column >= n ? std::optional(lane - n) : std::nullopt;
+  case 0x120: // row_ror
+    return row | ((column - n) & 15);
+  case 0x140: // row_mirror, row_half_mirror
+    return n == 0 ? row | (15 - column) : lane ^ 7;
+  case 0x150: // row_share, row_newbcast
+    return row | n;
+  default: // row_xmask
+    return lane ^ n;
+  }
+}
+
+static llvm::Error decodeDpp(const llvm::CallBase &call, Site &site) {
+  site.immediate = constantOperand(call, 2);
+  bool known = site.immediate < 0x100 ||
+               (site.immediate > 0x100 && site.immediate < 0x130 &&
+                (site.immediate & 15) != 0) ||
+               site.immediate == 0x140 || site.immediate == 0x141 ||
+               (site.immediate >= 0x150 && site.immediate < 0x170);
+  if (!known || call.getType()->getPrimitiveSizeInBits() != 32)
+    return llvm::createStringError("control 0x%x", unsigned(site.immediate));
+  return llvm::Error::success();
+}
+
+static void moveDpp(Warp &, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 1);
+  for (auto [lane, call] : llvm::enumerate(lanes)) {
+    if (!call.frame)
+      continue;
+    uint32_t old = call.operand<uint32_t>(0), rows = call.operand<uint32_t>(3),
+             banks = call.operand<uint32_t>(4);
+    bool bound = call.operand<uint8_t>(5) & 1;
+    if (!(rows >> (lane / 16) & 1) || !(banks >> (lane % 16 / 4) & 1)) {
+      call.setResult(old);
+      continue;
+    }
+    std::optional<unsigned> from = dppSource(call.site->immediate, lane);
+    bool valid = from && *from < lanes.size() && lanes[*from].frame;
+    call.setResult(valid ? source[*from] : bound ? 0 : old);
+  }
+}
+
+/// Emulates v_permlane16_b32 and, with `other`, v_permlanex16_b32.
+template <bool other>
+static void permuteRow(Warp &, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 1);
+  for (unsigned lane = 0; lane < lanes.size(); ++lane) {
+    const Call &call = lanes[lane];
+    if (!call.frame)
+      continue;
+    uint64_t select =
+        call.operand<uint32_t>(2) | uint64_t(call.operand<uint32_t>(3)) << 32;
+    unsigned row = (lane & ~15u) ^ (other ? 16 : 0);
+    call.setResult(source[row | ((select >> (4 * (lane & 15))) & 15)]);
+  }
+}
+
+/// Emulates v_permlane16_swap_b32 and v_permlane32_swap_b32: exchanges the
+/// lanes of the first register whose bit `bit` is set with the lanes of the
+/// second register that are `bit` lower.
+template <unsigned bit>
+static void swapLanes(Warp &, llvm::ArrayRef<Call> lanes) {
+  Register first(lanes, 0), second(lanes, 1);
+  for (auto [lane, call] : llvm::enumerate(lanes)) {
+    if (!call.frame)
+      continue;
+    bool upper = lane & bit;
+    call.setResult(upper ? second[lane ^ bit] : first[lane], 0);
+    call.setResult(upper ? second[lane] : first[lane ^ bit], 4);
+  }
+}
+
+static llvm::Error decodeSwizzle(const llvm::CallBase &call, Site &site) {
+  site.immediate = constantOperand(call, 1);
+  if (site.immediate & 0x8000 && (site.immediate & 0xff00) != 0x8000)
+    return llvm::createStringError("pattern 0x%x", unsigned(site.immediate));
+  return llvm::Error::success();
+}
+
+static void swizzle(Warp &, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 0);
+  for (auto [lane, call] : llvm::enumerate(lanes)) {
+    if (!call.frame)
+      continue;
+    unsigned pattern = call.site->immediate, from;
+    if (pattern & 0x8000)
+      from = (lane & ~3u) | ((pattern >> (2 * (lane & 3))) & 3);
+    else
+      from = (lane & ~31u) |
+             ((((lane & 31) & (pattern & 31)) | ((pattern >> 5) & 31)) ^
+              ((pattern >> 10) & 31));
+    call.setResult(source[from]);
+  }
+}
+
+/// Emulates ds_bpermute_b32. The address is four times the lane to read.
+static void permuteBackward(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 1);
+  for (const Call &call : lanes)
+    if (call.frame)
+      call.setResult(source[call.operand<uint32_t>(0) / 4 % lanes.size()]);
+}
+
+static void readFirstLane(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 0);
+  for (const Call &call : lanes)
+    if (call.frame)
+      call.setResult(source[llvm::countr_zero(warp.lanes)]);
+}
+
+static void readOneLane(Warp &, llvm::ArrayRef<Call> lanes) {
+  Register source(lanes, 0);
+  for (const Call &call : lanes)
+    if (call.frame)
+      call.setResult(source[call.operand<uint32_t>(1) % lanes.size()]);
+}
+
+static void ballot(Warp &, llvm::ArrayRef<Call> lanes) {
+  uint64_t bits = 0;
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    if (call.frame && (call.operand<uint8_t>(0) & 1))
+      bits |= uint64_t(1) << lane;
+  for (const Call &call : lanes)
+    if (call.frame)
+      std::memcpy(call.frame, &bits, call.site->resultSize);
+}
+
+static llvm::Error require32Bits(const llvm::CallBase &call, Site &site) {
+  if (site.resultSize != 4)
+    return llvm::createStringError("it is not of 32 bits");
+  return llvm::Error::success();
+}
+
+/// Emulates v_mbcnt: counts the bits of the mask below the lane.
+template <unsigned first>
+static void countBelow(Thread &thread, const Call &call) {
+  unsigned below =
+      thread.lane <= first ? 0 : std::min(thread.lane - first, 32u);
+  uint32_t mask =
+      call.operand<uint32_t>(0) & llvm::maskTrailingOnes<uint32_t>(below);
+  call.setResult<uint32_t>(llvm::popcount(mask) + call.operand<uint32_t>(1));
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+static void barrier(Thread &thread, const Call &call) {
+  waitForBlock(thread, *call.site, 0);
+}
+
+static void orderWave(Warp &wave, llvm::ArrayRef<Call> lanes) {
+  wave.block->orderWarp(lanes, wave);
+}
+
+/// Accepts only the barrier of the workgroup, -1.
+static llvm::Error decodeBarrier(const llvm::CallBase &call, Site &) {
+  if (!llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->isMinusOne())
+    return llvm::createStringError("it is not the workgroup's barrier, -1");
+  return llvm::Error::success();
+}
+
+static void signalBarrier(Thread &thread, const Call &call) {
+  thread.signalled = thread.block->arrive(thread, *call.site, 0, 0);
+}
+
+static void awaitBarrier(Thread &thread, const Call &call) {
+  if (!thread.signalled)
+    thread.block->fail(thread, *call.site, [] {
+      return Report("waits at a barrier that it has not signalled");
+    });
+  uint64_t phase = *thread.signalled;
+  thread.signalled.reset();
+  thread.block->waitBarrier(thread, *call.site, 0, phase);
+}
+
+llvm::ArrayRef<Instruction> tile::cpu::amdInstructions() {
+  static const Instruction rows[] = {
+      {"llvm.amdgcn.workitem.id.*", Work::Index, readThreadIndex, nullptr,
+       nullptr, decodeDimension},
+      {"llvm.amdgcn.workgroup.id.*", Work::Index, readBlockIndex, nullptr,
+       nullptr, decodeDimension},
+      {"llvm.amdgcn.wavefrontsize", Work::Index, readWarpSize},
+      {"llvm.amdgcn.mbcnt.lo", Work::Index, countBelow<0>},
+      {"llvm.amdgcn.mbcnt.hi", Work::Index, countBelow<32>},
+
+      {"llvm.amdgcn.exp2.f32", Work::Math, nullptr, nullptr,
+       hostFunction(exp2Flush)},
+      {"llvm.amdgcn.log.f32", Work::Math, nullptr, nullptr,
+       hostFunction(log2Flush)},
+      {"llvm.amdgcn.rcp.f32", Work::Math, nullptr, nullptr,
+       hostFunction(reciprocalFlush)},
+      {"llvm.amdgcn.rsq.f32", Work::Math, nullptr, nullptr,
+       hostFunction(reciprocalSqrtFlush)},
+      {"llvm.amdgcn.sqrt.f32", Work::Math, nullptr, nullptr,
+       hostFunction(sqrtFlush)},
+
+      {"llvm.amdgcn.update.dpp.*", Work::Exchange, nullptr, moveDpp, nullptr,
+       decodeDpp},
+      {"llvm.amdgcn.permlane16.swap", Work::Exchange, nullptr, swapLanes<16>},
+      {"llvm.amdgcn.permlane32.swap", Work::Exchange, nullptr, swapLanes<32>},
+      {"llvm.amdgcn.permlane16.*", Work::Exchange, nullptr, permuteRow<false>,
+       nullptr, require32Bits},
+      {"llvm.amdgcn.permlanex16.*", Work::Exchange, nullptr, permuteRow<true>,
+       nullptr, require32Bits},
+      {"llvm.amdgcn.ds.swizzle", Work::Exchange, nullptr, swizzle, nullptr,
+       decodeSwizzle},
+      {"llvm.amdgcn.ds.bpermute", Work::Exchange, nullptr, permuteBackward},
+      {"llvm.amdgcn.readfirstlane.*", Work::Exchange, nullptr, readFirstLane,
+       nullptr, require32Bits},
+      {"llvm.amdgcn.readlane.*", Work::Exchange, nullptr, readOneLane, nullptr,
+       require32Bits},
+      {"llvm.amdgcn.ballot.*", Work::Exchange, nullptr, ballot},
+
+      {"llvm.amdgcn.wave.barrier", Work::Barrier, nullptr, orderWave},
+      {"llvm.amdgcn.s.barrier", Work::Barrier, barrier},
+      {"llvm.amdgcn.s.barrier.signal", Work::Barrier, signalBarrier, nullptr,
+       nullptr, decodeBarrier},
+      {"llvm.amdgcn.s.barrier.wait", Work::Barrier, awaitBarrier, nullptr,
+       nullptr, decodeBarrier},
+
+      {"llvm.amdgcn.sched.*", Work::Index, doNothing},
+      {"llvm.amdgcn.iglp.opt", Work::Index, doNothing},
+      {"llvm.amdgcn.s.setprio", Work::Index, doNothing},
+      {"llvm.amdgcn.s.sleep", Work::Index, doNothing},
+      {"llvm.amdgcn.s.waitcnt", Work::Index, doNothing},
+      {"llvm.amdgcn.s.wait.*", Work::Index, doNothing},
+  };
+  return rows;
+}

@@ -1,0 +1,149 @@
+//===- Matrix.cpp - MMAs of one warp --------------------------------------===//
+//
+// The row of the instruction table that the lowering used says which lane holds
+// which element. Products are exact in f32. Sums are rounded to f32 one after
+// another, which is the least precision that hardware guarantees.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Block.h"
+#include "Numbers.h"
+#include "tile/Chips/Mma.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+
+using namespace tile;
+using namespace tile::cpu;
+
+namespace {
+
+/// A fragment's layout as a table: the element in register r of lane l, lane by
+/// lane.
+struct Fragment {
+  unsigned registers;
+  std::vector<unsigned> elements;
+};
+
+/// A row of Mma.h in terms of bytes in frames.
+struct Product {
+  const Mma *row;
+  Fragment a, b, acc;
+  /// A is stored row by row, B column by column.
+  unsigned m, n, k;
+  /// The first operands of A, B and C in the call.
+  unsigned firstA, firstB, firstC;
+};
+
+} // namespace
+
+static Fragment makeFragment(const Layout &layout, unsigned columns) {
+  Fragment fragment;
+  fragment.registers = layout.axisSize(kRegister);
+  for (int64_t lane = 0; lane < layout.axisSize(kLane); ++lane)
+    for (int64_t reg = 0; reg < fragment.registers; ++reg) {
+      auto element = layout.element(reg, lane, 0);
+      fragment.elements.push_back(element[0] * columns + element[1]);
+    }
+  return fragment;
+}
+
+static void gather(const Fragment &fragment, MmaElement type,
+                   llvm::ArrayRef<Call> lanes, unsigned operand, float *to) {
+  const unsigned *element = fragment.elements.data();
+  for (const Call &lane : lanes) {
+    const char *registers = lane.operandBytes(operand);
+    for (unsigned i = 0; i < fragment.registers; ++i, ++element) {
+      if (type == MmaElement::F32) {
+        std::memcpy(&to[*element], registers + 4 * i, 4);
+        continue;
+      }
+      uint16_t bits;
+      std::memcpy(&bits, registers + 2 * i, 2);
+      to[*element] = type == MmaElement::F16 ? fromF16(bits) : fromBF16(bits);
+    }
+  }
+}
+
+static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
+  const auto &product =
+      *static_cast<const Product *>(lanes[0].site->data.get());
+  float a[32 * 32], b[32 * 32], d[32 * 32];
+  gather(product.a, product.row->operand, lanes, product.firstA, a);
+  gather(product.b, product.row->operand, lanes, product.firstB, b);
+  gather(product.acc, product.row->accumulator, lanes, product.firstC, d);
+  for (unsigned i = 0; i < product.m; ++i)
+    for (unsigned l = 0; l < product.k; ++l) {
+      float factor = a[i * product.k + l];
+      for (unsigned j = 0; j < product.n; ++j)
+        d[i * product.n + j] += factor * b[l * product.n + j];
+    }
+  const unsigned *element = product.acc.elements.data();
+  for (const Call &lane : lanes)
+    for (unsigned i = 0; i < product.acc.registers; ++i, ++element)
+      lane.setResult(d[*element], 4 * i);
+}
+
+/// Returns the bytes of `element` in a register.
+static unsigned sizeOf(MmaElement element) {
+  return element == MmaElement::F32 ? 4 : 2;
+}
+
+/// Finds the row of the call, and the first operand of each fragment.
+static llvm::Error decode(const llvm::CallBase &call, Site &site) {
+  static const auto &products = *[] {
+    auto *products = new llvm::StringMap<Product>;
+    for (const Mma &row : mmas())
+      if (!row.intrinsic.empty())
+        (*products)[row.intrinsic] = {&row,
+                                      makeFragment(row.a, row.k),
+                                      makeFragment(row.b, row.n),
+                                      makeFragment(row.acc, row.n),
+                                      unsigned(row.m),
+                                      unsigned(row.n),
+                                      unsigned(row.k),
+                                      0,
+                                      0,
+                                      0};
+    return products;
+  }();
+  auto found = products.find(call.getCalledFunction()->getName());
+  if (found == products.end())
+    return llvm::createStringError("no row of the table of matrix "
+                                   "instructions is this");
+  const Mma &row = *found->second.row;
+  // An operand may hold several registers.
+  unsigned operand = 0;
+  auto skip = [&](const Fragment &fragment, MmaElement type) {
+    unsigned first = operand;
+    for (unsigned left = fragment.registers * sizeOf(type);
+         left > 0 && operand < site.operands.size(); ++operand) {
+      // Consecutive operands are contiguous in the frame.
+      left -= std::min(left, site.operands[operand].size);
+    }
+    return first;
+  };
+  auto product = std::make_shared<Product>(found->second);
+  product->firstA = skip(product->a, row.operand);
+  product->firstB = skip(product->b, row.operand);
+  product->firstC = skip(product->acc, row.accumulator);
+  site.data = std::move(product);
+  // The immediates of MFMA permute or negate operands.
+  for (; operand < call.arg_size(); ++operand) {
+    auto *constant =
+        llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(operand));
+    if (!constant || !constant->isZero())
+      return llvm::createStringError("operand %u is not 0", operand);
+  }
+  return llvm::Error::success();
+}
+
+llvm::ArrayRef<Instruction> tile::cpu::matrixInstructions() {
+  static const Instruction rows[] = {
+      {"llvm.nvvm.mma.*", Work::Matrix, nullptr, multiply, nullptr, decode},
+      {"llvm.amdgcn.wmma.*", Work::Matrix, nullptr, multiply, nullptr, decode},
+      {"llvm.amdgcn.mfma.*", Work::Matrix, nullptr, multiply, nullptr, decode},
+  };
+  return rows;
+}

@@ -1,0 +1,285 @@
+//===- Wgmma.cpp - MMAs of a warpgroup ------------------------------------===//
+//
+// Each of the four warps computes its 16 rows, so a row of the table acts for
+// one warp. The MMA is computed when it is issued, from the current content of
+// shared memory. The checks report who changes the operands or uses the result
+// before the wait for the MMA.
+// Sources: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", and
+// Chips/NVIDIA/MatrixDescriptor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Block.h"
+#include "../Numbers.h"
+#include "tile/Chips/Mma.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstrTypes.h"
+
+using namespace tile;
+using namespace tile::cpu;
+
+namespace {
+
+/// A decoded wgmma.mma_async.
+struct Wgmma {
+  const Mma *row;
+  /// Columns of the result.
+  unsigned n;
+  bool fromZero, aInRegisters, aMnMajor, bMnMajor;
+  /// The first operands of C, A and B.
+  unsigned firstC, firstA, firstB;
+};
+
+/// The elements of a matrix descriptor.
+class SharedMatrix {
+public:
+  SharedMatrix(Warp &warp, const Site &site, uint64_t descriptor, bool mnMajor)
+      : warp(warp), site(site), mnMajor(mnMajor) {
+    auto begin = reinterpret_cast<uintptr_t>(warp.threads->shared);
+    start = begin + (((descriptor & 0x3fff) * 16 - begin) & 0x3ffff);
+    leading = (descriptor >> 16 & 0x3fff) * 16;
+    stride = (descriptor >> 32 & 0x3fff) * 16;
+    // Swizzle mode 0 is none, 1 is 128 bytes, 2 is 64 bytes, 3 is 32 bytes.
+    unsigned mode = descriptor >> 62;
+    width = mode == 0 ? 16 : 256 >> mode;
+  }
+
+  /// Calls function(mn, k, bits) for `count` rows from `first` and 16 columns,
+  /// in the order of memory.
+  template <typename Function>
+  void forEach(unsigned first, unsigned count, Function function) {
+    if (mnMajor)
+      for (unsigned k = 0; k < 16; ++k)
+        for (unsigned mn = first; mn < first + count; ++mn)
+          function(mn, k, at(mn, k));
+    else
+      for (unsigned mn = first; mn < first + count; ++mn)
+        for (unsigned k = 0; k < 16; ++k)
+          function(mn, k, at(mn, k));
+  }
+
+private:
+  uint16_t at(unsigned mn, unsigned k) {
+    unsigned columns = width / 2;
+    uint64_t address = mnMajor
+                           ? start + mn / columns * leading + k / 8 * stride +
+                                 k % 8 * width + 2 * (mn % columns)
+                           : start + mn / 8 * stride + mn % 8 * width + 2 * k;
+    address ^= (address >> 7 & (width / 16 - 1)) << 4;
+    if (uint64_t next = address & ~uint64_t(15); next != chunk) {
+      chunk = next;
+      data = warp.block->accessShared(*warp.threads, site, chunk, 16, 16,
+                                      AccessKind::ProductRead);
+    }
+    uint16_t value;
+    std::memcpy(&value, data + address % 16, 2);
+    return value;
+  }
+
+  Warp &warp;
+  const Site &site;
+  bool mnMajor;
+  uint64_t start;
+  unsigned leading, stride, width;
+  /// The 16 bytes of the last read.
+  uint64_t chunk = 0;
+  const char *data = nullptr;
+};
+
+} // namespace
+
+/// Decodes wgmma.mma_async.sync.aligned.m64n<N>k16.f32.<type>.<type> {$0, ...},
+/// {$i, ...} or $i, $i, <scale d>, 1, 1[, <a major>], <b major>;
+static llvm::Error decode(const llvm::CallBase &call, Site &site) {
+  llvm::StringRef text =
+      llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
+  auto wgmma = std::make_shared<Wgmma>();
+  llvm::StringRef name = text.split(' ').first;
+  wgmma->row = findMma(name.ends_with(".bf16.bf16") ? "wgmma.m64k16.bf16"
+                                                    : "wgmma.m64k16.f16");
+  llvm::StringRef shape = name;
+  if (!shape.consume_front("wgmma.mma_async.sync.aligned.m64n") ||
+      shape.consumeInteger(10, wgmma->n) || !shape.consume_front("k16.f32") ||
+      !(shape == ".f16.f16" || shape == ".bf16.bf16"))
+    return llvm::createStringError("no shape and types that it knows");
+  llvm::SmallVector<llvm::StringRef> tail;
+  text.rsplit('$').second.rtrim(';').split(tail, ',');
+  wgmma->aInRegisters = text.count('{') == 2;
+  // The operand's number, three scales, and one or two majors.
+  if (tail.size() != (wgmma->aInRegisters ? 5u : 6u) || tail[2].trim() != "1" ||
+      tail[3].trim() != "1")
+    return llvm::createStringError("scales or majors that it does not know");
+  wgmma->fromZero = tail[1].trim() == "0";
+  wgmma->aMnMajor = !wgmma->aInRegisters && tail[4].trim() == "1";
+  wgmma->bMnMajor = tail.back().trim() == "1";
+  unsigned operands = site.operands.size();
+  wgmma->firstC = 0;
+  wgmma->firstB = operands - 1;
+  wgmma->firstA = operands - (wgmma->aInRegisters ? 5 : 2);
+  unsigned tied = wgmma->firstA;
+  if (tied != wgmma->n / 2 && !(tied == 0 && wgmma->fromZero))
+    return llvm::createStringError("accumulators that are not tied");
+  site.data = std::move(wgmma);
+  return llvm::Error::success();
+}
+
+static float widen(const Mma &row, uint16_t bits) {
+  return row.operand == MmaElement::F16 ? fromF16(bits) : fromBF16(bits);
+}
+
+static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  const auto &wgmma = *static_cast<const Wgmma *>(site.data.get());
+  const Mma &row = *wgmma.row;
+  unsigned n = wgmma.n, first = warp.id % row.warps * row.m;
+  float a[16][16], b[16][256], d[16][256];
+
+  if (wgmma.aInRegisters) {
+    for (int64_t lane = 0; lane < row.warpSize; ++lane)
+      for (int64_t reg = 0; reg < row.a.axisSize(kRegister); ++reg) {
+        auto at = row.a.element(reg, lane, 0);
+        uint16_t bits;
+        std::memcpy(&bits, lanes[lane].operandBytes(wgmma.firstA) + 2 * reg, 2);
+        a[at[0]][at[1]] = widen(row, bits);
+      }
+  } else {
+    SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstA),
+                        wgmma.aMnMajor);
+    shared.forEach(first, row.m, [&](unsigned mn, unsigned k, uint16_t bits) {
+      a[mn - first][k] = widen(row, bits);
+    });
+  }
+  SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstB),
+                      wgmma.bMnMajor);
+  shared.forEach(0, n, [&](unsigned mn, unsigned k, uint16_t bits) {
+    b[k][mn] = widen(row, bits);
+  });
+
+  // Fragments of row.n columns follow one another.
+  int64_t registers = row.acc.axisSize(kRegister);
+  auto forEach = [&](auto function) {
+    for (int64_t lane = 0; lane < row.warpSize; ++lane)
+      for (int64_t reg = 0; reg < registers; ++reg) {
+        auto at = row.acc.element(reg, lane, 0);
+        for (unsigned part = 0; part < n / row.n; ++part)
+          function(lane, part * registers + reg,
+                   d[at[0]][part * row.n + at[1]]);
+      }
+  };
+  // An MMA may accumulate onto an MMA in flight.
+  llvm::SmallPtrSet<const PendingProduct *, 2> added;
+  forEach([&](unsigned lane, unsigned reg, float &value) {
+    value =
+        wgmma.fromZero ? 0.0f : lanes[lane].operand<float>(wgmma.firstC + reg);
+    auto bits = llvm::bit_cast<uint32_t>(value);
+    if (LLVM_LIKELY(!Products::isToken(bits)))
+      return;
+    unsigned of;
+    PendingProduct *product = warp.products.find(bits, of);
+    if (!product)
+      failEarlyUse(warp.threads[lane], site, bits);
+    value = product->value(lane, of);
+    added.insert(product);
+  });
+  for (const PendingProduct *product : added)
+    warp.products.erase(*product);
+  for (unsigned i = 0; i < row.m; ++i)
+    for (unsigned k = 0; k < row.k; ++k)
+      for (unsigned j = 0; j < n; ++j)
+        d[i][j] += a[i][k] * b[k][j];
+  if (!warp.block->getChecker()) {
+    forEach([&](unsigned lane, unsigned reg, float &value) {
+      lanes[lane].setResult(value, 4 * reg);
+    });
+    return;
+  }
+  PendingProduct &product =
+      warp.products.start(site, row.warpSize, registers * (n / row.n));
+  forEach([&](unsigned lane, unsigned reg, float &value) {
+    product.value(lane, reg) = value;
+    lanes[lane].setResult(product.token(reg), 4 * reg);
+  });
+}
+
+/// Fences and waits return 32-bit registers. The final values of completed MMAs
+/// replace their tokens.
+static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  llvm::SmallPtrSet<const PendingProduct *, 2> complete;
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    for (unsigned i = 0; 4 * i < call.site->resultSize; ++i) {
+      auto bits = call.operand<uint32_t>(i);
+      unsigned reg;
+      PendingProduct *product =
+          Products::isToken(bits) ? warp.products.find(bits, reg) : nullptr;
+      if (product && warp.products.isComplete(*product)) {
+        bits = llvm::bit_cast<uint32_t>(product->value(lane, reg));
+        complete.insert(product);
+      }
+      call.setResult(bits, 4 * i);
+    }
+  for (const PendingProduct *product : complete)
+    warp.products.erase(*product);
+}
+
+static void commit(Warp &warp, llvm::ArrayRef<Call>) {
+  if (Checker *checker = warp.block->getChecker())
+    warp.products.commit(checker->closeProducts(warp));
+}
+
+/// Emulates wgmma.wait_group.sync.aligned <groups>;
+static llvm::Error decodeWait(const llvm::CallBase &call, Site &site) {
+  auto *text = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
+  if (!text) {
+    site.immediate =
+        llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue();
+    return llvm::Error::success();
+  }
+  llvm::StringRef groups = text->getAsmString();
+  groups = groups.split(' ').second.trim(" ;");
+  if (groups.getAsInteger(10, site.immediate))
+    return llvm::createStringError("no number of groups");
+  return llvm::Error::success();
+}
+
+static void wait(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  if (Checker *checker = warp.block->getChecker())
+    checker->awaitProducts(warp, warp.products.wait(lanes[0].site->immediate));
+  passThrough(warp, lanes);
+}
+
+static void fenceProxy(Thread &thread, const Call &) {
+  if (Checker *checker = thread.block->getChecker())
+    checker->fenceProxy(thread);
+}
+
+void cpu::failEarlyUse(Thread &thread, const Site &site, uint32_t token) {
+  thread.block->fail(thread, site, [&] {
+    Report report("uses the accumulator of an MMA before the wait for it");
+    unsigned reg;
+    if (PendingProduct *product = thread.warp->products.find(token, reg))
+      report.notes = {{product->site->position, "the MMA starts here"}};
+    return report;
+  });
+}
+
+llvm::ArrayRef<Instruction> tile::cpu::wgmmaInstructions() {
+  static const Instruction rows[] = {
+      {"wgmma.mma_async.*", Work::Matrix, nullptr, multiply, nullptr, decode,
+       /*masked=*/false, /*handsOn=*/true},
+      {"wgmma.fence.sync.aligned", Work::Matrix, nullptr, passThrough, nullptr,
+       nullptr, /*masked=*/false, /*handsOn=*/true},
+      {"wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, wait, nullptr,
+       decodeWait, /*masked=*/false, /*handsOn=*/true},
+      {"llvm.nvvm.wgmma.fence.sync.aligned", Work::Matrix, nullptr,
+       passThrough},
+      {"llvm.nvvm.wgmma.commit_group.sync.aligned", Work::Matrix, nullptr,
+       commit},
+      {"llvm.nvvm.wgmma.wait_group.sync.aligned", Work::Matrix, nullptr, wait,
+       nullptr, decodeWait},
+      {"llvm.nvvm.fence.proxy.async.shared_cta", Work::Barrier, fenceProxy},
+  };
+  return rows;
+}

@@ -1,0 +1,204 @@
+//===- AttentionBuilder.h - Heads and sequences of a kernel -----*- C++ -*-===//
+#ifndef TILE_LIB_KERNELS_ATTENTION_ATTENTIONBUILDER_H
+#define TILE_LIB_KERNELS_ATTENTION_ATTENTIONBUILDER_H
+
+#include "ProgramBuilder.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+
+/// The two lengths of attention.
+enum class Side { Queries, Keys };
+
+/// What is kept per row of queries for the gradients: sum of o * do; logarithm
+/// to base 2 of the sum of the weights, infinity where there are none.
+enum class RowNumber { Delta, LseToBase2 };
+
+/// Returns the columns of a tile of rows with `extent` elements. They are a
+/// multiple of what each MMA of every chip contracts, and a row of 16-bit
+/// elements is a multiple of 64 bytes, which swizzles without bank conflicts.
+/// Columns outside the extent are read as zeros and not written.
+inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
+
+/// Sequences of a packed batch take multiples of this many rows of stats, the
+/// most that a block of threads reads at once.
+inline constexpr int64_t kStatsRows = 128;
+
+/// What all kernels of attention have in common: which head of which sequence
+/// a block of threads works on, its views of the buffers, and the scores.
+class AttentionBuilder : public ProgramBuilder {
+protected:
+  /// The operands of `op`, an AttentionOp or AttentionBackwardOp, are mapped by
+  /// `mapping` to values of the kernel.
+  template <typename OpT>
+  AttentionBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
+                   const mlir::IRMapping &mapping)
+      : ProgramBuilder(builder), q(mapping.lookup(op.getQ())),
+        k(mapping.lookup(op.getK())), v(mapping.lookup(op.getV())),
+        scale(mapping.lookup(op.getScale())),
+        softcap(mapping.lookupOrNull(op.getSoftcap())),
+        cuQ(mapping.lookupOrNull(op.getCuQ())),
+        cuK(mapping.lookupOrNull(op.getCuK())),
+        maxQ(mapping.lookupOrNull(op.getMaxQ())),
+        offset(mapping.lookupOrNull(op.getOffset())), causal(op.getCausal()),
+        headDim(padColumns(op.getQ().getType().getShape().back())),
+        valueDim(padColumns(op.getV().getType().getShape().back())),
+        element(op.getQ().getType().getElementType()) {
+    if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
+      maxK = mapping.lookupOrNull(op.getMaxK());
+    if (op.isLeftBounded())
+      left = mapping.lookup(op.getLeft());
+    if (op.isRightBounded())
+      right = causal ? Value(mlir::arith::ConstantIntOp::create(b, 0, 32))
+                     : mapping.lookup(op.getRight());
+  }
+
+  bool isPacked() const { return bool(cuQ); }
+
+  /// One block of threads per `size` rows of `side`, head of q (or, if
+  /// `kvHeads`, of k) and sequence. Sets heads, group, blocks, head, kvHead and
+  /// batchIndex, and enters the sequence; returns the block's number along
+  /// `side`.
+  Value launch(Side side, int64_t size, bool kvHeads = false);
+
+  /// Launches a persistent kernel: a block of threads for each multiprocessor,
+  /// or fewer, which do the blocks of `size` rows of all heads and sequences
+  /// one after another. The rows of one head follow each other, so that its
+  /// keys are read while they are in the cache. In `pairs`, a block of threads
+  /// does the last rows of a head, which see the most keys, with the first and
+  /// so forth, unless there is a block of threads for each block of rows. Sets
+  /// count. Not for packed batches.
+  void launchWorkers(int64_t size, bool pairs);
+  /// A block of rows of one head of one sequence.
+  struct Work {
+    /// Its number among those of its head, which has no such rows if `isIdle`
+    /// (null: never).
+    Value block, isIdle;
+    Value head, kvHead, batch;
+  };
+  /// Its work number `number`, an i32.
+  Work locateWork(Value number);
+  /// Sets head, kvHead and batchIndex.
+  void enterWork(const Work &work);
+  /// Computes head, kvHead and batchIndex again after launch(), so that the
+  /// loops before need not keep them in registers.
+  void recomputePlace();
+
+  /// Returns how many keys a query sees to the left and to the right of key
+  /// i + sk - sq: at most kFarthest, which is also what a side that a negative
+  /// number leaves open becomes. Less than 0 if the mask's offset moves the
+  /// side across that key. With `hasRoles`, registers are short, and no value
+  /// before is reused.
+  Value computeLeftReach(bool hasRoles) {
+    return computeReach(left, /*isLeft=*/true, hasRoles);
+  }
+  Value computeRightReach(bool hasRoles) {
+    return computeReach(right, /*isLeft=*/false, hasRoles);
+  }
+
+  /// Sets sq, sk and where they start to those of a sequence.
+  void enterSequence(Value batch);
+  /// The same numbers, of which what follows is computed again.
+  void recomputeSequence();
+
+  /// Calls `body` with the first row of the block, of `end` rows. Sequences of
+  /// a packed batch may be shorter or longer than the grid was sized for: there
+  /// `body` is inside a loop over the block, the block `blocks` further on, and
+  /// so forth; with warps that copy (`hasRoles`) in 32 bits and one stage.
+  void forEachBlock(Value end, int64_t size, Value block,
+                    llvm::function_ref<void(Value)> body,
+                    bool hasRoles = false);
+
+  /// The rows of one head of the sequence in a buffer like q or k: [S, D].
+  Value viewHead(Value buffer, Side side, Value head);
+  /// The same in a buffer like lse: [Sq].
+  Value viewRows(Value buffer, Value head);
+
+  /// One number per row of a buffer like stats, by the name of the number.
+  Value viewStats(Value buffer, RowNumber number, Value head);
+  /// How many rows of a sequence a buffer like stats has: in a packed batch,
+  /// what is past the end and before a multiple of kStatsRows is zero.
+  Value countStats();
+  /// `count` numbers from `row` on, a multiple of `count`, of a sequence of a
+  /// packed batch. They are read as rows of all sequences, since the copy
+  /// engine cannot end with one; `count` divides kStatsRows.
+  Value loadStats(Value buffer, RowNumber number, Value head, Value row,
+                  int64_t count);
+
+  /// Sets c and, with a softcap, inner.
+  void computeFactors();
+  /// The sink of a head, times log2(e).
+  Value loadSink(Value sink, Value head);
+  /// The scores of q * k, of which c * score is the logarithm to base 2 of a
+  /// weight: themselves, or tanh(scale / cap * qk).
+  Value score(Value qk);
+  /// What the gradient of a score has to be multiplied by, but for the scale,
+  /// to be that of q * k; null: 1.
+  Value scoreDerivative(Value score);
+
+  /// Returns rows of a buffer like q from `row` on, as f32.
+  Value loadRows(Value buffer, int64_t count, Value row);
+  /// Writes rows of f32 in the element type of the buffer.
+  void storeRows(Value rows, Value buffer, Value row);
+
+  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
+  /// Position of query 0 less that of key 0, as i32; null: sk - sq.
+  Value offset;
+  bool causal;
+  /// The sides of the window, as i32; null where nothing bounds it.
+  Value left, right;
+  /// Columns of the tiles of q and k, and of v: the head dimensions, padded.
+  int64_t headDim, valueDim;
+  Type element;
+
+  /// Heads of q, heads of q per head of k, and blocks along the grid's side.
+  Value heads, group, blocks;
+  /// This block's position; `head` is null where the grid is over heads of k.
+  Value head, kvHead, batchIndex;
+  /// Lengths of the sequence.
+  Value sq, sk;
+  /// How many works this block of threads of a persistent kernel has, as i32.
+  Value count;
+  /// exp(s - m) = exp2(c * (score - ...)); inner: see score().
+  Value c, inner;
+
+private:
+  /// As far as a window reaches: lengths are not larger, and sums with them fit
+  /// 32 bits.
+  static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
+  Value computeReach(Value side, bool isLeft, bool hasRoles);
+  /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
+  static constexpr int64_t kAlignedRows = 4;
+
+  /// The place of block number `number` where each of `numHeads` heads of each
+  /// sequence has `perHead` blocks. All but `numHeads` are i32, in which
+  /// divisions are short.
+  struct Place {
+    Value block, head, batch;
+  };
+  Place locate(Value number, Value perHead, Value numHeads);
+  /// Sets blocks, heads, group, head and kvHead; returns the block's number and
+  /// that of its sequence. `recomputes`: from values that are computed again.
+  std::pair<Value, Value> enterPlace(bool recomputes);
+  /// The side of the grid that launch() was called for.
+  Side gridSide = Side::Queries;
+  int64_t gridSize = 1;
+  bool gridOverKVHeads = false;
+
+  Value locateStats(Value buffer);
+  Value lengthOf(Value bounds, Value batch, Value total, Value &start);
+
+  /// Where a packed sequence starts.
+  Value startQ, startK;
+  /// Of launchWorkers, as i32: the number of this block of threads, how many
+  /// there are, blocks or pairs of blocks of rows per head; the number of the
+  /// first work that is the second half of another pair, and how many pairs are
+  /// split that way at most.
+  Value worker, workers, perHead, secondsFrom, restPairs;
+  bool inPairs = false;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_KERNELS_ATTENTION_ATTENTIONBUILDER_H

@@ -1,0 +1,73 @@
+//===- RowBuilder.h - Kernels that walk over the keys -----------*- C++ -*-===//
+#ifndef TILE_LIB_KERNELS_ATTENTION_ROWBUILDER_H
+#define TILE_LIB_KERNELS_ATTENTION_ROWBUILDER_H
+
+#include "AttentionBuilder.h"
+
+namespace tile {
+
+/// A kernel whose blocks of threads own `blockM` queries each and walk over the
+/// keys that these see, `blockN` at a time.
+class RowBuilder : public AttentionBuilder {
+protected:
+  template <typename OpT>
+  RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
+             const mlir::IRMapping &mapping, const Schedule &schedule)
+      : AttentionBuilder(builder, op, mapping), schedule(schedule),
+        blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]) {}
+  virtual ~RowBuilder() = default;
+
+  /// Writes the grid, and for the block's rows beginRows, the walk with step,
+  /// and endRows.
+  void buildRows();
+  /// After the position in the grid is known: views of the buffers.
+  virtual void enterHead() = 0;
+  /// What is loaded once per row, and the values that the walk starts from.
+  virtual llvm::SmallVector<Value> beginRows() = 0;
+  /// The values after the keys n .. n + blockN - 1.
+  virtual llvm::SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
+                                        mlir::ValueRange carried) = 0;
+  virtual void endRows(mlir::ValueRange carried) = 0;
+
+  /// Sets the ranges of keys of the rows from `row` on, empty ones if `isIdle`
+  /// (null: never).
+  void computeKeyRanges(Value isIdle = {});
+  /// Which of the keys n .. n + blockN - 1 each row sees.
+  Value visible(Value n, bool maskLeft);
+
+  /// Writes the grid and calls `body` with `row` and the ranges of keys set.
+  void forEachRows(llvm::function_ref<void()> body);
+  /// Walks over the blocks of keys of [begin, end), both multiples of blockN,
+  /// from the last to the first.
+  llvm::SmallVector<Value>
+  walkDown(Value begin, Value end, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
+               body);
+
+  RankedTensorType rows(Type element) { return type(blockM, element); }
+  RankedTensorType scores(Type element) {
+    return type({blockM, blockN}, element);
+  }
+
+  bool hasRoles() const { return schedule.hasRoles(); }
+
+  const Schedule schedule;
+  /// Rows of a block of threads, and keys of a step.
+  const int64_t blockM, blockN;
+  /// The block's first row.
+  Value row;
+  /// First key and end of the keys that some row sees; those of the blocks
+  /// that all rows see.
+  Value begin, end, fullBegin, fullEnd;
+
+private:
+  llvm::SmallVector<Value> loop(Value begin, Value end, bool maskLeft,
+                                bool maskRight, mlir::ValueRange carried);
+
+  /// Per row, the first visible key and the end of the visible keys, as i32.
+  Value lower, upper;
+};
+
+} // namespace tile
+
+#endif // TILE_LIB_KERNELS_ATTENTION_ROWBUILDER_H

@@ -1,0 +1,54 @@
+//===- ChipsTest.cpp - Every chip of the table ----------------------------===//
+#include "tile/Chips/Chips.h"
+#include "tile/Chips/Mma.h"
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace tile;
+
+namespace {
+
+TEST(Chips, RowsAreConsistent) {
+  std::set<std::string> names;
+  for (const Chip &chip : chips()) {
+    SCOPED_TRACE(chip.name.str());
+    EXPECT_TRUE(names.insert(chip.name.str()).second);
+    EXPECT_EQ(findChip(chip.name), &chip);
+    bool isNVIDIA = chip.vendor == Vendor::NVIDIA;
+    EXPECT_EQ(isNVIDIA, chip.name.starts_with("sm_"));
+    EXPECT_EQ(chip.ptxVersion != 0, isNVIDIA);
+    EXPECT_EQ(chip.sharedBytes % 1024, 0);
+    EXPECT_FALSE(chip.mma.empty());
+    for (llvm::StringRef name : chip.mma) {
+      const Mma *row = findMma(name);
+      ASSERT_TRUE(row) << name.str();
+      EXPECT_EQ(row->warpSize, chip.warpSize) << name.str();
+      EXPECT_EQ(row->kind == MmaKind::MmaSync || row->kind == MmaKind::Wgmma,
+                isNVIDIA)
+          << name.str();
+    }
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"sm_80", "sm_89", "sm_90a", "gfx942",
+                                          "gfx950", "gfx1100", "gfx1201"}));
+  EXPECT_EQ(findChip("sm_70"), nullptr);
+  EXPECT_EQ(findChip(""), nullptr);
+}
+
+TEST(Chips, EveryInstructionHasAChip) {
+  std::set<std::string> used;
+  for (const Chip &chip : chips())
+    for (llvm::StringRef name : chip.mma)
+      used.insert(name.str());
+  for (const Mma &row : mmas())
+    EXPECT_EQ(used.count(row.name.str()), 1u) << row.name.str();
+}
+
+TEST(Chips, SharedMemory) {
+  EXPECT_EQ(findChip("sm_80")->sharedBytes, 163 * 1024);
+  EXPECT_EQ(findChip("sm_89")->sharedBytes, 99 * 1024);
+  EXPECT_EQ(findChip("sm_90a")->sharedBytes, 227 * 1024);
+  EXPECT_EQ(findChip("gfx942")->sharedBytes, 64 * 1024);
+  EXPECT_EQ(findChip("gfx950")->sharedBytes, 160 * 1024);
+}
+
+} // namespace
