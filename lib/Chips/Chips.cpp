@@ -65,16 +65,27 @@ static constexpr uint32_t bufferGfx9 = 0x00027000, bufferGfx10 = 0x31027000;
 /// SCOPE_DEV in bits 3 and 4. Atomics have no such scope before gfx12.
 static constexpr uint32_t policyGfx12 = 2 << 3;
 
+/// Source: PTX ISA, "cp.async" (sm_80 and later).
+static constexpr int64_t cpAsyncBytes[] = {16, 8, 4};
+static constexpr AsyncCopy cpAsync{AsyncCopy::CpAsync, cpAsyncBytes,
+                                   /*isDefault=*/true};
+/// Sources: CDNA3 and CDNA4 ISA guides, "Global Load to LDS": global_load_lds
+/// copies 1, 2 or 4 bytes a lane, on gfx950 also 12 or 16. Copies of 1 and 2
+/// bytes fill 4 bytes of the LDS, so they do not copy tiles.
+static constexpr int64_t bytesGfx942[] = {4}, bytesGfx950[] = {16, 12, 4};
+static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
+    ldsGfx950{AsyncCopy::DirectToLDS, bytesGfx950};
+
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs shared  banks regs global shared async  ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   true,  true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   true,  true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   true,  true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   false, false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

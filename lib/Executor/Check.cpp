@@ -153,6 +153,12 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
           shared);
     return;
   }
+  if (kind == AccessKind::Read &&
+      llvm::any_of(checked.constants, [&](auto constant) {
+        return address >= constant.first &&
+               address + bytes <= constant.first + constant.second;
+      }))
+    return;
   // The gaps of one buffer may hold the elements of another.
   auto buffer = llvm::find_if(checked.buffers, [&](const Buffer &buffer) {
     return buffer.holds(address, bytes);

@@ -46,6 +46,8 @@ struct Released {
 /// The state that the checks of all blocks of a launch share.
 struct CheckedLaunch {
   std::vector<Buffer> buffers;
+  /// The addresses and sizes of constants, which every thread may read.
+  llvm::ArrayRef<std::pair<uintptr_t, uint64_t>> constants;
   /// The granularity of the program's accesses in bytes: 1 or 2.
   unsigned unit = 2;
   const std::deque<Site> *sites = nullptr;

@@ -41,6 +41,8 @@ struct Program::Implementation {
   std::vector<llvm::SmallVector<unsigned>> selections;
   using Entry = void (*)(Thread *, const uint64_t *);
   std::vector<Entry> entries;
+  /// The addresses and sizes of Redirected::constants.
+  std::vector<std::pair<uintptr_t, uint64_t>> constants;
   /// Bytes of stack that a thread of a kernel needs, without the runtime.
   size_t frameBytes = 0;
   std::unique_ptr<orc::LLJIT> jit;
@@ -244,6 +246,12 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
       return address.takeError();
     entries.push_back(address->toPtr<Entry>());
   }
+  for (const auto &[name, bytes] : redirected.constants) {
+    llvm::Expected<orc::ExecutorAddr> address = jit->lookup(name);
+    if (!address)
+      return address.takeError();
+    constants.push_back({address->getValue(), bytes});
+  }
   return llvm::Error::success();
 }
 
@@ -424,6 +432,7 @@ Program::Implementation::runKernel(unsigned index,
   CheckedLaunch checked;
   checked.unit = redirected.unit;
   checked.sites = &redirected.sites;
+  checked.constants = constants;
   if (checks) {
     for (auto [i, argument] : llvm::enumerate(own))
       if (const auto *tensor = std::get_if<Tensor>(&argument)) {

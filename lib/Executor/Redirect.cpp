@@ -25,7 +25,7 @@ using namespace tile::cpu;
 using namespace llvm;
 namespace cpu = tile::cpu;
 
-static constexpr unsigned kSharedSpace = 3;
+static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 /// Prefix of the functions that the runtime provides.
 static constexpr StringLiteral kRuntimePrefix = "tile_cpu_";
 
@@ -53,6 +53,7 @@ public:
 
 private:
   void placeShared();
+  void exportConstants();
   void copyConstantsWithSharedAddresses(ArrayRef<Constant *> shared);
   void addThreadArguments();
   void addEntry(Function &kernel);
@@ -463,7 +464,13 @@ void Redirection::announceAccess(llvm::Instruction &inst) {
 void Redirection::announceFence(FenceInst &fence) {
   Site &site = addSite(fence, "fence");
   site.reads = isAcquireOrStronger(fence.getOrdering());
-  site.writes = isReleaseOrStronger(fence.getOrdering());
+  // A release to the own wave waits for nothing. An acquire needs no
+  // instruction on chips where it can have this scope.
+  SmallVector<StringRef> scopes;
+  context.getSyncScopeNames(scopes);
+  bool ofWave = is_contained({"singlethread", "wavefront"},
+                             scopes[fence.getSyncScopeID()]);
+  site.writes = !ofWave && isReleaseOrStronger(fence.getOrdering());
   IRBuilder<> builder(&fence);
   callWithSite(builder, "tile_cpu_fence", site, {});
 }
@@ -622,6 +629,20 @@ void Redirection::redirectFunction(Function &function) {
   expandBF16Conversions(function);
 }
 
+/// Makes the constants of the module known by name, so that the executor finds
+/// their addresses.
+void Redirection::exportConstants() {
+  for (GlobalVariable &global : module.globals()) {
+    if (!global.isConstant() || global.isDeclaration() || !global.hasName() ||
+        global.getAddressSpace() != kGlobalSpace)
+      continue;
+    global.setLinkage(GlobalValue::ExternalLinkage);
+    result.constants.push_back(
+        {global.getName().str(),
+         layout.getTypeAllocSize(global.getValueType()).getFixedValue()});
+  }
+}
+
 std::vector<Obstacle> Redirection::run() {
   placeShared();
   SmallVector<Constant *> shared;
@@ -641,6 +662,7 @@ std::vector<Obstacle> Redirection::run() {
   for (Function *function : functions)
     redirectFunction(*function);
   defineNarrowingFunctions(module);
+  exportConstants();
   return std::move(obstacles);
 }
 

@@ -22,6 +22,8 @@ struct Redirected {
   /// Bytes of the static shared memory that the module declares. Dynamic shared
   /// memory follows at a multiple of 1024 bytes.
   size_t staticShared = 0;
+  /// The names and sizes in bytes of the constants in global memory.
+  std::vector<std::pair<std::string, uint64_t>> constants;
   /// 1 if there are accesses to an odd number of bytes, else 2.
   unsigned unit = 2;
 };

@@ -255,5 +255,44 @@ tile.kernel @shift(%g: !g {tile.name = "g"}, %n: index {tile.name = "n"})
             tile.run(ADD.replace("INDEX", "%t"), chip="sm_1")
 
 
+
+@unittest.skipIf(np is None, "no NumPy")
+class CopiesToLDSTest(unittest.TestCase):
+    """Chips whose waves copy to the LDS without registers, against float64."""
+
+    def normal(self, shape, seed):
+        values = np.random.default_rng(seed).standard_normal(shape)
+        return values.astype(np.float16)
+
+    def test_matrix_product(self):
+        source = (ROOT / "test/Driver/direct-to-lds.mlir").read_text(encoding="utf-8")
+        a, b = self.normal((130, 200), 1), self.normal((100, 200), 2)
+        exact = a.astype(np.float64) @ b.astype(np.float64).T
+        for chip in ("gfx950", "gfx942"):
+            c = np.full(exact.shape, np.nan, np.float32)
+            tile.run(source, a, b, c, chip=chip)
+            np.testing.assert_allclose(c, exact, atol=1e-4)
+
+    def test_attention(self):
+        """The last rows and keys are beyond the end, and read zeros."""
+        for chip, d, stages in (("gfx950", 128, 2), ("gfx950", 80, 3), ("gfx942", 64, 2)):
+            for causal in (False, True):
+                q = self.normal((1, 70, 2, d), 1)
+                k, v = (self.normal((1, 150, 1, d), seed) for seed in (2, 3))
+                o = np.full(q.shape, np.nan, np.float16)
+                lse = np.full((1, 2, 70), np.nan, np.float32)
+                tile.run(
+                    attention_ir(d, dtype="f16", causal=causal), q, k, v, o, lse, d**-0.5,
+                    chip=chip, schedule=f"stages = {stages}",
+                )
+                scores = np.einsum("nqhd,nkgd->nhqk", q, k, dtype=np.float64) * d**-0.5
+                if causal:
+                    seen = np.arange(150) <= np.arange(70)[:, None] + 80
+                    scores = np.where(seen, scores, -np.inf)
+                weights = np.exp(scores - scores.max(-1, keepdims=True))
+                weights /= weights.sum(-1, keepdims=True)
+                exact = np.einsum("nhqk,nkgd->nqhd", weights, v, dtype=np.float64)
+                np.testing.assert_allclose(o, exact, atol=2e-3)
+
 if __name__ == "__main__":
     unittest.main()

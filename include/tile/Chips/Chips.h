@@ -15,6 +15,23 @@ namespace tile {
 
 enum class Vendor { NVIDIA, AMD };
 
+/// Asynchronous copies from global to shared memory.
+struct AsyncCopy {
+  enum Mechanism {
+    None,
+    /// cp.async: each thread copies to an address of its own and waits for
+    /// groups of its copies.
+    CpAsync,
+    /// global_load_lds: a wave fills contiguous memory, one part per lane in
+    /// the order of the lanes, and waits by its counter of memory operations.
+    DirectToLDS
+  } mechanism = None;
+  /// The sizes, in bytes, of the copy of one lane, the largest first.
+  llvm::ArrayRef<int64_t> bytes = {};
+  /// Loops run copies ahead even if the schedule does not ask for stages.
+  bool isDefault = false;
+};
+
 struct Chip {
   llvm::StringLiteral name;
   Vendor vendor;
@@ -30,8 +47,7 @@ struct Chip {
   int64_t maxRegisters;
   /// Bytes of the widest load or store of one thread, global and shared.
   int64_t maxGlobalAccess, maxSharedAccess;
-  /// cp.async from global to shared memory (sm_80 and later).
-  bool asyncCopy;
+  AsyncCopy asyncCopy;
   /// ldmatrix (sm_75 and later) and stmatrix (sm_90 and later).
   bool ldmatrix, stmatrix;
   /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90 and

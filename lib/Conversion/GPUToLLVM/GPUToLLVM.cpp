@@ -118,6 +118,40 @@ void passTensorMapsByValue(gpu::GPUModuleOp module) {
   }
 }
 
+/// Marks accesses to the LDS as different from the copies to the LDS, in a
+/// function that waits for its copies itself. Otherwise the back end waits
+/// before each access for all copies in flight. The function waits for the
+/// copies that it reads, with a barrier in between, across which no access
+/// moves.
+void separateCopiesToLDS(LLVM::LLVMFuncOp function) {
+  SmallVector<ROCDL::LoadToLDSOp> copies;
+  bool waits = false;
+  function.walk([&](Operation *op) {
+    if (auto copy = dyn_cast<ROCDL::LoadToLDSOp>(op))
+      copies.push_back(copy);
+    // The count of vector memory operations is not its maximum.
+    if (auto wait = dyn_cast<ROCDL::SWaitcntOp>(op))
+      waits |= (wait.getBitfield() & 0xc00f) != 0xc00f;
+  });
+  if (copies.empty() || !waits)
+    return;
+  Builder b(function.getContext());
+  auto domain = LLVM::AliasScopeDomainAttr::get(function.getContext());
+  ArrayAttr scopes = b.getArrayAttr({LLVM::AliasScopeAttr::get(
+      domain, b.getStringAttr("copies to the LDS"))});
+  for (ROCDL::LoadToLDSOp copy : copies)
+    copy.setAliasScopesAttr(scopes);
+  function.walk([&](LLVM::AliasAnalysisOpInterface access) {
+    if (!isa<ROCDL::LoadToLDSOp>(access) &&
+        llvm::all_of(access.getAccessedOperands(), [](Value pointer) {
+          auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+          return type && type.getAddressSpace() ==
+                             ROCDL::ROCDLDialect::kSharedMemoryAddressSpace;
+        }))
+      access.setNoAliasScopes(scopes);
+  });
+}
+
 void GPUToLLVM::runOnOperation() {
   gpu::GPUModuleOp module = getOperation();
   MLIRContext *context = &getContext();
@@ -199,6 +233,8 @@ void GPUToLLVM::runOnOperation() {
     return signalPassFailure();
   if (amd) {
     setFlatWorkGroupSize(module);
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      separateCopiesToLDS(function);
   } else {
     lowerToAssembly(module);
     passTensorMapsByValue(module);

@@ -72,6 +72,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
     const Chip *chip = getTargetChip(root);
     if (!chip || failed(tile::gpu::verifyChip(root, *chip, Vendor::AMD)))
       return signalPassFailure();
+    lowerCopyGroups(root);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
@@ -116,11 +117,19 @@ struct CommitGroupPattern : MemoryPattern<CommitGroupOp> {
   LogicalResult
   matchAndRewrite(CommitGroupOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // nvgpu's group names its copies by tokens, which here are in other
-    // regions.
-    if (chip.asyncCopy)
+    switch (chip.asyncCopy.mechanism) {
+    case AsyncCopy::None: // no copy is pending
+      break;
+    case AsyncCopy::CpAsync:
+      // nvgpu's group names its copies by tokens, which here are in other
+      // regions.
       NVVM::CpAsyncCommitGroupOp::create(rewriter, op.getLoc());
-    rewriter.eraseOp(op); // no copy is asynchronous, so none is pending
+      break;
+    case AsyncCopy::DirectToLDS:
+      tile::gpu::CommitCopiesOp::create(rewriter, op.getLoc());
+      break;
+    }
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -130,10 +139,18 @@ struct WaitGroupPattern : MemoryPattern<WaitGroupOp> {
   LogicalResult
   matchAndRewrite(WaitGroupOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // The wait of nvgpu names a group by its token. In a pipelined loop, only
-    // the number of newer groups is known.
-    if (chip.asyncCopy)
+    switch (chip.asyncCopy.mechanism) {
+    case AsyncCopy::None:
+      break;
+    case AsyncCopy::CpAsync:
+      // The wait of nvgpu names a group by its token. In a pipelined loop, only
+      // the number of newer groups is known.
       NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), op.getPending());
+      break;
+    case AsyncCopy::DirectToLDS:
+      tile::gpu::WaitCopiesOp::create(rewriter, op.getLoc(), op.getPending());
+      break;
+    }
     rewriter.eraseOp(op);
     return success();
   }

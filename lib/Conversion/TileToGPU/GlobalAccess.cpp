@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace tile;
 
 GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
-                           const BufferParts &buffer, ValueRange indices)
+                           const BufferParts &buffer, ValueRange indices,
+                           Value caller)
     : builder(builder), loc(loc), dist(dist), buffer(buffer),
       lastOffset(buffer.offset) {
   auto add = [&](Value a, Value b) -> Value {
@@ -26,7 +27,7 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
                  0;
     });
   }
-  SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist);
+  SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist, caller);
   for (auto [dim, index] : llvm::enumerate(indices)) {
     Value coordinate = arith::IndexCastUIOp::create(
         builder, loc, builder.getIndexType(), thread[dim]);

@@ -8,11 +8,12 @@
 namespace tile {
 
 /// Emits the offset in a global buffer and the bounds check of each register of
-/// a tile.
+/// a tile, for `thread`, or the calling thread if null.
 class GlobalAccess {
 public:
   GlobalAccess(mlir::OpBuilder &builder, mlir::Location loc, const Layout &dist,
-               const BufferParts &buffer, mlir::ValueRange indices);
+               const BufferParts &buffer, mlir::ValueRange indices,
+               mlir::Value thread = {});
 
   /// Emits the offset of register r, in elements. It is computed from that of
   /// the previous register, so that a loop keeps one distance alive instead of

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AMD/DirectCopy.h"
 #include "GlobalAccess.h"
 #include "NVIDIA/MatrixAccess.h"
 #include "Patterns.h"
@@ -227,7 +228,21 @@ struct CopyPattern : MemoryPattern<CopyOp> {
     int64_t elements = chip.maxGlobalAccess * 8 / dest.type.getElementBits();
     Layout dist = copyLayout(source.type, dest.type, warps, elements);
 
-    if (op.getAsync() && chip.asyncCopy) {
+    auto remarkSynchronous = [&](const std::string &reason) {
+      remark::missed(loc, remark::RemarkOpts::name("synchronous-copy")
+                              .category("tile-vectorize"))
+          << remark::reason("{0}", reason);
+    };
+    if (op.getAsync() && chip.asyncCopy.mechanism == AsyncCopy::DirectToLDS) {
+      Refusal refusal =
+          emitDirectCopy(rewriter, op, source, indices, dest, chip, warps);
+      if (!refusal) {
+        rewriter.eraseOp(op);
+        return success();
+      }
+      remarkSynchronous("copies without registers do not fit: " + *refusal);
+    }
+    if (op.getAsync() && chip.asyncCopy.mechanism == AsyncCopy::CpAsync) {
       // The width for both sides: a group must be contiguous in both memories.
       MemoryOperand operands[] = {memoryOperand(source, indices),
                                   memoryOperand(dest, origin)};
@@ -236,7 +251,7 @@ struct CopyPattern : MemoryPattern<CopyOp> {
       AccessWidth width = decideWidth(dist, operands, request);
       AccessGroups groups = width.groups;
       int64_t bytes = dest.type.getElementBits() / 8;
-      if (groups.width * bytes >= 4) {
+      if (llvm::is_contained(chip.asyncCopy.bytes, groups.width * bytes)) {
         // If a thread cannot copy all its neighbouring elements by one access,
         // neighbouring threads copy neighbouring accesses.
         if (groups.width < elements) {
@@ -275,10 +290,8 @@ struct CopyPattern : MemoryPattern<CopyOp> {
         rewriter.eraseOp(op);
         return success();
       }
-      remark::missed(loc, remark::RemarkOpts::name("synchronous-copy")
-                              .category("tile-vectorize"))
-          << remark::reason("asynchronous copies need at least 4 bytes: {0}",
-                            width.limits.back().str());
+      remarkSynchronous("asynchronous copies need at least 4 bytes: " +
+                        width.limits.back().str());
     }
 
     auto type =

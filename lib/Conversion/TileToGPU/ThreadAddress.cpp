@@ -39,10 +39,7 @@ static Value emitDigit(OpBuilder &builder, Location loc, Value value,
   return combine<arith::MulIOp>(builder, loc, value, stride, 1);
 }
 
-/// Emits the number of the thread. If roles have different numbers of
-/// registers, it is read again at each use, because the consumers have no
-/// registers to keep coordinates in during a loop.
-static Value emitThread(OpBuilder &builder, Location loc) {
+Value tile::emitThread(OpBuilder &builder, Location loc) {
   Operation *parent = builder.getInsertionBlock()->getParentOp();
   auto func = dyn_cast<mlir::gpu::GPUFuncOp>(parent);
   if (!func)
@@ -55,8 +52,10 @@ static Value emitThread(OpBuilder &builder, Location loc) {
 }
 
 SmallVector<Value> tile::emitThreadCoordinates(OpBuilder &builder, Location loc,
-                                               const Layout &layout) {
-  Value thread = emitThread(builder, loc);
+                                               const Layout &layout,
+                                               Value thread) {
+  if (!thread)
+    thread = emitThread(builder, loc);
   int64_t lanes = layout.axisSize(kLane);
   SmallVector<Value> coordinates(layout.rank());
   for (unsigned axis : {kLane, kWarp}) {
@@ -111,10 +110,10 @@ Value tile::emitIsOwner(OpBuilder &builder, Location loc,
 
 SharedOffsets::SharedOffsets(OpBuilder &builder, Location loc, Layout access,
                              Layout memory, ArrayRef<int64_t> start,
-                             Value origin)
+                             Value origin, Value thread)
     : builder(builder), loc(loc), access(std::move(access)),
       memory(std::move(memory)), start(start),
-      coordinates(emitThreadCoordinates(builder, loc, this->access)),
+      coordinates(emitThreadCoordinates(builder, loc, this->access, thread)),
       origin(origin) {
   int64_t threads = this->access.axisSize(kLane) * this->access.axisSize(kWarp);
   for (int64_t thread = 0; thread < threads; ++thread)

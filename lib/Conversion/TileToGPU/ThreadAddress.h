@@ -12,12 +12,18 @@
 
 namespace tile {
 
-/// Emits the coordinates (i32, one per dimension) of register 0 of the calling
-/// thread. Those of register r have the constant distance
+/// Emits the number of the calling thread, an i32. If roles have different
+/// numbers of registers, it is read again at each use, because the consumers
+/// have no registers to keep coordinates in during a loop.
+mlir::Value emitThread(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// Emits the coordinates (i32, one per dimension) of register 0 of `thread`,
+/// the calling thread if null. Those of register r have the constant distance
 /// layout.element(r, 0, 0).
 llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
                                                      mlir::Location loc,
-                                                     const Layout &layout);
+                                                     const Layout &layout,
+                                                     mlir::Value thread = {});
 
 /// Emits the number of the copy of its elements that the calling thread holds;
 /// returns null if threads hold no copies. If `byPlace`, each replicating digit
@@ -32,7 +38,8 @@ mlir::Value emitIsOwner(mlir::OpBuilder &builder, mlir::Location loc,
                         const Layout &layout);
 
 /// Emits the offsets, in elements, of accesses to a memory layout. Access r of
-/// the calling thread is at the element access.element(r, lane, warp) + start.
+/// `thread`, the calling thread if null, is at the element
+/// access.element(r, lane, warp) + start.
 /// The swizzled offset of access 0 is computed once. The offset of another
 /// access is derived from it by an xor and an addition of constants if this is
 /// correct in every thread, which is checked by enumeration; otherwise it is
@@ -42,7 +49,7 @@ public:
   /// `origin` is the offset of the buffer, an index; at() includes it.
   SharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, Layout access,
                 Layout memory, llvm::ArrayRef<int64_t> start,
-                mlir::Value origin);
+                mlir::Value origin, mlir::Value thread = {});
 
   /// Emits the offset of access r, an index. A constant part is added last, so
   /// that it can become the immediate of an address.

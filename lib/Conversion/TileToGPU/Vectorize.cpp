@@ -1,10 +1,13 @@
 //===- Vectorize.cpp - From tiles to one thread's program -----------------===//
 
+#include "AMD/DirectCopy.h"
 #include "Kernel.h"
 #include "Patterns.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -65,6 +68,25 @@ static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
   return failure(result.wasInterrupted());
 }
 
+/// Verifies that the chip has the TMA operations and mbarriers of the kernel.
+static LogicalResult verifyBulkCopies(KernelOp kernel, const Chip &chip) {
+  if (chip.bulkCopy)
+    return success();
+  WalkResult result = kernel.walk([&](Operation *op) {
+    bool needsTMA = isa<BulkOpInterface, BulkAddOp>(op);
+    if (!needsTMA &&
+        !isa<WarpRolesOp, InitBarriersOp, WaitBarrierOp, ArriveBarrierOp>(op))
+      return WalkResult::advance();
+    op->emitOpError() << "needs "
+                      << (needsTMA               ? "TMA"
+                          : isa<WarpRolesOp>(op) ? "warp roles"
+                                                 : "mbarriers")
+                      << ", which " << chip.name << " does not have";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
   using TileVectorizeBase::TileVectorizeBase;
@@ -87,7 +109,10 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
                                                     "tile_kernels");
     builder.setInsertionPointToStart(gpuModule.getBody());
     for (KernelOp kernel : kernels) {
+      if (chip->asyncCopy.mechanism == AsyncCopy::DirectToLDS)
+        waitWhereCopiesAreSkipped(kernel);
       if (failed(verifyThreads(kernel, *chip)) ||
+          failed(verifyBulkCopies(kernel, *chip)) ||
           failed(outlineKernel(kernel, *chip, builder)))
         return signalPassFailure();
       kernel.erase();
@@ -114,8 +139,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     target.addLegalDialect<mlir::gpu::GPUDialect, memref::MemRefDialect,
                            nvgpu::NVGPUDialect, NVVM::NVVMDialect,
                            tile::gpu::TileGPUDialect, vector::VectorDialect>();
-    target.addLegalOp<UnrealizedConversionCastOp, LLVM::FenceOp,
-                      LLVM::InlineAsmOp, LLVM::IntToPtrOp>();
+    target.addLegalOp<UnrealizedConversionCastOp, amdgpu::GatherToLDSOp,
+                      LLVM::FenceOp, LLVM::InlineAsmOp, LLVM::IntToPtrOp,
+                      ROCDL::ReadfirstlaneOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });

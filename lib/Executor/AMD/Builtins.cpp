@@ -189,6 +189,77 @@ static void countBelow(Thread &thread, const Call &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Copies to the LDS
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The constant operands of a copy to the LDS.
+struct LDSCopy {
+  unsigned bytes, offset;
+};
+} // namespace
+
+/// Decodes llvm.amdgcn.load.to.lds and llvm.amdgcn.global.load.lds.
+static llvm::Error decodeLDSCopy(const llvm::CallBase &call, Site &site) {
+  auto copy = std::make_shared<LDSCopy>();
+  copy->bytes = constantOperand(call, 2);
+  copy->offset = constantOperand(call, 3);
+  if (copy->bytes != 4 && copy->bytes != 16)
+    return llvm::createStringError("%u bytes a lane", copy->bytes);
+  if (call.getArgOperand(0)->getType()->getPointerAddressSpace() != 1)
+    return llvm::createStringError("the source is not in global memory");
+  site.data = copy;
+  return llvm::Error::success();
+}
+
+/// Starts a copy of one part for each active lane. The wave has one address in
+/// the LDS, that of its first active lane, and the part of lane i is at i times
+/// the size. Inactive lanes leave their part as it is.
+static void copyToLDS(Warp &wave, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  const auto &copy = *static_cast<const LDSCopy *>(site.data.get());
+  const Call *first = llvm::find_if(
+      lanes, [](const Call &call) { return call.frame != nullptr; });
+  uint64_t base = first->integer(1) + copy.offset;
+  for (auto [lane, call] : llvm::enumerate(lanes)) {
+    if (!call.frame)
+      continue;
+    Thread &thread = wave.threads[lane];
+    char *to = wave.block->accessShared(thread, site, base + lane * copy.bytes,
+                                        copy.bytes, 4, AccessKind::CopyIssue);
+    const char *from =
+        wave.block->access(thread, site, call.integer(0) + copy.offset,
+                           copy.bytes, 4, AccessKind::Read);
+    thread.copies.push_back({&site, to, from, copy.bytes, copy.bytes});
+  }
+}
+
+static llvm::Error decodeWait(const llvm::CallBase &call, Site &site) {
+  site.immediate = constantOperand(call, 0);
+  return llvm::Error::success();
+}
+
+/// Emulates s_waitcnt of gfx9, with vmcnt in bits 0 to 3, 14 and 15, and
+/// lgkmcnt in bits 8 to 11. The counter of vector memory operations allows the
+/// newest ones to be in flight. Of these only the copies to the LDS are counted
+/// here, so that the most copies that the hardware may have in flight are.
+/// After a wait for all accesses to the LDS, a barrier orders them.
+static void waitForCounters(Thread &thread, const Call &call) {
+  unsigned counters = call.site->immediate;
+  size_t inFlight = (counters & 15) | (counters >> 14 & 3) << 4;
+  if (thread.copies.size() > inFlight) {
+    auto end = thread.copies.end() - inFlight;
+    thread.block->complete(thread,
+                           llvm::ArrayRef(thread.copies).drop_back(inFlight));
+    thread.copies.erase(thread.copies.begin(), end);
+  }
+  bool isGfx9 = thread.block->launch.warpSize == 64;
+  if (Checker *checker = thread.block->getChecker();
+      checker && isGfx9 && (counters >> 8 & 15) == 0)
+    checker->fence(thread, /*acquires=*/false, /*releases=*/true);
+}
+
+//===----------------------------------------------------------------------===//
 // Barriers
 //===----------------------------------------------------------------------===//
 
@@ -270,7 +341,12 @@ llvm::ArrayRef<Instruction> tile::cpu::amdInstructions() {
       {"llvm.amdgcn.iglp.opt", Work::Index, doNothing},
       {"llvm.amdgcn.s.setprio", Work::Index, doNothing},
       {"llvm.amdgcn.s.sleep", Work::Index, doNothing},
-      {"llvm.amdgcn.s.waitcnt", Work::Index, doNothing},
+      {"llvm.amdgcn.load.to.lds.*", Work::Copy, nullptr, copyToLDS, nullptr,
+       decodeLDSCopy},
+      {"llvm.amdgcn.global.load.lds", Work::Copy, nullptr, copyToLDS, nullptr,
+       decodeLDSCopy},
+      {"llvm.amdgcn.s.waitcnt", Work::Index, waitForCounters, nullptr, nullptr,
+       decodeWait},
       {"llvm.amdgcn.s.wait.*", Work::Index, doNothing},
   };
   return rows;

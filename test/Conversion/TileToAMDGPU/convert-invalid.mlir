@@ -24,3 +24,13 @@ func.func @wide_wave(%x: f32) {
   return
 }
 }
+
+// -----
+
+module attributes {tile.target = "gfx1100"} {
+func.func @no_copies() {
+  // expected-error @+1 {{'tile_gpu.wait_copies' op groups copies to workgroup memory; gfx1100 has no such copies}}
+  tile_gpu.wait_copies 0
+  return
+}
+}

@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s
 // RUN: not tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_89},tile.kernel(tile-plan-shared-memory,tile-insert-barriers),tile-vectorize)' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OLD
-// OLD: error: 'tile.bulk_add' op sm_89 has no TMA
+// OLD: error: 'tile.bulk_add' op needs TMA, which sm_89 does not have
 
 !rows = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !all = !tile.buffer<128x64xf32, #tile.strided<[64, 1], align = 16>, global>

@@ -202,3 +202,45 @@ tile.kernel @reduction() attributes {num_warps = 2 : i32} {
   %r = tile.reduce addf %t along 1 : tensor<16x32xf32, #mma> -> tensor<16xf32, #tile.slice<1, #mma>>
 }
 }
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+module attributes {tile.target = "gfx950"} {
+tile.kernel @no_tma(%k: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.alloc {offset = 0} : !tile
+  %full = tile.alloc {offset = 8192} : !bars
+  // expected-error@+1 {{'tile.bulk_copy' op needs TMA, which gfx950 does not have}}
+  tile.bulk_copy %k[%c0, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
+}
+}
+
+// -----
+
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+module attributes {tile.target = "gfx1201"} {
+tile.kernel @no_mbarriers() attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %full = tile.alloc {offset = 0} : !bars
+  // expected-error@+1 {{'tile.init_barriers' op needs mbarriers, which gfx1201 does not have}}
+  tile.init_barriers %full, 1 : !bars
+}
+}
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+tile.kernel @no_roles() attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  // expected-error@+1 {{'tile.warp_roles' op needs warp roles, which gfx942 does not have}}
+  tile.warp_roles warps = [4, 4] {
+  }, {
+  }
+}
+}

@@ -163,6 +163,14 @@ func.func private @permute_of_parent(tensor<16x64xf16, #tile.permute<[1, 0], #ti
 func.func private @swizzle_bytes(tensor<64x64xf16, #tile.swizzle<16>>)
 
 // -----
+// expected-error@+1 {{the swizzle must be 32, 64 or 128 bytes, got 256}}
+func.func private @swizzle_of_32_banks(tensor<64x128xf16, #tile.swizzle<256>>)
+
+// -----
+// expected-error@+1 {{the swizzle is for 32 or 64 banks, got 16}}
+func.func private @swizzle_banks(tensor<64x64xf16, #tile.swizzle<64, banks = 16>>)
+
+// -----
 // expected-error@+1 {{a swizzled layout needs rank 2 or more and elements of 1 to 16 bytes}}
 func.func private @swizzle_rank(tensor<64xf16, #tile.swizzle<128>>)
 

@@ -15,6 +15,11 @@ namespace tile {
 /// chip.
 void populateTileToAMDGPUPatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers the groups of copies to the LDS: waits for groups become waits for
+/// the counter of vector memory operations. In functions with such waits, also
+/// lowers gpu.barrier, without a wait for copies in flight.
+void lowerCopyGroups(mlir::Operation *root);
+
 /// Adds patterns that convert a gpu.shuffle xor by a constant if the vector
 /// unit of `chip` can exchange these lanes without going through the LDS.
 void populateShuffleToAMDGPUPatterns(mlir::RewritePatternSet &patterns,

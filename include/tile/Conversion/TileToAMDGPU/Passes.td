@@ -15,6 +15,13 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     vector unit can exchange these lanes; other shuffles are lowered to accesses
     to the LDS later.
 
+    A wait for groups of copies to the LDS becomes a wait for the counter of
+    vector memory operations, which complete in order: it allows as many to be in
+    flight as copies are newer than the groups on every path. In functions with
+    such waits, a barrier waits for the own accesses to the LDS and is an
+    `s_barrier`: the fences of `amdgpu.lds_barrier` would also wait for all
+    copies in flight.
+
     ```mlir
     %d = tile_gpu.mma "mfma.16x16x16.f16" %a, %b, %c
         : vector<4xf16>, vector<4xf16>, vector<4xf32>
@@ -26,7 +33,7 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     ```
 
     Fails for an operation that the chip does not have. No AMD chip of the table
-    has asynchronous copies or ldmatrix.
+    has ldmatrix.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::ROCDL::ROCDLDialect",

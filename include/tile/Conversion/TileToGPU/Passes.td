@@ -33,14 +33,24 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
       width (Analysis/AccessWidth.h);
     - `atomic-width`: the instruction of each atomic operation;
     - `atomic-loop`: an atomic operation that the chip needs a loop for;
-    - `synchronous-copy`: a `tile.copy async` that is an ordinary copy.
+    - `synchronous-copy`: a `tile.copy async` that is an ordinary copy, with the
+      reason.
+
+    On chips whose waves copy to workgroup memory without registers, a
+    `tile.copy async` becomes `amdgpu.gather_to_lds`. The layout of the buffer
+    must be contiguous over the parts of a wave; a swizzle is a permutation of
+    the addresses that the lanes read. Lanes out of bounds read a constant of
+    zeros. Groups become `tile_gpu.commit_copies` and `tile_gpu.wait_copies`.
 
     Fails for tiles without a layout, for layouts with another number of warps or
     lanes, for tiles in shared memory that have not been bufferized, and for
-    conversions that move elements between threads.
+    conversions that move elements between threads. Fails for TMA operations,
+    mbarriers and warp roles on chips without TMA.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::amdgpu::AMDGPUDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::nvgpu::NVGPUDialect",

@@ -48,8 +48,6 @@ struct BulkAddPattern : MemoryPattern<BulkAddOp> {
   matchAndRewrite(BulkAddOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    if (!chip.bulkCopy)
-      return op.emitOpError() << chip.name << " has no TMA";
     BufferParts source(op.getSource().getType(), adaptor.getSource());
     BufferParts dest(op.getDest().getType(), adaptor.getDest());
     SmallVector<Value> indices = single(adaptor.getIndices());

@@ -593,10 +593,14 @@ FailureOr<Layout> PermuteAttr::getLayout(ArrayRef<int64_t> shape,
 // SwizzleAttr, PaddedAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult SwizzleAttr::verify(EmitError emitError, unsigned bytes) {
-  if (bytes != 32 && bytes != 64 && bytes != 128)
-    return emitError() << "the swizzle must be 32, 64 or 128 bytes, got "
-                       << bytes;
+LogicalResult SwizzleAttr::verify(EmitError emitError, unsigned bytes,
+                                  unsigned banks) {
+  if (banks != 32 && banks != 64)
+    return emitError() << "the swizzle is for 32 or 64 banks, got " << banks;
+  if (!llvm::isPowerOf2_32(bytes) || bytes < 32 || bytes > 4 * banks)
+    return emitError() << "the swizzle must be "
+                       << (banks == 32 ? "32, 64 or 128" : "32, 64, 128 or 256")
+                       << " bytes, got " << bytes;
   return success();
 }
 
@@ -632,7 +636,7 @@ FailureOr<Layout> SwizzleAttr::getLayout(ArrayRef<int64_t> shape,
   Swizzle swizzle;
   swizzle.bits = llvm::Log2_32(getBytes() / 16);
   swizzle.base = llvm::Log2_32(128 / elementBits);
-  swizzle.shift = 3;
+  swizzle.shift = llvm::Log2_32(getBanks() / 4);
   return Layout::memory(axes, size, swizzle);
 }
 

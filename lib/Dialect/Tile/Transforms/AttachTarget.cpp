@@ -31,6 +31,18 @@ const Chip *tile::getTargetChip(Operation *op) {
   return chip;
 }
 
+bool tile::runsCopiesAhead(KernelOp kernel, const Chip &chip) {
+  if (chip.asyncCopy.mechanism == AsyncCopy::None)
+    return false;
+  return chip.asyncCopy.isDefault || getSchedule(kernel).stages ||
+         kernel
+             .walk([](scf::ForOp loop) {
+               return getSchedule(loop).stages ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 /// Returns the instruction that the author of `dot` names, by its attribute or
 /// by the layout of its accumulator; empty if there is none.
 static StringRef getNamedInstruction(DotOp dot) {

@@ -25,8 +25,10 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
   LayoutAttrInterface layout = getLayoutAttr(operand.getType());
   if (auto buffer = dyn_cast<BufferType>(operand.getType()))
     layout = buffer.getLayout();
-  if (layout && layout.getFamily() == LayoutFamily::Memory)
-    return isa<SwizzleAttr>(layout);
+  if (layout && layout.getFamily() == LayoutFamily::Memory) {
+    auto swizzle = dyn_cast<SwizzleAttr>(layout);
+    return swizzle && swizzle.getBanks() == 32;
+  }
   auto type = cast<ShapedType>(operand.getType());
   return type.getDimSize(1) * type.getElementTypeBitWidth() / 8 %
              kSmallestSwizzle ==

@@ -569,12 +569,16 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
       return signalPassFailure();
     }
     sinkReads(kernel);
-    if (!chip->asyncCopy) {
+    bool hasCopies = chip->asyncCopy.mechanism != AsyncCopy::None;
+    if (!hasCopies || (stages == 0 && !runsCopiesAhead(kernel, *chip))) {
       kernel.walk([&](CopyOp copy) {
         if (copy->getParentOfType<scf::ForOp>())
           remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
-              << remark::reason("{0} has no asynchronous copies",
-                                chip->name.str());
+              << remark::reason("{0} {1}", chip->name.str(),
+                                hasCopies
+                                    ? "copies ahead only if the schedule asks "
+                                      "for stages"
+                                    : "has no asynchronous copies");
       });
       return;
     }

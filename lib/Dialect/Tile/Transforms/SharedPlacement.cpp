@@ -4,6 +4,7 @@
 #include "ArgumentTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace tile;
@@ -37,6 +38,24 @@ LayoutAttrInterface SharedPlacement::chooseLayout(RankedTensorType type,
     if (isSwizzleReadable(type, swizzle, readers))
       return SwizzleAttr::get(context, swizzle);
   return PaddedAttr::get(context, padding, {1, 0});
+}
+
+/// Returns the layout for a tile that copies without registers fill, null if
+/// the tile has none: such copies fill contiguous memory, so rows have no
+/// padding, and they keep the order of the elements in global memory. The
+/// swizzle spreads the rows over all banks of the chip.
+LayoutAttrInterface SharedPlacement::chooseDirectLayout(LoadOp load,
+                                                        int64_t fastDim) {
+  auto type = cast<RankedTensorType>(load.getType());
+  auto memory = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
+  if (chip.asyncCopy.mechanism != AsyncCopy::DirectToLDS ||
+      !runsCopiesAhead(kernel, chip) || fastDim != 1 || !memory ||
+      memory.getStrides().back() != 1)
+    return {};
+  for (unsigned swizzle : {256, 128, 64, 32})
+    if (swizzle <= 4 * chip.banks && isSwizzleReadable(type, swizzle, {}))
+      return SwizzleAttr::get(type.getContext(), swizzle, chip.banks);
+  return {};
 }
 
 /// Places the tile that `load` reads if only products use it, directly or
@@ -73,7 +92,10 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   }
   if (!contracted)
     return;
-  layouts.insert({load.getResult(), chooseLayout(type, *contracted, readers)});
+  LayoutAttrInterface layout = chooseDirectLayout(load, *contracted);
+  if (!layout)
+    layout = chooseLayout(type, *contracted, readers);
+  layouts.insert({load.getResult(), layout});
   for (TransposeOp transpose : transposes)
     layouts.insert(
         {transpose.getResult(),
@@ -97,7 +119,7 @@ static Refusal checkBulkCopy(LoadOp load, LayoutAttrInterface layout) {
 }
 
 void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
-  if (!chip.asyncCopy)
+  if (!runsCopiesAhead(kernel, chip))
     return;
   bool inBulk = getSchedule(kernel).hasRoles();
   RunAhead runAhead(kernel);

@@ -35,6 +35,7 @@ public:
   void placeSharedRows(TileLayouts &layouts);
 
 private:
+  LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim);
   void placeOperand(LoadOp load, TileLayouts &layouts);
   bool isSwizzleReadable(mlir::RankedTensorType type, int64_t swizzle,
                          llvm::ArrayRef<DotOp> readers);

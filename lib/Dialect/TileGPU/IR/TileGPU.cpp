@@ -240,6 +240,12 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
                << "combines " << type << " at once within a window; "
                << chip.name << " has no such instruction";
       })
+      .Case<CommitCopiesOp, WaitCopiesOp>([&](Operation *op) -> LogicalResult {
+        if (chip.asyncCopy.mechanism == tile::AsyncCopy::DirectToLDS)
+          return success();
+        return op->emitOpError("groups copies to workgroup memory; ")
+               << chip.name << " has no such copies";
+      })
       .Case([&](mlir::gpu::ShuffleOp shuffle) -> LogicalResult {
         APInt width;
         if (!matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) ||

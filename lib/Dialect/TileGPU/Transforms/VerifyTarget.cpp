@@ -243,6 +243,7 @@ private:
   LogicalResult verifyDialect(Operation *op);
   LogicalResult verifyRequirement(Operation *op);
   LogicalResult verifyMma(Operation *op);
+  LogicalResult verifyDirectCopy(Operation *op);
   LogicalResult verifyTypes(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
   LogicalResult verifyAtomics(Operation *op);
@@ -353,6 +354,30 @@ LogicalResult Verifier::verifyMma(Operation *op) {
       << "; it has ";
   llvm::interleaveComma(chip.mma, diag, [&](StringRef name) { diag << name; });
   return diag;
+}
+
+/// Checks the size of a copy to the LDS. Every chip that has such copies also
+/// has those of 1 and 2 bytes.
+LogicalResult Verifier::verifyDirectCopy(Operation *op) {
+  int64_t bytes =
+      llvm::TypeSwitch<Operation *, int64_t>(op)
+          .Case([](amdgpu::GatherToLDSOp copy) {
+            Type type = copy.getTransferType();
+            return getNumElements(type) *
+                   getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+          })
+          .Case<ROCDL::LoadToLDSOp, ROCDL::GlobalLoadLDSOp>(
+              [](auto copy) { return copy.getSize(); })
+          .Default([](Operation *) { return 1; });
+  if (bytes == 1 || bytes == 2 ||
+      llvm::is_contained(chip.asyncCopy.bytes, bytes))
+    return success();
+  InFlightDiagnostic diag = op->emitOpError("copies ")
+                            << bytes << " bytes a lane to the LDS; "
+                            << chip.name << " has copies of 1, 2";
+  for (int64_t legal : llvm::reverse(chip.asyncCopy.bytes))
+    diag << ", " << legal;
+  return diag << " bytes";
 }
 
 LogicalResult Verifier::verifyType(Operation *op, Type type) {
@@ -584,6 +609,7 @@ LogicalResult Verifier::verifyKernel(Operation *op) {
 LogicalResult Verifier::verify(Operation *op) {
   return success(succeeded(verifyDialect(op)) &&
                  succeeded(verifyRequirement(op)) && succeeded(verifyMma(op)) &&
+                 succeeded(verifyDirectCopy(op)) &&
                  succeeded(verifyTypes(op)) && succeeded(verifyAtomics(op)) &&
                  succeeded(verifyCall(op)) && succeeded(verifyKernel(op)));
 }

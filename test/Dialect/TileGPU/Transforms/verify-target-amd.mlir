@@ -180,3 +180,30 @@ module attributes {tile.target = "gfx1100"} {
     }
   }
 }
+
+// -----
+
+module attributes {tile.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @copy_size(%g: memref<64xf32, #gpu.address_space<global>>, %s: memref<64xf32, #gpu.address_space<workgroup>>) {
+      %c0 = arith.constant 0 : index
+      amdgpu.gather_to_lds %g[%c0], %s[%c0] : f32, memref<64xf32, #gpu.address_space<global>>, memref<64xf32, #gpu.address_space<workgroup>>
+      // expected-error @+1 {{'amdgpu.gather_to_lds' op copies 16 bytes a lane to the LDS; gfx942 has copies of 1, 2, 4 bytes}}
+      amdgpu.gather_to_lds %g[%c0], %s[%c0] : vector<4xf32>, memref<64xf32, #gpu.address_space<global>>, memref<64xf32, #gpu.address_space<workgroup>>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "gfx950"} {
+  gpu.module @m {
+    llvm.func @rocdl_copy_size(%g: !llvm.ptr<1>, %s: !llvm.ptr<3>) {
+      rocdl.load.to.lds %g, %s, 16, 0, 0 : !llvm.ptr<1>
+      // expected-error @+1 {{'rocdl.load.to.lds' op copies 8 bytes a lane to the LDS; gfx950 has copies of 1, 2, 4, 12, 16 bytes}}
+      rocdl.load.to.lds %g, %s, 8, 0, 0 : !llvm.ptr<1>
+      llvm.return
+    }
+  }
+}

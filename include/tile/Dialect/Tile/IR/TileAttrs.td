@@ -226,7 +226,7 @@ def Tile_PermuteAttr : Tile_LayoutAttr<"Permute", "permute"> {
 //===----------------------------------------------------------------------===//
 
 def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
-  let summary = "shared memory with the 32, 64 or 128 byte swizzle";
+  let summary = "shared memory with the 32, 64, 128 or 256 byte swizzle";
   let description = [{
     The innermost dimension is split into columns of `bytes` bytes. Each column
     stores its rows one after the other. Within row r, the 16-byte chunk c is
@@ -240,11 +240,27 @@ def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
     //                              + ((c % 64) / 8 ^ r % 8) * 8 + c % 8
     ```
 
+    f(r) changes after 128 bytes, which are all banks of most chips. With
+    `banks = 64` it changes after 256 bytes, for chips with 64 banks. TMA, wgmma
+    and ldmatrix do not have that form.
+
+    ```mlir
+    #tile.swizzle<256, banks = 64>
+    //   64x128xf16: offset(r, c) = r * 128 + (c / 8 ^ r % 16) * 8 + c % 8
+    ```
+
     The dimensions before the last two stack whole tiles. Illegal: rows whose
-    size is not a multiple of `bytes`; elements wider than 16 bytes.
+    size is not a multiple of `bytes`; elements wider than 16 bytes; 256 bytes
+    with 32 banks.
   }];
-  let parameters = (ins "unsigned":$bytes);
-  let assemblyFormat = "`<` $bytes `>`";
+  let parameters = (ins "unsigned":$bytes,
+                        DefaultValuedParameter<"unsigned", "32">:$banks);
+  let assemblyFormat = "`<` $bytes (`,` `banks` `=` $banks^)? `>`";
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "unsigned":$bytes,
+                                   CArg<"unsigned", "32">:$banks), [{
+    return $_get($_ctxt, bytes, banks);
+  }]>];
   let genVerifyDecl = 1;
 }
 

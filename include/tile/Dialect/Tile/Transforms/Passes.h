@@ -19,6 +19,10 @@ namespace tile {
 /// Returns the chip that the module around `op` is compiled for. If there is
 /// none, reports an error on `op` that tells how to set it and returns null.
 const Chip *getTargetChip(mlir::Operation *op);
+/// Returns true if copies to shared memory run ahead in the loops of `kernel`:
+/// `chip` copies asynchronously, and does so by default or the schedule of the
+/// kernel or of a loop asks for stages.
+bool runsCopiesAhead(KernelOp kernel, const Chip &chip);
 
 #define GEN_PASS_DECL
 #include "tile/Dialect/Tile/Transforms/Passes.h.inc"

@@ -423,7 +423,9 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     readers wait for that group only. When the readers of a group start, those of
     the previous group are done, and its buffer is filled for the iteration
     `stages` later. With two groups, even one stage overlaps the copy of one
-    group with the use of the other (the order of FlashAttention-2).
+    group with the use of the other (the order of FlashAttention-2). On chips
+    that copy to shared memory without registers, this is done only if the
+    schedule of the kernel or of a loop asks for stages.
 
     ```mlir output
     scf.for %i = %c0 to %n step %c64 {

@@ -179,6 +179,34 @@ def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_CommitCopiesOp : TileGPU_Op<"commit_copies"> {
+  let summary = "closes a group of copies to workgroup memory";
+  let description = [{
+    Puts the copies of this wave to workgroup memory (`amdgpu.gather_to_lds`)
+    since its last `tile_gpu.commit_copies` into a group.
+
+    ```mlir
+    tile_gpu.commit_copies
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_WaitCopiesOp : TileGPU_Op<"wait_copies"> {
+  let summary = "waits for groups of copies to workgroup memory";
+  let description = [{
+    Waits until at most the `pending` newest groups of this wave are incomplete.
+    Such chips have no groups: `tile-to-amdgpu` waits by the number of newer
+    copies.
+
+    ```mlir
+    tile_gpu.wait_copies 2
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
 def TileGPU_ThreadOp : TileGPU_Op<"thread", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the index of the thread, read at this place";
   let description = [{
