@@ -6,6 +6,9 @@
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile.kernel(tile-pipeline))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefix=GFX
 // RUN: FileCheck %s --check-prefix=GFX-REMARK < %t.remarks
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx950},tile.kernel(tile-pipeline))' \
+// RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefix=GFX
+// RUN: FileCheck %s --check-prefix=GFX950-REMARK < %t.remarks
 
 #row = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 !t = tensor<128x128xf16, #row>
@@ -17,6 +20,7 @@
 // SM89: remark: [Passed] loop-pipelined {{.*}}groups=2, stages=1
 // GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
 // GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
+// GFX950-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx950 copies ahead only if the schedule asks for stages"
 // GFX-LABEL: tile.kernel @two
 // GFX-NOT: async
 tile.kernel @two(%k: !g, %v: !g, %n: index, %out: !g) {
