@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "tile/Chips/Mma.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace tile;
 
@@ -24,7 +25,7 @@ static Layout mirrored(const Layout &a) { return a.permuteDims({1, 0}); }
 static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
                    llvm::StringLiteral intrinsic) {
   return {name,
-          MmaKind::MmaSync,
+          "nvgpu.mma.sync",
           /*m=*/16,
           /*n=*/8,
           /*k=*/16,
@@ -45,8 +46,9 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
 /// "wgmma.mma_async").
 static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
   Mma row = mmaSync(name, operand, /*intrinsic=*/"");
-  row.kind = MmaKind::Wgmma;
+  row.operation = "tile_gpu.wgmma";
   row.warps = 4;
+  row.maxColumns = 256;
   row.spaces[0] = {/*registers=*/true, /*shared=*/true};
   row.spaces[1] = {/*registers=*/false, /*shared=*/true};
   row.isAsync = true;
@@ -58,7 +60,7 @@ static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand,
                      llvm::StringLiteral intrinsic) {
   Layout a = fragment({{16, 1, 1}}, {{16, 0, 1}, {2, 0, 0}}, 16, 16);
   return {name,
-          MmaKind::Wmma,
+          "amdgpu.wmma",
           /*m=*/16,
           /*n=*/16,
           /*k=*/16,
@@ -76,7 +78,7 @@ static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
                      llvm::StringLiteral intrinsic) {
   Layout a = fragment({{8, 1, 1}}, {{16, 0, 1}, {2, 1, 8}}, 16, 16);
   return {name,
-          MmaKind::Wmma,
+          "amdgpu.wmma",
           /*m=*/16,
           /*n=*/16,
           /*k=*/16,
@@ -100,7 +102,7 @@ static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
                       {{size, 0, 1}, {parts, 1, k / parts}}, size, k);
   int64_t groups = size / (4 * parts);
   return {name,
-          MmaKind::Mfma,
+          "amdgpu.mfma",
           size,
           size,
           k,
@@ -151,6 +153,18 @@ llvm::ArrayRef<Mma> tile::mmas() {
            "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
   };
   return table;
+}
+
+llvm::StringRef tile::stringify(MmaElement element) {
+  switch (element) {
+  case MmaElement::F16:
+    return "f16";
+  case MmaElement::BF16:
+    return "bf16";
+  case MmaElement::F32:
+    return "f32";
+  }
+  llvm_unreachable("not an element of the table");
 }
 
 const Mma *tile::findMma(llvm::StringRef name) {

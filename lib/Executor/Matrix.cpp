@@ -86,9 +86,7 @@ static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
 }
 
 /// Returns the bytes of `element` in a register.
-static unsigned sizeOf(MmaElement element) {
-  return element == MmaElement::F32 ? 4 : 2;
-}
+static unsigned sizeOf(MmaElement element) { return getBits(element) / 8; }
 
 /// Finds the row of the call, and the first operand of each fragment.
 static llvm::Error decode(const llvm::CallBase &call, Site &site) {

@@ -16,16 +16,14 @@
 
 namespace tile {
 
-/// The back-end operation of a row. Passes ask the other columns instead; the
-/// lowering of the operation reads this one.
-enum class MmaKind { MmaSync, Wgmma, Wmma, Mfma };
-
 enum class MmaElement { F16, BF16, F32 };
 
 /// Returns the size of an element in bits.
 constexpr int64_t getBits(MmaElement element) {
   return element == MmaElement::F32 ? 32 : 16;
 }
+/// Returns the name of a type, which MLIR and PTX share: `f16`, `bf16`, `f32`.
+llvm::StringRef stringify(MmaElement element);
 
 /// The memories from which an instruction reads an operand. An operand in
 /// shared memory is described by matrix descriptors
@@ -37,8 +35,10 @@ struct OperandSpaces {
 struct Mma {
   /// Unique: `mma.m16n8k16.f16`, `wmma.gfx11.16x16x16.bf16`, ...
   llvm::StringLiteral name;
-  MmaKind kind;
-  /// The shape of one warp's MMA. Wgmma takes any multiple of n up to 256.
+  /// The MLIR operation of the instruction. Only the lowering to it reads this
+  /// column; passes ask the others.
+  llvm::StringLiteral operation;
+  /// The shape of one warp's MMA.
   int64_t m, n, k;
   MmaElement operand, accumulator;
   int64_t warpSize;
@@ -53,6 +53,8 @@ struct Mma {
   bool preferTransposed;
   /// Neighbouring warps along m that must execute the instruction together.
   int64_t warps = 1;
+  /// One instruction takes any multiple of n columns up to this number.
+  int64_t maxColumns = n;
   /// The memories of operands A and B.
   OperandSpaces spaces[2] = {};
   /// Whether the instruction only starts the product, and a later one waits for

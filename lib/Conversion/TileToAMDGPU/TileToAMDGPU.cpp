@@ -25,22 +25,17 @@ struct MmaToAMDGPU : OpConversionPattern<tile::gpu::MmaOp> {
                   ConversionPatternRewriter &rewriter) const override {
     const Mma *row = findMma(op.getInstruction());
     Type type = op.getD().getType();
-    switch (row->kind) {
-    case MmaKind::MmaSync:
-    case MmaKind::Wgmma:
-      return rewriter.notifyMatchFailure(op, "not an instruction of AMD");
-    case MmaKind::Wmma:
+    if (row->operation == amdgpu::WMMAOp::getOperationName())
       rewriter.replaceOpWithNewOp<amdgpu::WMMAOp>(
           op, type, row->m, row->n, row->k, adaptor.getA(), adaptor.getB(),
           adaptor.getC());
-      return success();
-    case MmaKind::Mfma:
+    else if (row->operation == amdgpu::MFMAOp::getOperationName())
       rewriter.replaceOpWithNewOp<amdgpu::MFMAOp>(
           op, type, row->m, row->n, row->k, /*blocks=*/1, adaptor.getA(),
           adaptor.getB(), adaptor.getC());
-      return success();
-    }
-    llvm_unreachable("not a kind of the table");
+    else
+      return rewriter.notifyMatchFailure(op, "not an operation of amdgpu");
+    return success();
   }
 };
 

@@ -28,13 +28,15 @@ static constexpr StringLiteral kThreadAttr = "tile.thread";
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` as a fragment of nvgpu: rows of two elements, one row per
-/// register. A slice of the result of ldmatrix becomes a slice of its rows.
+/// Returns `value` as a fragment of nvgpu: one row for each register of 32
+/// bits, or for two registers of an accumulator. A slice of the result of
+/// ldmatrix becomes a slice of its rows.
 static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
                     Value value) {
   auto type = cast<VectorType>(value.getType());
-  auto rows =
-      VectorType::get({type.getNumElements() / 2, 2}, type.getElementType());
+  int64_t columns = std::max<int64_t>(32 / type.getElementTypeBitWidth(), 2);
+  auto rows = VectorType::get({type.getNumElements() / columns, columns},
+                              type.getElementType());
   if (auto cast = value.getDefiningOp<vector::ShapeCastOp>();
       cast && cast.getSource().getType() == rows)
     return cast.getSource();
@@ -43,12 +45,12 @@ static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
   Value source = slice ? rewriter.getRemappedValue(slice.getSource()) : Value();
   auto cast = source ? source.getDefiningOp<vector::ShapeCastOp>() : nullptr;
   if (cast && cast.getSourceVectorType().getRank() == 2 &&
-      cast.getSourceVectorType().getDimSize(1) == 2) {
+      cast.getSourceVectorType().getDimSize(1) == columns) {
     auto offset = llvm::cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
-    if (offset % 2 == 0)
+    if (offset % columns == 0)
       return vector::ExtractStridedSliceOp::create(
-          rewriter, loc, cast.getSource(), {offset / 2, 0},
-          {rows.getDimSize(0), 2}, {1, 1});
+          rewriter, loc, cast.getSource(), {offset / columns, 0},
+          {rows.getDimSize(0), columns}, {1, 1});
   }
   return vector::ShapeCastOp::create(rewriter, loc, rows, value);
 }
@@ -61,8 +63,8 @@ struct MmaToNVGPU : OpConversionPattern<tile::gpu::MmaOp> {
   matchAndRewrite(tile::gpu::MmaOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     const Mma *row = findMma(op.getInstruction());
-    if (row->kind != MmaKind::MmaSync)
-      return rewriter.notifyMatchFailure(op, "not an instruction of NVIDIA");
+    if (row->operation != nvgpu::MmaSyncOp::getOperationName())
+      return rewriter.notifyMatchFailure(op, "not an operation of nvgpu");
     Location loc = op.getLoc();
     Value a = toRows(rewriter, loc, adaptor.getA());
     Value b = toRows(rewriter, loc, adaptor.getB());

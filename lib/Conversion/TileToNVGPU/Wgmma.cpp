@@ -24,7 +24,12 @@
 using namespace mlir;
 using namespace tile;
 
-/// Appends the 32-bit registers of a vector: floats, or words of two 16-bit
+/// Returns how many elements of a vector are in a register of 32 bits.
+static int64_t elementsPerRegister(VectorType type) {
+  return 32 / type.getElementTypeBitWidth();
+}
+
+/// Appends the 32-bit registers of a vector: floats, or words of several
 /// elements.
 static void unpack(OpBuilder &builder, Location loc, Value vector,
                    SmallVectorImpl<Value> &registers) {
@@ -33,12 +38,10 @@ static void unpack(OpBuilder &builder, Location loc, Value vector,
       elements && type.getElementType().isF32())
     return registers.append(elements.getElements().begin(),
                             elements.getElements().end());
-  int64_t count = type.getNumElements();
-  if (!type.getElementType().isF32()) {
-    count /= 2;
+  int64_t count = type.getNumElements() / elementsPerRegister(type);
+  if (!type.getElementType().isF32())
     vector = vector::BitCastOp::create(
         builder, loc, VectorType::get(count, builder.getI32Type()), vector);
-  }
   for (int64_t i = 0; i < count; ++i)
     registers.push_back(vector::ExtractOp::create(builder, loc, vector, i));
 }
@@ -53,7 +56,7 @@ static SmallVector<Value> pack(OpBuilder &builder, Location loc,
   for (Type type : types) {
     auto vector = cast<VectorType>(type);
     bool isFloat = vector.getElementType().isF32();
-    int64_t count = vector.getNumElements() / (isFloat ? 1 : 2);
+    int64_t count = vector.getNumElements() / elementsPerRegister(vector);
     auto packed = VectorType::get(count, fields[field]);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < count; ++i)
@@ -166,7 +169,7 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     VectorType type = op.getD().getType();
     int64_t count = type.getNumElements();
     int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
-    StringRef element = row->operand == MmaElement::F16 ? "f16" : "bf16";
+    StringRef element = stringify(row->operand);
 
     // An MMA with a zero accumulator does not read it. If zeros were written to
     // the accumulator between the fence and the MMA, ptxas would insert waits.
@@ -176,8 +179,9 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
       unpack(rewriter, loc, adaptor.getC(), operands);
     std::string text, constraints;
     llvm::raw_string_ostream os(text);
-    os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k" << row->k
-       << ".f32." << element << '.' << element << " {";
+    os << "wgmma.mma_async.sync.aligned.m" << row->m * row->warps << 'n'
+       << columns << 'k' << row->k << '.' << stringify(row->accumulator) << '.'
+       << element << '.' << element << " {";
     llvm::interleaveComma(llvm::seq<int64_t>(0, count), os,
                           [&](int64_t i) { os << '$' << i; });
     os << "}, ";

@@ -154,9 +154,9 @@ TEST(Mma, TransposedUseNeedsMirroredOperands) {
       EXPECT_EQ(row.m, row.n);
       EXPECT_TRUE(row.b.equivalent(row.a.permuteDims({1, 0})));
     }
-    EXPECT_EQ(row.warps, row.kind == MmaKind::Wgmma ? 4 : 1);
-    EXPECT_EQ(row.preferTransposed,
-              row.kind == MmaKind::Mfma || row.name.starts_with("wmma.gfx12"));
+    EXPECT_EQ(row.warps, row.isAsync ? 4 : 1);
+    EXPECT_EQ(row.preferTransposed, row.operation == "amdgpu.mfma" ||
+                                        row.name.starts_with("wmma.gfx12"));
   }
 }
 

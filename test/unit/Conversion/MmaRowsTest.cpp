@@ -26,18 +26,6 @@ using tile::Mma;
 
 namespace {
 
-StringRef spell(tile::MmaElement element) {
-  switch (element) {
-  case tile::MmaElement::F16:
-    return "f16";
-  case tile::MmaElement::BF16:
-    return "bf16";
-  case tile::MmaElement::F32:
-    return "f32";
-  }
-  llvm_unreachable("not an element of the table");
-}
-
 /// Returns a kernel that loads its fragments, multiplies and stores the
 /// product.
 std::string makeKernel(const Chip &chip, const Mma &row) {
@@ -57,7 +45,7 @@ gpu.func @k(%A: memref<4096x{1}, #global>, %B: memref<4096x{1}, #global>,
 }
 }
 })",
-                       chip.name, spell(row.operand),
+                       chip.name, stringify(row.operand),
                        row.a.axisSize(tile::kRegister),
                        row.b.axisSize(tile::kRegister),
                        row.acc.axisSize(tile::kRegister), row.name);
@@ -81,20 +69,13 @@ std::string makePipeline(const Chip &chip) {
 
 /// Returns the mnemonic of the row in the assembly language.
 std::string makeMnemonic(const Mma &row) {
-  StringRef type = spell(row.operand);
-  switch (row.kind) {
-  case tile::MmaKind::MmaSync:
-  case tile::MmaKind::Wgmma:
-    return llvm::formatv(
-        "mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32", row.m, row.n,
-        row.k, type);
-  case tile::MmaKind::Wmma:
-  case tile::MmaKind::Mfma:
-    return llvm::formatv("v_{0}_f32_{1}x{2}x{3}_{4} ",
-                         row.kind == tile::MmaKind::Wmma ? "wmma" : "mfma",
-                         row.m, row.n, row.k, type);
-  }
-  llvm_unreachable("not a kind of the table");
+  StringRef type = stringify(row.operand);
+  StringRef operation = row.operation;
+  if (operation.consume_front("amdgpu."))
+    return llvm::formatv("v_{0}_f32_{1}x{2}x{3}_{4} ", operation, row.m, row.n,
+                         row.k, type);
+  return llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32",
+                       row.m, row.n, row.k, type);
 }
 
 TEST(MmaRows, ReachAssembly) {
@@ -113,7 +94,7 @@ TEST(MmaRows, ReachAssembly) {
       ASSERT_TRUE(row);
       seen.insert(name);
       // wgmma reads shared memory: see test/Conversion/TileToNVGPU/wgmma.mlir.
-      if (row->kind == tile::MmaKind::Wgmma)
+      if (!row->spaces[1].registers)
         continue;
       MLIRContext context(registry, MLIRContext::Threading::DISABLED);
       OwningOpRef<ModuleOp> module =

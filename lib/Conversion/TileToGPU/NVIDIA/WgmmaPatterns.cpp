@@ -13,9 +13,9 @@
 using namespace mlir;
 using namespace tile;
 
-/// The rows of one instruction and its largest number of columns. Source: PTX
-/// ISA, "wgmma.mma_async".
-static constexpr int64_t kRows = 64, kMostColumns = 256;
+/// The unit of distances between matrix descriptors, in bytes. Source: PTX ISA,
+/// "Matrix Descriptor Format".
+static constexpr int64_t kDescriptorUnit = 16;
 
 namespace {
 
@@ -30,6 +30,7 @@ public:
     SharedOperand result;
     result.layout = buffer.getCanonicalLayout();
     result.mnDim = index;
+    result.elementsPerUnit = kDescriptorUnit * 8 / buffer.getElementBits();
     for (int64_t mn = 0; mn < buffer.getShape()[index]; mn += extent)
       for (int64_t k = 0; k < buffer.getShape()[1 - index]; k += depth) {
         std::optional<MatrixDescriptor> descriptor =
@@ -49,14 +50,21 @@ public:
   bool isMnMajor() const { return descriptor->mnMajor; }
 
   /// Sets the address: `parts` are the memref and the offset of the buffer. If
-  /// `first` is not null, it is the distance to the elements of this warpgroup,
-  /// in elements.
+  /// `part` is not null, it is the number of the part of this warpgroup, and
+  /// the parts are `step` units apart.
   void setAddress(OpBuilder &builder, Location loc, ValueRange parts,
-                  Value first) {
+                  Value part, int64_t step) {
     memory = parts[0];
     index = parts[1];
-    if (first)
-      index = arith::AddIOp::create(builder, loc, index, first);
+    if (!part)
+      return;
+    part = arith::MulIOp::create(
+        builder, loc, part,
+        arith::ConstantOp::create(
+            builder, loc, builder.getI32IntegerAttr(step * elementsPerUnit)));
+    part = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        part);
+    index = arith::AddIOp::create(builder, loc, index, part);
   }
   /// Emits the matrix descriptor of the elements from (mn, k) on.
   Value emitDescriptor(OpBuilder &builder, Location loc, int64_t mn,
@@ -69,7 +77,7 @@ public:
   /// Returns the distance from the first element to (mn, k), in units of 16
   /// bytes.
   int64_t units(int64_t mn, int64_t k) const {
-    return layout.offset(at(mn, k)) / 8;
+    return layout.offset(at(mn, k)) / elementsPerUnit;
   }
 
 private:
@@ -80,16 +88,17 @@ private:
 
   Layout layout;
   unsigned mnDim = 0;
+  int64_t elementsPerUnit = 0;
   std::optional<MatrixDescriptor> descriptor;
   Value memory, index;
 };
 
 /// Returns the largest number of columns of one instruction that divides
 /// `columns`.
-static int64_t chooseColumns(int64_t columns) {
-  int64_t result = std::min(columns, kMostColumns);
+static int64_t chooseColumns(const Mma &mma, int64_t columns) {
+  int64_t result = std::min(columns, mma.maxColumns);
   while (columns % result != 0)
-    result -= 8;
+    result -= mma.n;
   return result;
 }
 
@@ -101,22 +110,24 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     RankedTensorType type = op.getTile();
     auto layout = dyn_cast_or_null<MmaAttr>(type.getEncoding());
-    if (!layout || layout.getMma().kind != MmaKind::Wgmma)
+    // Other instructions read operand B from registers.
+    if (!layout || layout.getMma().spaces[1].registers)
       return failure();
     if (!isa<BufferType>(op.getB().getType()))
       return op.emitOpError("reads a tile in shared memory that is no buffer; "
                             "run tile-bufferize first");
     Location loc = op.getLoc();
     const Mma &mma = layout.getMma();
+    const int64_t rows = mma.m * mma.warps;
     int64_t depth = cast<ShapedType>(op.getA().getType()).getDimSize(1);
     int64_t steps = depth / mma.k;
     int64_t groups = layout.getWarps()[0] / mma.warps;
     int64_t columnGroups = layout.getWarps()[1];
-    // Each warpgroup computes every groups-th block of 64 rows, and a
+    // Each warpgroup computes every groups-th block of `rows` rows, and a
     // contiguous range of columns.
-    int64_t blocks = type.getDimSize(0) / (kRows * groups);
+    int64_t blocks = type.getDimSize(0) / (rows * groups);
     int64_t ownColumns = type.getDimSize(1) / columnGroups;
-    int64_t columns = chooseColumns(ownColumns);
+    int64_t columns = chooseColumns(mma, ownColumns);
     int64_t parts = ownColumns / columns;
 
     FailureOr<SharedOperand> b = SharedOperand::get(op, 1, columns, mma.k);
@@ -124,43 +135,43 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
       return failure();
     bool sharedA = isa<BufferType>(op.getA().getType());
     Value group, column;
+    int64_t columnStep = 0;
     if (columnGroups > 1 || (sharedA && groups > 1))
-      group = groupNumber(rewriter, loc);
+      group = groupNumber(rewriter, loc, mma);
     if (columnGroups > 1) {
       // The column ranges of the warpgroups must be evenly spaced.
-      int64_t step = b->units(ownColumns, 0);
+      columnStep = b->units(ownColumns, 0);
       for (int64_t mn = 0; mn < type.getDimSize(1); mn += columns)
         for (int64_t k = 0; k < depth; k += mma.k)
           if (b->units(mn, k) !=
-              mn / ownColumns * step + b->units(mn % ownColumns, k))
+              mn / ownColumns * columnStep + b->units(mn % ownColumns, k))
             return op.emitOpError("operand b has columns at uneven distances");
-      Value number = arith::DivUIOp::create(rewriter, loc, group,
-                                            constantI32(rewriter, loc, groups));
-      column = scaled(rewriter, loc, number, step);
+      column = arith::DivUIOp::create(rewriter, loc, group,
+                                      constantI32(rewriter, loc, groups));
     }
-    b->setAddress(rewriter, loc, adaptor.getB(), column);
+    b->setAddress(rewriter, loc, adaptor.getB(), column, columnStep);
     FailureOr<SharedOperand> a;
     if (sharedA) {
-      a = SharedOperand::get(op, 0, kRows, mma.k);
+      a = SharedOperand::get(op, 0, rows, mma.k);
       if (failed(a))
         return failure();
       Value row;
+      int64_t rowStep = 0;
       if (groups > 1) {
         // The blocks of the warpgroups must be evenly spaced.
-        int64_t step = a->units(kRows, 0);
+        rowStep = a->units(rows, 0);
         for (int64_t block = 0; block < blocks * groups; ++block)
           for (int64_t k = 0; k < steps; ++k)
-            if (a->units(block * kRows, k * mma.k) !=
-                block * step + a->units(0, k * mma.k))
-              return op.emitOpError("operand a has blocks of 64 rows at uneven "
-                                    "distances");
-        Value number = group;
+            if (a->units(block * rows, k * mma.k) !=
+                block * rowStep + a->units(0, k * mma.k))
+              return op.emitOpError("operand a has blocks of ")
+                     << rows << " rows at uneven distances";
+        row = group;
         if (columnGroups > 1)
-          number = arith::RemUIOp::create(rewriter, loc, group,
-                                          constantI32(rewriter, loc, groups));
-        row = scaled(rewriter, loc, number, step);
+          row = arith::RemUIOp::create(rewriter, loc, group,
+                                       constantI32(rewriter, loc, groups));
       }
-      a->setAddress(rewriter, loc, adaptor.getA(), row);
+      a->setAddress(rewriter, loc, adaptor.getA(), row, rowStep);
     }
 
     auto slice = [&](Value tile, int64_t first, int64_t size) -> Value {
@@ -198,7 +209,7 @@ struct WgmmaPattern : OpConversionPattern<DotOp> {
         for (int64_t part = 0; part < parts; ++part) {
           Value aValue =
               sharedA
-                  ? a->emitDescriptor(rewriter, loc, block * groups * kRows,
+                  ? a->emitDescriptor(rewriter, loc, block * groups * rows,
                                       k * mma.k)
                   : slice(aTile, (block * steps + k) * aRegisters, aRegisters);
           Value bValue =
@@ -246,26 +257,19 @@ private:
 
   /// Emits the number of this thread's warpgroup, uniform in the warp, because
   /// matrix descriptors must be uniform.
-  static Value groupNumber(OpBuilder &builder, Location loc) {
+  static Value groupNumber(OpBuilder &builder, Location loc, const Mma &mma) {
     Value thread =
         mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x);
     Value number = arith::IndexCastUIOp::create(builder, loc,
                                                 builder.getI32Type(), thread);
-    number = arith::ShRUIOp::create(builder, loc, number,
-                                    constantI32(builder, loc, 7));
-    return mlir::gpu::ShuffleOp::create(
-               builder, loc, number, constantI32(builder, loc, 0),
-               constantI32(builder, loc, 32), mlir::gpu::ShuffleMode::IDX)
+    number = arith::ShRUIOp::create(
+        builder, loc, number,
+        constantI32(builder, loc, llvm::Log2_64(mma.warpSize * mma.warps)));
+    return mlir::gpu::ShuffleOp::create(builder, loc, number,
+                                        constantI32(builder, loc, 0),
+                                        constantI32(builder, loc, mma.warpSize),
+                                        mlir::gpu::ShuffleMode::IDX)
         .getShuffleResult();
-  }
-
-  /// Emits `number` times `units` of 16 bytes, in elements.
-  static Value scaled(OpBuilder &builder, Location loc, Value number,
-                      int64_t units) {
-    Value product = arith::MulIOp::create(builder, loc, number,
-                                          constantI32(builder, loc, units * 8));
-    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                        product);
   }
 };
 

@@ -67,11 +67,12 @@ LogicalResult WgmmaOp::verify() {
                          << "\", which is no instruction of four warps";
   int64_t registers = row->acc.axisSize(tile::kRegister);
   int64_t columns = getC().getType().getNumElements() / registers * row->n;
-  if (getC().getType().getNumElements() % registers != 0 || columns > 256)
+  if (getC().getType().getNumElements() % registers != 0 ||
+      columns > row->maxColumns)
     return emitOpError() << "accumulates a multiple of " << row->n
-                         << " columns up to 256, " << registers
-                         << " registers for each " << row->n << ", got "
-                         << getC().getType();
+                         << " columns up to " << row->maxColumns << ", "
+                         << registers << " registers for each " << row->n
+                         << ", got " << getC().getType();
   auto expected = VectorType::get(row->a.axisSize(tile::kRegister),
                                   getElementType(getContext(), row->operand));
   if (isa<VectorType>(getA().getType()) && getA().getType() != expected)

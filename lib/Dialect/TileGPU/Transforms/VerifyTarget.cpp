@@ -150,7 +150,8 @@ constexpr int64_t kMaxThreads = 1024;
 
 /// The matrix product of an operation. Fragment sizes are elements per thread.
 struct MmaRequest {
-  MmaKind kind;
+  /// As the column of the table.
+  StringRef operation;
   int64_t m, n, k;
   MmaElement operand, accumulator;
   int64_t a, b, acc;
@@ -164,14 +165,14 @@ int64_t getNumElements(Type type) {
 /// Returns the request of an operation that multiplies f16 or bf16 matrices.
 /// Other element types have no rows and are left to the back end.
 std::optional<MmaRequest> getMmaRequest(Operation *op) {
-  auto make = [](MmaKind kind, int64_t m, int64_t n, int64_t k, Value a,
+  auto make = [](StringRef operation, int64_t m, int64_t n, int64_t k, Value a,
                  Value b, Value acc) -> std::optional<MmaRequest> {
     std::optional<MmaElement> operand = getMmaElement(getElementTypeOrSelf(a));
     std::optional<MmaElement> accumulator =
         getMmaElement(getElementTypeOrSelf(acc));
     if (!operand || *operand == MmaElement::F32 || !accumulator)
       return std::nullopt;
-    return MmaRequest{kind,
+    return MmaRequest{operation,
                       m,
                       n,
                       k,
@@ -183,18 +184,20 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
   };
   if (auto mma = dyn_cast<nvgpu::MmaSyncOp>(op)) {
     std::array<int64_t, 3> shape = mma.getMmaShapeAsArray();
-    return make(MmaKind::MmaSync, shape[0], shape[1], shape[2],
-                mma.getMatrixA(), mma.getMatrixB(), mma.getMatrixC());
+    return make(nvgpu::MmaSyncOp::getOperationName(), shape[0], shape[1],
+                shape[2], mma.getMatrixA(), mma.getMatrixB(), mma.getMatrixC());
   }
   if (auto mfma = dyn_cast<amdgpu::MFMAOp>(op)) {
     if (mfma.getBlocks() != 1)
       return std::nullopt;
-    return make(MmaKind::Mfma, mfma.getM(), mfma.getN(), mfma.getK(),
-                mfma.getSourceA(), mfma.getSourceB(), mfma.getDestC());
+    return make(amdgpu::MFMAOp::getOperationName(), mfma.getM(), mfma.getN(),
+                mfma.getK(), mfma.getSourceA(), mfma.getSourceB(),
+                mfma.getDestC());
   }
   if (auto wmma = dyn_cast<amdgpu::WMMAOp>(op))
-    return make(MmaKind::Wmma, wmma.getM(), wmma.getN(), wmma.getK(),
-                wmma.getSourceA(), wmma.getSourceB(), wmma.getDestC());
+    return make(amdgpu::WMMAOp::getOperationName(), wmma.getM(), wmma.getN(),
+                wmma.getK(), wmma.getSourceA(), wmma.getSourceB(),
+                wmma.getDestC());
 
   // ROCDL has one operation for each instruction, with bf16 operands as i16.
   static const llvm::Regex pattern(
@@ -211,7 +214,8 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
                             : MmaElement::F16;
   };
   MmaRequest request;
-  request.kind = match[1] == "mfma" ? MmaKind::Mfma : MmaKind::Wmma;
+  request.operation = match[1] == "mfma" ? amdgpu::MFMAOp::getOperationName()
+                                         : amdgpu::WMMAOp::getOperationName();
   match[3].getAsInteger(10, request.m);
   match[4].getAsInteger(10, request.n);
   match[5].getAsInteger(10, request.k);
@@ -333,7 +337,7 @@ LogicalResult Verifier::verifyMma(Operation *op) {
   auto size = [](const Layout &layout) { return layout.axisSize(kRegister); };
   for (StringRef name : chip.mma) {
     const Mma *row = findMma(name);
-    if (!row || row->kind != request->kind || row->m != request->m ||
+    if (!row || row->operation != request->operation || row->m != request->m ||
         row->n != request->n || row->k != request->k ||
         row->operand != request->operand ||
         row->accumulator != request->accumulator)
