@@ -28,6 +28,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/TileLayoutOpInterfaceImpl.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "tile/Dialect/TileGPU/Transforms/LLVMIRTranslation.h"
 #include "tile/Dialect/TileGPU/Transforms/Passes.h"
 #include "tile/Kernels/Attention/Passes.h"
 #include "tile/Pipelines/Pipelines.h"
@@ -44,6 +45,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
               NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerTileGPUDialectTranslation(registry);
   registerTileLayoutOpInterfaceExternalModels(registry);
 }
 

@@ -72,7 +72,7 @@ typedef struct {
   const char *chip;
   /// LLVM's optimization level, 0 to 3.
   int optLevel;
-  /// Fail if a kernel lacks attributes that the manifest needs. If this is 0,
+  /// Fail if a kernel has no tile_gpu.manifest. If this is 0,
   /// the manifest of such a module is `null`.
   int requireManifest;
   /// Emit the source location of each instruction.

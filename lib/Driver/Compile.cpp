@@ -13,6 +13,7 @@
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/Transforms/LLVMIRTranslation.h"
 #include "tile/Driver/Manifest.h"
 #include "tile/Pipelines/Pipelines.h"
 #include <mutex>
@@ -69,6 +70,7 @@ static void registerTranslations(MLIRContext &context) {
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   registerROCDLDialectTranslation(registry);
+  registerTileGPUDialectTranslation(registry);
   context.appendDialectRegistry(registry);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tile/Driver/Manifest.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -61,44 +61,39 @@ static StringRef kindName(OutputKind kind) {
   return "";
 }
 
-FailureOr<json::Value> buildManifest(gpu::GPUModuleOp module, const Chip &chip,
-                                     OutputKind kind, bool required) {
-  /// Keys, and the attributes that hold their values.
-  static constexpr std::pair<StringLiteral, StringLiteral> fields[] = {
-      {"grid", TileDialect::kGridAttr},
-      {"block", TileDialect::kBlockAttr},
-      {"shared_bytes", TileDialect::kSharedBytesAttr},
-      {"params", TileDialect::kParamsAttr}};
-
+FailureOr<json::Value> buildManifest(mlir::gpu::GPUModuleOp module,
+                                     const Chip &chip, OutputKind kind,
+                                     bool required) {
   json::Array kernels;
   bool incomplete = false;
   for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!func->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+    if (!func->hasAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName()))
       continue;
-    if (!required && !func->hasAttr(TileDialect::kParamsAttr)) {
+    tile::gpu::ManifestOp manifest = tile::gpu::findManifest(func);
+    if (!manifest) {
+      if (required)
+        return func.emitError("the kernel has no tile_gpu.manifest");
       incomplete = true;
       continue;
     }
     json::Object kernel{{"name", func.getSymName()}};
-    for (auto [key, name] : fields) {
-      Attribute attr = func->getAttr(name);
+    std::pair<StringRef, Attribute> fields[] = {
+        {"grid", manifest.getGridAttr()},
+        {"block", manifest.getBlockAttr()},
+        {"shared_bytes", manifest.getSharedBytesAttr()},
+        {"params", manifest.getParamsAttr()},
+        {"requires", manifest.getRequirementsAttr()}};
+    for (auto [key, attr] : fields) {
       if (!attr)
-        return func.emitError("the kernel has no '")
-               << name << "', which its manifest needs";
+        continue;
       std::optional<json::Value> value = toJSON(attr);
       if (!value)
-        return func.emitError("'") << name << "' has no JSON form: " << attr;
+        return manifest.emitOpError()
+               << '\'' << key << "' has no JSON form: " << attr;
       kernel[key] = std::move(*value);
     }
-    if (func->hasAttr(TileDialect::kOverlapsPreviousAttr))
+    if (manifest.getOverlapsPrevious())
       kernel["overlaps_previous"] = true;
-    if (Attribute attr = func->getAttr(TileDialect::kRequiresAttr)) {
-      std::optional<json::Value> value = toJSON(attr);
-      if (!value)
-        return func.emitError("'")
-               << TileDialect::kRequiresAttr << "' has no JSON form: " << attr;
-      kernel["requires"] = std::move(*value);
-    }
     kernels.push_back(std::move(kernel));
   }
   if (incomplete)

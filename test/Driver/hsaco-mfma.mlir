@@ -27,12 +27,13 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @product {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 512 : i64,
+      params = []}
   gpu.func @product(%a: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %b: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %c: memref<?xf32, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %stride: index)
-      workgroup(%lds: memref<512xi8, #shared>) kernel
-      attributes {tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 512 : i64} {
+      workgroup(%lds: memref<512xi8, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %c4 = arith.constant 4 : index
     %c16 = arith.constant 16 : index

@@ -35,12 +35,13 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @product {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 512 : i64,
+      params = []}
   gpu.func @product(%a: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %b: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %c: memref<?xf32, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %stride: index)
-      workgroup(%lds: memref<512xi8, #shared>) kernel
-      attributes {tile.block = array<i64: 32, 1, 1>, tile.shared_bytes = 512 : i64} {
+      workgroup(%lds: memref<512xi8, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index
     %c8 = arith.constant 8 : index
@@ -74,12 +75,13 @@ gpu.module @kernels {
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @product {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 512 : i64,
+      params = []}
   gpu.func @product(%a: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %b: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %c: memref<?xf32, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %stride: index)
-      workgroup(%lds: memref<512xi8, #shared>) kernel
-      attributes {tile.block = array<i64: 32, 1, 1>, tile.shared_bytes = 512 : i64} {
+      workgroup(%lds: memref<512xi8, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index
     %c8 = arith.constant 8 : index

@@ -42,21 +42,16 @@
 
 module {
   gpu.module @kernels {
-    llvm.func @first(%q: !llvm.ptr<1>, %extent: i64, %stride: i64) attributes {
-        gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128, 1, 1>,
-        tile.grid = [["ceildiv", ["dim", 0, 1], 128], 1, 1],
-        tile.block = array<i64: 128, 1, 1>,
-        tile.shared_bytes = 0 : i64,
-        tile.params = [{kind = "buffer", name = "q", type = "f16", rank = 2,
-                        shape = [unit, 64], strides = [unit, 1],
-                        stride_divisibility = [8, 1], alignment = 16}]} {
+    tile_gpu.manifest @first {grid = [["ceildiv", ["dim", 0, 1], 128], 1, 1], block = array<i64: 128, 1, 1>, shared_bytes = 0 : i64,
+        params = [{kind = "buffer", name = "q", type = "f16", rank = 2,
+                    shape = [unit, 64], strides = [unit, 1],
+                    stride_divisibility = [8, 1], alignment = 16}]}
+    llvm.func @first(%q: !llvm.ptr<1>, %extent: i64, %stride: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128, 1, 1>} {
       llvm.return
     }
-    llvm.func @second(%scale: f32) attributes {
-        gpu.kernel, nvvm.kernel,
-        tile.grid = [1, 1, 1], tile.block = array<i64: 32, 1, 1>,
-        tile.shared_bytes = 0 : i64,
-        tile.params = [{kind = "scalar", name = "scale", type = "f32"}]} {
+    tile_gpu.manifest @second {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 0 : i64,
+        params = [{kind = "scalar", name = "scale", type = "f32"}]}
+    llvm.func @second(%scale: f32) attributes {gpu.kernel, nvvm.kernel} {
       llvm.return
     }
   }

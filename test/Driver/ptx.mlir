@@ -35,12 +35,13 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @product {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 768 : i64,
+      params = []}
   gpu.func @product(%a: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %b: memref<?xf16, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %c: memref<?xf32, #global> {llvm.align = 16 : i64, llvm.noalias},
                     %stride: index) kernel
-      attributes {tile.block = array<i64: 32, 1, 1>, tile.shared_bytes = 768 : i64,
-                  nvvm.minctasm = 1 : i32} {
+      attributes {nvvm.minctasm = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index

@@ -16,12 +16,12 @@
 //--- known.mlir
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %i = arith.index_castui %t : index to i32
     %c4 = arith.constant 4 : i32
@@ -45,12 +45,12 @@ gpu.module @kernels {
 // The first 16 threads are within the 64 bytes.
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %c16 = arith.constant 16 : index
     %one = arith.constant 1.0 : f32
@@ -65,12 +65,12 @@ gpu.module @kernels {
 //--- flags.mlir
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %i = arith.index_castui %t : index to i32
     %c4 = arith.constant 4 : i32
@@ -93,12 +93,12 @@ gpu.module @kernels {
 //--- stride.mlir
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %i = arith.index_castui %t : index to i32
     %c4 = arith.constant 4 : i32
@@ -121,12 +121,12 @@ gpu.module @kernels {
 //--- wave.mlir
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %i = arith.index_castui %t : index to i32
     %c4 = arith.constant 4 : i32
@@ -149,12 +149,12 @@ gpu.module @kernels {
 //--- choice.mlir
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %i = arith.index_castui %t : index to i32
     %c4 = arith.constant 4 : i32

@@ -8,17 +8,20 @@
 // RUN: tile-opt %s --tile-to-rocdl=chip=gfx942 --dump-pass-pipeline 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefixes=PASSES,AMD
 
-// NVVM: llvm.func @product({{.*}}tile.block = array<i64: 128, 1, 1>
+// NVVM: tile_gpu.manifest @product {block = array<i64: 128, 1, 1>
+// NVVM: llvm.func @product(
 // NVVM: nvvm.cp.async.shared.global
 // NVVM: nvvm.barrier
 // NVVM: nvvm.ldmatrix
 // NVVM: nvvm.mma.sync
 // NVVM-NOT: tile.load
 
-// WMMA: llvm.func @product({{.*}}tile.block = array<i64: 128, 1, 1>
+// WMMA: tile_gpu.manifest @product {block = array<i64: 128, 1, 1>
+// WMMA: llvm.func @product(
 // WMMA: rocdl.wmma.f32.16x16x16.f16
 
-// MFMA: llvm.func @product({{.*}}tile.block = array<i64: 256, 1, 1>
+// MFMA: tile_gpu.manifest @product {block = array<i64: 256, 1, 1>
+// MFMA: llvm.func @product(
 // MFMA: rocdl.mfma.f32.16x16x16f16
 
 // PASSES: tile-attach-target

@@ -15,8 +15,8 @@
 // RUN: tile-opt %t.s2 --emit-bytecode | tile-opt --tile-to-nvvm | cmp - %t.whole
 // RUN: FileCheck %s --input-file=%t.whole
 
+// CHECK: tile_gpu.manifest @attention {
 // CHECK: llvm.func @attention(
-// CHECK-SAME: tile.params
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.ldmatrix
 // CHECK: nvvm.mma.sync

@@ -28,12 +28,12 @@ except ImportError:
 ADD = """
 #global = #gpu.address_space<global>
 gpu.module @kernels {
-  gpu.func @add(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                      strides = [1], stride_divisibility = [1], alignment = 4},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
-                      strides = [1], stride_divisibility = [1], alignment = 4}]} {
+  tile_gpu.manifest @add {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 4},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 4}]}
+  gpu.func @add(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>) kernel {
     %t = gpu.thread_id x
     %one = arith.constant 1.0 : f32
     %v = memref.load %a[%t] : memref<64xf32, #global>

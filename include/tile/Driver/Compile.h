@@ -28,7 +28,7 @@ struct CompileOptions {
   std::string chip;
   /// LLVM's optimization level, 0 to 3.
   unsigned optLevel = 3;
-  /// Fail if a kernel lacks attributes that the manifest needs, as a
+  /// Fail if a kernel has no tile_gpu.manifest, as a
   /// handwritten kernel may. Without this option the manifest is then null.
   bool requireManifest = false;
   /// Emit the source location of each instruction in the LLVM IR.

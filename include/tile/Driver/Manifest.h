@@ -1,9 +1,7 @@
 //===- Manifest.h - Writes manifests ----------------------------*- C++ -*-===//
 //
-// docs/Manifest.md describes the content. A kernel carries it in the attributes
-// tile.grid, tile.block, tile.shared_bytes and tile.params, whose values have
-// the structure of the JSON: dictionaries, arrays, strings, integers, and unit
-// attributes for null.
+// docs/Manifest.md describes the content. It comes from the operations
+// tile_gpu.manifest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_DRIVER_MANIFEST_H
@@ -16,9 +14,8 @@
 namespace tile {
 
 /// Returns the manifest of the kernels of `module` (S6), in their order. If a
-/// kernel has no tile.params, the result is null, or an error with `required`.
-/// A kernel that has tile.params and lacks another attribute is always an
-/// error.
+/// kernel has no tile_gpu.manifest, the result is null, or an error with
+/// `required`.
 mlir::FailureOr<llvm::json::Value> buildManifest(mlir::gpu::GPUModuleOp module,
                                                  const Chip &chip,
                                                  OutputKind kind,

@@ -37,6 +37,7 @@
 #include "tile/Chips/NVIDIA/TensorMap.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUTOLLVM
@@ -77,7 +78,7 @@ class GPUToLLVM : public tile::impl::TileGPUToLLVMBase<GPUToLLVM> {
 
 /// The translation to LLVM IR takes the block size of AMD kernels from the
 /// required size, and requires the flat size to agree.
-void setFlatWorkGroupSize(gpu::GPUModuleOp module) {
+void setFlatWorkGroupSize(mlir::gpu::GPUModuleOp module) {
   MLIRContext *context = module.getContext();
   ROCDL::ROCDLDialect::ReqdWorkGroupSizeAttrHelper required(context);
   ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper flat(context);
@@ -94,17 +95,18 @@ void setFlatWorkGroupSize(gpu::GPUModuleOp module) {
 
 /// Tensor maps, the last parameters of a kernel, are passed by value. They stay
 /// in parameter memory, because TMA reads them by address.
-void passTensorMapsByValue(gpu::GPUModuleOp module) {
+void passTensorMapsByValue(mlir::gpu::GPUModuleOp module) {
   Builder b(module.getContext());
   for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto params = func->getAttrOfType<ArrayAttr>(TileDialect::kParamsAttr);
-    if (!params)
+    tile::gpu::ManifestOp manifest = tile::gpu::findManifest(func);
+    if (!manifest)
       continue;
-    unsigned count = llvm::count_if(params, [](Attribute param) {
-      auto fields = dyn_cast<DictionaryAttr>(param);
-      auto kind = fields ? fields.getAs<StringAttr>("kind") : StringAttr();
-      return kind && kind.getValue() == "tensor_map";
-    });
+    unsigned count =
+        llvm::count_if(manifest.getParams().getAsRange<DictionaryAttr>(),
+                       [](DictionaryAttr param) {
+                         auto kind = param.getAs<StringAttr>("kind");
+                         return kind && kind.getValue() == "tensor_map";
+                       });
     unsigned end = func.getNumArguments();
     for (unsigned i = end - std::min(count, end); i < end; ++i) {
       func.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
@@ -153,7 +155,7 @@ void separateCopiesToLDS(LLVM::LLVMFuncOp function) {
 }
 
 void GPUToLLVM::runOnOperation() {
-  gpu::GPUModuleOp module = getOperation();
+  mlir::gpu::GPUModuleOp module = getOperation();
   MLIRContext *context = &getContext();
   const Chip *chip = getTargetChip(module);
   if (!chip)
@@ -190,12 +192,13 @@ void GPUToLLVM::runOnOperation() {
   RewritePatternSet patterns(context);
   ConversionTarget conversion(*context);
   conversion.addLegalDialect<LLVM::LLVMDialect>();
-  conversion.addLegalOp<gpu::GPUModuleOp, UnrealizedConversionCastOp>();
+  conversion.addLegalOp<mlir::gpu::GPUModuleOp, tile::gpu::ManifestOp,
+                        UnrealizedConversionCastOp>();
   if (amd) {
     amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);
     populateAMDGPUToROCDLConversionPatterns(converter, patterns, chipset);
     populateGpuToROCDLConversionPatterns(converter, patterns,
-                                         gpu::amd::Runtime::HIP, chipset);
+                                         mlir::gpu::amd::Runtime::HIP, chipset);
     conversion.addLegalDialect<ROCDL::ROCDLDialect>();
   } else {
     configureGpuToNVVMTypeConverter(converter);

@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <limits>
 
 namespace tile {
@@ -37,8 +38,8 @@ std::optional<unsigned> getArgumentSpace(MemRefType type) {
   Attribute space = type.getMemorySpace();
   if (!space)
     return 0;
-  if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space)) {
-    if (gpuSpace.getValue() != gpu::AddressSpace::Global)
+  if (auto gpuSpace = dyn_cast<mlir::gpu::AddressSpaceAttr>(space)) {
+    if (gpuSpace.getValue() != mlir::gpu::AddressSpace::Global)
       return std::nullopt;
     return kGlobalSpace;
   }
@@ -51,9 +52,9 @@ std::optional<unsigned> getArgumentSpace(MemRefType type) {
 class LowerKernelABI
     : public tile::impl::TileLowerKernelABIBase<LowerKernelABI> {
   void runOnOperation() override;
-  LogicalResult lowerKernel(gpu::GPUFuncOp kernel,
+  LogicalResult lowerKernel(mlir::gpu::GPUFuncOp kernel,
                             const LLVMTypeConverter &converter);
-  void lowerBlockSize(gpu::GPUFuncOp kernel);
+  void lowerBlockSize(mlir::gpu::GPUFuncOp kernel);
   LogicalResult lowerDynamicShared(const LLVMTypeConverter &converter);
 };
 
@@ -78,7 +79,7 @@ Value buildMemRef(OpBuilder &b, Location loc,
       .getResult(0);
 }
 
-LogicalResult LowerKernelABI::lowerKernel(gpu::GPUFuncOp kernel,
+LogicalResult LowerKernelABI::lowerKernel(mlir::gpu::GPUFuncOp kernel,
                                           const LLVMTypeConverter &converter) {
   OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
   SmallVector<Type> inputs(kernel.getArgumentTypes());
@@ -134,15 +135,14 @@ LogicalResult LowerKernelABI::lowerKernel(gpu::GPUFuncOp kernel,
 
 /// The block size of a launch is the one that the program was compiled for. It
 /// becomes a constant; on AMD reading it would need a device library.
-void LowerKernelABI::lowerBlockSize(gpu::GPUFuncOp kernel) {
-  auto block =
-      kernel->getAttrOfType<DenseI64ArrayAttr>(TileDialect::kBlockAttr);
-  if (block && block.size() == 3 && !kernel.getKnownBlockSize())
-    kernel.setKnownBlockSize(SmallVector<int32_t>(block.asArrayRef()));
+void LowerKernelABI::lowerBlockSize(mlir::gpu::GPUFuncOp kernel) {
+  if (auto manifest = tile::gpu::findManifest(kernel);
+      manifest && !kernel.getKnownBlockSize())
+    kernel.setKnownBlockSize(SmallVector<int32_t>(manifest.getBlock()));
   std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
   if (!known)
     return;
-  kernel.walk([&](gpu::BlockDimOp op) {
+  kernel.walk([&](mlir::gpu::BlockDimOp op) {
     OpBuilder b(op);
     op.replaceAllUsesWith(
         arith::ConstantIndexOp::create(
@@ -154,9 +154,9 @@ void LowerKernelABI::lowerBlockSize(gpu::GPUFuncOp kernel) {
 
 LogicalResult
 LowerKernelABI::lowerDynamicShared(const LLVMTypeConverter &converter) {
-  SmallVector<gpu::DynamicSharedMemoryOp> ops;
+  SmallVector<mlir::gpu::DynamicSharedMemoryOp> ops;
   getOperation().walk(
-      [&](gpu::DynamicSharedMemoryOp op) { ops.push_back(op); });
+      [&](mlir::gpu::DynamicSharedMemoryOp op) { ops.push_back(op); });
   if (ops.empty())
     return success();
 
@@ -168,7 +168,7 @@ LowerKernelABI::lowerDynamicShared(const LLVMTypeConverter &converter) {
       LLVM::Linkage::External, kDynamicSharedName, Attribute(),
       kDynamicSharedAlignment, kSharedSpace);
   SymbolTable(getOperation()).insert(global);
-  for (gpu::DynamicSharedMemoryOp op : ops) {
+  for (mlir::gpu::DynamicSharedMemoryOp op : ops) {
     b.setInsertionPoint(op);
     Value address = LLVM::AddressOfOp::create(b, op.getLoc(), global);
     op.replaceAllUsesWith(buildMemRef(b, op.getLoc(), converter, op.getType(),
@@ -183,12 +183,12 @@ void LowerKernelABI::runOnOperation() {
   options.overrideIndexBitwidth(64);
   LLVMTypeConverter converter(&getContext(), options);
   converter.addTypeAttributeConversion(
-      [](BaseMemRefType type, gpu::AddressSpaceAttr space) -> Attribute {
-        bool global = space.getValue() == gpu::AddressSpace::Global;
+      [](BaseMemRefType type, mlir::gpu::AddressSpaceAttr space) -> Attribute {
+        bool global = space.getValue() == mlir::gpu::AddressSpace::Global;
         return IntegerAttr::get(IntegerType::get(type.getContext(), 64),
                                 global ? kGlobalSpace : kSharedSpace);
       });
-  for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
+  for (auto kernel : getOperation().getOps<mlir::gpu::GPUFuncOp>()) {
     if (!kernel.isKernel())
       continue;
     if (failed(lowerKernel(kernel, converter)))

@@ -71,7 +71,8 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.
-    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::BufferAtomicRMWOp>();
+    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::BufferAtomicRMWOp,
+                      tile::gpu::ManifestOp>();
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,
                            LLVM::LLVMDialect, ROCDL::ROCDLDialect>();

@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -245,8 +246,10 @@ SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
   return types;
 }
 
-FailureOr<mlir::gpu::GPUFuncOp>
-tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
+FailureOr<mlir::gpu::GPUFuncOp> tile::outlineKernel(KernelOp kernel,
+                                                    const Chip &chip,
+                                                    OpBuilder &builder,
+                                                    RoleContext &context) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = kernel.getLoc();
   FailureOr<ArrayAttr> requirements = extractRequirements(kernel);
@@ -272,8 +275,9 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
     llvm::append_range(inputs, parts);
   }
   // The tensor maps follow, each by value.
-  prepareRoles(kernel, chip.warpSize);
-  SmallVector<Attribute> maps = collectTensorMaps(kernel, inputs.size());
+  prepareRoles(kernel, chip.warpSize, context);
+  SmallVector<Attribute> maps =
+      collectTensorMaps(kernel, inputs.size(), context);
   llvm::append_range(params, maps);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(builder.getContext()));
   auto func = mlir::gpu::GPUFuncOp::create(
@@ -282,11 +286,9 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
   // Without this, ptxas ignores the numbers of registers of the roles.
-  if (setsRegisters(kernel)) {
+  if (setsRegisters(kernel))
     func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
-    func->setAttr(kRolesAttr, builder.getUnitAttr());
-  }
   Schedule schedule;
   schedule.saveRegisters = getSchedule(kernel).saveRegisters;
   setSchedule(func, schedule);
@@ -294,25 +296,20 @@ tile::outlineKernel(KernelOp kernel, const Chip &chip, OpBuilder &builder) {
   func.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   GridOp grid = kernel.getGrid();
-  func->setAttr(TileDialect::kGridAttr,
-                builder.getArrayAttr({launchExpression(grid.getX()),
-                                      launchExpression(grid.getY()),
-                                      launchExpression(grid.getZ())}));
-  func->setAttr(TileDialect::kBlockAttr,
-                builder.getDenseI64ArrayAttr({threads, 1, 1}));
-  auto shared =
-      kernel->getAttrOfType<IntegerAttr>(TileDialect::kSharedBytesAttr);
-  int64_t sharedBytes = shared ? shared.getInt() : 0;
-  func->setAttr(TileDialect::kSharedBytesAttr,
-                builder.getI64IntegerAttr(sharedBytes));
-  func->setAttr(TileDialect::kParamsAttr, builder.getArrayAttr(params));
-  if (!requirements->empty())
-    func->setAttr(TileDialect::kRequiresAttr, *requirements);
+  int64_t sharedBytes = kernel.getSharedBytes().value_or(0);
   bool waits =
       kernel.walk([](WaitPrerequisitesOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  if (waits && chip.dependentLaunch)
-    func->setAttr(TileDialect::kOverlapsPreviousAttr, builder.getUnitAttr());
+  builder.setInsertionPoint(func);
+  tile::gpu::ManifestOp::create(
+      builder, loc, kernel.getName(),
+      builder.getArrayAttr({launchExpression(grid.getX()),
+                            launchExpression(grid.getY()),
+                            launchExpression(grid.getZ())}),
+      ArrayRef<int64_t>{threads, 1, 1}, sharedBytes,
+      builder.getArrayAttr(params),
+      requirements->empty() ? ArrayAttr() : *requirements,
+      waits && chip.dependentLaunch);
   grid->erase();
   if (failed(eraseLaunchNumbers(kernel)))
     return failure();

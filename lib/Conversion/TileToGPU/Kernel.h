@@ -7,6 +7,7 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 namespace tile {
+struct RoleContext;
 
 /// Returns the types of the values that represent a buffer at S5: a rank-1
 /// memref, the offset of its first element in elements (index), its dynamic
@@ -14,11 +15,13 @@ namespace tile {
 llvm::SmallVector<mlir::Type> flattenBuffer(BufferType buffer);
 
 /// Moves the body of `kernel` into a new gpu.func at the builder's insertion
-/// point, without converting its operations. The attributes of the function are
-/// the manifest. Buffer arguments become casts from their parts. Fails with an
-/// error if a requirement on extents cannot be met.
-mlir::FailureOr<mlir::gpu::GPUFuncOp>
-outlineKernel(KernelOp kernel, const Chip &chip, mlir::OpBuilder &builder);
+/// point, behind its tile_gpu.manifest, without converting its operations. Adds
+/// to `context` what their conversion needs. Buffer arguments become casts from
+/// their parts. Fails with an error if a requirement on extents cannot be met.
+mlir::FailureOr<mlir::gpu::GPUFuncOp> outlineKernel(KernelOp kernel,
+                                                    const Chip &chip,
+                                                    mlir::OpBuilder &builder,
+                                                    RoleContext &context);
 
 } // namespace tile
 

@@ -7,6 +7,7 @@
 
 namespace tile {
 class PendingProducts;
+struct RoleContext;
 
 /// Adds patterns for load, store and copy.
 void populateMemoryPatterns(const mlir::TypeConverter &converter,
@@ -29,16 +30,18 @@ void populateComputePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns,
                              const Chip &chip);
 
-/// Adds patterns for TMA operations with tensor maps.
+/// Adds patterns for TMA operations with tensor maps. The patterns refer to
+/// `roles`.
 void populateTensorMapPatterns(const mlir::TypeConverter &converter,
                                mlir::RewritePatternSet &patterns,
-                               const Chip &chip);
+                               const Chip &chip, const RoleContext &roles);
 
 /// Adds patterns for warp roles, mbarriers, and waits for MMAs. The patterns
-/// refer to `products`.
+/// refer to `products` and `roles`.
 void populateRolePatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns, const Chip &chip,
-                          const PendingProducts &products);
+                          const PendingProducts &products,
+                          const RoleContext &roles);
 
 /// Adds patterns for dependent kernel launches.
 void populateLaunchPatterns(const mlir::TypeConverter &converter,

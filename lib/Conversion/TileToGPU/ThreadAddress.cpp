@@ -1,9 +1,9 @@
 //===- ThreadAddress.cpp - Coordinates and addresses of a thread ----------===//
 
 #include "ThreadAddress.h"
-#include "Roles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
@@ -44,7 +44,9 @@ Value tile::emitThread(OpBuilder &builder, Location loc) {
   auto func = dyn_cast<mlir::gpu::GPUFuncOp>(parent);
   if (!func)
     func = parent->getParentOfType<mlir::gpu::GPUFuncOp>();
-  if (func && func->hasAttr(kRolesAttr) && func != parent)
+  // outlineKernel() sets this attribute for such roles.
+  if (func && func != parent &&
+      func->hasAttr(NVVM::NVVMDialect::getMinctasmAttrName()))
     return tile::gpu::ThreadOp::create(builder, loc, builder.getI32Type());
   return arith::IndexCastUIOp::create(
       builder, loc, builder.getI32Type(),

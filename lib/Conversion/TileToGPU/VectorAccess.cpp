@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
@@ -109,12 +110,12 @@ static std::string nameOf(Value memory) {
       argument
           ? dyn_cast<mlir::gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
           : mlir::gpu::GPUFuncOp();
-  auto params = func ? func->getAttrOfType<ArrayAttr>(TileDialect::kParamsAttr)
-                     : ArrayAttr();
-  if (!params)
+  auto manifest =
+      func ? tile::gpu::findManifest(func) : tile::gpu::ManifestOp();
+  if (!manifest)
     return "shared memory";
   unsigned first = 0;
-  for (auto param : params.getAsRange<DictionaryAttr>()) {
+  for (auto param : manifest.getParams().getAsRange<DictionaryAttr>()) {
     if (first == argument.getArgNumber())
       return "%" + param.getAs<StringAttr>("name").str();
     ++first;

@@ -3,6 +3,7 @@
 #include "AMD/DirectCopy.h"
 #include "Kernel.h"
 #include "Patterns.h"
+#include "Roles.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -108,12 +109,13 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     auto gpuModule = mlir::gpu::GPUModuleOp::create(builder, module.getLoc(),
                                                     "tile_kernels");
     builder.setInsertionPointToStart(gpuModule.getBody());
+    RoleContext roles;
     for (KernelOp kernel : kernels) {
       if (chip->asyncCopy.mechanism == AsyncCopy::DirectToLDS)
         waitWhereCopiesAreSkipped(kernel);
       if (failed(verifyThreads(kernel, *chip)) ||
           failed(verifyBulkCopies(kernel, *chip)) ||
-          failed(outlineKernel(kernel, *chip, builder)))
+          failed(outlineKernel(kernel, *chip, builder, roles)))
         return signalPassFailure();
       kernel.erase();
     }
@@ -152,9 +154,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     populateAtomicPatterns(converter, patterns, *chip);
     populateBufferPatterns(converter, patterns, *chip);
     populateMemoryPatterns(converter, patterns, *chip);
-    populateTensorMapPatterns(converter, patterns, *chip);
+    populateTensorMapPatterns(converter, patterns, *chip, roles);
     PendingProducts products(gpuModule);
-    populateRolePatterns(converter, patterns, *chip, products);
+    populateRolePatterns(converter, patterns, *chip, products, roles);
     populateLaunchPatterns(converter, patterns, *chip);
     populateBulkAddPatterns(converter, patterns, *chip);
     populateWgmmaPatterns(converter, patterns);

@@ -21,9 +21,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Attribute of the shuffle that gives the number of the thread.
-static constexpr StringLiteral kThreadAttr = "tile.thread";
-
 //===----------------------------------------------------------------------===//
 // Matrix products
 //===----------------------------------------------------------------------===//
@@ -82,43 +79,32 @@ struct MmaToNVGPU : OpConversionPattern<tile::gpu::MmaOp> {
 // Values that stay at their place
 //===----------------------------------------------------------------------===//
 
-struct ThreadToNVVM : OpConversionPattern<tile::gpu::ThreadOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  /// Returns the number of the thread, which is computed once at the start of
-  /// the function, by a shuffle. Without the shuffle, ptxas would read the
-  /// special register again at each use, which takes hundreds of cycles between
-  /// MMAs.
-  static Value threadOf(FunctionOpInterface func, OpBuilder &rewriter,
-                        Location loc) {
-    Block &entry = func.getFunctionBody().front();
-    for (auto shuffle : entry.getOps<NVVM::ShflOp>())
-      if (shuffle->hasAttr(kThreadAttr))
-        return shuffle.getRes();
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(&entry);
-    Type i32 = rewriter.getI32Type();
-    auto constant = [&](int32_t value) -> Value {
-      return arith::ConstantOp::create(rewriter, loc,
-                                       rewriter.getI32IntegerAttr(value));
-    };
-    Value thread = NVVM::ThreadIdXOp::create(rewriter, loc, i32);
-    auto shuffle =
-        NVVM::ShflOp::create(rewriter, loc, i32, constant(-1), thread, thread,
-                             constant(31), NVVM::ShflKind::idx, UnitAttr());
-    shuffle->setAttr(kThreadAttr, rewriter.getUnitAttr());
-    return shuffle.getRes();
+/// Replaces the reads of the number of the thread in `func` by copies of one
+/// number, which is computed at the start of the function, by a shuffle.
+/// Without the shuffle, ptxas would read the special register again at each
+/// use, which takes hundreds of cycles between MMAs.
+void lowerThreads(FunctionOpInterface func) {
+  SmallVector<tile::gpu::ThreadOp> threads;
+  func.walk([&](tile::gpu::ThreadOp op) { threads.push_back(op); });
+  if (threads.empty())
+    return;
+  Location loc = threads.front().getLoc();
+  OpBuilder builder(func.getFunctionBody());
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value thread = NVVM::ThreadIdXOp::create(builder, loc, i32);
+  thread = NVVM::ShflOp::create(builder, loc, i32, constant(-1), thread, thread,
+                                constant(31), NVVM::ShflKind::idx, UnitAttr())
+               .getRes();
+  for (tile::gpu::ThreadOp op : threads) {
+    builder.setInsertionPoint(op);
+    op.replaceAllUsesWith(keepHere(builder, op.getLoc(), thread));
+    op.erase();
   }
-
-  LogicalResult
-  matchAndRewrite(tile::gpu::ThreadOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Value thread = threadOf(op->getParentOfType<FunctionOpInterface>(),
-                            rewriter, op.getLoc());
-    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), thread));
-    return success();
-  }
-};
+}
 
 struct RecomputeToNVVM : OpConversionPattern<tile::gpu::RecomputeOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -138,10 +124,11 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
       return signalPassFailure();
     placeMatrixDescriptors(root);
     placeOperands(root);
+    root->walk([](FunctionOpInterface func) { lowerThreads(func); });
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // A later conversion lowers this together with its address.
-    target.addLegalOp<tile::gpu::AtomicRMWOp>();
+    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::ManifestOp>();
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            memref::MemRefDialect, NVVM::NVVMDialect,
                            nvgpu::NVGPUDialect, vector::VectorDialect>();
@@ -155,6 +142,5 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
 
 void tile::populateTileToNVGPUPatterns(RewritePatternSet &patterns) {
   populateWgmmaToNVVMPatterns(patterns);
-  patterns.add<MmaToNVGPU, RecomputeToNVVM, ThreadToNVVM>(
-      patterns.getContext());
+  patterns.add<MmaToNVGPU, RecomputeToNVVM>(patterns.getContext());
 }

@@ -26,12 +26,14 @@ gpu.module @m {
     gpu.return
   }
 
+  tile_gpu.manifest @block {grid = [1, 1, 1], block = array<i64: 64, 2, 1>, shared_bytes = 0 : i64,
+      params = []}
   // CHECK-LABEL: gpu.func @block
   // CHECK-SAME: known_block_size = array<i32: 64, 2, 1>
   // CHECK-DAG: %[[C64:.+]] = arith.constant 64 : index
   // CHECK-DAG: %[[C2:.+]] = arith.constant 2 : index
   // CHECK: "test.use"(%[[C64]], %[[C2]])
-  gpu.func @block() kernel attributes {tile.block = array<i64: 64, 2, 1>} {
+  gpu.func @block() kernel {
     %x = gpu.block_dim x
     %y = gpu.block_dim y
     "test.use"(%x, %y) : (index, index) -> ()

@@ -16,7 +16,7 @@ tile.kernel @warps(%b: !b) attributes {num_warps = 2 : i32} {
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [1, 1], order = [1, 0]>
 !g = !tile.buffer<8x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !s = !tile.buffer<16x64xf32, #tile.swizzle<128>, shared>
-tile.kernel @start(%a: !g) attributes {num_warps = 1 : i32, tile.shared_bytes = 4096 : i64} {
+tile.kernel @start(%a: !g) attributes {num_warps = 1 : i32, shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %i = tile.program_id x

@@ -63,7 +63,7 @@ tile.kernel @copies(%a: !v, %b: !v) attributes {num_warps = 1 : i32} {
 // CHECK-COUNT-16: tile_gpu.atomic_rmw addf {{.*}} : vector<1xf32>, memref<?xf32, #gpu.address_space<workgroup>>{{$}}
 // CHECK-NOT: atomic_rmw
 // CHECK: gpu.return
-tile.kernel @shared(%a: !f) attributes {num_warps = 1 : i32, tile.shared_bytes = 2176 : i64} {
+tile.kernel @shared(%a: !f) attributes {num_warps = 1 : i32, shared_bytes = 2176 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %t = tile.load %a[%c0, %c0] : !f -> tensor<8x64xf32, #rows>

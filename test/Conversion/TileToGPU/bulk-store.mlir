@@ -6,9 +6,10 @@
 
 // The tile is two boxes of 64 columns. Each of four warps has 16 rows of both
 // boxes, at a distance of 8192 elements, and one of its lanes stores them.
+// CHECK-LABEL: tile_gpu.manifest @parts {
+// CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
 // CHECK-LABEL: gpu.func @parts
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
-// CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
 tile.kernel @parts(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -31,8 +32,9 @@ tile.kernel @parts(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
 }
 
 // One lane of the first warp, or the thread of another role, stores the whole tile.
-// CHECK-LABEL: gpu.func @whole
+// CHECK-LABEL: tile_gpu.manifest @whole {
 // CHECK-SAME: box = [64, 64, 1]
+// CHECK-LABEL: gpu.func @whole
 tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -59,9 +61,10 @@ tile.kernel @whole(%o: !o, %row: index) attributes {num_warps = 4 : i32} {
 
 // A range of rows bounds the store (kRaggedRows in Chips/NVIDIA/TensorMap.h). The first row
 // of each warp's part is added to the coordinate.
-// CHECK-LABEL: gpu.func @part
+// CHECK-LABEL: tile_gpu.manifest @part {
 // CHECK-SAME: {argument = 0 : i64, box = [64, 16, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
 // CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
+// CHECK-LABEL: gpu.func @part
 tile.kernel @part(%o: !o, %row: index, %start: index, %length: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -23,7 +23,7 @@
 // GFX1100: vector.store %{{.+}}, %{{.+}}[
 // GFX1100-NOT: group{{$}}
 // GFX1100: gpu.return
-tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -36,7 +36,7 @@ tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_b
 // CHECK-NOT: async
 // CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
 // CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1024xf16, #gpu.address_space<workgroup>>, vector<8xf16>
-tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -48,7 +48,7 @@ tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, tile.shared_by
 // CHECK-NOT: arith.cmpi
 // SM80: nvgpu.device_async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], 8 {bypassL1}
 tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 16>, global>)
-    attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+    attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -62,7 +62,7 @@ tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 1
 // CHECK-LABEL: gpu.func @turned(
 // CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
 // CHECK: vector.store %{{.+}} {alignment = 8 : i64} : {{.*}}, vector<4xf16>
-tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !columns
@@ -88,7 +88,7 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, tile.shared_bytes =
 // GFX1100: scf.if %[[OWNER]] {
 // GFX1100-COUNT-3: vector.store
 // GFX1100: }
-tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, tile.shared_bytes = 6400 : i64} {
+tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, shared_bytes = 6400 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !small

@@ -31,7 +31,7 @@
 // CHECK-NOT: vector.store
 // CHECK: tile_gpu.commit_copies
 // CHECK: tile_gpu.wait_copies 1
-tile.kernel @swizzled(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 4096 : i64} {
+tile.kernel @swizzled(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -49,7 +49,7 @@ tile.kernel @swizzled(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes
 // CHECK-NEXT: tile_gpu.wait_copies 0
 // CHECK-NEXT: }
 // CHECK-NEXT: tile_gpu.commit_copies
-tile.kernel @skipped(%g: !g, %n: index) attributes {num_warps = 2 : i32, tile.shared_bytes = 4096 : i64} {
+tile.kernel @skipped(%g: !g, %n: index) attributes {num_warps = 2 : i32, shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -66,7 +66,7 @@ tile.kernel @skipped(%g: !g, %n: index) attributes {num_warps = 2 : i32, tile.sh
 // CHECK-LABEL: gpu.func @padded(
 // CHECK-NOT: gather_to_lds
 // CHECK: vector.store
-tile.kernel @padded(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 4608 : i64} {
+tile.kernel @padded(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 4608 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !padded
@@ -80,7 +80,7 @@ tile.kernel @padded(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes =
 // CHECK-LABEL: gpu.func @turned(
 // CHECK-NOT: gather_to_lds
 // CHECK: vector.store
-tile.kernel @turned(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 4096 : i64} {
+tile.kernel @turned(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !turned
@@ -92,7 +92,7 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes =
 // REMARK: copies without registers do not fit: the tile has fewer parts of 4 bytes than a wave has lanes
 // CHECK-LABEL: gpu.func @few(
 // CHECK-NOT: gather_to_lds
-tile.kernel @few(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 128 : i64} {
+tile.kernel @few(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 128 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !few
@@ -111,7 +111,7 @@ tile.kernel @few(%g: !g) attributes {num_warps = 2 : i32, tile.shared_bytes = 12
 // GFX942-COUNT-2: amdgpu.gather_to_lds {{.+}} : vector<2xf16>
 // CHECK-NOT: gather_to_lds
 // CHECK: gpu.return
-tile.kernel @padding_between_waves(%g: !wide) attributes {num_warps = 8 : i32, tile.shared_bytes = 4160 : i64} {
+tile.kernel @padding_between_waves(%g: !wide) attributes {num_warps = 8 : i32, shared_bytes = 4160 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !rows
@@ -123,7 +123,7 @@ tile.kernel @padding_between_waves(%g: !wide) attributes {num_warps = 8 : i32, t
 // CHECK-LABEL: gpu.func @row(
 // CHECK: amdgpu.gather_to_lds {{.+}} : vector<1xf32>
 tile.kernel @row(%g: !tile.buffer<?xf32, #tile.strided<[1]>, global>)
-    attributes {num_warps = 1 : i32, tile.shared_bytes = 256 : i64} {
+    attributes {num_warps = 1 : i32, shared_bytes = 256 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !row

@@ -1,4 +1,4 @@
-// A kernel becomes a gpu.func with the manifest as attributes.
+// A kernel becomes a gpu.func with a manifest.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize)' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,NVIDIA
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile-vectorize,canonicalize)' \
@@ -11,21 +11,22 @@
 
 // Each buffer becomes its address, dynamic extents and dynamic strides; scalars are
 // unchanged.
-// CHECK-LABEL: gpu.func @parameters(
-// CHECK-SAME: %{{[^:]+}}: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index,
-// CHECK-SAME: %{{[^:]+}}: memref<?xf32, #gpu.address_space<global>>, %{{[^:]+}}: index,
-// CHECK-SAME: %{{[^:]+}}: f32, %{{[^:]+}}: i32, %{{[^:]+}}: i64, %{{[^:]+}}: index) kernel
-// NVIDIA-SAME: known_block_size = array<i32: 256, 1, 1>, tile.block = array<i64: 256, 1, 1>
-// AMD-SAME: known_block_size = array<i32: 512, 1, 1>, tile.block = array<i64: 512, 1, 1>
-// CHECK-SAME: tile.grid = [1, 1, 1]
-// CHECK-SAME: tile.params = [
+// NVIDIA-LABEL: tile_gpu.manifest @parameters {block = array<i64: 256, 1, 1>
+// AMD-LABEL: tile_gpu.manifest @parameters {block = array<i64: 512, 1, 1>
+// CHECK-SAME: grid = [1, 1, 1], params = [
 // CHECK-SAME: {alignment = 16 : i64, kind = "buffer", name = "q", rank = 4 : i64, shape = [unit, 4, unit, 64], stride_divisibility = [8, 1, 1, 1], strides = [unit, unit, 64, 1], type = "f16"},
 // CHECK-SAME: {alignment = 4 : i64, kind = "buffer", name = "arg1", rank = 1 : i64, shape = [unit], stride_divisibility = [1], strides = [1], type = "f32"},
 // CHECK-SAME: {kind = "scalar", name = "arg2", nonnegative = true, type = "f32"},
 // CHECK-SAME: {kind = "scalar", name = "arg3", type = "i32"},
 // CHECK-SAME: {kind = "scalar", name = "arg4", type = "i64"},
 // CHECK-SAME: {kind = "scalar", name = "count", type = "index"}]
-// CHECK-SAME: tile.shared_bytes = 0 : i64
+// CHECK-SAME: shared_bytes = 0 : i64}
+// CHECK-LABEL: gpu.func @parameters(
+// CHECK-SAME: %{{[^:]+}}: memref<?xf16, #gpu.address_space<global>> {llvm.align = 16 : i64}, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index,
+// CHECK-SAME: %{{[^:]+}}: memref<?xf32, #gpu.address_space<global>>, %{{[^:]+}}: index,
+// CHECK-SAME: %{{[^:]+}}: f32, %{{[^:]+}}: i32, %{{[^:]+}}: i64, %{{[^:]+}}: index) kernel
+// NVIDIA-SAME: known_block_size = array<i32: 256, 1, 1>
+// AMD-SAME: known_block_size = array<i32: 512, 1, 1>
 // CHECK-NEXT: gpu.return
 tile.kernel @parameters(%q: !heads {tile.name = "q"}, %s: !sums, %x: f32 {tile.nonnegative}, %i: i32, %l: i64,
                         %n: index {tile.name = "count"}) attributes {num_warps = 8 : i32} {
@@ -34,8 +35,8 @@ tile.kernel @parameters(%q: !heads {tile.name = "q"}, %s: !sums, %x: f32 {tile.n
 }
 
 // All operations that the grid may use.
-// CHECK-LABEL: gpu.func @grid
-// CHECK-SAME: tile.grid = [
+// CHECK-LABEL: tile_gpu.manifest @grid {
+// CHECK-SAME: grid = [
 // CHECK-SAME: ["ceildiv", ["add", ["dim", 0, 0], ["arg", 1]], 64],
 // CHECK-SAME: ["floordiv", ["sub", ["mul", ["dim", 0, 2], 3], ["arg", 2]], 2],
 // CHECK-SAME: ["max", ["min", ["arg", 3], 8], ["mod", ["dim", 0, 0], 7]]]
@@ -61,8 +62,8 @@ tile.kernel @grid(%q: !heads, %i: i32, %l: i64, %n: index) {
 }
 
 // The signed forms give the same expressions, since values are not negative.
-// CHECK-LABEL: gpu.func @signed_grid
-// CHECK-SAME: tile.grid = [
+// CHECK-LABEL: tile_gpu.manifest @signed_grid {
+// CHECK-SAME: grid = [
 // CHECK-SAME: ["ceildiv", ["arg", 0], 2],
 // CHECK-SAME: ["floordiv", ["floordiv", ["arg", 0], 2], 2],
 // CHECK-SAME: ["max", ["min", ["arg", 0], 2], ["mod", ["arg", 0], 2]]]
@@ -81,13 +82,14 @@ tile.kernel @signed_grid(%n: index) {
 !stage = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 
 // Shared memory is requested at launch on NVIDIA; on AMD it is part of the kernel.
+// CHECK-LABEL: tile_gpu.manifest @shared_memory {
+// CHECK-SAME: shared_bytes = 16384 : i64
 // CHECK-LABEL: gpu.func @shared_memory
 // AMD-SAME: workgroup(%[[BYTES:.+]] : memref<16384xi8, #gpu.address_space<workgroup>>) kernel
-// CHECK-SAME: tile.shared_bytes = 16384 : i64
 // NVIDIA: %[[BYTES:.+]] = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
 // CHECK: memref.view %[[BYTES]][%c8192][] : memref<{{.+}}xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
 tile.kernel @shared_memory(%g: !tile.buffer<64x64xf16, #tile.strided<[64, 1], align = 16>, global>)
-    attributes {tile.shared_bytes = 16384 : i64} {
+    attributes {shared_bytes = 16384 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 8192} : !stage
@@ -109,8 +111,8 @@ tile.kernel @ids(%n: index) attributes {num_warps = 1 : i32} {
 
 // The grid of a persistent kernel depends on the number of multiprocessors, which the code of the kernel does not know. It knows
 // the extent of the grid.
-// CHECK-LABEL: gpu.func @persistent
-// CHECK-SAME: tile.grid = [{{\[}}"min", ["dim", 0, 0], ["multiprocessors"]], 1, 1]
+// CHECK-LABEL: tile_gpu.manifest @persistent {
+// CHECK-SAME: grid = [{{\[}}"min", ["dim", 0, 0], ["multiprocessors"]], 1, 1]
 // CHECK-NOT: tile.multiprocessors
 // CHECK: gpu.return
 tile.kernel @persistent(%q: !heads) {

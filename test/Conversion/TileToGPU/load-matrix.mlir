@@ -17,7 +17,7 @@
 // CHECK-LABEL: gpu.func @a
 // CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = false} : memref<{{.*}}xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
 // CHECK-NOT: load
-tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @a() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !swizzled
@@ -29,7 +29,7 @@ tile.kernel @a() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
 // CHECK-LABEL: gpu.func @b
 // CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = true} : {{.*}} -> vector<4x2xf16>
 // CHECK-NOT: load
-tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @b() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !swizzled
@@ -40,7 +40,7 @@ tile.kernel @b() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64
 // CHECK-LABEL: gpu.func @b_of_transpose
 // CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = false} : {{.*}} -> vector<4x2xf16>
 // CHECK-NOT: load
-tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !swizzled
@@ -52,7 +52,7 @@ tile.kernel @b_of_transpose() attributes {num_warps = 1 : i32, tile.shared_bytes
 // CHECK-LABEL: gpu.func @other_layouts
 // CHECK-COUNT-8: nvgpu.ldmatrix %{{.+}} -> vector<4x2xf16>
 // CHECK-NOT: load
-tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes = 4352 : i64} {
+tile.kernel @other_layouts() attributes {num_warps = 1 : i32, shared_bytes = 4352 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %p = tile.alloc {offset = 0} : !padded
@@ -66,7 +66,7 @@ tile.kernel @other_layouts() attributes {num_warps = 1 : i32, tile.shared_bytes 
 // CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, {{.*}} -> vector<2x2xf16>
 // CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 1 : i32, {{.*}} -> vector<1x2xf16>
 // CHECK-NOT: load
-tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !swizzled
@@ -79,7 +79,7 @@ tile.kernel @fewer_matrices() attributes {num_warps = 1 : i32, tile.shared_bytes
 // CHECK: nvgpu.ldmatrix
 // CHECK-NOT: nvgpu.ldmatrix
 // CHECK: vector.load
-tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @starts() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -94,7 +94,7 @@ tile.kernel @starts() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 
 // CHECK-LABEL: gpu.func @plain
 // CHECK-NOT: nvgpu.ldmatrix
 // CHECK: gpu.return
-tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 : i64} {
+tile.kernel @plain() attributes {num_warps = 1 : i32, shared_bytes = 8192 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %o = tile.alloc {offset = 0} : !odd
@@ -109,7 +109,7 @@ tile.kernel @plain() attributes {num_warps = 1 : i32, tile.shared_bytes = 8192 :
 // If columns of A are contiguous, the transposing form of ldmatrix reads it.
 // CHECK-LABEL: gpu.func @a_of_columns
 // CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}}[%{{.+}}] {numTiles = 4 : i32, transpose = true} : {{.*}} -> vector<4x2xf16>
-tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 4096 : i64} {
+tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, shared_bytes = 4096 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !columns

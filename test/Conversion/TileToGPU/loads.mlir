@@ -86,7 +86,7 @@ tile.kernel @odd_length(%a: !f) attributes {num_warps = 1 : i32} {
 // CHECK-NOT: arith.xori
 // CHECK-COUNT-2: vector.load %[[P]][%{{.+}}] {alignment = 16 : i64} : memref<1152xf16, #gpu.address_space<workgroup>>, vector<8xf16>
 // CHECK-NOT: scf.if
-tile.kernel @shared(%o: !all) attributes {num_warps = 1 : i32, tile.shared_bytes = 4352 : i64} {
+tile.kernel @shared(%o: !all) attributes {num_warps = 1 : i32, shared_bytes = 4352 : i64} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   tile.grid %c0, %c0, %c0

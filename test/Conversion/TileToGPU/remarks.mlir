@@ -12,7 +12,7 @@
 !s = !tile.buffer<8x64xf16, #tile.swizzle<128>, shared>
 
 tile.kernel @k(%a: !unaligned, %b: !odd, %c: !ragged, %g: !g, %i: index)
-    attributes {num_warps = 1 : i32, tile.shared_bytes = 1024 : i64} {
+    attributes {num_warps = 1 : i32, shared_bytes = 1024 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] width-alignment | Category:tile-vectorize | {{.*}}Reason="width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"

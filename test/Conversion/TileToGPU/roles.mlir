@@ -8,11 +8,11 @@
 // The tile is two boxes of 64 columns. The first role has its own named barrier.
 // The other role runs in an elected thread of its first warp, after its warps have
 // released registers.
+// CHECK-LABEL: tile_gpu.manifest @roles {block = array<i64: 384, 1, 1>
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
 // CHECK-LABEL: gpu.func @roles
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.minctasm = 1
-// CHECK-SAME: tile.block = array<i64: 384, 1, 1>
-// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 1, 0], kind = "tensor_map", swizzle = 128 : i64}
 tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -86,9 +86,10 @@ tile.kernel @turns() attributes {num_warps = 12 : i32} {
 // -----
 
 // Copies that a sequence bounds (kRaggedRows in Chips/NVIDIA/TensorMap.h).
+// CHECK-LABEL: tile_gpu.manifest @ragged {
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
 // CHECK-LABEL: gpu.func @ragged
 // CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
-// CHECK-SAME: {argument = 0 : i64, box = [64, 64, 1], dims = [2, 0, 1], kind = "tensor_map", ragged = 0 : i64, swizzle = 128 : i64}
 !p = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !t = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !b = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>

@@ -23,7 +23,7 @@
 // SM80-LABEL: gpu.func @rows
 // SM80-NOT: stmatrix
 // SM80-COUNT-16: vector.store {{.+}} vector<2xf16>
-tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @rows() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
@@ -35,7 +35,7 @@ tile.kernel @rows() attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : 
 // CHECK-LABEL: gpu.func @columns
 // CHECK-COUNT-4: nvvm.stmatrix {{.+}} layout = #nvvm.mma_layout<col>
 // CHECK-NOT: {{vector.store|stmatrix}}
-tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+tile.kernel @columns() attributes {num_warps = 1 : i32, shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
@@ -48,14 +48,14 @@ tile.kernel @columns() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072
 // CHECK-NOT: stmatrix
 // CHECK-LABEL: gpu.func @copies
 // CHECK-NOT: stmatrix
-tile.kernel @odd() attributes {num_warps = 1 : i32, tile.shared_bytes = 3072 : i64} {
+tile.kernel @odd() attributes {num_warps = 1 : i32, shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %x = arith.constant dense<1.0> : tensor<16x64xf16, #mma>
   %s = tile.alloc {offset = 0} : !odd
   tile.store %x, %s[%c0, %c0] : tensor<16x64xf16, #mma>, !odd
 }
-tile.kernel @copies() attributes {num_warps = 2 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @copies() attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %x = arith.constant dense<1.0> : tensor<16x64xf16, #tile.dot_operand<0, #halves>>

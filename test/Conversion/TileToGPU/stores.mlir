@@ -61,7 +61,7 @@ tile.kernel @transposed(%o: !tile.buffer<8x16xf32, #tile.strided<[16, 1], align 
 // CHECK-NOT: scf.if
 // CHECK-COUNT-4: vector.store %{{.+}} {alignment = 16 : i64} : memref<1024xf16, #gpu.address_space<workgroup>>, vector<8xf16>
 // CHECK: gpu.barrier
-tile.kernel @shared(%x: f32) attributes {num_warps = 1 : i32, tile.shared_bytes = 2048 : i64} {
+tile.kernel @shared(%x: f32) attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -85,7 +85,7 @@ tile.kernel @shared(%x: f32) attributes {num_warps = 1 : i32, tile.shared_bytes 
 // CHECK-NEXT: scf.if %[[OWNER]] {
 // CHECK: vector.store {{.*}} : memref<?xf16, #gpu.address_space<global>>, vector<8xf16>
 // CHECK-NEXT: }
-tile.kernel @once(%o: !h, %x: f32) attributes {num_warps = 2 : i32, tile.shared_bytes = 512 : i64} {
+tile.kernel @once(%o: !h, %x: f32) attributes {num_warps = 2 : i32, shared_bytes = 512 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !t

@@ -132,7 +132,7 @@ tile.kernel @no_offset() {
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 !s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 module attributes {tile.target = "sm_80"} {
-tile.kernel @load_start(%i: index) attributes {tile.shared_bytes = 8192 : i64} {
+tile.kernel @load_start(%i: index) attributes {shared_bytes = 8192 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -147,7 +147,7 @@ tile.kernel @load_start(%i: index) attributes {tile.shared_bytes = 8192 : i64} {
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 !s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 module attributes {tile.target = "sm_80"} {
-tile.kernel @store_start(%i: index) attributes {tile.shared_bytes = 8192 : i64} {
+tile.kernel @store_start(%i: index) attributes {shared_bytes = 8192 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s
@@ -162,7 +162,7 @@ tile.kernel @store_start(%i: index) attributes {tile.shared_bytes = 8192 : i64} 
 
 !s = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 module attributes {tile.target = "sm_80"} {
-tile.kernel @chosen_buffer(%c: i32) attributes {tile.shared_bytes = 16384 : i64} {
+tile.kernel @chosen_buffer(%c: i32) attributes {shared_bytes = 16384 : i64} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %s = tile.alloc {offset = 0} : !s

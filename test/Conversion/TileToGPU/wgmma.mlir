@@ -33,7 +33,7 @@ module attributes {tile.target = "sm_90a"} {
 // CHECK-COUNT-2: tile_gpu.wgmma "wgmma.m64k16.f16"
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: tile_gpu.wgmma_wait 0, %{{.+}} : vector<64xf32>
-tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes = 32768 : i64} {
+tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, shared_bytes = 32768 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -54,7 +54,7 @@ tile.kernel @shared(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes
 // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A0]], %[[B]], %[[F]]#0 {b_mn_major} : vector<8xf16>, vector<64xf32>
 // CHECK: tile_gpu.matrix_descriptor %{{.+}} {bits = 4611686293338849280 : i64, distance = 128 : i32}
 tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>, %out: !g)
-    attributes {num_warps = 8 : i32, tile.shared_bytes = 16384 : i64} {
+    attributes {num_warps = 8 : i32, shared_bytes = 16384 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -78,7 +78,7 @@ tile.kernel @registers(%in: !tile.buffer<?x64xf16, #tile.strided<[64, 1], align 
 // CHECK: %[[A:.+]] = tile_gpu.matrix_descriptor %{{.+}}[%{{.+}}] {bits = {{.+}} : i64}
 // CHECK: %[[B:.+]] = tile_gpu.matrix_descriptor %{{.+}}[%[[FIRST]]]
 // CHECK: tile_gpu.wgmma "wgmma.m64k16.f16" %[[A]], %[[B]], %{{.+}} {a_mn_major, b_mn_major, zero} : i64, vector<32xf32>
-tile.kernel @columns(%out: !g) attributes {num_warps = 8 : i32, tile.shared_bytes = 24576 : i64} {
+tile.kernel @columns(%out: !g) attributes {num_warps = 8 : i32, shared_bytes = 24576 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -27,7 +27,7 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
                %dynamic: !dynamic {tile.name = "dynamic"}, %stepped: !stepped {tile.name = "stepped"},
                %plain: !plain {tile.name = "plain"}, %narrow: !narrow {tile.name = "narrow"},
                %i: index)
-    attributes {num_warps = 1 : i32, tile.shared_bytes = 1280 : i64} {
+    attributes {num_warps = 1 : i32, shared_bytes = 1280 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -7,7 +7,7 @@ gpu.module @m {
   gpu.func @thread() {
     // The shuffle is at the start of the function.
     // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x : i32
-    // CHECK: %[[THREAD:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[TID]], %[[TID]], %{{.*}} {tile.thread} : i32 -> i32
+    // CHECK: %[[THREAD:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[TID]], %[[TID]], %{{.*}} : i32 -> i32
     // CHECK: gpu.barrier
     gpu.barrier
     // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %[[THREAD]] : (i32) -> i32

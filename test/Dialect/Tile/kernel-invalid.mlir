@@ -202,3 +202,42 @@ tile.kernel @axis() {
   // expected-error@+1 {{custom op 'tile.program_id' expected string or keyword containing one of the following enum values for attribute 'axis' [x, y, z]}}
   %w = tile.program_id w
 }
+
+// -----
+
+// expected-error@+1 {{'tile.kernel' op has the unknown attribute "tile.shared_bytes"}}
+tile.kernel @shared_bytes() attributes {shared_bytes = 1024 : i64} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{attribute 'shared_bytes' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+tile.kernel @negative_bytes() attributes {shared_bytes = -1 : i64} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{'tile.kernel' op has the unknown attribute "tile.positive" of argument 1}}
+tile.kernel @unknown_argument(%x: f32, %y: f32 {tile.positive}) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{'tile.kernel' op has the attribute "tile.name" of argument 0, which must be a string, got 1 : i64}}
+tile.kernel @name(%x: f32 {tile.name = 1 : i64}) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has the attribute "tile.nonnegative" of argument 0, which must be a unit attribute, got "yes"}}
+func.func @nonnegative(%x: f32 {tile.nonnegative = "yes"}) {
+  return
+}

@@ -13,13 +13,14 @@
 
 // Only the second kernel may start early; before its wait it reads what no kernel writes.
 // OTHER-NOT: griddepcontrol
-// OTHER-NOT: tile.overlaps_previous
+// OTHER-NOT: overlaps_previous
 // CHECK-LABEL: tile.kernel @first
-// DEVICE-LABEL: gpu.func @first
-// DEVICE-NOT: tile.overlaps_previous
+// DEVICE-LABEL: tile_gpu.manifest @first
+// DEVICE-NOT: overlaps_previous
 // DEVICE: nvvm.griddepcontrol launch_dependents
+// DEVICE-LABEL: tile_gpu.manifest @second
+// DEVICE-SAME: overlaps_previous
 // DEVICE-LABEL: gpu.func @second
-// DEVICE-SAME: tile.overlaps_previous
 // DEVICE: vector.load
 // DEVICE: nvvm.griddepcontrol wait
 // DEVICE: vector.load

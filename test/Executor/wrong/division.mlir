@@ -16,12 +16,12 @@
 #global = #gpu.address_space<global>
 
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xi32, #global>, %n: i32, %d: i32) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "i32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                    {kind = "scalar", name = "n", type = "i32"},
-                    {kind = "scalar", name = "d", type = "i32"}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "i32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "scalar", name = "n", type = "i32"},
+                  {kind = "scalar", name = "d", type = "i32"}]}
+  gpu.func @k(%a: memref<64xi32, #global>, %n: i32, %d: i32) kernel {
     %t = gpu.thread_id x
     %one = arith.constant 1 : i32
     %q = arith.divsi %n, %d : i32 // WRONG

@@ -9,11 +9,11 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
   gpu.func @k(%a: memref<64xf32, #global>)
-    workgroup(%s: memref<65xf32, #shared>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    workgroup(%s: memref<65xf32, #shared>) kernel {
     %t = gpu.thread_id x
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32

@@ -11,12 +11,12 @@
 #global = #gpu.address_space<global>
 
 gpu.module @kernels {
-  gpu.func @k(%a: memref<128xf32, #global>, %b: memref<?xf32, #global>, %n: index) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 128, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
-                     strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [unit],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 128, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [unit],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<128xf32, #global>, %b: memref<?xf32, #global>, %n: index) kernel {
     %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c4 = arith.constant 4 : i32

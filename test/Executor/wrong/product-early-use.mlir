@@ -11,11 +11,11 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @k {grid = [1, 1, 1], block = array<i64: 128, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
   gpu.func @k(%a: memref<128xf32, #global>)
-    workgroup(%s: memref<128xf16, #shared>) kernel attributes {
-      tile.grid = [1, 1, 1], tile.block = array<i64: 128, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
-                     strides = [1], stride_divisibility = [1], alignment = 16}]} {
+    workgroup(%s: memref<128xf16, #shared>) kernel {
     %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %one = arith.constant 1.0 : f16

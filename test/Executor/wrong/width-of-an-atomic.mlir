@@ -16,12 +16,12 @@
 #global = #gpu.address_space<global>
 
 gpu.module @kernels {
-  gpu.func @k(%a: memref<64xf32, #global>, %dq: memref<256xf32, #global>) kernel attributes {
-      tile.grid = [2, 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
-                      strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "dq", type = "f32", rank = 1, shape = [256],
-                      strides = [1], stride_divisibility = [1], alignment = 16}]} {
+  tile_gpu.manifest @k {grid = [2, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [64],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "dq", type = "f32", rank = 1, shape = [256],
+                  strides = [1], stride_divisibility = [1], alignment = 16}]}
+  gpu.func @k(%a: memref<64xf32, #global>, %dq: memref<256xf32, #global>) kernel {
     // Thread t holds elements (l, d) and (l, d + 1) of 8 x 16, l = t / 8, d = 2 (t % 8).
     %t = gpu.thread_id x
     %c2 = arith.constant 2 : index

@@ -62,11 +62,11 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
   context.loadDialect<mlir::arith::ArithDialect>();
   mlir::OpBuilder builder(&context);
   mlir::Location loc = builder.getUnknownLoc();
-  auto kernel =
-      KernelOp::create(builder, loc, builder.getStringAttr("grow"),
-                       mlir::TypeAttr::get(builder.getFunctionType({}, {})),
-                       builder.getI32IntegerAttr(1), ScheduleAttr(),
-                       mlir::ArrayAttr(), mlir::ArrayAttr());
+  auto kernel = KernelOp::create(
+      builder, loc, builder.getStringAttr("grow"),
+      mlir::TypeAttr::get(builder.getFunctionType({}, {})),
+      builder.getI32IntegerAttr(1), ScheduleAttr(), mlir::IntegerAttr(),
+      mlir::ArrayAttr(), mlir::ArrayAttr());
   builder.setInsertionPointToEnd(&kernel.getBody().emplaceBlock());
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);

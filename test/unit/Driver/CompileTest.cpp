@@ -20,8 +20,12 @@ namespace {
 
 constexpr StringLiteral kKernel = R"(
   gpu.module @kernels {
-    gpu.func @k(%x: memref<?xf32, #gpu.address_space<global>>) kernel
-        attributes {tile.block = array<i64: 32, 1, 1>} {
+    tile_gpu.manifest @k {
+        grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 0 : i64,
+        params = [{kind = "buffer", name = "x", type = "f32", rank = 1,
+                   shape = [unit], strides = [1], stride_divisibility = [1],
+                   alignment = 4}]}
+    gpu.func @k(%x: memref<?xf32, #gpu.address_space<global>>) kernel {
       %i = gpu.thread_id x
       %v = memref.load %x[%i] : memref<?xf32, #gpu.address_space<global>>
       %e = math.exp2 %v : f32

@@ -13,7 +13,7 @@ def TileLowerKernelABI : Pass<"tile-lower-kernel-abi", "::mlir::gpu::GPUModuleOp
     rebuilds the memref, with offset 0. Argument attributes such as
     `llvm.noalias` stay with their argument.
 
-    The pass also lowers the launch parameters: `tile.block` becomes
+    The pass also lowers the launch parameters: the block becomes
     `known_block_size` and `gpu.block_dim` a constant, dynamic shared memory
     becomes one global that is aligned for every copy instruction, and static
     shared memory is aligned to 16 bytes.

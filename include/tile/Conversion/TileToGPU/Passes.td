@@ -12,9 +12,8 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     layout. A buffer becomes a rank-1 memref, an offset, and its dynamic extents
     and strides. Each access is as wide as the layouts of both sides, the
     alignment, the bounds and the chip allow (Analysis/AccessWidth.h). Fragments
-    are read by `nvgpu.ldmatrix` if the layouts fit. The attributes
-    `tile.grid`, `tile.block`, `tile.shared_bytes` and `tile.params` of the kernel
-    hold its manifest (docs/Manifest.md).
+    are read by `nvgpu.ldmatrix` if the layouts fit. Each function has
+    a `tile_gpu.manifest` (docs/Manifest.md).
 
     ```mlir output
     %t = tile.load %b[%row, %c0] : !b -> tensor<64x128xf16, #blocked>

@@ -9,7 +9,8 @@
 
 namespace tile {
 
-/// Adds patterns that convert the operations of the tile_gpu dialect. The
+/// Adds patterns that convert the operations of the tile_gpu dialect, except
+/// for tile_gpu.thread, which tile-to-nvgpu converts once for a function. The
 /// operations must have passed tile::gpu::verifyChip for an NVIDIA chip.
 void populateTileToNVGPUPatterns(mlir::RewritePatternSet &patterns);
 

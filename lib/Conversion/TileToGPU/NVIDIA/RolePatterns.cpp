@@ -145,7 +145,8 @@ static void electForEffects(Region &role) {
   }
 }
 
-void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
+void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
+                        RoleContext &context) {
   bool savesRegisters = getSchedule(kernel).savesRegisters();
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
@@ -163,7 +164,7 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize) {
           op->erase();
         } else if (isa<ArriveBarrierOp, BulkOpInterface, BulkWaitOp>(op) &&
                    i != 0) {
-          op->setAttr(kOneThreadAttr, builder.getUnitAttr());
+          context.oneThread.insert(op);
         } else if (isa<AwaitTurnOp>(op)) {
           takesTurns = true;
           turns.await(builder, op->getLoc());
@@ -358,13 +359,16 @@ struct WaitBarrierPattern : MemoryPattern<WaitBarrierOp> {
 };
 
 struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
-  using MemoryPattern::MemoryPattern;
+  ArriveBarrierPattern(const TypeConverter &converter, MLIRContext *context,
+                       const Chip &chip, const RoleContext &roles)
+      : MemoryPattern(converter, context, chip), roles(roles) {}
+
   LogicalResult
   matchAndRewrite(ArriveBarrierOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     BufferParts barriers(op.getBarriers().getType(), adaptor.getBarriers());
-    if (op->hasAttr(kOneThreadAttr)) {
+    if (roles.oneThread.contains(op)) {
       NVVM::MBarrierArriveOp::create(
           rewriter, loc, TypeRange(),
           barrierAt(rewriter, loc, barriers, adaptor.getIndex().front()),
@@ -388,6 +392,9 @@ struct ArriveBarrierPattern : MemoryPattern<ArriveBarrierOp> {
     rewriter.eraseOp(op);
     return success();
   }
+
+private:
+  const RoleContext &roles;
 };
 
 struct AwaitPattern : MemoryPattern<AwaitOp> {
@@ -425,8 +432,11 @@ private:
 
 void tile::populateRolePatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns, const Chip &chip,
-                                const PendingProducts &products) {
-  patterns.add<WarpRolesPattern, InitBarriersPattern, WaitBarrierPattern,
-               ArriveBarrierPattern>(converter, patterns.getContext(), chip);
+                                const PendingProducts &products,
+                                const RoleContext &roles) {
+  patterns.add<WarpRolesPattern, InitBarriersPattern, WaitBarrierPattern>(
+      converter, patterns.getContext(), chip);
+  patterns.add<ArriveBarrierPattern>(converter, patterns.getContext(), chip,
+                                     roles);
   patterns.add<AwaitPattern>(converter, patterns.getContext(), chip, products);
 }

@@ -15,10 +15,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Attribute of a TMA operation: the number of the function argument that is
-/// its tensor map.
-static constexpr StringLiteral kTensorMapAttr = "tile.tensor_map";
-
 //===----------------------------------------------------------------------===//
 // Tensor maps
 //===----------------------------------------------------------------------===//
@@ -45,7 +41,8 @@ static TensorMapBoxes boxesOf(BulkOpInterface op) {
 }
 
 SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
-                                               unsigned firstArgument) {
+                                               unsigned firstArgument,
+                                               RoleContext &context) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> maps;
   kernel.walk([&](BulkOpInterface op) {
@@ -75,8 +72,7 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
     size_t number = llvm::find(maps, map) - maps.begin();
     if (number == maps.size())
       maps.push_back(map);
-    op->setAttr(kTensorMapAttr,
-                builder.getI64IntegerAttr(firstArgument + number));
+    context.tensorMaps[op] = firstArgument + number;
   });
   return maps;
 }
@@ -92,12 +88,23 @@ Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
                                    builder.getI32IntegerAttr(value));
 }
 
-/// Returns the function argument that is the tensor map of `op`.
-Value mapOf(BulkOpInterface op) {
-  auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
-  return func.getArgument(
-      op->getAttrOfType<IntegerAttr>(kTensorMapAttr).getInt());
-}
+/// A pattern for an operation of TMA.
+template <typename OpT> struct TMAPattern : MemoryPattern<OpT> {
+  TMAPattern(const TypeConverter &converter, MLIRContext *context,
+             const Chip &chip, const RoleContext &roles)
+      : MemoryPattern<OpT>(converter, context, chip), roles(roles) {}
+
+protected:
+  /// Returns the function argument that is the tensor map of `op`.
+  Value mapOf(BulkOpInterface op) const {
+    return op->getParentOfType<mlir::gpu::GPUFuncOp>().getArgument(
+        roles.tensorMaps.lookup(op));
+  }
+  bool isOneThread(Operation *op) const { return roles.oneThread.contains(op); }
+
+private:
+  const RoleContext &roles;
+};
 
 /// Emits the coordinates of a box for the tensor map: `indices` in the order of
 /// the map. If the tile is in a range of rows, `start` and `length` give the
@@ -163,8 +170,8 @@ Value emitWarp(OpBuilder &builder, Location loc, const Chip &chip) {
       .getShuffleResult();
 }
 
-struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
-  using MemoryPattern::MemoryPattern;
+struct BulkCopyPattern : TMAPattern<BulkCopyOp> {
+  using TMAPattern::TMAPattern;
   LogicalResult
   matchAndRewrite(BulkCopyOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -201,8 +208,8 @@ struct BulkCopyPattern : MemoryPattern<BulkCopyOp> {
   }
 };
 
-struct BulkPrefetchPattern : MemoryPattern<BulkPrefetchOp> {
-  using MemoryPattern::MemoryPattern;
+struct BulkPrefetchPattern : TMAPattern<BulkPrefetchOp> {
+  using TMAPattern::TMAPattern;
   LogicalResult
   matchAndRewrite(BulkPrefetchOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -221,22 +228,23 @@ struct BulkPrefetchPattern : MemoryPattern<BulkPrefetchOp> {
   }
 };
 
-/// Starts a TMA store or a reduction of one box from `index` of `memory`. If
-/// `active` is null, all threads that are here start it.
-void emitBulkOut(OpBuilder &builder, BulkOpInterface op, Value memory,
-                 Value index, ValueRange coordinates, Value active,
-                 Value policy) {
+/// Starts a TMA store or a reduction of one box from `index` of `memory`, with
+/// the tensor map `map`. If `active` is null, all threads that are here start
+/// it.
+void emitBulkOut(OpBuilder &builder, BulkOpInterface op, Value map,
+                 Value memory, Value index, ValueRange coordinates,
+                 Value active, Value policy) {
   Location loc = op.getLoc();
   bool adds = isa<BulkReduceOp>(op);
   if (!adds && !(active && policy)) {
     NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-        builder, loc, mapOf(op), sharedPointer(builder, loc, memory, index),
+        builder, loc, map, sharedPointer(builder, loc, memory, index),
         coordinates, policy, NVVM::TMAStoreMode::TILE, active);
     return;
   }
   if (!active) {
     NVVM::CpAsyncBulkTensorReduceOp::create(
-        builder, loc, mapOf(op), sharedPointer(builder, loc, memory, index),
+        builder, loc, map, sharedPointer(builder, loc, memory, index),
         NVVM::TMAReduxKind::ADD, NVVM::TMAStoreMode::TILE, coordinates, policy);
     return;
   }
@@ -244,8 +252,7 @@ void emitBulkOut(OpBuilder &builder, BulkOpInterface op, Value memory,
   // MMAs in flight. nvvm has no predicated reduction, and no predicated store
   // with a cache policy.
   size_t rank = coordinates.size();
-  SmallVector<Value> operands{sharedAddress(builder, loc, memory, index),
-                              mapOf(op)};
+  SmallVector<Value> operands{sharedAddress(builder, loc, memory, index), map};
   llvm::append_range(operands, coordinates);
   operands.push_back(active);
   std::string text = llvm::formatv(
@@ -258,9 +265,9 @@ void emitBulkOut(OpBuilder &builder, BulkOpInterface op, Value memory,
 }
 
 /// Converts tile.bulk_store and tile.bulk_reduce.
-template <typename OpT> struct BulkOutPattern : MemoryPattern<OpT> {
-  using MemoryPattern<OpT>::MemoryPattern;
-  using typename MemoryPattern<OpT>::OneToNOpAdaptor;
+template <typename OpT> struct BulkOutPattern : TMAPattern<OpT> {
+  using TMAPattern<OpT>::TMAPattern;
+  using typename TMAPattern<OpT>::OneToNOpAdaptor;
   LogicalResult
   matchAndRewrite(OpT op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -275,7 +282,7 @@ template <typename OpT> struct BulkOutPattern : MemoryPattern<OpT> {
     SmallVector<int64_t, 2> parts = op.getPartCounts();
     int64_t distance = boxes.distance() * parts[0];
     Value place = source.offset, active;
-    if (op->hasAttr(kOneThreadAttr)) {
+    if (this->isOneThread(op)) {
       // All threads that are here, one, start the stores.
     } else if (!op.getParts()) {
       active = NVVM::ElectSyncOp::create(rewriter, loc, rewriter.getI1Type(),
@@ -316,7 +323,7 @@ template <typename OpT> struct BulkOutPattern : MemoryPattern<OpT> {
     Value policy = emitPolicy(rewriter, loc, op.getCache());
     forEachBox(rewriter, loc, boxes, distance, coordinates,
                [&](ValueRange coordinates, int64_t first) {
-                 emitBulkOut(rewriter, op, source.memory,
+                 emitBulkOut(rewriter, op, this->mapOf(op), source.memory,
                              addConstant(rewriter, loc, place, first),
                              coordinates, active, policy);
                });
@@ -326,15 +333,15 @@ template <typename OpT> struct BulkOutPattern : MemoryPattern<OpT> {
   }
 };
 
-struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
-  using MemoryPattern::MemoryPattern;
+struct BulkWaitPattern : TMAPattern<BulkWaitOp> {
+  using TMAPattern::TMAPattern;
   LogicalResult
   matchAndRewrite(BulkWaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, op.getLoc(),
                                          op.getPendingAttr(), op.getReadAttr());
     // One lane has issued the operations, so the other lanes wait for it here.
-    if (!op->hasAttr(kOneThreadAttr))
+    if (!isOneThread(op))
       NVVM::SyncWarpOp::create(rewriter, op.getLoc(),
                                constantI32(rewriter, op.getLoc(), -1));
     rewriter.eraseOp(op);
@@ -346,9 +353,10 @@ struct BulkWaitPattern : MemoryPattern<BulkWaitOp> {
 
 void tile::populateTensorMapPatterns(const TypeConverter &converter,
                                      RewritePatternSet &patterns,
-                                     const Chip &chip) {
+                                     const Chip &chip,
+                                     const RoleContext &roles) {
   patterns
       .add<BulkCopyPattern, BulkPrefetchPattern, BulkOutPattern<BulkStoreOp>,
            BulkOutPattern<BulkReduceOp>, BulkWaitPattern>(
-          converter, patterns.getContext(), chip);
+          converter, patterns.getContext(), chip, roles);
 }

@@ -323,10 +323,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
   auto emitError = [&] { return op->emitOpError(); };
   if (attribute.getName() != kScheduleAttr) {
     // Where schedules stand, a misspelt attribute must not go unnoticed.
-    bool isKnown =
-        !isa<scf::ForOp, KernelOp, AttentionOp, AttentionBackwardOp>(op) ||
-        (isa<KernelOp>(op) && attribute.getName() == kSharedBytesAttr);
-    if (isKnown)
+    if (!isa<scf::ForOp, KernelOp, AttentionOp, AttentionBackwardOp>(op))
       return success();
     return emitError() << "has the unknown attribute " << attribute.getName();
   }
@@ -342,6 +339,25 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                         emitError);
   return emitError() << "cannot have " << kScheduleAttr
                      << ", which is for scf.for; kernels have 'schedule'";
+}
+
+LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned number,
+                                                    NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  bool mayBeString = name == kNameAttr || name == kAccumulatorAttr;
+  bool mayBeUnit = name == kNonNegativeAttr || name == kAccumulatorAttr;
+  if (!mayBeString && !mayBeUnit)
+    return op->emitOpError()
+           << "has the unknown attribute " << attribute.getName()
+           << " of argument " << number;
+  if ((mayBeString && isa<StringAttr>(attribute.getValue())) ||
+      (mayBeUnit && isa<UnitAttr>(attribute.getValue())))
+    return success();
+  return op->emitOpError() << "has the attribute " << attribute.getName()
+                           << " of argument " << number << ", which must be "
+                           << (mayBeString ? "a string" : "a unit attribute")
+                           << ", got " << attribute.getValue();
 }
 
 //===----------------------------------------------------------------------===//

@@ -247,7 +247,7 @@ void ChooseAccumulators::runOnOperation() {
         continue;
       auto name = dyn_cast<StringAttr>(attribute);
       if (!name)
-        name = kernel.getArgAttrOfType<StringAttr>(i, "tile.name");
+        name = kernel.getArgAttrOfType<StringAttr>(i, TileDialect::kNameAttr);
       if (!name) {
         kernel.emitOpError() << "argument " << i
                              << " is an accumulator, so it needs a 'tile.name' "

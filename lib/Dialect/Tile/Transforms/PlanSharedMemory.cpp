@@ -80,11 +80,9 @@ struct PlanSharedMemory
                  "apart they need {0} bytes, and {1} has {2}",
                  model.place(/*loopsApart=*/true).bytes, chip->name.str(),
                  chip->sharedBytes);
-    Builder builder(&getContext());
     for (PlannedBuffer &buffer : plan.buffers)
       buffer.alloc.setOffset(buffer.offset);
-    kernel->setAttr(TileDialect::kSharedBytesAttr,
-                    builder.getI64IntegerAttr(plan.bytes));
+    kernel.setSharedBytes(plan.bytes);
   }
 };
 } // namespace

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "tile/Chips/Mma.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -19,6 +20,41 @@ void TileGPUDialect::initialize() {
 #define GET_OP_LIST
 #include "tile/Dialect/TileGPU/IR/TileGPUOps.cpp.inc"
       >();
+}
+
+//===----------------------------------------------------------------------===//
+// ManifestOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ManifestOp::verify() {
+  if (getGrid().size() != 3)
+    return emitOpError() << "needs a grid of three expressions, got "
+                         << getGrid();
+  if (getBlock().size() != 3 ||
+      llvm::any_of(getBlock(), [](int64_t extent) { return extent < 1; }))
+    return emitOpError() << "needs a block of three positive numbers, got "
+                         << getBlockAttr();
+  return success();
+}
+
+LogicalResult ManifestOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *module = (*this)->getParentOp();
+  if (isa_and_present<FunctionOpInterface>(
+          symbols.lookupSymbolIn(module, getKernelAttr())))
+    return success();
+  return emitOpError() << "is of " << getKernelAttr()
+                       << ", which is no function of the module";
+}
+
+ManifestOp tile::gpu::findManifest(Operation *kernel) {
+  auto module = dyn_cast<mlir::gpu::GPUModuleOp>(kernel->getParentOp());
+  if (!module)
+    return {};
+  StringAttr name = SymbolTable::getSymbolName(kernel);
+  for (auto manifest : module.getOps<ManifestOp>())
+    if (manifest.getKernelAttr().getAttr() == name)
+      return manifest;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

@@ -271,7 +271,8 @@ LogicalResult Verifier::verifyDialect(Operation *op) {
     return op->emitOpError("is for the other vendor's chips; the target is ")
            << chip.name;
   if (!llvmOnly || dialect == "llvm" || dialect == "nvvm" ||
-      dialect == "rocdl" || isa<mlir::gpu::GPUModuleOp>(op))
+      dialect == "rocdl" ||
+      isa<mlir::gpu::GPUModuleOp, tile::gpu::ManifestOp>(op))
     return success();
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
     InFlightDiagnostic diag = op->emitError("no lowering turns ");
@@ -558,30 +559,18 @@ LogicalResult Verifier::verifyKernel(Operation *op) {
   if (!isKernel)
     return success();
 
-  if (Attribute attr = op->getAttr(TileDialect::kBlockAttr)) {
-    auto block = dyn_cast<DenseI64ArrayAttr>(attr);
-    if (!block || block.size() != 3 ||
-        llvm::any_of(block.asArrayRef(), [](int64_t n) { return n < 1; }))
-      return op->emitOpError("'tile.block' must be three positive i64s, got ")
-             << attr;
+  int64_t shared = 0;
+  if (tile::gpu::ManifestOp manifest = tile::gpu::findManifest(op)) {
     int64_t threads = 1;
-    for (int64_t extent : block.asArrayRef())
+    for (int64_t extent : manifest.getBlock())
       threads *= std::min<int64_t>(extent, 2 * kMaxThreads);
     if (threads > kMaxThreads)
       return op->emitOpError("has ")
              << threads << " threads a block; " << chip.name << " has at most "
              << kMaxThreads;
-  }
-
-  int64_t shared = 0;
-  if (Attribute attr = op->getAttr(TileDialect::kSharedBytesAttr)) {
-    auto bytes = dyn_cast<IntegerAttr>(attr);
-    if (!bytes || bytes.getInt() < 0)
-      return op->emitOpError("'tile.shared_bytes' must be a count, got ")
-             << attr;
     // On AMD this memory is static, and counted below.
     if (isNvidia())
-      shared = bytes.getInt();
+      shared = manifest.getSharedBytes();
   }
   if (gpuFunc)
     for (BlockArgument buffer : gpuFunc.getWorkgroupAttributions()) {

@@ -17,7 +17,7 @@
 module attributes {tile.target = "sm_80"} {
 
 // CHECK-LABEL: tile.kernel @disjoint()
-// CHECK-SAME: tile.shared_bytes = 9216 : i64
+// CHECK-SAME: shared_bytes = 9216 : i64
 tile.kernel @disjoint() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -34,7 +34,7 @@ tile.kernel @disjoint() {
 
 // The swizzled buffer starts at a multiple of 1024 bytes.
 // CHECK-LABEL: tile.kernel @together()
-// CHECK-SAME: tile.shared_bytes = 17408 : i64
+// CHECK-SAME: shared_bytes = 17408 : i64
 tile.kernel @together() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -53,7 +53,7 @@ tile.kernel @together() {
 // %a is used across iterations, so it is live in the whole loop. The buffers of the
 // loop do not share memory, because there is enough.
 // CHECK-LABEL: tile.kernel @loop()
-// CHECK-SAME: tile.shared_bytes = 27648 : i64
+// CHECK-SAME: shared_bytes = 27648 : i64
 tile.kernel @loop() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -82,7 +82,7 @@ tile.kernel @loop() {
 }
 
 // CHECK-LABEL: tile.kernel @tight()
-// CHECK-SAME: tile.shared_bytes = 131072 : i64
+// CHECK-SAME: shared_bytes = 131072 : i64
 // REMARK: remark: [Missed] buffers-share-in-loop | Category:tile-plan-shared-memory | {{.*}}Reason="buffers of one loop share memory, which takes more barriers: apart they need 262144 bytes, and sm_80 has 166912"
 // REMARK-NOT: remark
 tile.kernel @tight() {
@@ -119,7 +119,7 @@ tile.kernel @in_flight(%g: !tile.buffer<64x64xf16, #tile.strided<[64, 1], align 
 }
 
 // CHECK-LABEL: tile.kernel @pinned()
-// CHECK-SAME: tile.shared_bytes = 27648 : i64
+// CHECK-SAME: shared_bytes = 27648 : i64
 tile.kernel @pinned() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -140,7 +140,7 @@ tile.kernel @pinned() {
 }
 
 // CHECK-LABEL: tile.kernel @nothing()
-// CHECK-SAME: tile.shared_bytes = 0 : i64
+// CHECK-SAME: shared_bytes = 0 : i64
 tile.kernel @nothing() {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

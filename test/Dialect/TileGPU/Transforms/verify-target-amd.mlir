@@ -110,11 +110,12 @@ module attributes {tile.target = "gfx942"} {
 
 // -----
 
-// On AMD chips tile.shared_bytes repeats the static size.
+// On AMD chips shared_bytes of the manifest repeats the static size.
 module attributes {tile.target = "gfx1100"} {
   gpu.module @m {
-    gpu.func @fits() workgroup(%lds: memref<65536xi8, #gpu.address_space<workgroup>>) kernel
-        attributes {tile.shared_bytes = 65536 : i64} {
+    tile_gpu.manifest @fits {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 65536 : i64,
+        params = []}
+    gpu.func @fits() workgroup(%lds: memref<65536xi8, #gpu.address_space<workgroup>>) kernel {
       gpu.return
     }
     // expected-error @+1 {{'gpu.func' op needs 65540 bytes of shared memory; a block on gfx1100 has at most 65536}}
@@ -154,28 +155,6 @@ module attributes {tile.target = "gfx1100"} {
   gpu.module @m {
     // expected-error @+1 {{'gpu.func' op has shared memory of type 'memref<4xindex, #gpu.address_space<workgroup>>'; its size must be static}}
     gpu.func @element() workgroup(%lds: memref<4xindex, #gpu.address_space<workgroup>>) kernel {
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-module attributes {tile.target = "gfx1100"} {
-  gpu.module @m {
-    // expected-error @+1 {{'gpu.func' op 'tile.shared_bytes' must be a count, got -1 : i64}}
-    gpu.func @negative() kernel attributes {tile.shared_bytes = -1 : i64} {
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-module attributes {tile.target = "gfx1100"} {
-  gpu.module @m {
-    // expected-error @+1 {{'gpu.func' op 'tile.shared_bytes' must be a count, got "many"}}
-    gpu.func @text() kernel attributes {tile.shared_bytes = "many"} {
       gpu.return
     }
   }

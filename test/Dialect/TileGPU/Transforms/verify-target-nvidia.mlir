@@ -163,8 +163,10 @@ module attributes {tile.target = "sm_80"} {
 
 module attributes {tile.target = "sm_89"} {
   gpu.module @m {
+    tile_gpu.manifest @shared {grid = [1, 1, 1], block = array<i64: 32, 1, 1>, shared_bytes = 101377 : i64,
+        params = []}
     // expected-error @+1 {{'gpu.func' op needs 101377 bytes of shared memory; a block on sm_89 has at most 101376}}
-    gpu.func @shared() kernel attributes {tile.shared_bytes = 101377 : i64} {
+    gpu.func @shared() kernel {
       gpu.return
     }
   }
@@ -174,22 +176,15 @@ module attributes {tile.target = "sm_89"} {
 
 module attributes {tile.target = "sm_89"} {
   gpu.module @m {
-    gpu.func @fits() kernel attributes {tile.shared_bytes = 101376 : i64, tile.block = array<i64: 256, 2, 2>} {
+    tile_gpu.manifest @fits {grid = [1, 1, 1], block = array<i64: 256, 2, 2>, shared_bytes = 101376 : i64,
+        params = []}
+    gpu.func @fits() kernel {
       gpu.return
     }
+    tile_gpu.manifest @threads {grid = [1, 1, 1], block = array<i64: 1024, 2, 1>, shared_bytes = 0 : i64,
+        params = []}
     // expected-error @+1 {{'gpu.func' op has 2048 threads a block; sm_89 has at most 1024}}
-    gpu.func @threads() kernel attributes {tile.block = array<i64: 1024, 2, 1>} {
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-module attributes {tile.target = "sm_89"} {
-  gpu.module @m {
-    // expected-error @+1 {{'gpu.func' op 'tile.block' must be three positive i64s, got array<i64: 32>}}
-    gpu.func @block() kernel attributes {tile.block = array<i64: 32>} {
+    gpu.func @threads() kernel {
       gpu.return
     }
   }

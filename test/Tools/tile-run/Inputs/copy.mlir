@@ -3,14 +3,14 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
+  tile_gpu.manifest @copy {grid = [["arg", 2], 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64,
+      params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [128],
+                  strides = [1], stride_divisibility = [1], alignment = 16},
+                  {kind = "scalar", name = "n", type = "i32"}]}
   gpu.func @copy(%a: memref<128xf32, #global>, %b: memref<128xf32, #global>, %n: i32)
-      workgroup(%s: memref<1024xf32, #shared>) kernel attributes {
-      tile.grid = [["arg", 2], 1, 1], tile.block = array<i64: 64, 1, 1>, tile.shared_bytes = 0 : i64,
-      tile.params = [{kind = "buffer", name = "a", type = "f32", rank = 1, shape = [128],
-                      strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "buffer", name = "b", type = "f32", rank = 1, shape = [128],
-                      strides = [1], stride_divisibility = [1], alignment = 16},
-                     {kind = "scalar", name = "n", type = "i32"}]} {
+      workgroup(%s: memref<1024xf32, #shared>) kernel {
     %t = gpu.thread_id x
     %block = gpu.block_id x
     %c16 = arith.constant 16 : index

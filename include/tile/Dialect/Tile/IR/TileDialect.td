@@ -29,6 +29,7 @@ def Tile_Dialect : Dialect {
                            "::mlir::tensor::TensorDialect"];
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
@@ -46,13 +47,6 @@ def Tile_Dialect : Dialect {
     /// Attribute of a kernel argument: a buffer whose layout the compiler may
     /// choose (see tile-choose-accumulators).
     static constexpr llvm::StringLiteral kAccumulatorAttr = "tile.accumulator";
-    /// Attributes of a gpu.func kernel from stage S5 on (docs/Manifest.md).
-    static constexpr llvm::StringLiteral kGridAttr = "tile.grid";
-    static constexpr llvm::StringLiteral kBlockAttr = "tile.block";
-    static constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes";
-    static constexpr llvm::StringLiteral kParamsAttr = "tile.params";
-    static constexpr llvm::StringLiteral kOverlapsPreviousAttr = "tile.overlaps_previous";
-    static constexpr llvm::StringLiteral kRequiresAttr = "tile.requires";
   }];
 }
 

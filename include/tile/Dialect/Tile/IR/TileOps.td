@@ -42,7 +42,12 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     The program of one block of `num_warps` warps. The arguments are buffers in
     global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
     gives the number of blocks. `schedule` (`#tile.schedule`) gives the kernel
-    producer warps, among others.
+    producer warps, among others. `tile-plan-shared-memory` sets `shared_bytes`.
+
+    An argument may have a name in the manifest (`tile.name`, a string). A scalar
+    may be `tile.nonnegative`: launchers check that it is finite and not negative.
+    The compiler may choose the layout of a `tile.accumulator`; kernels share it
+    by its string, or without one by `tile.name` (`tile-choose-accumulators`).
 
     Different arguments are different memory. Reads and writes of one argument by
     one block take effect in the order of the program, whichever threads hold the
@@ -68,6 +73,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     TypeAttrOf<FunctionType>:$function_type,
     DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
     OptionalAttr<Tile_ScheduleAttr>:$schedule,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$shared_bytes,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

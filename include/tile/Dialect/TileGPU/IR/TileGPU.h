@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Chips/Atomics.h"
@@ -34,6 +35,9 @@ inline AtomicOrder getOrder(MemoryOrder order) {
 inline AtomicScope getScope(MemoryScope scope) {
   return static_cast<AtomicScope>(scope);
 }
+
+/// Returns the manifest of a function of a GPU module; null if it has none.
+ManifestOp findManifest(mlir::Operation *kernel);
 
 /// Checks that `chip` is of `vendor` and supports the operations in `root`:
 /// MMAs, atomics, and the width of each gpu.shuffle. Emits at most one error at

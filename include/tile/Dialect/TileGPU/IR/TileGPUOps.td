@@ -5,6 +5,7 @@
 include "mlir/Dialect/Arith/IR/ArithBase.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "tile/Dialect/Tile/IR/TileAttrs.td"
 include "tile/Dialect/TileGPU/IR/TileGPUDialect.td"
@@ -235,6 +236,42 @@ def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
   let arguments = (ins I32:$value);
   let results = (outs I32:$result);
   let assemblyFormat = "$value attr-dict";
+}
+
+def TileGPU_ManifestOp : TileGPU_Op<"manifest", [
+    HasParent<"::mlir::gpu::GPUModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a launcher of a kernel must know";
+  let description = [{
+    The entry of `kernel`, a function of the same module, in the manifest
+    (docs/Manifest.md): expressions for the three extents of the grid, the
+    threads of a block, the bytes of shared memory, the parameters, and the
+    requirements on extents. `overlaps_previous` says that the kernel waits for
+    the preceding one itself. The values have the structure of the JSON:
+    dictionaries, arrays, strings, integers, and unit attributes for null. The
+    operation has no code.
+
+    ```mlir
+    gpu.module @kernels {
+      tile_gpu.manifest @scale {
+          grid = [["ceildiv", ["dim", 0, 0], 128], 1, 1],
+          block = array<i64: 128, 1, 1>, shared_bytes = 0 : i64,
+          params = [{kind = "buffer", name = "x", type = "f32", rank = 1,
+                     shape = [unit], strides = [1], stride_divisibility = [1],
+                     alignment = 4} ]}
+      gpu.func @scale(%x: memref<?xf32, #gpu.address_space<global>>, %n: index)
+          kernel {
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, ArrayAttr:$grid,
+    DenseI64ArrayAttr:$block,
+    ConfinedAttr<I64Attr, [IntNonNegative]>:$shared_bytes, DictArrayAttr:$params,
+    OptionalAttr<DictArrayAttr>:$requirements, UnitAttr:$overlaps_previous);
+  let assemblyFormat = "$kernel attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // TILE_DIALECT_TILEGPU_IR_TILEGPUOPS_TD
