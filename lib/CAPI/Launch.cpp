@@ -29,12 +29,12 @@ static Argument convert(const TileLaunchArgument &argument) {
   return tensor;
 }
 
-static llvm::Expected<std::vector<KernelSpec>> parse(const char *manifest) {
+static llvm::Expected<llvm::json::Value> parse(const char *manifest) {
   llvm::Expected<llvm::json::Value> json = llvm::json::parse(manifest);
   if (!json)
     return llvm::createStringError("the manifest is no JSON: " +
                                    llvm::toString(json.takeError()));
-  return parseManifest(*json);
+  return json;
 }
 
 int tileCheckLaunch(const char *manifest, const char *kernel,
@@ -43,7 +43,10 @@ int tileCheckLaunch(const char *manifest, const char *kernel,
   auto failWith = [&](llvm::Error error) {
     return fail(message, llvm::toString(std::move(error)));
   };
-  llvm::Expected<std::vector<KernelSpec>> kernels = parse(manifest);
+  llvm::Expected<llvm::json::Value> json = parse(manifest);
+  if (!json)
+    return failWith(json.takeError());
+  llvm::Expected<std::vector<KernelSpec>> kernels = parseManifest(*json);
   if (!kernels)
     return failWith(kernels.takeError());
   auto spec = llvm::find_if(*kernels, [&](const KernelSpec &candidate) {
@@ -76,14 +79,14 @@ int tileFindScratch(const char *manifest, const char *name,
   auto failWith = [&](llvm::Error error) {
     return fail(message, llvm::toString(std::move(error)));
   };
-  llvm::Expected<std::vector<KernelSpec>> kernels = parse(manifest);
-  if (!kernels)
-    return failWith(kernels.takeError());
+  llvm::Expected<llvm::json::Value> json = parse(manifest);
+  if (!json)
+    return failWith(json.takeError());
   std::map<std::string, Argument> given;
   for (size_t i = 0; i < count; ++i)
     given[names[i]] = convert(arguments[i]);
   llvm::Expected<std::vector<ScratchBuffer>> buffers =
-      findScratchBuffers(*kernels, given);
+      findScratchBuffers(*json, given);
   if (!buffers)
     return failWith(buffers.takeError());
   for (const ScratchBuffer &buffer : *buffers) {

@@ -110,9 +110,9 @@ int tileReadTensorMaps(const char *text, const char *name, TileTensorMap *maps,
   json::Path::Root root("manifest");
   if (!fromJSON(*value, manifest, root))
     return fail(message, llvm::toString(root.getError()));
-  if (manifest.version != 1)
+  if (manifest.version != 2)
     return fail(message, "the manifest has version " +
-                             std::to_string(manifest.version) + ", not 1");
+                             std::to_string(manifest.version) + ", not 2");
   for (const Kernel &kernel : manifest.kernels) {
     if (kernel.name != name)
       continue;

@@ -1,6 +1,7 @@
 //===- Manifest.cpp - Writes manifests ------------------------------------===//
 
 #include "tile/Driver/Manifest.h"
+#include "BufferShapes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -98,11 +99,13 @@ FailureOr<json::Value> buildManifest(mlir::gpu::GPUModuleOp module,
   }
   if (incomplete)
     return json::Value(nullptr);
-  return json::Value(json::Object{{"version", 1},
+  json::Array shapes = describeShapes(kernels);
+  return json::Value(json::Object{{"version", 2},
                                   {"chip", chip.name},
                                   {"multiprocessors", chip.processors},
                                   {"kind", kindName(kind)},
-                                  {"kernels", std::move(kernels)}});
+                                  {"kernels", std::move(kernels)},
+                                  {"shapes", std::move(shapes)}});
 }
 
 } // namespace tile

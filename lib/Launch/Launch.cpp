@@ -257,9 +257,9 @@ static llvm::Error checkScalar(const Parameter &parameter,
   return llvm::Error::success();
 }
 
-llvm::Expected<int64_t>
-tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
-                       llvm::ArrayRef<Argument> arguments) {
+llvm::Expected<int64_t> tile::launch::evaluate(const json::Value &expression,
+                                               int64_t multiprocessors,
+                                               FindArgument find) {
   if (std::optional<int64_t> integer = expression.getAsInteger())
     return *integer;
   auto malformed = [] {
@@ -270,20 +270,20 @@ tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
     return malformed();
   std::optional<llvm::StringRef> op = (*array)[0].getAsString();
   if (op == "multiprocessors" && array->size() == 1)
-    return kernel.multiprocessors;
+    return multiprocessors;
   if (!op || array->size() < 2)
     return malformed();
   if (*op == "dim" || *op == "arg") {
-    std::optional<int64_t> index = (*array)[1].getAsInteger();
-    if (!index || *index < 0 || *index >= int64_t(arguments.size()))
+    const Argument *argument = find((*array)[1]);
+    if (!argument)
       return malformed();
     if (*op == "arg") {
-      const auto *value = std::get_if<int64_t>(&arguments[*index]);
+      const auto *value = std::get_if<int64_t>(argument);
       if (!value)
         return malformed();
       return *value;
     }
-    const auto *tensor = std::get_if<Tensor>(&arguments[*index]);
+    const auto *tensor = std::get_if<Tensor>(argument);
     std::optional<int64_t> dim =
         array->size() == 3 ? (*array)[2].getAsInteger() : std::nullopt;
     if (!tensor || !dim || *dim < 0 || *dim >= int64_t(tensor->shape.size()))
@@ -292,10 +292,10 @@ tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
   }
   if (array->size() != 3)
     return malformed();
-  llvm::Expected<int64_t> a = evaluate((*array)[1], kernel, arguments);
+  llvm::Expected<int64_t> a = evaluate((*array)[1], multiprocessors, find);
   if (!a)
     return a.takeError();
-  llvm::Expected<int64_t> b = evaluate((*array)[2], kernel, arguments);
+  llvm::Expected<int64_t> b = evaluate((*array)[2], multiprocessors, find);
   if (!b)
     return b.takeError();
   bool divides = *op == "floordiv" || *op == "ceildiv" || *op == "mod";
@@ -321,6 +321,19 @@ tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
   if (!result)
     return malformed();
   return *result;
+}
+
+llvm::Expected<int64_t>
+tile::launch::evaluate(const json::Value &expression, const KernelSpec &kernel,
+                       llvm::ArrayRef<Argument> arguments) {
+  return evaluate(expression, kernel.multiprocessors,
+                  [&](const json::Value &parameter) -> const Argument * {
+                    std::optional<int64_t> index = parameter.getAsInteger();
+                    return index && *index >= 0 &&
+                                   *index < int64_t(arguments.size())
+                               ? &arguments[*index]
+                               : nullptr;
+                  });
 }
 
 /// A permuted buffer occupies more storage than it has elements if an extent is

@@ -15,7 +15,7 @@ from . import manifest as _manifest
 from . import tensors
 from .errors import ArgumentError
 from .manifest import Buffer, Scalar
-from .tensors import Layout
+from .tensors import ELEMENT_BYTES, Layout
 
 #: Kernels compare coordinates with extents in 32 bits.
 _MAX_EXTENT = 2**31 - 1
@@ -25,9 +25,6 @@ _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
 
 #: Standard sizes check the range of a number, native ones do not.
 _F32 = struct.Struct("<f")
-
-#: Bytes of an element of each type.
-ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
 #: A tensor map that ends with each sequence: see docs/Manifest.md.
 _RAGGED_ROWS = 2**30

@@ -25,6 +25,7 @@ from .prepared import (
     has_readable_strides,
     readable,
 )
+from .programs import ALIGNMENT, STRIDE_DIVISOR
 
 #: Says whether torch.compile traces the call; older PyTorch never does.
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
@@ -370,10 +371,11 @@ def _check_result(name: str, tensor: Any, shape, q, rows: bool = False) -> None:
 
 def _check_written(name: str, tensor: torch.Tensor) -> None:
     """Checks that kernels can write to a tensor where it is."""
-    if not has_readable_strides(tensor) or tensor.data_ptr() % 16:
+    if not has_readable_strides(tensor) or tensor.data_ptr() % ALIGNMENT:
         raise ArgumentError(
-            f"{name} must have dense rows whose distances are multiples of 8 elements,"
-            f" and begin at a multiple of 16 bytes; its strides are {tensor.stride()}"
+            f"{name} must have dense rows whose distances are multiples of"
+            f" {STRIDE_DIVISOR} elements, and begin at a multiple of {ALIGNMENT} bytes;"
+            f" its strides are {tensor.stride()}"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple, Uni
 
 from .errors import ArgumentError, ManifestError
 
-VERSION = 1
+VERSION = 2
 
 BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
 SCALAR_TYPES = ("f32", "i32", "i64", "index")
@@ -21,7 +21,8 @@ SCALAR_TYPES = ("f32", "i32", "i64", "index")
 #: Tensor maps have at most five dimensions; ragged ones need two of them.
 MAX_RAGGED_RANK = 3
 
-#: An integer, ("dim", p, d), ("arg", p), ("multiprocessors",) or (operator, a, b).
+#: An integer, ("dim", p, d), ("arg", p), ("multiprocessors",) or (operator, a, b),
+#: where p is the position of a parameter, or its name in the shapes of a manifest.
 Expression = Union[int, Tuple[Any, ...]]
 
 _OPERATORS: Dict[str, Callable[[int, int], int]] = {
@@ -173,13 +174,16 @@ class Kernel:
 class Manifest:
     """The facts that a launcher needs about an artifact.
 
-    `multiprocessors` is the number of the largest part of the chip.
+    `multiprocessors` is the number of the largest part of the chip. `shapes`
+    holds the names and the smallest extents of the buffers that requirements
+    determine, in an order in which they can be evaluated.
     """
 
     chip: str
     kind: str
     multiprocessors: int
     kernels: Tuple[Kernel, ...]
+    shapes: Tuple[Tuple[str, Tuple[Expression, ...]], ...] = ()
 
 
 def parse(source: Union[str, bytes, Mapping[str, Any]]) -> Manifest:
@@ -212,6 +216,7 @@ def parse(source: Union[str, bytes, Mapping[str, Any]]) -> Manifest:
             root.get("multiprocessors", 1), "multiprocessors", minimum=1
         ),
         kernels=parsed,
+        shapes=_shapes(root.get("shapes", []), parsed),
     )
 
 
@@ -223,9 +228,9 @@ def evaluate(
 ) -> int:
     """Evaluates an expression of a parsed kernel.
 
-    `shapes` and `scalars` are keyed by parameter position; `multiprocessors` is
-    the number of the GPU. Raises ArgumentError on a division by zero, which only
-    arguments can cause.
+    `shapes` and `scalars` are keyed as the expression gives parameters, by
+    position or by name; `multiprocessors` is the number of the GPU. Raises
+    ArgumentError on a division by zero, which only arguments can cause.
     """
     if isinstance(expression, int):
         return expression
@@ -297,6 +302,31 @@ def _kernel(value: Any, path: str) -> Kernel:
             )
         ),
     )
+
+
+def _shapes(value: Any, kernels: Tuple[Kernel, ...]) -> tuple:
+    params = {param.name: param for kernel in kernels for param in kernel.params}
+    shapes = []
+    for i, item in enumerate(_list(value, "shapes")):
+        path = f"shapes[{i}]"
+        item = _mapping(item, path)
+        name = _string(_field(item, "name", path), f"{path}.name")
+        if not isinstance(params.get(name), Buffer):
+            raise ManifestError(f"{path}.name: parameter '{name}' is not a buffer")
+        extents = _list(
+            _field(item, "extents", path), f"{path}.extents", length=params[name].rank
+        )
+        shapes.append(
+            (
+                name,
+                tuple(
+                    _expression(extent, params, f"{path}.extents[{dim}]")
+                    for dim, extent in enumerate(extents)
+                ),
+            )
+        )
+    _require_unique((name for name, _ in shapes), "shapes")
+    return tuple(shapes)
 
 
 def _requirement(value: Any, params: tuple, path: str) -> Requirement:
@@ -391,32 +421,36 @@ def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
     )
 
 
-def _expression(value: Any, params: tuple, path: str) -> Expression:
+def _parameter(key: Any, params: Union[tuple, dict], path: str) -> tuple:
+    """Returns the key of a parameter, its words in messages, and the parameter."""
+    if isinstance(params, dict):
+        name = _string(key, path)
+        return name, f"'{name}'", params.get(name)
+    position = _integer(key, path)
+    return position, position, params[position] if position < len(params) else None
+
+
+def _expression(value: Any, params: Union[tuple, dict], path: str) -> Expression:
+    """Checks an expression; `params` are by position or by name."""
     if _is_integer(value):
         return value
     items = _list(value, path)
     kind = items[0] if items else None
     if kind == "dim" and len(items) == 3:
-        position = _integer(items[1], f"{path}[1]")
-        if position >= len(params) or not isinstance(params[position], Buffer):
-            raise ManifestError(f"{path}: parameter {position} is not a buffer")
+        key, words, param = _parameter(items[1], params, f"{path}[1]")
+        if not isinstance(param, Buffer):
+            raise ManifestError(f"{path}: parameter {words} is not a buffer")
         dimension = _integer(items[2], f"{path}[2]")
-        if dimension >= params[position].rank:
+        if dimension >= param.rank:
             raise ManifestError(
-                f"{path}: parameter {position} has no dimension {dimension}"
+                f"{path}: parameter {words} has no dimension {dimension}"
             )
-        return ("dim", position, dimension)
+        return ("dim", key, dimension)
     if kind == "arg" and len(items) == 2:
-        position = _integer(items[1], f"{path}[1]")
-        if (
-            position >= len(params)
-            or not isinstance(params[position], Scalar)
-            or params[position].type == "f32"
-        ):
-            raise ManifestError(
-                f"{path}: parameter {position} is not an integer scalar"
-            )
-        return ("arg", position)
+        key, words, param = _parameter(items[1], params, f"{path}[1]")
+        if not isinstance(param, Scalar) or param.type == "f32":
+            raise ManifestError(f"{path}: parameter {words} is not an integer scalar")
+        return ("arg", key)
     if items == ["multiprocessors"]:
         return ("multiprocessors",)
     if isinstance(kind, str) and kind in _OPERATORS and len(items) == 3:

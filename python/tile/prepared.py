@@ -17,10 +17,17 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import torch
 
 from . import cache
-from .arguments import ELEMENT_BYTES
 from .compiler import chip_for
-from .programs import AnyVariant, BackwardVariant, Variant, choose_kv_sum, count_key_blocks
-from .tensors import Layout
+from .programs import (
+    ALIGNMENT,
+    STRIDE_DIVISOR,
+    AnyVariant,
+    BackwardVariant,
+    Variant,
+    choose_kv_sum,
+    count_key_blocks,
+)
+from .tensors import ELEMENT_BYTES, Layout
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
 SINK_TYPES = {**TYPES, torch.float32: "f32"}
@@ -409,19 +416,19 @@ def find(
 
 
 def has_readable_strides(tensor: torch.Tensor) -> bool:
-    """Returns whether rows are dense and 16 bytes divide their distances."""
+    """Returns whether rows are dense at distances that kernels support."""
     return tensor.numel() == 0 or (
         tensor.stride(-1) == 1
         and all(
-            stride % 8 == 0 or extent == 1
+            stride % STRIDE_DIVISOR == 0 or extent == 1
             for stride, extent in zip(tensor.stride()[:-1], tensor.shape)
         )
     )
 
 
 def readable(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the tensor, or a copy whose rows can be read 16 bytes at a time."""
-    if has_readable_strides(tensor) and tensor.data_ptr() % 16 == 0:
+    """Returns the tensor, or a copy whose strides and address kernels support."""
+    if has_readable_strides(tensor) and tensor.data_ptr() % ALIGNMENT == 0:
         return tensor
     # A contiguous tensor at such an address is its own `contiguous()`.
     return tensor.clone(memory_format=torch.contiguous_format)

@@ -15,8 +15,12 @@ from .launcher import Module, load
 from .manifest import Manifest
 
 
-_HEADS = "#tile.strided<[?:8, ?:8, ?:8, 1], align = 16>"
-_PACKED_HEADS = "#tile.strided<[?:8, ?:8, 1], align = 16>"
+#: What the kernels of these programs ask of tensors like q: the bytes that divide
+#: an address, and the elements that divide the distances between rows.
+ALIGNMENT, STRIDE_DIVISOR = 16, 8
+
+_PACKED_HEADS = f"#tile.strided<[?:{STRIDE_DIVISOR}, ?:{STRIDE_DIVISOR}, 1], align = {ALIGNMENT}>"
+_HEADS = _PACKED_HEADS.replace("[", f"[?:{STRIDE_DIVISOR}, ")
 _VECTOR = "#tile.strided<[1]>"
 
 #: Ways to sum a gradient; the operation tile.attention_backward explains them.

@@ -20,7 +20,8 @@ _TORCH_TYPES = {
     "torch.int64": "i64",
 }
 _ARRAY_TYPES = {"<f2": "f16", "<f4": "f32", "<f8": "f64", "<i4": "i32", "<i8": "i64"}
-_ITEM_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8}
+#: Bytes of an element of each type.
+ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
 
 class Layout(NamedTuple):
@@ -125,11 +126,11 @@ def _describe_interface(
     byte_strides = interface.get("strides")
     if byte_strides is None:
         strides = _contiguous(shape)
-    elif type not in _ITEM_BYTES:
+    elif type not in ELEMENT_BYTES:
         # The caller refuses the type; its size is not needed for that.
         strides = tuple(byte_strides)
     else:
-        size = _ITEM_BYTES[type]
+        size = ELEMENT_BYTES[type]
         for dimension, stride in enumerate(byte_strides):
             if stride % size:
                 raise ArgumentError(

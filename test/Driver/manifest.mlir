@@ -38,7 +38,8 @@
 // CHECK:        "name": "second",
 // CHECK:      "kind": "ptx",
 // CHECK-NEXT: "multiprocessors": {{[0-9]+}},
-// CHECK-NEXT: "version": 1
+// CHECK-NEXT: "shapes": [],
+// CHECK-NEXT: "version": 2
 
 module {
   gpu.module @kernels {

@@ -96,7 +96,7 @@ class Projects:
         """Returns the manifest of the kernel for sm_90a, which uses TMA."""
         tree = self.build("cxx")
         ptx = run(os.path.join(tree, "consumer"), FORWARD)
-        if ".visible .entry attention(" not in ptx or '"version":1' not in ptx:
+        if ".visible .entry attention(" not in ptx or '"version":2' not in ptx:
             sys.exit("%s: the consumer did not print kernel and manifest" % self.name)
         self.say("the consumer in C++ compiled a kernel")
         manifest = os.path.join(tree, "manifest.json")

@@ -30,7 +30,7 @@ def buffer(name, type="f16", rank=4, last=128, **fields):
 
 def manifest(params, grid=(1, 1, 1), name="kernel", **fields):
     return {
-        "version": 1,
+        "version": 2,
         "chip": "sm_80",
         "kind": "ptx",
         "kernels": [

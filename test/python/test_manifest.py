@@ -30,8 +30,8 @@ class ManifestTest(LauncherTest):
 
         for message, change in (
             (
-                "manifest version is 2, this package reads 1",
-                lambda root, kernel: root.update(version=2),
+                "manifest version is 1, this package reads 2",
+                lambda root, kernel: root.update(version=1),
             ),
             (
                 "the CUDA driver loads ptx and cubin, not 'hsaco'",

@@ -191,124 +191,74 @@ class RequirementTest(LauncherTest):
 
 
 class ScratchTest(LauncherTest):
-    """Sizes of buffers that only the manifest knows."""
+    """Shapes of buffers that only the manifest knows."""
 
-    X = buffer("x", type="f32", rank=2, last=None)
-    SCRATCH = buffer("scratch", type="f32", rank=3, last=4)
-    N = {"kind": "scalar", "name": "n", "type": "index"}
+    PARAMS = [
+        buffer("x", type="f32", rank=2, last=None),
+        buffer("scratch", type="f32", rank=3, last=4),
+        {"kind": "scalar", "name": "n", "type": "index"},
+    ]
+    EXTENTS = [["add", ["dim", "x", 1], ["arg", "n"]], ["mul", ["dim", "x", 0], 2], 4]
 
-    def requirement(self, dim, relation, value, argument=1):
-        return {
-            "argument": argument,
-            "dim": dim,
-            "relation": relation,
-            "value": value,
-            "reason": "as x says",
-        }
+    def module_with(self, *shapes):
+        return self.module({**manifest(self.PARAMS), "shapes": list(shapes)})
 
-    def scratch(self, *requirements, param=None, shape=(77, 3), **scalars):
-        params = [self.X, param or self.SCRATCH, self.N]
-        module = self.module(manifest(params, requires=list(requirements)))
-        return module.scratch({"x": shape}, scalars)["scratch"]
+    def test_expressions_name_their_parameters(self):
+        module = self.module_with({"name": "scratch", "extents": self.EXTENTS})
+        found = module.scratch({"x": (77, 3)}, {"n": 2})
+        self.assertEqual(found, {"scratch": ("f32", (5, 154, 4))})
 
-    def test_each_relation(self):
-        rows, columns = ["dim", 0, 0], ["dim", 0, 1]
+    def test_buffers_that_depend_on_each_other(self):
+        module = self.module_with(
+            {"name": "x", "extents": [7, 3]},
+            {"name": "scratch", "extents": self.EXTENTS},
+        )
+        self.assertEqual(module.scratch({}, {"n": 2})["scratch"].shape, (5, 14, 4))
+        # The shape that the caller gives counts.
+        found = module.scratch({"x": (8, 3)}, {"n": 2})
+        self.assertEqual(found, {"scratch": ("f32", (5, 16, 4))})
+
+    def test_what_is_missing(self):
+        module = self.module_with({"name": "scratch", "extents": self.EXTENTS})
+        for shapes, scalars, message in (
+            ({}, {"n": 2}, "the shape of 'scratch' depends on 'x', which is not given"),
+            ({"x": (7, 3)}, {}, "the shape of 'scratch' depends on 'n', which is not given"),
+        ):
+            with self.assertRaises(tile.ManifestError) as caught:
+                module.scratch(shapes, scalars)
+            self.assertEqual(str(caught.exception), message)
+        with self.assertRaises(tile.ManifestError) as caught:
+            self.module_with().scratch({"x": (7, 3)})
         self.assertEqual(
-            self.scratch(
-                self.requirement(0, "equal", ["add", columns, ["arg", 2]]),
-                self.requirement(1, "at_least", rows),
-                self.requirement(1, "multiple_of", 16),
-                self.requirement(1, "at_most", 1 << 30),
-                n=2,
+            str(caught.exception), "the manifest does not determine the shape of 'scratch'"
+        )
+
+    def test_malformed_ones_are_refused(self):
+        for entry, message in (
+            ({"name": "y", "extents": []}, "shapes[0].name: parameter 'y' is not a buffer"),
+            ({"name": "n", "extents": []}, "shapes[0].name: parameter 'n' is not a buffer"),
+            ({"name": "x"}, "shapes[0]: has no field 'extents'"),
+            ({"name": "x", "extents": [1]}, "shapes[0].extents: expected 2 items, got 1"),
+            (
+                {"name": "x", "extents": [1, ["dim", "n", 0]]},
+                "shapes[0].extents[1]: parameter 'n' is not a buffer",
             ),
-            ("f32", (5, 80, 4)),
-        )
-
-    def test_extents_that_depend_on_each_other(self):
-        found = self.scratch(
-            self.requirement(0, "at_least", ["mul", ["dim", 1, 1], 2]),
-            self.requirement(0, "at_least", 9),
-            self.requirement(1, "equal", ["dim", 0, 1]),
-        )
-        self.assertEqual(found.shape, (9, 3, 4))
-
-    def test_all_kernels_count(self):
-        source = manifest(
-            [self.X, self.SCRATCH],
-            requires=[
-                self.requirement(0, "equal", 2),
-                self.requirement(1, "at_least", ["dim", 0, 1]),
-            ],
-        )
-        second = manifest(
-            [self.SCRATCH, self.X],
-            name="second",
-            requires=[self.requirement(1, "at_least", ["dim", 1, 0], argument=0)],
-        )
-        source["kernels"] += second["kernels"]
-        found = self.module(source).scratch({"x": (77, 3)})
-        # 77 rows, and one more for a stride that is a multiple of 8.
-        self.assertEqual(found["scratch"].shape, (2, 78, 4))
-
-    def test_permuted_elements_take_whole_blocks(self):
-        # Blocks of 8 rows of 4 elements, for each of the first dimension.
-        blocks = ["mul", ["dim", 1, 0], ["mul", ["ceildiv", ["dim", 1, 1], 8], 32]]
-        param = {**self.SCRATCH, "storage": blocks}
-        del param["strides"], param["stride_divisibility"]
-        needs = (
-            self.requirement(0, "equal", 2),
-            self.requirement(1, "at_least", ["dim", 0, 0]),
-        )
-        self.assertEqual(self.scratch(*needs, param=param).shape, (2, 80, 4))
-        empty = self.scratch(*needs, param=param, shape=(0, 3))
-        self.assertEqual(empty.shape, (2, 0, 4))
-
-    def test_layout_that_no_extent_suits(self):
-        # Rows of 4 elements take the memory of 6.
-        param = {**self.SCRATCH, "storage": ["mul", ["dim", 1, 0], ["mul", ["dim", 1, 1], 6]]}
-        del param["strides"], param["stride_divisibility"]
-        needs = (
-            self.requirement(0, "equal", 2),
-            self.requirement(1, "at_least", ["dim", 0, 0]),
-        )
-        with self.assertRaisesRegex(
-            tile.ManifestError,
-            "the layout of 'scratch' needs more elements than its shape has, whatever"
-            " extent 1 is",
+            (
+                {"name": "x", "extents": [1, ["arg", "x"]]},
+                "shapes[0].extents[1]: parameter 'x' is not an integer scalar",
+            ),
+            (
+                {"name": "x", "extents": [1, ["dim", 1, 0]]},
+                "shapes[0].extents[1][1]: expected a name, got 1",
+            ),
         ):
-            self.scratch(*needs, param=param)
-
-    def test_strides_have_their_divisors(self):
-        # A dense [2, R, 3] buffer has the strides 3 R and 3.
-        param = buffer(
-            "scratch", type="f32", rank=3, last=3, stride_divisibility=[4, 1, 1]
-        )
-        needs = (
-            self.requirement(0, "equal", 2),
-            self.requirement(1, "at_least", ["dim", 0, 0]),
-        )
-        self.assertEqual(self.scratch(*needs, param=param).shape, (2, 80, 3))
-        # An extent that must be equal to another cannot grow.
-        fixed = (needs[0], self.requirement(1, "equal", ["dim", 0, 0]))
-        self.assertEqual(self.scratch(*fixed, param=param).shape, (2, 77, 3))
-
-    def test_extents_that_nothing_determines(self):
-        for requirements in (
-            [self.requirement(0, "equal", 1)],
-            [self.requirement(0, "equal", 1), self.requirement(1, "at_most", 9)],
-            [
-                self.requirement(0, "equal", ["dim", 1, 1]),
-                self.requirement(1, "equal", ["dim", 1, 0]),
-            ],
-            [
-                self.requirement(0, "equal", 1),
-                self.requirement(1, "equal", ["arg", 2]),
-            ],
-        ):
-            with self.assertRaisesRegex(
-                tile.ManifestError, "does not determine extent [01] of 'scratch'"
-            ):
-                self.scratch(*requirements)
+            with self.assertRaises(tile.ManifestError) as caught:
+                self.module_with(entry)
+            self.assertEqual(str(caught.exception), message)
+        entry = {"name": "x", "extents": [1, 1]}
+        with self.assertRaises(tile.ManifestError) as caught:
+            self.module_with(entry, entry)
+        self.assertEqual(str(caught.exception), "shapes: 'x' appears twice")
 
 
 class Argument(ctypes.Structure):

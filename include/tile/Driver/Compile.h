@@ -50,7 +50,7 @@ struct Artifact {
   OutputKind kind;
   /// LLVM IR or PTX as text, or the bytes of the code object.
   std::string data;
-  /// See docs/Manifest.md: {"version": 1, "chip": ..., "kernels": [...]}.
+  /// See docs/Manifest.md: {"version": 2, "chip": ..., "kernels": [...]}.
   llvm::json::Value manifest = nullptr;
   std::vector<StageTime> times;
 };

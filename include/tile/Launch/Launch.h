@@ -7,6 +7,7 @@
 #ifndef TILE_LAUNCH_LAUNCH_H
 #define TILE_LAUNCH_LAUNCH_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -89,6 +90,16 @@ struct KernelSpec {
 /// Parses a manifest that this library has written.
 llvm::Expected<std::vector<KernelSpec>>
 parseManifest(const llvm::json::Value &manifest);
+
+/// Returns the argument for a parameter, which an expression gives by its
+/// position in a kernel, or by its name in the `shapes` of a manifest; null if
+/// there is none.
+using FindArgument =
+    llvm::function_ref<const Argument *(const llvm::json::Value &parameter)>;
+
+/// Returns the value of an expression of a manifest.
+llvm::Expected<int64_t> evaluate(const llvm::json::Value &expression,
+                                 int64_t multiprocessors, FindArgument find);
 
 /// Returns the value of an expression of a kernel's manifest for its arguments,
 /// one for each parameter.

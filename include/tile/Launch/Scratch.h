@@ -1,8 +1,7 @@
 //===- Scratch.h - Shapes of scratch buffers --------------------*- C++ -*-===//
 //
-// The caller of a kernel allocates its scratch memory. The requirements of the
-// manifest relate the extents of a scratch buffer to those of other arguments
-// (docs/Manifest.md); this finds the smallest shapes that meet them.
+// The caller of a kernel allocates its scratch memory. The manifest gives its
+// shapes as expressions of other arguments (`shapes`, docs/Manifest.md).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LAUNCH_SCRATCH_H
@@ -25,7 +24,7 @@ struct ScratchBuffer {
 /// depend on. Every other buffer is scratch. Fails if the manifest does not
 /// determine an extent.
 llvm::Expected<std::vector<ScratchBuffer>>
-findScratchBuffers(llvm::ArrayRef<KernelSpec> kernels,
+findScratchBuffers(const llvm::json::Value &manifest,
                    const std::map<std::string, Argument> &given);
 
 } // namespace tile::launch

@@ -150,6 +150,9 @@ static Attribute parameter(Type type, StringRef name, unsigned argument,
   auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
   if (!strided) {
     set("storage", storageExpression(buffer, argument));
+    set("blocks", numbers(llvm::map_to_vector(
+                      llvm::seq<int64_t>(0, buffer.getRank()),
+                      [&](int64_t dim) { return buffer.getPeriod(dim); })));
     return builder.getDictionaryAttr(fields);
   }
   set("strides", numbers(strided.getStrides()));

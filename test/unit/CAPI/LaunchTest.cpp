@@ -8,7 +8,7 @@
 namespace {
 
 const char *const kManifest = R"({
-  "version": 1, "chip": "sm_90a", "multiprocessors": 132, "kind": "ptx",
+  "version": 2, "chip": "sm_90a", "multiprocessors": 132, "kind": "ptx",
   "kernels": [
     {"name": "persistent", "grid": [["min", ["arg", 0], ["multiprocessors"]], 1, 1],
      "block": [32, 1, 1], "shared_bytes": 0,
@@ -162,42 +162,36 @@ TEST(LaunchC, StridesAndAddressOfTensorsWithoutElements) {
 
 /// Two kernels with scratch buffers `a`, `b` and `c`.
 const char *const kScratch = R"({
-  "version": 1, "chip": "sm_90a", "kind": "ptx", "kernels": [
+  "version": 2, "chip": "sm_90a", "kind": "ptx", "kernels": [
     {"name": "first", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
-     "requires": [
-       {"argument": 1, "dim": 0, "relation": "equal", "reason": "as it is",
-        "value": ["dim", 0, 0]},
-       {"argument": 1, "dim": 1, "relation": "at_least", "reason": "as it is",
-        "value": ["add", ["dim", 0, 0], ["arg", 3]]},
-       {"argument": 2, "dim": 0, "relation": "equal", "reason": "as it is",
-        "value": ["mul", ["dim", 1, 1], 2]},
-       {"argument": 2, "dim": 0, "relation": "multiple_of", "reason": "as it is",
-        "value": 16}],
      "params": [
       {"kind": "buffer", "name": "q", "type": "bf16", "rank": 1,
        "shape": [null], "strides": [1], "stride_divisibility": [1],
        "alignment": 4},
-      {"kind": "buffer", "name": "a", "type": "f32", "rank": 2,
-       "shape": [null, null], "strides": [null, 1],
-       "stride_divisibility": [4, 1], "alignment": 4},
       {"kind": "buffer", "name": "b", "type": "i32", "rank": 2,
        "shape": [null, 3], "strides": [3, 1], "stride_divisibility": [1, 1],
        "alignment": 4},
+      {"kind": "buffer", "name": "a", "type": "f32", "rank": 2,
+       "shape": [null, null], "strides": [null, 1],
+       "stride_divisibility": [4, 1], "alignment": 4},
       {"kind": "scalar", "name": "n", "type": "index"}]},
     {"name": "second", "grid": [1, 1, 1], "block": [32, 1, 1],
      "shared_bytes": 0,
-     "requires": [
-       {"argument": 0, "dim": 1, "relation": "at_least", "reason": "as it is",
-        "value": 21},
-       {"argument": 1, "dim": 0, "relation": "at_least", "reason": "as it is",
-        "value": ["dim", 0, 1]}],
      "params": [
       {"kind": "buffer", "name": "a", "type": "f32", "rank": 2,
        "shape": [null, null], "strides": [null, 1],
        "stride_divisibility": [4, 1], "alignment": 4},
       {"kind": "buffer", "name": "c", "type": "f16", "rank": 2,
        "shape": [null, 4], "alignment": 4,
-       "storage": ["mul", ["mul", ["ceildiv", ["dim", 1, 0], 16], 16], 4]}]}]})";
+       "storage": ["mul", ["mul", ["ceildiv", ["dim", 1, 0], 16], 16], 4]}]}],
+  "shapes": [
+    {"name": "a", "extents": [["dim", "q", 0],
+       ["mul", ["ceildiv", ["max", ["add", ["dim", "q", 0], ["arg", "n"]], 21],
+                           4], 4]]},
+    {"name": "b", "extents": [
+       ["mul", ["ceildiv", ["mul", ["dim", "a", 1], 2], 16], 16], 3]},
+    {"name": "c", "extents": [
+       ["mul", ["ceildiv", ["dim", "a", 1], 16], 16], 4]}]})";
 
 /// Returns type and shape of a scratch buffer, or the error message.
 std::string findScratch(const char *name, int64_t rows, int64_t n,
@@ -218,13 +212,11 @@ std::string findScratch(const char *name, int64_t rows, int64_t n,
 }
 
 TEST(LaunchC, FindsScratchBuffers) {
-  // Strides of `a` must be multiples of 4, and the second kernel needs 21.
   EXPECT_EQ(findScratch("a", 5, 7), "f32 5 24");
   EXPECT_EQ(findScratch("a", 30, 3), "f32 30 36");
-  // Twice the rows that are required of `a`, in whole blocks of 16.
+  // The shapes of `b` and `c` depend on that of `a`.
   EXPECT_EQ(findScratch("b", 5, 7), "i32 48 3");
   EXPECT_EQ(findScratch("b", 30, 3), "i32 80 3");
-  // The layout of `c` stores blocks of 16 rows.
   EXPECT_EQ(findScratch("c", 5, 7), "f16 32 4");
   EXPECT_EQ(findScratch("c", 0, 32), "f16 32 4");
   EXPECT_EQ(findScratch("a", 0, 32), "f32 0 32");
@@ -234,9 +226,9 @@ TEST(LaunchC, RefusesScratchBuffersThatItCannotFind) {
   EXPECT_EQ(findScratch("n", 5, 7), "the kernels have no scratch buffer 'n'");
   EXPECT_EQ(findScratch("q", 5, 7), "the kernels have no scratch buffer 'q'");
   EXPECT_EQ(findScratch("a", 5, 7, kScratch, {"q"}),
-            "the manifest does not determine extent 1 of 'a'");
+            "the shape of 'a' depends on 'n', which is not given");
   EXPECT_EQ(findScratch("a", 5, 7, kScratch, {}),
-            "the manifest does not determine extent 0 of 'q'");
+            "the shape of 'a' depends on 'q', which is not given");
   EXPECT_EQ(findScratch("a", 5, 7, "{"), findScratch("b", 5, 7, "{"));
   EXPECT_EQ(findScratch("a", 5, 7, "{}"), "the manifest is malformed");
   // Extents have 31 bits.
@@ -244,13 +236,21 @@ TEST(LaunchC, RefusesScratchBuffersThatItCannotFind) {
             "an extent of a scratch buffer is not below 2^31");
   EXPECT_EQ(findScratch("b", 5, int64_t(1) << 30),
             "an extent of a scratch buffer is not below 2^31");
-  // A layout that always needs more than there is.
-  std::string growing = kScratch;
-  size_t place = growing.find("16], 16], 4]");
-  growing.replace(place, 12, "16], 16], 8]");
-  EXPECT_EQ(findScratch("c", 5, 7, growing.c_str()),
-            "the layout of 'c' needs more elements than its shape has, "
-            "whatever extent 0 is");
+  auto replaced = [](const std::string &from, const std::string &to) {
+    std::string text = kScratch;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  std::string fewer =
+      replaced(R"("name": "c", "extents")", R"("name": "d", "extents")");
+  EXPECT_EQ(findScratch("a", 5, 7, fewer.c_str()),
+            "the manifest does not determine the shape of 'c'");
+  std::string list =
+      replaced(R"({"name": "a", "extents": [)", R"({"name": "a", "bounds": [)");
+  EXPECT_EQ(findScratch("a", 5, 7, list.c_str()), "the manifest is malformed");
+  std::string sum =
+      replaced(R"(["add", ["dim", "q", 0])", R"(["plus", ["dim", "q", 0])");
+  EXPECT_EQ(findScratch("a", 5, 7, sum.c_str()),
+            "an expression of the manifest is malformed");
 }
 
 TEST(LaunchC, RefusesManifestsThatDoNotFit) {

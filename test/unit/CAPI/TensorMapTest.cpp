@@ -14,7 +14,7 @@
 namespace {
 
 const char *const kManifest = R"({
-  "version": 1, "chip": "sm_90a", "kind": "ptx", "kernels": [
+  "version": 2, "chip": "sm_90a", "kind": "ptx", "kernels": [
     {"name": "zero", "params": [{"kind": "scalar", "name": "n", "type": "i32"}]},
     {"name": "attention", "grid": [1, 1, 1], "block": [128, 1, 1], "params": [
       {"kind": "buffer", "name": "q", "type": "bf16", "rank": 4,
@@ -86,8 +86,8 @@ TEST(TensorMapC, SaysWhatIsWrongWithAManifest) {
   EXPECT_EQ(error(std::string("{"), "x").rfind("the manifest is no JSON: ", 0),
             0u);
   EXPECT_EQ(error("[]", "x"), "expected object when parsing manifest");
-  EXPECT_EQ(error(replaced(kManifest, "\"version\": 1", "\"version\": 2"), "x"),
-            "the manifest has version 2, not 1");
+  EXPECT_EQ(error(replaced(kManifest, "\"version\": 2", "\"version\": 1"), "x"),
+            "the manifest has version 1, not 2");
   EXPECT_EQ(error(replaced(kManifest, "\"swizzle\": 128", "\"swizzle\": \"\""),
                   "attention"),
             "expected integer at manifest.kernels[1].params[3].swizzle");
@@ -201,7 +201,7 @@ TEST(TensorMapC, TheCopyEngineFindsEveryElement) {
 }
 
 TEST(TensorMapC, CopiesEndWithEachSequence) {
-  const char *manifest = R"({"version": 1, "kernels": [{"name": "packed",
+  const char *manifest = R"({"version": 2, "kernels": [{"name": "packed",
     "params": [
       {"kind": "buffer", "name": "k", "type": "f16", "rank": 3},
       {"kind": "tensor_map", "argument": 0, "dims": [2, 0, 1], "ragged": 0,
