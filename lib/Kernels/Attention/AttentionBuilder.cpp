@@ -7,11 +7,11 @@
 using namespace mlir;
 using namespace tile;
 
-Value AttentionBuilder::computeReach(Value side, bool isLeft, bool hasRoles) {
+Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   Value farthest = index(kFarthest);
   APInt constant;
   bool isConstant = matchPattern(side, m_ConstantInt(&constant));
-  if (!isConstant && hasRoles)
+  if (!isConstant && style.recomputesCoordinates)
     side = RecomputeOp::create(b, side);
   if (!offset) {
     if (isConstant)
@@ -21,7 +21,8 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft, bool hasRoles) {
   }
   // The offset moves the window to the right of the one that is aligned at the
   // ends. In 64 bits, which hold all sums.
-  Value position = hasRoles ? RecomputeOp::create(b, offset) : offset;
+  Value position =
+      style.recomputesCoordinates ? RecomputeOp::create(b, offset) : offset;
   Value delay = sub(wide(position), sub(sk, sq));
   Value moved = isLeft ? sub(wide(side), delay) : add(wide(side), delay);
   moved = min(max(moved, index(-kFarthest)), farthest);
@@ -220,13 +221,12 @@ void AttentionBuilder::recomputeSequence() {
 }
 
 void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
-                                    llvm::function_ref<void(Value)> body,
-                                    bool hasRoles) {
+                                    llvm::function_ref<void(Value)> body) {
   Value first = arith::MulIOp::create(b, block, index(size));
   if (!isPacked())
     return body(first);
   Value step = arith::MulIOp::create(b, blocks, index(size));
-  if (hasRoles) {
+  if (style.recomputesCoordinates) {
     first = i32(first);
     end = i32(end);
     step = i32(step);
@@ -235,11 +235,11 @@ void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
-  if (hasRoles) {
-    // Most blocks of threads have one block of rows or none.
+  if (style
+          .loadsByTMA) // Most blocks of threads have one block of rows or none.
     setStages(loop, 1);
+  if (style.recomputesCoordinates)
     row = arith::IndexCastOp::create(b, b.getIndexType(), row);
-  }
   body(row);
 }
 

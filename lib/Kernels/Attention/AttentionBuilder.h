@@ -25,6 +25,24 @@ inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
 /// most that a block of threads reads at once.
 inline constexpr int64_t kStatsRows = 128;
 
+/// Properties of a program of attention that follow from its schedule.
+struct ProgramStyle {
+  explicit ProgramStyle(const Schedule &schedule)
+      : overlapsProducts(schedule.hasRoles()),
+        recomputesCoordinates(schedule.hasRoles()),
+        loadsByTMA(schedule.hasRoles()) {}
+
+  /// MMAs run beside the exponentials of other keys or queries: the program
+  /// starts a product one step before its result is used. Otherwise operations
+  /// follow their operands closely, which takes the fewest registers.
+  bool overlapsProducts;
+  /// The accumulators of consumer warps leave few registers. Loops count in 32
+  /// bits, and coordinates are computed again where they are used.
+  bool recomputesCoordinates;
+  /// Producer warps load all tiles by TMA.
+  bool loadsByTMA;
+};
+
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
@@ -33,8 +51,9 @@ protected:
   /// `mapping` to values of the kernel.
   template <typename OpT>
   AttentionBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
-                   const mlir::IRMapping &mapping)
-      : ProgramBuilder(builder), q(mapping.lookup(op.getQ())),
+                   const mlir::IRMapping &mapping,
+                   const Schedule &schedule = {})
+      : ProgramBuilder(builder), style(schedule), q(mapping.lookup(op.getQ())),
         k(mapping.lookup(op.getK())), v(mapping.lookup(op.getV())),
         scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
@@ -88,14 +107,9 @@ protected:
   /// Returns how many keys a query sees to the left and to the right of key
   /// i + sk - sq: at most kFarthest, which is also what a side that a negative
   /// number leaves open becomes. Less than 0 if the mask's offset moves the
-  /// side across that key. With `hasRoles`, registers are short, and no value
-  /// before is reused.
-  Value computeLeftReach(bool hasRoles) {
-    return computeReach(left, /*isLeft=*/true, hasRoles);
-  }
-  Value computeRightReach(bool hasRoles) {
-    return computeReach(right, /*isLeft=*/false, hasRoles);
-  }
+  /// side across that key.
+  Value computeLeftReach() { return computeReach(left, /*isLeft=*/true); }
+  Value computeRightReach() { return computeReach(right, /*isLeft=*/false); }
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
@@ -105,10 +119,9 @@ protected:
   /// Calls `body` with the first row of the block, of `end` rows. Sequences of
   /// a packed batch may be shorter or longer than the grid was sized for: there
   /// `body` is inside a loop over the block, the block `blocks` further on, and
-  /// so forth; with warps that copy (`hasRoles`) in 32 bits and one stage.
+  /// so forth.
   void forEachBlock(Value end, int64_t size, Value block,
-                    llvm::function_ref<void(Value)> body,
-                    bool hasRoles = false);
+                    llvm::function_ref<void(Value)> body);
 
   /// The rows of one head of the sequence in a buffer like q or k: [S, D].
   Value viewHead(Value buffer, Side side, Value head);
@@ -142,6 +155,7 @@ protected:
   /// Writes rows of f32 in the element type of the buffer.
   void storeRows(Value rows, Value buffer, Value row);
 
+  const ProgramStyle style;
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
   Value offset;
@@ -167,7 +181,7 @@ private:
   /// As far as a window reaches: lengths are not larger, and sums with them fit
   /// 32 bits.
   static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
-  Value computeReach(Value side, bool isLeft, bool hasRoles);
+  Value computeReach(Value side, bool isLeft);
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
 

@@ -24,7 +24,7 @@ class KeyBuilder : AttentionBuilder {
 public:
   KeyBuilder(ImplicitLocOpBuilder &builder, AttentionBackwardOp op,
              const IRMapping &mapping, const Schedule &schedule)
-      : AttentionBuilder(builder, op, mapping), mode(op.getKvMode()),
+      : AttentionBuilder(builder, op, mapping, schedule), mode(op.getKvMode()),
         schedule(schedule), blockM((*schedule.tile)[0]),
         blockN((*schedule.tile)[1]), dO(mapping.lookup(op.getDO())),
         stats(mapping.lookup(op.getStats())),
@@ -46,13 +46,12 @@ private:
   SmallVector<Value>
   count(Value begin, Value end, int64_t step, ValueRange carried,
         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  /// Whether the copy engine brings the numbers per row, which it can as rows
-  /// of all sequences alone.
-  bool readsAllRows() const { return isPacked() && hasRoles(); }
+  /// Returns whether TMA loads the numbers per row of a packed batch, which
+  /// takes rows of all sequences.
+  bool readsAllRows() const { return isPacked() && style.loadsByTMA; }
   /// Returns whether both sides of the window are bounded: one comparison tests
   /// both then, which takes fewer registers than two bounds per key.
   bool hasWidth() const { return left && right; }
-  bool hasRoles() const { return schedule.hasRoles(); }
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor);
 
@@ -103,15 +102,14 @@ void KeyBuilder::computeQueryRanges() {
   begin = fullBegin = zero;
   end = sq;
   if (right) {
-    Value first = sub(sub(row, shift), computeRightReach(hasRoles()));
+    Value first = sub(sub(row, shift), computeRightReach());
     begin = roundDown(max(first, zero), blockM);
     fullBegin = roundUp(max(add(first, last), zero), blockM);
     lower = perKeyFrom(first);
   }
   fullEnd = sq;
   if (left) {
-    Value afterFirst =
-        add(sub(row, shift), add(computeLeftReach(hasRoles()), 1));
+    Value afterFirst = add(sub(row, shift), add(computeLeftReach(), 1));
     end = max(min(add(afterFirst, last), sq), zero);
     fullEnd = roundDown(max(min(afterFirst, sq), zero), blockM);
     upper = perKeyFrom(afterFirst);
@@ -142,10 +140,9 @@ Value KeyBuilder::visible(Value m) {
   };
   // Both bounds in one comparison: what is below comes out large.
   if (hasWidth()) {
-    Value width =
-        add(b.createOrFold<arith::AddIOp>(computeLeftReach(hasRoles()),
-                                          computeRightReach(hasRoles())),
-            1);
+    Value width = add(
+        b.createOrFold<arith::AddIOp>(computeLeftReach(), computeRightReach()),
+        1);
     Value above = arith::SubIOp::create(b, column, relative(lower));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, above,
                                  splat(scores(b.getI32Type()), i32(width)));
@@ -190,10 +187,9 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
     return product;
   };
 
-  // With warps that copy, products are asynchronous, too: dP runs beside the
-  // exponentials, and the sums of dQ leave while dK is computed. Else what is
-  // needed together stands together, which takes the fewest registers.
-  bool runsBeside = hasRoles();
+  // If products overlap, dP runs beside the exponentials, and the sums of dQ
+  // leave while dK is computed.
+  bool runsBeside = style.overlapsProducts;
   auto loadNumbers = [&](Value view, RowNumber number) -> Value {
     if (readsAllRows())
       return loadStats(stats, number, queryHead, m, blockM);
@@ -262,7 +258,7 @@ SmallVector<Value> KeyBuilder::count(
     Value begin, Value end, int64_t step, ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Value by = index(step);
-  bool narrow = hasRoles();
+  bool narrow = style.recomputesCoordinates;
   if (narrow) {
     begin = i32(begin);
     end = i32(end);
@@ -279,7 +275,7 @@ SmallVector<Value> KeyBuilder::count(
         scf::YieldOp::create(b, body(i, carried));
       });
   // What a packed batch pins for the loop around these is not for them.
-  if (narrow && isPacked())
+  if (style.loadsByTMA && isPacked())
     setStages(loop, schedule.stages.value_or(2));
   return SmallVector<Value>(loop.getResults());
 }
@@ -296,7 +292,7 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   Value blockRow = row, queries = sq, allKeys = sk;
   // What roles know of one loop no registers hold through another.
   auto locate = [&] {
-    if (!hasRoles())
+    if (!style.recomputesCoordinates)
       return;
     row = recompute(row);
     sq = recompute(sq);
@@ -342,37 +338,32 @@ void KeyBuilder::build() {
   cScores = splat(scores(b.getF32Type()), c);
   if (isPacked()) // not in a loop
     WaitPrerequisitesOp::create(b);
-  forEachBlock(
-      sk, blockN, block,
-      [&](Value first) {
-        row = first;
-        if (!hasRoles())
-          computeQueryRanges();
-        keys = LoadOp::create(b, type({blockN, headDim}, element), kh,
-                              ValueRange{row, index(0)});
-        values = LoadOp::create(b, type({blockN, valueDim}, element), vh,
-                                ValueRange{row, index(0)});
-        if (!isPacked())
-          WaitPrerequisitesOp::create(b);
-        SmallVector<Value> sums{zeros(blockN, headDim),
-                                zeros(blockN, valueDim)};
-        if (head) {
-          sums = walkHead(head, sums);
-        } else {
-          Value firstHead = arith::MulIOp::create(b, kvHead, group);
-          sums =
-              count(index(0), group, 1, sums, [&](Value i, ValueRange carried) {
-                return walkHead(add(firstHead, i), carried);
-              });
-        }
-        // Only here, so that the loops need not keep it in registers.
-        if (hasRoles())
-          recomputePlace();
-        Value owner = mode == KVAccumulation::Separate ? head : kvHead;
-        write(sums[0], viewHead(dk, Side::Keys, owner), scale);
-        write(sums[1], viewHead(dv, Side::Keys, owner), Value());
-      },
-      /*hasRoles=*/hasRoles());
+  forEachBlock(sk, blockN, block, [&](Value first) {
+    row = first;
+    if (!style.recomputesCoordinates)
+      computeQueryRanges();
+    keys = LoadOp::create(b, type({blockN, headDim}, element), kh,
+                          ValueRange{row, index(0)});
+    values = LoadOp::create(b, type({blockN, valueDim}, element), vh,
+                            ValueRange{row, index(0)});
+    if (!isPacked())
+      WaitPrerequisitesOp::create(b);
+    SmallVector<Value> sums{zeros(blockN, headDim), zeros(blockN, valueDim)};
+    if (head) {
+      sums = walkHead(head, sums);
+    } else {
+      Value firstHead = arith::MulIOp::create(b, kvHead, group);
+      sums = count(index(0), group, 1, sums, [&](Value i, ValueRange carried) {
+        return walkHead(add(firstHead, i), carried);
+      });
+    }
+    // Only here, so that the loops need not keep it in registers.
+    if (style.recomputesCoordinates)
+      recomputePlace();
+    Value owner = mode == KVAccumulation::Separate ? head : kvHead;
+    write(sums[0], viewHead(dk, Side::Keys, owner), scale);
+    write(sums[1], viewHead(dv, Side::Keys, owner), Value());
+  });
 }
 
 void tile::buildBackwardKeys(ImplicitLocOpBuilder &builder,

@@ -43,7 +43,7 @@ public:
       buildStream();
     else if (workStages != 0)
       buildWorkers();
-    else if (hasRoles())
+    else if (style.overlapsProducts)
       forEachRows([&] { buildAhead(locateSteps()); });
     else
       buildRows();
@@ -108,7 +108,7 @@ void ForwardBuilder::enterHead() {
   qh = viewHead(q, Side::Queries, head);
   kh = viewHead(k, Side::Keys, kvHead);
   vh = viewHead(v, Side::Keys, kvHead);
-  if (!hasRoles())
+  if (!style.recomputesCoordinates)
     enterOutputs();
 }
 
@@ -354,7 +354,7 @@ void ForwardBuilder::buildStream() {
 /// one more score, their lse, with the value o.
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
-  if (hasRoles()) {
+  if (style.recomputesCoordinates) {
     if (isPacked())
       head = recompute(head);
     enterOutputs();

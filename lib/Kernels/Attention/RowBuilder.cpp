@@ -18,7 +18,7 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
   RankedTensorType perRow = rows(b.getI32Type());
   Value r = left || right ? Value(IotaOp::create(b, perRow, 0)) : Value();
   if (right) {
-    Value endOfFirstRow = add(diagonal, add(computeRightReach(hasRoles()), 1));
+    Value endOfFirstRow = add(diagonal, add(computeRightReach(), 1));
     end = min(add(endOfFirstRow, index(blockM - 1)), sk);
     endForAll = max(min(endOfFirstRow, sk), zero);
     Value ends = arith::AddIOp::create(b, r, splat(perRow, i32(endOfFirstRow)));
@@ -26,7 +26,7 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
   }
   fullEnd = roundDown(endForAll, blockN);
   if (left) {
-    Value beginOfFirstRow = sub(diagonal, computeLeftReach(hasRoles()));
+    Value beginOfFirstRow = sub(diagonal, computeLeftReach());
     Value beginOfLastRow = add(beginOfFirstRow, index(blockM - 1));
     begin = roundDown(max(beginOfFirstRow, zero), blockN);
     fullBegin = roundUp(max(beginOfLastRow, zero), blockN);
@@ -41,10 +41,10 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
 Value RowBuilder::visible(Value n, bool maskLeft) {
   RankedTensorType tile = scores(b.getI32Type());
   Value column = IotaOp::create(b, tile, 1);
-  bool isRelative = !hasRoles();
-  // The keys relative to n, so that the columns are compared as they are. But a
-  // loop keeps those in registers, of which warps that are copied for have none
-  // to spare: there they are computed anew.
+  bool isRelative = !style.recomputesCoordinates;
+  // The keys relative to n, so that the columns are compared as they are. A
+  // loop keeps these columns in registers, unless coordinates are computed
+  // again.
   if (!isRelative)
     column = arith::AddIOp::create(b, column, splat(tile, i32(n)));
   auto perRow = [&](Value keys) {
@@ -110,14 +110,11 @@ void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
     block = sub(sub(blocks, index(1)), block);
   enterHead();
   computeFactors();
-  forEachBlock(
-      sq, blockM, block,
-      [&](Value first) {
-        row = first;
-        computeKeyRanges();
-        body();
-      },
-      /*hasRoles=*/hasRoles());
+  forEachBlock(sq, blockM, block, [&](Value first) {
+    row = first;
+    computeKeyRanges();
+    body();
+  });
 }
 
 void RowBuilder::buildRows() {

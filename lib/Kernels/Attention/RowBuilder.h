@@ -13,7 +13,7 @@ protected:
   template <typename OpT>
   RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
              const mlir::IRMapping &mapping, const Schedule &schedule)
-      : AttentionBuilder(builder, op, mapping), schedule(schedule),
+      : AttentionBuilder(builder, op, mapping, schedule), schedule(schedule),
         blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]) {}
   virtual ~RowBuilder() = default;
 
@@ -48,8 +48,6 @@ protected:
   RankedTensorType scores(Type element) {
     return type({blockM, blockN}, element);
   }
-
-  bool hasRoles() const { return schedule.hasRoles(); }
 
   const Schedule schedule;
   /// Rows of a block of threads, and keys of a step.

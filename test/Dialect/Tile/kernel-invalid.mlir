@@ -206,7 +206,7 @@ tile.kernel @axis() {
 // -----
 
 // expected-error@+1 {{'tile.kernel' op has the unknown attribute "tile.shared_bytes"}}
-tile.kernel @shared_bytes() attributes {shared_bytes = 1024 : i64} {
+tile.kernel @shared_bytes() attributes {tile.shared_bytes = 1024 : i64} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
