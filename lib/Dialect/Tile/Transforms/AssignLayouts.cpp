@@ -14,6 +14,7 @@
 #include "SharedPlacement.h"
 #include "mlir/IR/Builders.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
@@ -236,14 +237,13 @@ LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
       kernel.getNumWarps());
   // A map whose digits do not divide the extents of the tile has no such
   // layout, or one that few threads share.
-  auto countRegisters = [&](LayoutAttrInterface layout) {
-    return getCanonicalLayout(withLayout(type, layout)).axisSize(kRegister);
+  auto count = [&](LayoutAttrInterface layout) {
+    return countRegisters(withLayout(type, layout));
   };
   LayoutAttrInterface other = defaultLayout(type);
   bool suits = succeeded(verifyTileLayout(
       layout, type.getShape(), type.getElementType(), /*emitError=*/nullptr));
-  return suits && countRegisters(layout) <= 2 * countRegisters(other) ? layout
-                                                                      : other;
+  return suits && count(layout) <= 2 * count(other) ? layout : other;
 }
 
 /// Returns a layout with neighbouring threads along the last dimension, each

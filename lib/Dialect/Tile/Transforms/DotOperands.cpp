@@ -2,6 +2,7 @@
 
 #include "DotOperands.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Layout/Queries.h"
 
 using namespace mlir;
@@ -57,40 +58,24 @@ void DotOperands::store(OpOperand &operand) {
   operand.set(shared);
 }
 
-/// Returns the number of 32-bit registers that a tile takes in each thread if
-/// `replication` threads hold each element.
-int64_t DotOperands::tileRegisters(RankedTensorType type, int64_t replication) {
-  return type.getNumElements() * type.getElementTypeBitWidth() * replication /
-         32 / (chip.warpSize * kernel.getNumWarps());
-}
-
-/// Returns the number of registers that operand `index` of a product takes in
-/// each thread. Some instructions hold each element in several lanes.
-int64_t DotOperands::fragmentRegisters(RankedTensorType type, unsigned index,
-                                       MmaAttr mma) {
-  const Mma &row = mma.getMma();
-  int64_t held = row.a.axisSize(kRegister) * row.warpSize;
-  return tileRegisters(type,
-                       mma.getWarps()[1 - index] * held / (row.m * row.k));
-}
-
 /// Returns the number of registers that are in use in `loop` if `operand` is
 /// kept in registers across it: those of all accumulators and of the operand.
 int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
                                      OpOperand &operand, MmaAttr mma) {
-  unsigned index = operand.getOperandNumber();
-  auto typeOf = [&](unsigned index) {
-    return cast<RankedTensorType>(
-        operand.getOwner()->getOperand(index).getType());
+  auto countFragments = [&](unsigned index) {
+    Operation *dot = operand.getOwner();
+    auto type = cast<RankedTensorType>(dot->getOperand(index).getType());
+    return countRegisters(
+        withLayout(type, DotOperandAttr::get(dot->getContext(), index, mma)));
   };
-  int64_t registers = 0;
+  unsigned index = operand.getOperandNumber();
+  int64_t registers = countFragments(index);
   loop->walk(
-      [&](DotOp other) { registers += tileRegisters(other.getTile(), 1); });
-  registers += fragmentRegisters(typeOf(index), index, mma);
+      [&](DotOp other) { registers += countRegisters(other.getTile()); });
   // Only ldmatrix is scheduled fragment by fragment; other reads put all of the
   // other operand into registers.
   if (!chip.ldmatrix)
-    registers += fragmentRegisters(typeOf(1 - index), 1 - index, mma);
+    registers += countFragments(1 - index);
   return registers;
 }
 

@@ -27,9 +27,6 @@ private:
   bool crossesThreads(mlir::Value value, LayoutAttrInterface layout);
   void store(mlir::OpOperand &operand);
   void load(mlir::OpOperand &operand, MmaAttr mma);
-  int64_t tileRegisters(mlir::RankedTensorType type, int64_t replication);
-  int64_t fragmentRegisters(mlir::RankedTensorType type, unsigned index,
-                            MmaAttr mma);
   int64_t registersAcross(mlir::LoopLikeOpInterface loop,
                           mlir::OpOperand &operand, MmaAttr mma);
 

@@ -441,10 +441,6 @@ tile::planCopyStreams(KernelOp kernel, int64_t defaultStages, bool oneGroup,
     for (Operation *parent = loop->getParentOp(); parent != kernel;
          parent = parent->getParentOp())
       occupied.insert(parent);
-    if (report)
-      remark::passed(loop.getLoc(), remarkName("loop-pipelined"))
-          << remark::metric("stages", stages)
-          << remark::metric("groups", int64_t(groups.size()));
     plan.push_back({loop, std::move(groups), stages});
   }
   SmallVector<CopyStream> streams;
@@ -593,6 +589,15 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
         planCopyStreams(kernel, chosen, oneGroup, /*report=*/true, noStages);
     if (failed(streams))
       return signalPassFailure();
+    SharedMemoryModel model(kernel);
+    addRings(*streams, model);
+    int64_t bytes = model.placeWithin(chip->sharedBytes).bytes;
+    for (CopyStream &stream : *streams)
+      for (PlannedLoop &planned : stream)
+        remark::passed(planned.loop.getLoc(), remarkName("loop-pipelined"))
+            << remark::metric("bytes", bytes)
+            << remark::metric("groups", int64_t(planned.groups.size()))
+            << remark::metric("stages", planned.stages);
     pipelineStreams(*streams);
     overlapCopies(kernel);
   }

@@ -10,6 +10,7 @@
 #include "WarpRoles/SplitRoles.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
@@ -68,7 +69,7 @@ private:
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)
           remarkSum(sum, obstacle);
-        finish(kernel, plan, bytes);
+        finish(kernel, chip, plan, bytes);
         return Refusal();
       }
       reason = "its rings take " + std::to_string(bytes) +
@@ -87,13 +88,16 @@ private:
   }
 
   /// Splits the kernel, which takes `bytes` of shared memory then.
-  static void finish(KernelOp kernel, const WarpPlan &plan, int64_t bytes) {
+  static void finish(KernelOp kernel, const Chip &chip, const WarpPlan &plan,
+                     int64_t bytes) {
     splitRoles(kernel, plan);
     int64_t stages = 1;
     for (const Ring &ring : plan.rings)
       stages = std::max(stages, ring.stages);
     remark::passed(kernel.getLoc(), remarkName("warps-specialized"))
         << remark::metric("bytes", bytes)
+        << remark::metric("registers", estimateRegisters(kernel).total)
+        << remark::metric("registers-limit", getRegisterLimit(kernel, chip))
         << remark::metric("rings", int64_t(plan.rings.size()))
         << remark::metric("stages", stages);
   }

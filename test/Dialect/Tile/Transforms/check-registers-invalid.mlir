@@ -83,3 +83,22 @@ tile.kernel @mask(%dst: !b, %n: index) attributes {num_warps = 1 : i32} {
   %r = arith.extui %t : tensor<64x128xi1> to tensor<64x128xi32>
   tile.store %r, %dst[%c0, %c0] : tensor<64x128xi32>, !b
 }
+
+// -----
+
+// The limit of a kernel with roles is that of its consumers.
+!h = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!b = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+tile.kernel @role(%a: !h, %c: !b) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<producers = 4, registers = [104, 40]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %x = tile.load %a[%c0, %c0] : !h -> tensor<128x16xf16>
+  %y = tile.load %a[%c0, %c0] : !h -> tensor<16x128xf16>
+  // expected-error @below {{'tile.dot' op needs 128 registers a thread for a tile of 128x128xf32; its role has 104 for tiles, operands and addresses}}
+  // expected-note @below {{more warps or smaller tiles need fewer}}
+  %d = tile.dot %x, %y, %zero : tensor<128x16xf16>, tensor<16x128xf16> -> tensor<128x128xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<128x128xf32>, !b
+}

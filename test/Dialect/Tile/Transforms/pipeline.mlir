@@ -282,8 +282,8 @@ tile.kernel @separate(%g: !g, %mid: index, %n: index, %out: !g) {
 
 // A page table that the kernel never writes is read ahead with the copy. One that the
 // kernel writes is read in its iteration.
-// REMARK: groups=1, stages=2
 // REMARK: remark: [Missed] copy-not-pipelined | Category:tile-pipeline | {{.*}}Reason="its place depends on 'tile.load_scalar', which cannot run ahead"
+// REMARK: groups=1, stages=2
 // CHECK-LABEL: tile.kernel @paged(
 // CHECK-SAME: %[[G:[^:]+]]: {{[^%]+}}%[[TABLE:[^:]+]]:
 // CHECK: scf.for %[[I:[^ ]+]] =
@@ -378,8 +378,8 @@ tile.kernel @reread(%g: !g, %n: index, %out: !g) {
 }
 
 // The author's number of stages is used, and the outer loop is unchanged.
-// REMARK: [Passed] loop-pipelined {{.*}}groups=1, stages=4
 // REMARK: [Missed] copy-not-pipelined {{.*}}Reason="a loop inside its loop is pipelined"
+// REMARK: [Passed] loop-pipelined {{.*}}groups=1, stages=4
 // REMARK-NOT: remark
 // CHECK-LABEL: tile.kernel @nested(
 // CHECK: scf.for

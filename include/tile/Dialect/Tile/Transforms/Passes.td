@@ -159,17 +159,24 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
 def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
   let summary = "Checks that tiles fit the registers of a thread (S2)";
   let description = [{
-    Fails for a tile that takes more registers per thread than the chip has: a
-    loaded tile, a product, a converted tile, or one that a loop carries. Fails
-    for any tile of which a thread computes more than 1024 elements. Both limits
-    exempt operands of products that are read from shared memory fragment by
-    fragment. The remark `tile-copies` names tiles of which several threads hold
-    each element, with the registers that they take.
+    Fails for a tile that takes more registers per thread than there are: a
+    loaded tile, a product, a converted tile, or one that a loop carries. The
+    limit is that of the chip or, in a kernel with roles, that of the consumers
+    (the field `registers` of the schedule). Fails for any tile of which a thread
+    computes more than 1024 elements. Both limits exempt operands of products that
+    are read from shared memory fragment by fragment. The remark `tile-copies`
+    names tiles of which several threads hold each element, with the registers
+    that they take.
 
     ```
     error: 'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32;
            sm_80 has 255 for tiles, operands and addresses
     ```
+
+    The remark `registers` estimates the registers of a thread at the operation
+    where the live tiles take the most of them, and names these tiles. It is
+    `registers-exceeded` if the estimate is above the limit: the back end may
+    spill registers.
   }];
 }
 
@@ -303,7 +310,9 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
 
     A kernel is unchanged if TMA cannot do one of its copies, or if a copy
     depends on values that a loop computes; the remark `warps-not-specialized`
-    gives the reason. The remark `warps-specialized` reports success.
+    gives the reason. The remark `warps-specialized` reports success, with the
+    bytes of shared memory, and with the estimated registers of a thread of the
+    consumers and their limit.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
@@ -467,7 +476,8 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     stages. Fails for such a loop that cannot be pipelined. The field `stages` of
     the kernel's schedule is for the loops without one. In these the remark
     `copy-not-pipelined` gives the reason why a copy remains in its iteration.
-    The remark `loop-pipelined` reports success.
+    The remark `loop-pipelined` reports success, with the bytes of shared memory
+    that the kernel takes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
