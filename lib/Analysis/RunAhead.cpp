@@ -107,6 +107,18 @@ Refusal RunAhead::checkLoad(LoadOp load, Operation *scope) {
   return checkLoops(load, scope);
 }
 
+/// Returns the operation of `block` that waits for `product`, itself or in its
+/// regions; null if there is none.
+static Operation *findAwait(Value product, Block *block) {
+  for (Operation *user : product.getUsers()) {
+    if (isa<AwaitOp>(user))
+      return block->findAncestorOpInBlock(*user);
+    if (auto dot = dyn_cast<DotOp>(user))
+      return findAwait(dot.getResult(), block);
+  }
+  return nullptr;
+}
+
 Refusal tile::findReaders(BufferCopy &copy) {
   Block *block = copy.copy->getBlock();
   copy.first = copy.last = nullptr;
@@ -121,6 +133,11 @@ Refusal tile::findReaders(BufferCopy &copy) {
       return "its buffer is read elsewhere than after it";
     if (!copy.first || reader->isBeforeInBlock(copy.first))
       copy.first = reader;
+    // An asynchronous MMA reads until it is awaited.
+    if (auto dot = dyn_cast<DotOp>(user); dot && dot.getAsync())
+      reader = findAwait(dot.getResult(), block);
+    if (!reader)
+      return "a product in flight reads its buffer beyond the block of the copy";
     if (!copy.last || copy.last->isBeforeInBlock(reader))
       copy.last = reader;
   }
@@ -156,11 +173,11 @@ Refusal RunAhead::checkCopy(CopyOp copy, Operation *scope, BufferCopy &result) {
 
 Refusal RunAhead::checkLateWait(CopyOp copy, BufferCopy &result) {
   result.copy = copy;
-  result.buffer = getRootAlloc(copy.getDest());
+  result.buffer = copy.getDest().getDefiningOp<AllocOp>();
   if (copy.getAsync())
     return "it is asynchronous already";
   if (!result.buffer)
-    return "its buffer is chosen at run time";
+    return "it fills a part of its buffer";
   if (Refusal refusal = findReaders(result))
     return refusal;
   return checkSource(copy.getSource(), kernel);

@@ -49,8 +49,8 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTileStageStores());
-  kernel.addPass(createTileLowerRings());
   kernel.addPass(createTilePipeline());
+  kernel.addPass(createTileLowerRings());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());
   pm.addPass(createTileVectorize());

@@ -6,7 +6,9 @@
 // RUN: tile-opt %t.s2 --tile-to-nvvm | cmp - %t.whole
 // RUN: tile-opt %t.s2 --tile-decompose-reductions --tile-decompose-conversions --tile-bufferize > %t.s4
 // RUN: tile-opt %t.s4 --tile-to-nvvm | cmp - %t.whole
-// RUN: tile-opt %t.s4 --tile-pipeline --tile-plan-shared-memory --tile-insert-barriers \
+// RUN: tile-opt %t.s4 --tile-pipeline > %t.rings
+// RUN: tile-opt %t.rings --tile-to-nvvm -o %t.again
+// RUN: tile-opt %t.rings --tile-lower-rings --tile-plan-shared-memory --tile-insert-barriers \
 // RUN:   --tile-vectorize --canonicalize --cse > %t.s5
 // RUN: tile-opt %t.s5 --tile-to-nvvm | cmp - %t.whole
 // The result is a stage, too; canonicalization reorders its constants.

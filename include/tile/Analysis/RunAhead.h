@@ -26,7 +26,8 @@ struct BufferCopy {
   CopyOp copy;
   AllocOp buffer;
   /// The first and the last operation of the block of the copy that read the
-  /// buffer, themselves or in their regions.
+  /// buffer, themselves or in their regions. An asynchronous MMA reads until the
+  /// tile.await.
   mlir::Operation *first = nullptr, *last = nullptr;
   /// The operations in the scope that the source and the indices depend on.
   llvm::SetVector<mlir::Operation *> slice;
@@ -34,7 +35,7 @@ struct BufferCopy {
 
 /// Finds the readers of the buffer that `copy.copy` fills and sets `copy.first`
 /// and `copy.last`. Refuses a buffer that has another writer, a reader that is
-/// not after the copy in its block, or no reader.
+/// not after the copy in its block or that reads beyond it, or no reader.
 Refusal findReaders(BufferCopy &copy);
 
 class RunAhead {

@@ -876,12 +876,42 @@ tile.kernel @two_slots_once() {
 
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 
-tile.kernel @no_barriers() {
+tile.kernel @no_storage() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @+1 {{expected storage and, if roles share the ring, mbarriers 'full' and 'empty'; got 0 operands}}
+  %ring = tile.ring.create : !tile.ring<!tile, 1>
+}
+
+// -----
+
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bar = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @three_barriers() {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %s = tile.alloc : !tile
-  // expected-error @+1 {{expected storage, mbarriers 'full' and, if slots are released, mbarriers 'empty'; got 1 operands}}
-  %ring = tile.ring.create %s : !tile.ring<!tile, 1>
+  %b = tile.alloc : !bar
+  // expected-error @+1 {{'tile.ring.create' op needs at most two buffers of mbarriers, got 3}}
+  %ring = "tile.ring.create"(%s, %b, %b, %b) : (!tile, !bar, !bar, !bar) -> !tile.ring<!tile, 1>
+}
+
+// -----
+
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bar = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+
+tile.kernel @barriers_in_a_loop(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c1 {
+    %s = tile.alloc : !tile
+    %f = tile.alloc : !bar
+    // expected-error @+1 {{'tile.ring.create' op has mbarriers and must be at the top level of a kernel}}
+    %ring = tile.ring.create %s, %f : !tile.ring<!tile, 1>
+  }
 }
 
 // -----

@@ -90,3 +90,45 @@ tile.kernel @threads() attributes {num_warps = 4 : i32} {
     tile.ring.release %slot
   }
 }
+
+// The same threads fill and read a ring without mbarriers. A loop carries a token.
+// CHECK-LABEL: tile.kernel @one_role
+tile.kernel @one_role(%k: !k, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %more = arith.cmpi slt, %c1, %n : index
+  tile.grid %c1, %c1, %c1
+  %s = tile.alloc : !storage
+  %t = tile.alloc : !storage
+  // CHECK: %[[RING:.*]] = tile.ring.create %{{[^,]*}} : !tile.ring<
+  %ring = tile.ring.create %s : !ring
+  %other = tile.ring.create %t : !ring
+  %a, %sa = tile.ring.acquire %ring : !ring
+  %b, %sb = tile.ring.acquire %other : !ring
+  scf.if %more {
+    tile.copy async %k[%c0, %c0], %a : !k, !tile
+    tile.copy async %k[%c0, %c0], %b : !k, !tile
+  }
+  // CHECK: tile.ring.publish %{{.*}}, %{{.*}}
+  tile.ring.publish %sa, %sb
+  %x, %first = tile.ring.take %ring : !ring
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%held = %first) -> !tile.slot {
+    %c, %sc = tile.ring.acquire %ring : !ring
+    tile.copy async %k[%i, %c0], %c : !k, !tile
+    tile.ring.publish %sc
+    tile.ring.release %held
+    %y, %next = tile.ring.take %ring : !ring
+    scf.yield %next : !tile.slot
+  }
+  tile.ring.release %last
+  // A ring of one branch.
+  scf.if %more {
+    %u = tile.alloc : !tile
+    %own = tile.ring.create %u : !once
+    %d, %sd = tile.ring.acquire %own : !once
+    tile.copy async %k[%c0, %c0], %d : !k, !tile
+    tile.ring.publish %sd
+    %z, %sz = tile.ring.take %own : !once
+    tile.ring.release %sz
+  }
+}

@@ -73,10 +73,10 @@ ParseResult RingCreateOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDict(result.attributes) ||
       parser.parseColonType(type))
     return failure();
-  if (memory.size() < 2 || memory.size() > 3)
+  if (memory.empty() || memory.size() > 3)
     return parser.emitError(loc)
-           << "expected storage, mbarriers 'full' and, if slots are released, "
-              "mbarriers 'empty'; got "
+           << "expected storage and, if roles share the ring, mbarriers 'full' "
+              "and 'empty'; got "
            << memory.size() << " operands";
   SmallVector<Type, 3> types(memory.size(), type.getBarriersType());
   types.front() = type.getStorageType();
@@ -105,15 +105,28 @@ LogicalResult RingCreateOp::verify() {
                              << "shares its " << name << " with another ring");
     return success();
   };
-  if (failed(check(getStorage(), type.getStorageType(), "storage")) ||
-      failed(check(getFull(), type.getBarriersType(), "'full'")))
+  if (failed(check(getStorage(), type.getStorageType(), "storage")))
     return failure();
-  if (getEmpty())
-    return check(getEmpty(), type.getBarriersType(), "'empty'");
-  if (type.getStages() != 1)
+  if (getBarriers().size() > 2)
+    return emitOpError() << "needs at most two buffers of mbarriers, got "
+                         << getBarriers().size();
+  StringRef names[] = {"'full'", "'empty'"};
+  for (auto [barriers, name] : llvm::zip(getBarriers(), names))
+    if (failed(check(barriers, type.getBarriersType(), name)))
+      return failure();
+  if (getFull() && !isa<KernelOp>((*this)->getParentOp()))
+    return emitOpError(
+        "has mbarriers and must be at the top level of a kernel");
+  if (getFull() && !getEmpty() && type.getStages() != 1)
     return emitOpError() << "has " << type.getStages()
                          << " stages and no 'empty'; a ring that is filled "
                             "once has one stage";
+  return success();
+}
+
+LogicalResult RingPublishOp::verify() {
+  if (getSlots().empty())
+    return emitOpError("needs a slot to publish");
   return success();
 }
 
@@ -146,8 +159,12 @@ SmallVector<Operation *, 2> tile::getOrigins(Value value) {
 RingCreateOp tile::getRing(Value slot) {
   for (Operation *op : getOrigins(slot))
     if (isa<RingAcquireOp, RingTakeOp>(op))
-      return op->getOperand(0).getDefiningOp<RingCreateOp>();
+      return getRingOf(op);
   return {};
+}
+
+RingCreateOp tile::getRingOf(Operation *op) {
+  return op->getOperand(0).getDefiningOp<RingCreateOp>();
 }
 
 //===----------------------------------------------------------------------===//

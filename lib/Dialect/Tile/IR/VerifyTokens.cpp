@@ -7,6 +7,7 @@
 
 #include "VerifyTokens.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Dialect/Tile/IR/RingOrder.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -151,18 +152,28 @@ static Region *getRole(Operation *op) {
   return region;
 }
 
-/// Verifies an operation that advances a ring to its next slot.
-static LogicalResult verifyAdvance(Operation *op, bool isOnlyOnce) {
+/// Returns true if the slot of `ring` is filled once and never released.
+static bool isFilledOnce(RingCreateOp ring) {
+  return ring.getFull() && !ring.getEmpty();
+}
+
+/// Verifies an operation that advances `ring` to its next slot.
+static LogicalResult verifyAdvance(Operation *op, RingCreateOp ring) {
   bool isRepeated = false;
-  for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+  for (Operation *parent = op->getParentOp(); parent != ring->getParentOp();
        parent = parent->getParentOp()) {
+    if (isa<WarpRolesOp>(parent) && !ring.getFull())
+      return op->emitOpError("advances a ring of other threads, which needs "
+                             "mbarriers")
+                 .attachNote(ring.getLoc())
+             << "the ring";
     if (!isa<scf::ForOp, WarpRolesOp>(parent))
       return op->emitOpError() << "is inside '" << parent->getName()
                                << "'; the number of its slot follows from the "
                                   "program order only in loops of scf.for";
     isRepeated |= isa<scf::ForOp>(parent);
   }
-  if (isRepeated && isOnlyOnce)
+  if (isRepeated && isFilledOnce(ring))
     return op->emitOpError(
         "is in a loop, but its ring has no 'empty' and is filled once");
   return success();
@@ -175,7 +186,7 @@ static LogicalResult verifyRing(RingCreateOp ring) {
     if (!isa<RingAcquireOp, RingTakeOp>(user))
       return user->emitOpError(
           "uses a ring; only tile.ring.acquire and tile.ring.take may");
-    if (failed(verifyAdvance(user, !ring.getEmpty())))
+    if (failed(verifyAdvance(user, ring)))
       return failure();
     Operation *&first = isa<RingAcquireOp>(user) ? acquire : take;
     if (first && getRole(first) != getRole(user))
@@ -183,13 +194,61 @@ static LogicalResult verifyRing(RingCreateOp ring) {
                  .append(user->getName().getStringRef(), "' does")
                  .attachNote(first->getLoc())
              << "in this role";
-    if (first && !ring.getEmpty())
+    if (first && isFilledOnce(ring))
       return user->emitOpError(
           "uses a ring a second time that has no 'empty' and is filled once");
     first = user;
   }
   if (take && !acquire)
     return take->emitOpError("takes a slot of a ring that nothing fills");
+  return success();
+}
+
+/// Calls `visit` for all users of `buffer` and of its views.
+static void forEachUser(Value buffer,
+                        llvm::function_ref<void(Operation *)> visit) {
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<SliceOp, TransposeOp>(user))
+      forEachUser(user->getResult(0), visit);
+    else
+      visit(user);
+  }
+}
+
+/// Verifies that no operation after `end`, which uses up the token of `buffer`,
+/// accesses this slot.
+static LogicalResult verifyAccesses(Value buffer, Operation *end) {
+  Operation *late = nullptr;
+  forEachUser(buffer, [&](Operation *user) {
+    Operation *place = end->getBlock()->findAncestorOpInBlock(*user);
+    if (!place || end->isBeforeInBlock(place))
+      late = user;
+  });
+  if (!late)
+    return success();
+  return late->emitOpError("accesses a slot whose token is used up")
+             .attachNote(end->getLoc())
+         << "used up here";
+}
+
+/// Verifies the operations that fill the slot of `acquire` until `publish`.
+static LogicalResult verifyPublished(RingAcquireOp acquire,
+                                     RingPublishOp publish) {
+  bool hasBarriers = bool(getRingOf(acquire).getFull());
+  for (Value slot : publish.getSlots())
+    if (RingCreateOp ring = getRing(slot);
+        ring && bool(ring.getFull()) != hasBarriers)
+      return publish.emitOpError(
+          "publishes slots of rings with and without mbarriers");
+  Operation *late = nullptr;
+  forEachUser(acquire.getBuffer(), [&](Operation *user) {
+    if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getAsync())
+      late = copy;
+  });
+  if (late && hasBarriers)
+    return late->emitOpError("fills a slot of a ring with mbarriers, whose "
+                             "tile.ring.publish does not wait for "
+                             "asynchronous copies");
   return success();
 }
 
@@ -205,6 +264,11 @@ static LogicalResult verifyAcquired(RingAcquireOp acquire) {
     if (copy && copy.getDest() != acquire.getBuffer())
       return copy.emitOpError(
           "fills another buffer than that of its tile.ring.acquire");
+    if (copy && !getRingOf(acquire).getFull())
+      return copy.emitOpError("fills a slot of a ring without mbarriers");
+    if (auto publish = dyn_cast<RingPublishOp>(user);
+        publish && failed(verifyPublished(acquire, publish)))
+      return failure();
     if (user->getBlock() != acquire->getBlock())
       return user->emitOpError(
           "fills a slot that is acquired in another block");
@@ -216,6 +280,8 @@ static LogicalResult verifyAcquired(RingAcquireOp acquire) {
   }
   if (!filling)
     return acquire.emitOpError("acquires a slot that nothing fills");
+  if (failed(verifyAccesses(acquire.getBuffer(), filling)))
+    return failure();
   // The ring counts the arrivals at the mbarriers of all slots alike.
   for (Operation *user : acquire.getRing().getUsers())
     if (auto other = dyn_cast<RingAcquireOp>(user);
@@ -286,17 +352,6 @@ public:
     return products;
   }
 
-  /// Calls `visit` for all users of `buffer` and of its views.
-  static void forEachUser(Value buffer,
-                          llvm::function_ref<void(Operation *)> visit) {
-    for (Operation *user : buffer.getUsers()) {
-      if (isa<SliceOp, TransposeOp>(user))
-        forEachUser(user->getResult(0), visit);
-      else
-        visit(user);
-    }
-  }
-
   /// Returns the number of the first value that `carrier`, a loop or its
   /// terminator, carries from its operand number `first` on and whose await
   /// covers `product`.
@@ -318,19 +373,9 @@ private:
 /// Verifies that the slot of `token` is not read any more after `end`, where
 /// the token is used up.
 static LogicalResult verifyReads(Value token, Operation *end) {
-  Block *block = token.getParentBlock();
-  if (auto take = token.getDefiningOp<RingTakeOp>()) {
-    Operation *late = nullptr;
-    SlotReaders::forEachUser(take.getBuffer(), [&](Operation *user) {
-      Operation *place = block->findAncestorOpInBlock(*user);
-      if (!place || !place->isBeforeInBlock(end))
-        late = user;
-    });
-    if (late)
-      return late->emitOpError("accesses a slot whose token is used up")
-                 .attachNote(end->getLoc())
-             << "used up here";
-  }
+  if (auto take = token.getDefiningOp<RingTakeOp>())
+    if (failed(verifyAccesses(take.getBuffer(), end)))
+      return failure();
   bool isCarried = isa<scf::ForOp, scf::YieldOp>(end);
   unsigned first =
       isa<scf::ForOp>(end) ? cast<scf::ForOp>(end).getNumControlOperands() : 0;
@@ -368,7 +413,7 @@ static LogicalResult verifyToken(Value token, Operation *owner) {
     if (take.getRing() != ring.getRing())
       return owner->emitOpError("carries tokens of two rings in one value");
   }
-  if (!ring.getEmpty()) {
+  if (isFilledOnce(ring)) {
     if (token.use_empty())
       return success();
     return (*token.user_begin())
@@ -396,8 +441,10 @@ static LogicalResult verifyToken(Value token, Operation *owner) {
 }
 
 LogicalResult tile::verifyRings(KernelOp kernel) {
-  for (auto ring : kernel.getBody().front().getOps<RingCreateOp>())
-    if (failed(verifyRing(ring)))
-      return failure();
-  return forEachValue<SlotType>(kernel, verifyToken);
+  WalkResult result = kernel.walk(
+      [](RingCreateOp ring) { return WalkResult(verifyRing(ring)); });
+  if (result.wasInterrupted() ||
+      failed(forEachValue<SlotType>(kernel, verifyToken)))
+    return failure();
+  return RingOrder().run(kernel);
 }

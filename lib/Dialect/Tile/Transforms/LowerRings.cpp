@@ -1,14 +1,15 @@
-//===- LowerRings.cpp - Rings as mbarriers and numbers of slots -----------===//
+//===- LowerRings.cpp - Rings as barriers and numbers of slots ------------===//
 //
 // A role counts the tiles that it fills or takes: tile number i of a ring is in
 // slot i mod stages, in phase (i / stages) mod 2 of the mbarriers of that slot.
-// Rings that loops advance alike share one count, at known distances.
+// Rings that loops advance alike share one count, at known distances. Without
+// mbarriers there are no phases: the count is the number of the slot.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/IR/RingOrder.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -21,8 +22,9 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// The number of tiles that have gone through one side of a ring: the i32
-/// `base` plus a constant.
+/// The number of tiles that have gone through one side of a ring: `base` plus a
+/// constant. The base is an i32; without mbarriers it is the number of a slot,
+/// or null for the first slot.
 struct Count {
   Value base;
   int64_t more = 0;
@@ -40,7 +42,7 @@ public:
   explicit RingLowering(KernelOp kernel)
       : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   Value constant(int64_t value) {
@@ -51,7 +53,8 @@ private:
     return arith::ConstantOp::create(rewriter, loc,
                                      rewriter.getI32IntegerAttr(value));
   }
-  Value emitCount(const Count &count);
+  Value emitSlot(Value slot, int64_t by, int64_t stages);
+  Value emitCount(unsigned number, const Counts &counts);
   void initialise(RingCreateOp ring);
   int64_t countArrivals(Operation *op);
   std::optional<unsigned> getCounted(Operation *op);
@@ -59,7 +62,9 @@ private:
   void lower(scf::ForOp loop, Counts &counts);
   void advance(Operation *op, Counts &counts);
   void arrive(Operation *op, Value slot, bool full);
+  void waitForCopies(RingTakeOp op);
   std::pair<Value, Value> locate(Operation *op, Counts &counts);
+  bool haveOneForm(unsigned x, unsigned y);
   bool areAdvancedAlike(unsigned x, unsigned y, Block &block);
   SmallVector<Group> groupCounts(scf::ForOp loop, const Counts &counts);
   SmallVector<Value> emitBases(ArrayRef<Group> groups, const Counts &counts);
@@ -68,18 +73,16 @@ private:
   IRRewriter rewriter;
   KernelOp kernel;
   Location loc;
+  SmallVector<RingCreateOp> creates;
   /// The number of each tile.ring.create.
   DenseMap<Operation *, unsigned> rings;
+  RingOrder order;
   /// The number of the slot that a token stands for.
   DenseMap<Value, Value> slots;
   /// The value with which all counts begin.
   Value zero;
 };
 } // namespace
-
-static RingCreateOp getRingOf(Operation *op) {
-  return op->getOperand(0).getDefiningOp<RingCreateOp>();
-}
 
 //===----------------------------------------------------------------------===//
 // Rings
@@ -114,16 +117,44 @@ void RingLowering::initialise(RingCreateOp ring) {
 
 /// Returns the number of the count that `op` advances, if it advances one.
 std::optional<unsigned> RingLowering::getCounted(Operation *op) {
-  if (!isa<RingAcquireOp, RingTakeOp>(op) || !getRingOf(op).getEmpty())
+  if (!isa<RingAcquireOp, RingTakeOp>(op))
     return std::nullopt;
-  return 2 * rings.lookup(getRingOf(op)) + isa<RingTakeOp>(op);
+  RingCreateOp ring = getRingOf(op);
+  if (ring.getFull() ? !ring.getEmpty() : ring.getType().getStages() == 1)
+    return std::nullopt;
+  return 2 * rings.lookup(ring) + isa<RingTakeOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
 // Counts
 //===----------------------------------------------------------------------===//
 
-Value RingLowering::emitCount(const Count &count) {
+/// Emits the number of the slot that is `by` slots after `slot`.
+Value RingLowering::emitSlot(Value slot, int64_t by, int64_t stages) {
+  by %= stages;
+  if (!slot)
+    return constant(by);
+  if (stages == 2 && by == 1)
+    return arith::SubIOp::create(rewriter, loc, constant(1), slot);
+  // One slot after the other, forwards or backwards.
+  bool isForward = by <= stages - by;
+  for (int64_t i = 0; i < std::min(by, stages - by); ++i) {
+    Value end = constant(isForward ? stages - 1 : 0);
+    Value start = constant(isForward ? 0 : stages - 1);
+    Value wraps = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                        slot, end);
+    Value next = arith::AddIOp::create(rewriter, loc, slot,
+                                       constant(isForward ? 1 : -1));
+    slot = arith::SelectOp::create(rewriter, loc, wraps, start, next);
+  }
+  return slot;
+}
+
+Value RingLowering::emitCount(unsigned index, const Counts &counts) {
+  const Count &count = counts[index];
+  RingCreateOp ring = creates[index / 2];
+  if (!ring.getFull())
+    return emitSlot(count.base, count.more, ring.getType().getStages());
   if (count.more == 0)
     return count.base;
   return arith::AddIOp::create(rewriter, loc, count.base, number(count.more));
@@ -134,8 +165,10 @@ std::pair<Value, Value> RingLowering::locate(Operation *op, Counts &counts) {
   std::optional<unsigned> counted = getCounted(op);
   if (!counted)
     return {constant(0), constant(0)};
+  Value tile = emitCount(*counted, counts);
+  if (!getRingOf(op).getFull())
+    return {tile, Value()};
   Value stages = number(getRingOf(op).getType().getStages());
-  Value tile = emitCount(counts[*counted]);
   Value slot = arith::RemUIOp::create(rewriter, loc, tile, stages);
   Value round = arith::DivUIOp::create(rewriter, loc, tile, stages);
   Value phase = arith::RemUIOp::create(rewriter, loc, round, number(2));
@@ -144,6 +177,15 @@ std::pair<Value, Value> RingLowering::locate(Operation *op, Counts &counts) {
                                         value);
   };
   return {index(slot), index(phase)};
+}
+
+/// Returns true if one value may be the base of both counts.
+bool RingLowering::haveOneForm(unsigned x, unsigned y) {
+  auto getPeriod = [&](unsigned index) {
+    RingCreateOp ring = creates[index / 2];
+    return ring.getFull() ? 0 : ring.getType().getStages();
+  };
+  return getPeriod(x) == getPeriod(y);
 }
 
 /// Returns true if both counts grow by the same number in every iteration of
@@ -166,13 +208,15 @@ SmallVector<Group> RingLowering::groupCounts(scf::ForOp loop,
                                              const Counts &counts) {
   llvm::BitVector used(counts.size());
   loop->walk([&](Operation *op) {
-    if (std::optional<unsigned> counted = getCounted(op))
+    if (std::optional<unsigned> counted = getCounted(op);
+        counted && !loop->isAncestor(creates[*counted / 2]))
       used.set(*counted);
   });
   SmallVector<Group> groups;
   for (unsigned number : used.set_bits()) {
     auto group = llvm::find_if(groups, [&](const Group &group) {
       return counts[group.front()].base == counts[number].base &&
+             haveOneForm(group.front(), number) &&
              areAdvancedAlike(group.front(), number, *loop.getBody());
     });
     if (group == groups.end())
@@ -191,7 +235,7 @@ SmallVector<Group> RingLowering::groupCounts(scf::ForOp loop,
 SmallVector<Value> RingLowering::emitBases(ArrayRef<Group> groups,
                                            const Counts &counts) {
   return llvm::map_to_vector(groups, [&](const Group &group) {
-    return emitCount(counts[group.front()]);
+    return emitCount(group.front(), counts);
   });
 }
 
@@ -238,11 +282,45 @@ static Operation *findLocation(Operation *op) {
   return location;
 }
 
+/// Returns the first user of `buffer` if all users are in one block; null
+/// otherwise.
+static Operation *findFirstUser(Value buffer) {
+  Operation *first = nullptr;
+  for (Operation *user : buffer.getUsers()) {
+    if (first && user->getBlock() != first->getBlock())
+      return nullptr;
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  return first;
+}
+
+/// Makes `op` wait for the copies that fill its slot. Waits that follow each
+/// other become one.
+void RingLowering::waitForCopies(RingTakeOp op) {
+  int64_t newer = order.getNewer(op);
+  Operation *before = op->getPrevNode();
+  while (before && (isa<SliceOp, TransposeOp, RingTakeOp>(before) ||
+                    isa<arith::ArithDialect>(before->getDialect())))
+    before = before->getPrevNode();
+  if (auto wait = dyn_cast_or_null<WaitGroupOp>(before))
+    wait.setPending(std::min<int64_t>(wait.getPending(), newer));
+  else
+    WaitGroupOp::create(rewriter, op.getLoc(), newer);
+}
+
 /// Lowers a tile.ring.acquire or tile.ring.take.
 void RingLowering::advance(Operation *op, Counts &counts) {
   RingCreateOp ring = getRingOf(op);
   Location where = op->getLoc();
-  rewriter.setInsertionPoint(findLocation(op));
+  bool isShared = bool(ring.getFull());
+  std::optional<unsigned> counted = getCounted(op);
+  if (isShared)
+    rewriter.setInsertionPoint(findLocation(op));
+  else if (counted && counts[*counted].base)
+    rewriter.setInsertionPointAfterValue(counts[*counted].base);
+  else
+    rewriter.setInsertionPoint(op);
   auto [slot, phase] = locate(op, counts);
   rewriter.setInsertionPoint(op);
   if (isa<RingAcquireOp>(op) && ring.getEmpty()) {
@@ -251,22 +329,31 @@ void RingLowering::advance(Operation *op, Counts &counts) {
   }
   Value buffer = ring.getStorage();
   if (ring.getType().getStages() > 1) {
+    // A slot that a branch fills is addressed in that branch only.
+    Operation *user = findFirstUser(op->getResult(0));
+    if (user && !isShared && isa<RingAcquireOp>(op))
+      rewriter.setInsertionPoint(user);
     SmallVector<Value> indices(
         cast<BufferType>(ring.getStorage().getType()).getRank());
     indices[0] = slot;
     buffer = SliceOp::create(rewriter, loc, ring.getStorage(), indices);
   }
-  if (isa<RingTakeOp>(op))
+  auto take = dyn_cast<RingTakeOp>(op);
+  if (take && isShared)
     WaitBarrierOp::create(rewriter, where, ring.getFull(), slot, phase);
-  if (std::optional<unsigned> counted = getCounted(op))
+  else if (take)
+    waitForCopies(take);
+  if (counted)
     ++counts[*counted].more;
   rewriter.replaceAllUsesWith(op->getResult(0), buffer);
   slots[op->getResult(1)] = slot;
 }
 
-/// Lowers `op`, which uses up a token, to an arrival.
+/// Lowers `op`, which uses up a token, to an arrival if the ring has mbarriers.
 void RingLowering::arrive(Operation *op, Value slot, bool full) {
   RingCreateOp ring = getRing(slot);
+  if (!ring.getFull())
+    return;
   rewriter.setInsertionPoint(op);
   ArriveBarrierOp::create(rewriter, op->getLoc(),
                           full ? ring.getFull() : ring.getEmpty(),
@@ -326,7 +413,16 @@ void RingLowering::lower(Block &block, Counts &counts) {
     if (isa<RingAcquireOp, RingTakeOp>(op)) {
       advance(&op, counts);
     } else if (auto publish = dyn_cast<RingPublishOp>(op)) {
-      arrive(&op, publish.getSlot(), /*full=*/true);
+      for (Value slot : publish.getSlots())
+        arrive(&op, slot, /*full=*/true);
+      if (!getRing(publish.getSlots().front()).getFull()) {
+        rewriter.setInsertionPoint(publish);
+        CommitGroupOp::create(rewriter, publish.getLoc());
+      }
+    } else if (auto ring = dyn_cast<RingCreateOp>(op)) {
+      if (!ring.getFull())
+        counts[2 * rings.lookup(ring)] =
+            counts[2 * rings.lookup(ring) + 1] = {};
     } else if (auto release = dyn_cast<RingReleaseOp>(op)) {
       arrive(&op, release.getSlot(), /*full=*/false);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -339,23 +435,36 @@ void RingLowering::lower(Block &block, Counts &counts) {
         Counts own(counts.size(), Count{zero});
         lower(role.front(), own);
       }
+    } else {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region) {
+          Counts own = counts;
+          lower(inner, own);
+        }
     }
   }
 }
 
-void RingLowering::run() {
-  SmallVector<RingCreateOp> creates(
-      kernel.getBody().front().getOps<RingCreateOp>());
+LogicalResult RingLowering::run() {
+  kernel.walk([&](RingCreateOp ring) { creates.push_back(ring); });
   if (creates.empty())
-    return;
+    return success();
+  if (failed(order.run(kernel)))
+    return failure();
+  RingCreateOp last;
   for (auto [i, ring] : llvm::enumerate(creates)) {
     rings[ring] = i;
+    if (!ring.getFull())
+      continue;
     rewriter.setInsertionPoint(ring);
     initialise(ring);
+    last = ring;
   }
-  rewriter.setInsertionPointAfter(creates.back());
-  BarrierOp::create(rewriter, loc);
-  zero = number(0);
+  if (last) {
+    rewriter.setInsertionPointAfter(last);
+    BarrierOp::create(rewriter, loc);
+    zero = number(0);
+  }
   Counts counts(2 * creates.size(), Count{zero});
   lower(kernel.getBody().front(), counts);
   // Only now: the operations tell the ring and the slot of each token.
@@ -381,11 +490,15 @@ void RingLowering::run() {
   });
   for (Operation *op : llvm::reverse(done))
     rewriter.eraseOp(op);
+  return success();
 }
 
 namespace {
 struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
   using TileLowerRingsBase::TileLowerRingsBase;
-  void runOnOperation() override { RingLowering(getOperation()).run(); }
+  void runOnOperation() override {
+    if (failed(RingLowering(getOperation()).run()))
+      signalPassFailure();
+  }
 };
 } // namespace

@@ -2,26 +2,26 @@
 //
 // The phases of a loop are its groups of copies in the order of their first
 // reads; phase p is group p % m of iteration p / m, for m groups. The prologue
-// issues phases 0 to S*m - 2, for S stages. Phase p of the loop
+// fills slots for phases 0 to S*m - 2, for S stages. Phase p of the loop
 //
-//   waits for its own copies: S*m - 2 groups are newer;
-//   issues phase p - 1 + S*m: the readers of phase p - 1, whose slot of the
-//   ring that is, have come before;
-//   reads.
+//   takes its own tiles;
+//   fills slots for phase p - 1 + S*m: the readers of phase p - 1, which
+//   release these slots, have come before;
+//   reads and releases its tiles.
 //
-// A group is committed in every phase, empty after the last iteration, so that
-// the counts hold throughout. Where a loop goes on copying what the one before
-// it did, as the masked part of attention does, the phases run through both.
+// Slots are published in every phase, unfilled after the last iteration. Where
+// a loop goes on copying what the one before it did, as the masked part of
+// attention does, the phases run through both.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Pipeline.h"
+#include "TakeTile.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tile {
@@ -141,6 +141,15 @@ static bool continues(const PlannedLoop &planned, const PlannedLoop &next,
                      });
 }
 
+/// Takes the tile of `copy` out of `ring` before `place` and releases its slot
+/// after the last reader.
+static void takeAndRelease(RewriterBase &rewriter, const BufferCopy &copy,
+                           Value ring, Operation *place) {
+  RingTakeOp slot = takeTile(rewriter, copy, ring, place);
+  rewriter.setInsertionPointAfter(copy.last);
+  RingReleaseOp::create(rewriter, slot.getLoc(), slot.getSlot());
+}
+
 namespace {
 /// Pipelines loops that go on copying where the one before ends: their
 /// iterations are one sequence of phases, in one set of rings.
@@ -154,11 +163,6 @@ public:
   void run();
 
 private:
-  Value slotConstant(int64_t value) {
-    return arith::ConstantIndexOp::create(rewriter, loc, value);
-  }
-  /// (slot + by) mod stages, for by = 1 or -1.
-  Value rotate(Value slot, int64_t by);
   /// `iv` plus some iterations.
   Value ahead(Value iv, int64_t iterations);
   Value less(Value a, Value b) {
@@ -171,17 +175,15 @@ private:
   void makeRings();
   /// The value of the induction variable after the last iteration.
   Value endOf(scf::ForOp loop);
-  /// Counts iterations modulo the stages, from `start` on.
-  void addSlot(scf::ForOp &loop, Value start);
-  /// The buffer of a copy in one slot of its ring.
-  Value slotOf(const BufferCopy &copy, Value slot);
   /// Where the iteration `iv`, maybe beyond the end of loop `number`, is in the
   /// stream, and whether it exists.
   std::pair<Value, Value> locate(unsigned number, Value iv);
-  /// Issues the copies of a group at the insertion point, for the iteration
-  /// `iv` of loop `number` (which is known to exist if not `guarded`).
-  void issue(unsigned number, unsigned group, Value iv, Value slot,
-             bool guarded);
+  /// Fills the next slots of the rings of a group at the insertion point, for
+  /// the iteration that is `distance` iterations after `iv` of loop `number`
+  /// (which is known to exist if not `guarded`). Returns the first of the new
+  /// operations.
+  Operation *fill(unsigned number, unsigned group, Value iv, int64_t distance,
+                  bool guarded);
   void pipelineBody(unsigned number);
 
   IRRewriter rewriter;
@@ -193,17 +195,6 @@ private:
   SmallVector<Value> ends;
 };
 } // namespace
-
-Value StreamPipeliner::rotate(Value slot, int64_t by) {
-  if (stages == 2)
-    return arith::SubIOp::create(rewriter, loc, slotConstant(1), slot);
-  Value end = slotConstant(by > 0 ? stages - 1 : 0);
-  Value start = slotConstant(by > 0 ? 0 : stages - 1);
-  Value wraps =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, slot, end);
-  Value next = arith::AddIOp::create(rewriter, loc, slot, slotConstant(by));
-  return arith::SelectOp::create(rewriter, loc, wraps, start, next);
-}
 
 Value StreamPipeliner::ahead(Value iv, int64_t iterations) {
   if (iterations == 0)
@@ -218,9 +209,13 @@ Value StreamPipeliner::ahead(Value iv, int64_t iterations) {
 void StreamPipeliner::makeRings() {
   for (auto [g, group] : llvm::enumerate(loops.front().groups))
     for (auto [c, copy] : llvm::enumerate(group.copies)) {
-      BufferType type = RingType::getStorageType(copy.buffer.getType(), stages);
+      auto type =
+          RingType::get(rewriter.getContext(), copy.buffer.getType(), stages);
+      Location where = copy.buffer.getLoc();
+      Value storage = AllocOp::create(rewriter, where, type.getStorageType(),
+                                      IntegerAttr());
       Value ring =
-          AllocOp::create(rewriter, copy.buffer.getLoc(), type, IntegerAttr());
+          RingCreateOp::create(rewriter, where, type, storage, ValueRange());
       for (PlannedLoop &planned : loops)
         rings[planned.groups[g].copies[c].buffer] = ring;
     }
@@ -243,26 +238,6 @@ Value StreamPipeliner::endOf(scf::ForOp loop) {
       rewriter, loc, lower, arith::MulIOp::create(rewriter, loc, trips, step));
 }
 
-void StreamPipeliner::addSlot(scf::ForOp &loop, Value start) {
-  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
-  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
-      rewriter, start, /*replaceInitOperandUsesInLoop=*/false,
-      [&](OpBuilder &, Location, ArrayRef<BlockArgument> slot) {
-        return SmallVector<Value>{rotate(slot.front(), 1)};
-      });
-  loop = cast<scf::ForOp>(counted->getOperation());
-  loop->setDiscardableAttrs(attributes);
-}
-
-Value StreamPipeliner::slotOf(const BufferCopy &copy, Value slot) {
-  Value ring = rings.lookup(copy.buffer);
-  if (stages == 1)
-    return ring;
-  SmallVector<Value> indices(cast<BufferType>(ring.getType()).getRank());
-  indices[0] = slot;
-  return SliceOp::create(rewriter, loc, ring, indices);
-}
-
 std::pair<Value, Value> StreamPipeliner::locate(unsigned number, Value iv) {
   Value here = less(iv, loops[number].loop.getUpperBound());
   if (number + 1 == loops.size())
@@ -275,58 +250,53 @@ std::pair<Value, Value> StreamPipeliner::locate(unsigned number, Value iv) {
           arith::OrIOp::create(rewriter, loc, here, exists)};
 }
 
-void StreamPipeliner::issue(unsigned number, unsigned group, Value iv,
-                            Value slot, bool guarded) {
+Operation *StreamPipeliner::fill(unsigned number, unsigned group, Value iv,
+                                 int64_t distance, bool guarded) {
   OpBuilder::InsertionGuard guard(rewriter);
+  scf::ForOp loop = loops[number].loop;
+  ArrayRef<BufferCopy> copies = loops[number].groups[group].copies;
+  SmallVector<Value> slots;
+  IRMapping mapping;
+  for (const BufferCopy &planned : copies) {
+    auto slot =
+        RingAcquireOp::create(rewriter, loc, rings.lookup(planned.buffer));
+    mapping.map(AllocOp(planned.buffer).getResult(), slot.getBuffer());
+    slots.push_back(slot.getSlot());
+  }
+  iv = ahead(iv, distance);
+  Value exists;
+  if (guarded)
+    std::tie(iv, exists) = locate(number, iv);
+  auto publish = RingPublishOp::create(rewriter, loc, slots);
+  rewriter.setInsertionPoint(publish);
   if (guarded) {
-    auto [located, exists] = locate(number, iv);
-    iv = located;
     auto branch =
         scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
-    CommitGroupOp::create(rewriter, loc);
     rewriter.setInsertionPoint(branch.thenYield());
-  } else {
-    rewriter.setInsertionPoint(CommitGroupOp::create(rewriter, loc));
   }
-  scf::ForOp loop = loops[number].loop;
-  IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
-  for (const BufferCopy &planned : loops[number].groups[group].copies) {
-    CopyOp copy = planned.copy;
+  for (const BufferCopy &planned : copies) {
     for (Operation &op : *loop.getBody())
       if (planned.slice.contains(&op) && !mapping.contains(&op))
         rewriter.clone(op, mapping);
-    SmallVector<Value> indices;
-    for (Value index : copy.getIndices())
-      indices.push_back(mapping.lookupOrDefault(index));
-    CopyOp::create(rewriter, copy.getLoc(),
-                   mapping.lookupOrDefault(copy.getSource()), indices,
-                   slotOf(planned, slot), /*async=*/true);
+    cast<CopyOp>(rewriter.clone(*planned.copy, mapping)).setAsync(true);
   }
+  return slots.front().getDefiningOp();
 }
 
 void StreamPipeliner::pipelineBody(unsigned number) {
   auto &[loop, groups, _] = loops[number];
-  Value slot, previous;
-  if (stages > 1) {
-    slot = loop.getRegionIterArgs().back();
-    rewriter.setInsertionPointToStart(loop.getBody());
-    previous = rotate(slot, -1);
-  }
+  SmallVector<Operation *> places;
   for (auto [i, group] : llvm::enumerate(groups)) {
     rewriter.setInsertionPoint(group.first);
-    WaitGroupOp::create(rewriter, loc, stages * numGroups - 2);
     int64_t distance = i == 0 ? stages - 1 : stages;
-    issue(number, i == 0 ? numGroups - 1 : i - 1,
-          ahead(loop.getInductionVar(), distance), i == 0 ? previous : slot,
-          /*guarded=*/distance != 0);
+    places.push_back(fill(number, i == 0 ? numGroups - 1 : i - 1,
+                          loop.getInductionVar(), distance,
+                          /*guarded=*/distance != 0));
   }
-  for (CopyGroup &group : groups)
-    for (BufferCopy &copy : group.copies) {
-      rewriter.setInsertionPoint(copy.buffer);
-      rewriter.eraseOp(copy.copy);
-      rewriter.replaceOp(copy.buffer, slotOf(copy, slot));
-    }
+  for (auto [group, place] : llvm::zip_equal(groups, places))
+    for (BufferCopy &copy : group.copies)
+      takeAndRelease(rewriter, copy, rings.lookup(copy.buffer), place);
 }
 
 void StreamPipeliner::run() {
@@ -334,20 +304,12 @@ void StreamPipeliner::run() {
   makeRings();
   for (PlannedLoop &planned : loops.drop_back())
     ends.push_back(endOf(planned.loop));
-  for (int64_t phase = 0; phase < stages * numGroups - 1; ++phase) {
-    int64_t iteration = phase / numGroups;
-    issue(/*number=*/0, phase % numGroups,
-          ahead(loops.front().loop.getLowerBound(), iteration),
-          stages > 1 ? slotConstant(iteration) : Value(), /*guarded=*/true);
-  }
-  Value slot = stages > 1 ? slotConstant(0) : Value();
-  for (unsigned number = 0; number < loops.size(); ++number) {
-    if (stages > 1) {
-      addSlot(loops[number].loop, slot);
-      slot = loops[number].loop.getResults().back();
-    }
+  for (int64_t phase = 0; phase < stages * numGroups - 1; ++phase)
+    fill(/*number=*/0, phase % numGroups, loops.front().loop.getLowerBound(),
+         /*distance=*/phase / numGroups,
+         /*guarded=*/true);
+  for (unsigned number = 0; number < loops.size(); ++number)
     pipelineBody(number);
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -518,35 +480,29 @@ static void overlapCopies(KernelOp kernel) {
     if (!runAhead.checkLateWait(copy, planned))
       copies.push_back(planned);
   });
-  SmallVector<CommitGroupOp> commits;
-  OpBuilder builder(kernel.getContext());
-  for (BufferCopy &planned : copies) {
-    CopyOp copy = planned.copy;
-    copy.setAsync(true);
-    builder.setInsertionPointAfter(copy);
-    commits.push_back(CommitGroupOp::create(builder, copy.getLoc()));
-    // Reads may cross whatever is between: nothing else writes the buffer.
+  // Reads may cross whatever is between: nothing else writes the buffers.
+  for (BufferCopy &planned : copies)
     for (Operation *user : getBufferUsers(planned.buffer))
       if (auto load = dyn_cast<LoadOp>(user);
-          load && load->getBlock() == copy->getBlock())
+          load && load->getBlock() == planned.copy->getBlock())
         sinkToFirstUse(load);
-  }
-  // The groups that are certainly newer than the one to wait for; those that
-  // operations in between commit in their regions make the wait stricter.
-  llvm::MapVector<Operation *, int64_t> waits;
-  for (auto [copy, commit] : llvm::zip_equal(copies, commits)) {
+  IRRewriter rewriter(kernel.getContext());
+  for (BufferCopy &planned : copies) {
     // The reads have moved.
-    (void)findReaders(copy);
-    int64_t newer = 0;
-    for (Operation *op = commit->getNextNode(); op != copy.first;
-         op = op->getNextNode())
-      newer += isa<CommitGroupOp>(op);
-    auto [it, isNew] = waits.try_emplace(copy.first, newer);
-    it->second = std::min(it->second, newer);
-  }
-  for (auto [reader, pending] : waits) {
-    builder.setInsertionPoint(reader);
-    WaitGroupOp::create(builder, reader->getLoc(), pending);
+    (void)findReaders(planned);
+    CopyOp copy = planned.copy;
+    AllocOp buffer = planned.buffer;
+    Location loc = copy.getLoc();
+    rewriter.setInsertionPoint(copy);
+    Value ring = RingCreateOp::create(
+        rewriter, loc,
+        RingType::get(kernel.getContext(), buffer.getType(), /*stages=*/1),
+        buffer, ValueRange());
+    auto slot = RingAcquireOp::create(rewriter, loc, ring);
+    CopyOp::create(rewriter, loc, copy.getSource(), copy.getIndices(),
+                   slot.getBuffer(), /*async=*/true);
+    RingPublishOp::create(rewriter, loc, slot.getSlot());
+    takeAndRelease(rewriter, planned, ring, planned.first);
   }
 }
 

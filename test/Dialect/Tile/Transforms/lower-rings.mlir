@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-lower-rings,cse))' | FileCheck %s
+// RUN: tile-opt %s -allow-unregistered-dialect --pass-pipeline='builtin.module(tile.kernel(tile-lower-rings,cse))' | FileCheck %s
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
@@ -163,4 +163,112 @@ tile.kernel @loaded(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
       tile.bulk_copy %k[%i, %c0] dims [0, 1], %next fills %slot : !k, !tile
     }
   }
+}
+
+// The same threads fill and read these rings, which have no mbarriers. Loops carry
+// the number of a slot. A wait leaves the groups in flight that every path commits
+// after the tile: that of the other ring, and not that of a branch.
+// CHECK-LABEL: tile.kernel @one_role
+tile.kernel @one_role(%k: !k, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %more = arith.cmpi slt, %c1, %n : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<3x64x64xf16
+  %s = tile.alloc : !tile.buffer<3x64x64xf16, #tile.swizzle<128>, shared>
+  // CHECK: %[[T:.*]] = tile.alloc : !tile.buffer<64x64xf16
+  %t = tile.alloc : !tile
+  // CHECK-NOT: tile.init_barriers
+  // CHECK-NOT: tile.barrier
+  // CHECK-NOT: tile.ring
+  %ring = tile.ring.create %s : !tile.ring<!tile, 3>
+  %other = tile.ring.create %t : !once
+  // CHECK: %[[SLICE:.*]] = tile.slice %[[S]][%c0, *, *]
+  // CHECK-NEXT: tile.copy async %{{.*}}, %[[SLICE]]
+  // CHECK-NEXT: tile.commit_group
+  %a, %sa = tile.ring.acquire %ring : !tile.ring<!tile, 3>
+  tile.copy async %k[%c0, %c0], %a : !k, !tile
+  tile.ring.publish %sa
+  // CHECK: %[[SLICE:.*]] = tile.slice %[[S]][%c1, *, *]
+  // CHECK-NEXT: tile.copy async %{{.*}}, %[[SLICE]]
+  // CHECK-NEXT: tile.commit_group
+  %b, %sb = tile.ring.acquire %ring : !tile.ring<!tile, 3>
+  tile.copy async %k[%c0, %c0], %b : !k, !tile
+  tile.ring.publish %sb
+  // CHECK: scf.for {{.*}} iter_args(%[[SLOT:.*]] = %c0) -> (index)
+  scf.for %i = %c0 to %n step %c1 {
+    // The address is computed where the slot is filled.
+    // CHECK: %[[WRAPS:.*]] = arith.cmpi eq, %[[SLOT]], %c0
+    // CHECK: %[[LESS:.*]] = arith.addi %[[SLOT]], %c-1
+    // CHECK: %[[BEFORE:.*]] = arith.select %[[WRAPS]], %c2, %[[LESS]]
+    // CHECK: scf.if
+    // CHECK-NEXT: %[[SLICE:.*]] = tile.slice %[[S]][%[[BEFORE]], *, *]
+    // CHECK-NEXT: tile.copy async %{{.*}}, %[[SLICE]]
+    // CHECK-NEXT: }
+    // CHECK-NEXT: tile.commit_group
+    %c, %sc = tile.ring.acquire %ring : !tile.ring<!tile, 3>
+    scf.if %more {
+      tile.copy async %k[%i, %c0], %c : !k, !tile
+    }
+    tile.ring.publish %sc
+    // CHECK-NEXT: tile.copy async %{{.*}}, %[[T]]
+    // CHECK-NEXT: tile.commit_group
+    %d, %sd = tile.ring.acquire %other : !once
+    tile.copy async %k[%i, %c0], %d : !k, !tile
+    tile.ring.publish %sd
+    // CHECK-NEXT: scf.if
+    // CHECK-NEXT: tile.commit_group
+    // CHECK-NEXT: }
+    scf.if %more {
+      tile.commit_group
+    }
+    // CHECK-NEXT: %[[X:.*]] = tile.slice %[[S]][%[[SLOT]], *, *]
+    // CHECK-NEXT: tile.wait_group 3
+    // CHECK-NEXT: "test.read"(%[[X]])
+    %x, %sx = tile.ring.take %ring : !tile.ring<!tile, 3>
+    "test.read"(%x) : (!tile) -> ()
+    tile.ring.release %sx
+    // CHECK-NEXT: tile.wait_group 0
+    // CHECK-NEXT: "test.read"(%[[T]])
+    %y, %sy = tile.ring.take %other : !once
+    "test.read"(%y) : (!tile) -> ()
+    tile.ring.release %sy
+    // CHECK-NEXT: %[[WRAPS:.*]] = arith.cmpi eq, %[[SLOT]], %c2
+    // CHECK-NEXT: %[[MORE:.*]] = arith.addi %[[SLOT]], %c1
+    // CHECK-NEXT: %[[NEXT:.*]] = arith.select %[[WRAPS]], %c0, %[[MORE]]
+    // CHECK-NEXT: scf.yield %[[NEXT]]
+  }
+  // CHECK: tile.return
+}
+
+// Tiles that are taken together are waited for once. A loop that may have no
+// iterations adds no group.
+// CHECK-LABEL: tile.kernel @together
+tile.kernel @together(%k: !k, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %s = tile.alloc : !tile
+  %t = tile.alloc : !tile
+  %ring = tile.ring.create %s : !once
+  %other = tile.ring.create %t : !once
+  %a, %sa = tile.ring.acquire %ring : !once
+  tile.ring.publish %sa
+  %b, %sb = tile.ring.acquire %other : !once
+  tile.ring.publish %sb
+  // CHECK-COUNT-2: tile.commit_group
+  // CHECK: tile.commit_group
+  // CHECK: scf.for
+  tile.commit_group
+  scf.for %i = %c0 to %n step %c1 {
+    tile.commit_group
+  }
+  // CHECK: }
+  // CHECK-NEXT: tile.wait_group 1
+  // CHECK-NEXT: "test.read"
+  %x, %sx = tile.ring.take %ring : !once
+  %y, %sy = tile.ring.take %other : !once
+  "test.read"(%x, %y) : (!tile, !tile) -> ()
+  tile.ring.release %sx
+  tile.ring.release %sy
 }

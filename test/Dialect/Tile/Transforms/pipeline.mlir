@@ -1,14 +1,16 @@
 // Copies run ahead of their use, in rings and in groups.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=2},cse))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=2},tile-lower-rings,cse))' \
 // RUN:   --remarks-filter='tile-.*' --remark-format=emitRemark 2>%t.remarks \
 // RUN:   | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=3},cse))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=3},tile-lower-rings,cse))' \
 // RUN:   | FileCheck %s --check-prefix=THREE
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=1},cse))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=1},tile-lower-rings,cse))' \
 // RUN:   | FileCheck %s --check-prefix=ONE
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=2 one-group},cse))' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=2 one-group},tile-lower-rings,cse))' \
 // RUN:   | FileCheck %s --check-prefix=GROUP
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-pipeline{stages=2},cse))' \
+// RUN:   | FileCheck %s --check-prefix=TOKENS
 
 #row = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 !t = tensor<64x64xf16, #row>
@@ -41,11 +43,11 @@ tile.kernel @single(%g: !g, %n: index, %out: !g) {
   // CHECK: }
   // CHECK-NEXT: tile.commit_group
   // CHECK: scf.for %[[I:.+]] = %[[C0]] to %[[N]] step %[[C64]] iter_args(%[[SLOT:.+]] = %[[C0]])
-  // CHECK-DAG: %[[OTHER:.+]] = arith.subi %{{.+}}, %[[SLOT]]
-  // CHECK-DAG: %[[K:.+]] = tile.slice %[[RING]][%[[SLOT]], *, *]
-  // CHECK: tile.wait_group 0
-  // CHECK: %[[NEXT:.+]] = arith.addi %[[I]], %[[C64]]
-  // CHECK: %[[MORE:.+]] = arith.cmpi slt, %[[NEXT]], %[[N]]
+  // CHECK: %[[OTHER:.+]] = arith.subi %{{.+}}, %[[SLOT]]
+  // CHECK-NEXT: %[[K:.+]] = tile.slice %[[RING]][%[[SLOT]], *, *]
+  // CHECK-NEXT: tile.wait_group 0
+  // CHECK-NEXT: %[[NEXT:.+]] = arith.addi %[[I]], %[[C64]]
+  // CHECK-NEXT: %[[MORE:.+]] = arith.cmpi slt, %[[NEXT]], %[[N]]
   // CHECK: scf.if %[[MORE]] {
   // CHECK:   %[[FILL:.+]] = tile.slice %[[RING]][%[[OTHER]], *, *]
   // CHECK:   tile.copy async %[[G]][%[[NEXT]], %[[C0]]], %[[FILL]]
@@ -80,6 +82,35 @@ tile.kernel @single(%g: !g, %n: index, %out: !g) {
 // CHECK-LABEL: tile.kernel @attention(
 // THREE-LABEL: tile.kernel @attention(
 // ONE-LABEL: tile.kernel @attention(
+// TOKENS-LABEL: tile.kernel @attention(
+// TOKENS: %[[Q:.+]] = tile.ring.create %{{.+}} : !tile.ring<{{.+}}, 1>
+// TOKENS: %[[TO:.+]], %[[QSLOT:.+]] = tile.ring.acquire %[[Q]]
+// TOKENS-NEXT: tile.copy async %{{.+}}, %[[TO]]
+// TOKENS-NEXT: tile.ring.publish %[[QSLOT]]
+// TOKENS: %[[KS:.+]] = tile.alloc : !tile.buffer<2x64x64xf16
+// TOKENS-NEXT: %[[K:.+]] = tile.ring.create %[[KS]] : !tile.ring<{{.+}}, 2>
+// TOKENS-NEXT: %[[VS:.+]] = tile.alloc : !tile.buffer<2x64x64xf16
+// TOKENS-NEXT: %[[V:.+]] = tile.ring.create %[[VS]] : !tile.ring<{{.+}}, 2>
+// TOKENS: tile.ring.acquire %[[K]]
+// TOKENS: tile.ring.acquire %[[V]]
+// TOKENS: tile.ring.acquire %[[K]]
+// TOKENS: %[[QR:.+]], %[[QREAD:.+]] = tile.ring.take %[[Q]]
+// TOKENS-NEXT: tile.load %[[QR]]
+// TOKENS-NEXT: tile.ring.release %[[QREAD]]
+// TOKENS-NEXT: scf.for
+// TOKENS: %[[KR:.+]], %[[KREAD:.+]] = tile.ring.take %[[K]]
+// TOKENS-NEXT: %[[TO:.+]], %[[FILL:.+]] = tile.ring.acquire %[[V]]
+// TOKENS: scf.if
+// TOKENS-NEXT: tile.copy async %{{.+}}, %[[TO]]
+// TOKENS-NEXT: }
+// TOKENS-NEXT: tile.ring.publish %[[FILL]]
+// TOKENS-NEXT: tile.load %[[KR]]
+// TOKENS-NEXT: tile.ring.release %[[KREAD]]
+// TOKENS: tile.ring.take %[[V]]
+// TOKENS: tile.ring.acquire %[[K]]
+// TOKENS: tile.ring.publish
+// TOKENS: tile.load
+// TOKENS-NEXT: tile.ring.release
 // GROUP-LABEL: tile.kernel @attention(
 tile.kernel @attention(%q: !g, %k: !g, %v: !g, %n: index, %out: !g) {
   %c0 = arith.constant 0 : index
@@ -125,7 +156,7 @@ tile.kernel @attention(%q: !g, %k: !g, %v: !g, %n: index, %out: !g) {
   // ONE-NEXT: tile.commit_group
   // ONE-NEXT: tile.load
   // ONE: tile.wait_group 0
-  // ONE: %[[NEXT:.+]] = arith.addi %[[I]],
+  // ONE-NEXT: %[[NEXT:.+]] = arith.addi %[[I]],
   // ONE: scf.if
   // ONE-NEXT: tile.copy async %{{.+}}[%[[NEXT]], %{{.+}}]
   // ONE-NEXT: }

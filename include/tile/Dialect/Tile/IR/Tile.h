@@ -123,6 +123,8 @@ llvm::SmallVector<mlir::Operation *, 2> getOrigins(mlir::Value value);
 /// Returns the ring of the token `slot`; null if no operation of a ring yields
 /// it.
 RingCreateOp getRing(mlir::Value slot);
+/// Returns the ring that `op`, a tile.ring.acquire or tile.ring.take, advances.
+RingCreateOp getRingOf(mlir::Operation *op);
 
 /// Returns the number of registers that each thread of a block of `threads`
 /// threads starts with if the block has a multiprocessor for itself. The roles

@@ -6,12 +6,14 @@
 // Rings
 //===----------------------------------------------------------------------===//
 
-def Tile_RingCreateOp : Tile_Op<"ring.create", [HasParent<"::tile::KernelOp">]> {
-  let summary = "makes a ring of buffers and mbarriers";
+def Tile_RingCreateOp : Tile_Op<"ring.create"> {
+  let summary = "makes a ring of buffers";
   let description = [{
-    `storage` holds the slots of the ring. Each slot has an mbarrier in `full`,
-    whose phase ends when the slot is filled, and one in `empty`, whose phase
-    ends when the slot has been read.
+    `storage` holds the slots of the ring.
+
+    A ring that one warp role fills and another one reads has mbarriers. Each
+    slot has one in `full`, whose phase ends when the slot is filled, and one in
+    `empty`, whose phase ends when the slot has been read.
 
     ```mlir
     !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
@@ -24,16 +26,38 @@ def Tile_RingCreateOp : Tile_Op<"ring.create", [HasParent<"::tile::KernelOp">]> 
     A ring without `empty` has one slot, which is filled once, taken once and
     never released.
 
-    All `tile.ring.acquire` of a ring are in one role and all `tile.ring.take`
-    are in one role. The roles handle the same number of tiles in the same order.
-    `tile-lower-rings` initialises the mbarriers and ends with a `tile.barrier`
-    after the last `tile.ring.create`.
+    All `tile.ring.acquire` of a ring with mbarriers are in one role and all
+    `tile.ring.take` are in one role. The roles handle the same number of tiles in
+    the same order. `tile-lower-rings` initialises the mbarriers and ends with a
+    `tile.barrier` after the last `tile.ring.create` with mbarriers.
+
+    A ring without mbarriers is filled and read by the same threads, in loops of
+    `scf.for` in the block of the `tile.ring.create` or in that block itself. The
+    order of the program must be right: a tile is published before it is taken,
+    and a slot is released before it is acquired again. A loop neither adds slots
+    in use nor removes them.
+
+    ```mlir
+    %storage = tile.alloc : !tile.buffer<2x64x128xf16, #tile.swizzle<128>, shared>
+    %ring = tile.ring.create %storage : !tile.ring<!tile, 2>
+    ```
   }];
-  let arguments = (ins Tile_BufferType:$storage, Tile_BufferType:$full,
-                       Optional<Tile_BufferType>:$empty);
+  let arguments = (ins Tile_BufferType:$storage,
+                       Variadic<Tile_BufferType>:$barriers);
   let results = (outs Tile_RingType:$ring);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the mbarriers of filled slots; null for a ring that the same
+    /// threads fill and read.
+    ::mlir::Value getFull() {
+      return getBarriers().empty() ? ::mlir::Value() : getBarriers().front();
+    }
+    /// Returns the mbarriers of released slots; null if there are none.
+    ::mlir::Value getEmpty() {
+      return getBarriers().size() < 2 ? ::mlir::Value() : getBarriers().back();
+    }
+  }];
 }
 
 class Tile_RingSlotOp<string mnemonic> : Tile_Op<mnemonic, [
@@ -41,6 +65,11 @@ class Tile_RingSlotOp<string mnemonic> : Tile_Op<mnemonic, [
                    "::llvm::cast<::tile::RingType>($_self).getTile()">]> {
   let arguments = (ins Tile_RingType:$ring);
   let results = (outs Tile_BufferType:$buffer, Tile_SlotType:$slot);
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring), [{
+    build($_builder, $_state,
+          ::llvm::cast<::tile::RingType>(ring.getType()).getTile(),
+          ::tile::SlotType::get($_builder.getContext()), ring);
+  }]>];
   let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
 }
 
@@ -48,8 +77,8 @@ def Tile_RingAcquireOp : Tile_RingSlotOp<"ring.acquire"> {
   let summary = "waits until the next slot of a ring is empty";
   let description = [{
     Yields the buffer of the next slot and the right to fill it. Exactly one
-    operation of the same block fills the slot: a `tile.bulk_copy`, or stores
-    followed by a `tile.ring.publish`.
+    operation of the same block ends this right: a `tile.bulk_copy` that fills the
+    slot, or a `tile.ring.publish` after stores or copies.
 
     ```mlir
     %storage = tile.alloc : !tile
@@ -65,10 +94,11 @@ def Tile_RingAcquireOp : Tile_RingSlotOp<"ring.acquire"> {
 }
 
 def Tile_RingPublishOp : Tile_Op<"ring.publish"> {
-  let summary = "passes a slot that threads have filled to its reader";
+  let summary = "passes slots that threads have filled to their reader";
   let description = [{
-    The slot is full when all warps of the role have reached this operation. If
-    TMA or wgmma reads the slot, a `tile.fence_async` must precede it.
+    A slot with mbarriers is full when all warps of the role have reached this
+    operation. If TMA or wgmma reads the slot, a `tile.fence_async` must precede
+    it.
 
     ```mlir
     %tile, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 2>
@@ -76,9 +106,24 @@ def Tile_RingPublishOp : Tile_Op<"ring.publish"> {
     tile.fence_async
     tile.ring.publish %slot
     ```
+
+    Slots of rings without mbarriers are filled by asynchronous copies. The copies
+    before this operation form one group, which `tile.ring.take` waits for. So
+    copies that are waited for together are published together.
+
+    ```mlir
+    %k, %kslot = tile.ring.acquire %kring : !tile.ring<!tile, 2>
+    %v, %vslot = tile.ring.acquire %vring : !tile.ring<!tile, 2>
+    scf.if %more {
+      tile.copy async %kh[%row, %c0], %k : !kh, !tile
+      tile.copy async %vh[%row, %c0], %v : !vh, !tile
+    }
+    tile.ring.publish %kslot, %vslot
+    ```
   }];
-  let arguments = (ins Tile_SlotType:$slot);
-  let assemblyFormat = "$slot attr-dict";
+  let arguments = (ins Variadic<Tile_SlotType>:$slots);
+  let assemblyFormat = "$slots attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_RingTakeOp : Tile_RingSlotOp<"ring.take"> {
@@ -94,15 +139,21 @@ def Tile_RingTakeOp : Tile_RingSlotOp<"ring.take"> {
     tile.ring.release %slot
     ```
 
+    In a ring without mbarriers, it waits for the copies that fill the slot. Newer
+    groups of copies stay in flight: `tile-lower-rings` counts the groups that
+    every path of the program publishes after the tile.
+
     The operation is at the top level of a kernel or a role, or inside `scf.for`
     only: the number of its slot follows from the order of the program.
   }];
 }
 
 def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
-  let summary = "returns a slot to the role that fills it";
+  let summary = "returns a slot, which may be filled again";
   let description = [{
-    The slot is empty when all warps of the role have reached this operation.
+    The slot is empty when all warps of the role have reached this operation. In a
+    ring without mbarriers, it is when this thread has reached it;
+    `tile-insert-barriers` orders the threads.
     Matrix products that read the slot must have been awaited. If threads have
     read the slot by ordinary loads and TMA fills it again, a `tile.fence_async`
     must precede the release.

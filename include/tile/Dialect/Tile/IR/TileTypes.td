@@ -78,8 +78,9 @@ def Tile_RingType : TypeDef<Tile_Dialect, "Ring"> {
   let description = [{
     A ring has `stages` slots, each a shared buffer of type `tile`. One warp role
     fills the slots (`tile.ring.acquire`), another one reads them
-    (`tile.ring.take`). Tile number i of the program order is in slot i mod
-    `stages`, in both roles. `tile-lower-rings` computes these numbers.
+    (`tile.ring.take`); or the same threads fill and read them. Tile number i of
+    the program order is in slot i mod `stages` on both sides.
+    `tile-lower-rings` computes these numbers.
 
     ```mlir
     !tile.ring<!tile.buffer<64x128xf16, #tile.swizzle<128>, shared>, 2>

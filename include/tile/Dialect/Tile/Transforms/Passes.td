@@ -381,13 +381,14 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
 }
 
 def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
-  let summary = "Turns rings into mbarriers and slot numbers (S4)";
+  let summary = "Turns rings into barriers, waits and slot numbers (S4)";
   let description = [{
     A role counts the tiles that it fills or takes. Tile number i of a ring of s
     stages is in slot i mod s, in phase (i / s) mod 2 of its mbarriers. Loops
-    carry the counts. Rings that all loops fill alike share one count.
+    carry the counts. Rings that all loops fill alike share one count. Without
+    mbarriers, loops carry the number of a slot.
 
-    | operation | becomes |
+    | operation | becomes, with mbarriers |
     |---|---|
     | `tile.ring.create` | `tile.init_barriers`, and a `tile.barrier` after the last one |
     | `tile.ring.acquire` | a `tile.wait_barrier` for `empty` and a `tile.slice` |
@@ -395,6 +396,17 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     | `tile.ring.publish` | a `tile.arrive_barrier` at `full` |
     | `tile.ring.take` | a `tile.wait_barrier` for `full` and a `tile.slice` |
     | `tile.ring.release` | a `tile.arrive_barrier` at `empty` |
+
+    | operation | becomes, without mbarriers |
+    |---|---|
+    | `tile.ring.acquire` | a `tile.slice` |
+    | `tile.ring.publish` | a `tile.commit_group` |
+    | `tile.ring.take` | a `tile.wait_group` and a `tile.slice` |
+    | `tile.ring.create`, `tile.ring.release` | nothing |
+
+    The wait leaves the newer groups in flight: the smallest number of groups that
+    any path of the program commits after the tile. Waits that follow each other
+    become one.
 
     A token that a loop carries becomes the number of its slot. All warps of the
     first role arrive at an mbarrier, or the one thread of another role.
@@ -415,8 +427,9 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     }
     ```
 
-    The pass comes after those that move products and stores
-    (tile-overlap-dots, tile-stage-stores): none of them sees an mbarrier.
+    The pass comes after those that fill rings and move products and stores
+    (tile-overlap-dots, tile-stage-stores, tile-pipeline): none of them sees an
+    mbarrier or the number of a slot.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
@@ -427,10 +440,10 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
   let description = [{
     On chips with asynchronous copies, the copies in an `scf.for` from global
     memory to buffers of the loop are issued ahead of the iteration that reads
-    them, to rings of `stages` buffers. Copies are grouped by the point at which
-    they are read first. Each group has its own `tile.commit_group`, and its
+    them, to rings of `stages` slots. Copies are grouped by the point at which
+    they are read first. The slots of a group are published together, and its
     readers wait for that group only. When the readers of a group start, those of
-    the previous group are done, and its buffer is filled for the iteration
+    the previous group are done, and its slots are filled for the iteration
     `stages` later. With two groups, even one stage overlaps the copy of one
     group with the use of the other (the order of FlashAttention-2). On chips
     that copy to shared memory without registers, this is done only if the
@@ -443,23 +456,21 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
       "read"(%k)
     }
     // becomes, with stages = 2
-    %ring = tile.alloc : !ring                        // 2 x !b
+    %ring = tile.ring.create %storage : !tile.ring<!b, 2>
+    %k0, %slot0 = tile.ring.acquire %ring : !tile.ring<!b, 2>
     scf.if ... {                                      // if there is an iteration
-      %k0 = tile.slice %ring[%c0, *, *] : !ring to !b
       tile.copy async %kh[%c0, %c0], %k0 : !g, !b
     }
-    tile.commit_group
-    scf.for %i = %c0 to %n step %c64 iter_args(%slot = %c0) {
-      %k = tile.slice %ring[%slot, *, *] : !ring to !b
-      %other = arith.subi %c1, %slot : index
-      tile.wait_group 0
+    tile.ring.publish %slot0
+    scf.for %i = %c0 to %n step %c64 {
+      %k, %slot = tile.ring.take %ring : !tile.ring<!b, 2>
+      %next, %nextslot = tile.ring.acquire %ring : !tile.ring<!b, 2>
       scf.if ... {                                    // if there is a next one
-        %next = tile.slice %ring[%other, *, *] : !ring to !b
         tile.copy async %kh[%i + 64, %c0], %next : !g, !b
       }
-      tile.commit_group
+      tile.ring.publish %nextslot
       "read"(%k)
-      scf.yield %other
+      tile.ring.release %slot
     }
     ```
 
@@ -467,8 +478,8 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     rings: the last iterations of the first loop copy the tiles of the first
     iterations of the second.
 
-    Copies outside of such loops become asynchronous, too; the wait is before
-    their first read. Loads from their buffers, and in loops loads whose memory
+    Copies outside of such loops become asynchronous, too, in rings of one slot;
+    the tile is taken before its first read. Loads from their buffers, and in loops loads whose memory
     is not overwritten, move to their first use. `tile-insert-barriers` adds the
     barriers.
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitRoles.h"
+#include "../TakeTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -54,10 +55,11 @@ void Splitter::makeRings() {
       return AllocOp::create(rewriter, loc, type, IntegerAttr());
     };
     Value storage = alloc(type.getStorageType());
-    Value full = alloc(type.getBarriersType());
-    Value empty = planned.counted ? alloc(type.getBarriersType()) : Value();
+    SmallVector<Value, 2> barriers{alloc(type.getBarriersType())};
+    if (planned.counted)
+      barriers.push_back(alloc(type.getBarriersType()));
     rings.push_back(
-        RingCreateOp::create(rewriter, loc, type, storage, full, empty));
+        RingCreateOp::create(rewriter, loc, type, storage, barriers));
   }
 }
 
@@ -89,9 +91,7 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping) {
   if (ring.counted && ring.stages == 1 && !planned.isRagged())
     BulkPrefetchOp::create(rewriter, where, planned.argument, indices,
                            planned.dims, ring.tile);
-  auto slot = RingAcquireOp::create(rewriter, where, ring.tile,
-                                    SlotType::get(rewriter.getContext()),
-                                    rings[planned.ring]);
+  auto slot = RingAcquireOp::create(rewriter, where, rings[planned.ring]);
   Value start, length;
   if (planned.isRagged()) {
     start = materialize(planned.start, mapping);
@@ -111,9 +111,7 @@ void Splitter::add(AtomicRMWOp sum, IRMapping &mapping) {
     });
   };
   auto take = [&] {
-    return RingTakeOp::create(rewriter, where, plan.rings[planned.ring].tile,
-                              SlotType::get(rewriter.getContext()),
-                              rings[planned.ring]);
+    return RingTakeOp::create(rewriter, where, rings[planned.ring]);
   };
   RingTakeOp slot;
   if (const std::optional<ArgumentTile> &tile = planned.tile) {
@@ -176,49 +174,29 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
 // Consumers
 //===----------------------------------------------------------------------===//
 
-/// Moves the views of `buffer` that stand before `place` in its block there.
-static void sinkViews(Value buffer, Operation *place) {
-  for (Operation *user : llvm::to_vector(buffer.getUsers()))
-    if (isa<SliceOp, TransposeOp>(user) &&
-        user->getBlock() == place->getBlock() && user->isBeforeInBlock(place)) {
-      user->moveBefore(place);
-      sinkViews(user->getResult(0), place);
-    }
-}
-
 /// Takes a tile out of its ring at `place` and releases its slot after its last
 /// reader.
 void Splitter::take(const PlannedCopy &planned, Operation *place) {
-  CopyOp copy = planned.copy;
-  Location where = copy.getLoc();
-  AllocOp buffer = planned.buffer;
-  rewriter.setInsertionPoint(place);
-  auto slot = RingTakeOp::create(rewriter, where, buffer.getType(),
-                                 SlotType::get(rewriter.getContext()),
-                                 rings[planned.ring]);
-  sinkViews(buffer, place);
+  Location where = planned.copy->getLoc();
+  // Threads read through the generic proxy, TMA writes through the async one.
+  bool needsFence =
+      llvm::any_of(getBufferUsers(planned.buffer), llvm::IsaPred<LoadOp>);
+  RingTakeOp slot = takeTile(rewriter, planned, rings[planned.ring], place);
   if (plan.rings[planned.ring].counted) {
     rewriter.setInsertionPointAfter(planned.last);
-    // Threads read through the generic proxy, TMA writes through the async one.
-    if (llvm::any_of(getBufferUsers(buffer),
-                     [](Operation *user) { return isa<LoadOp>(user); }))
+    if (needsFence)
       FenceAsyncOp::create(rewriter, where);
     RingReleaseOp::create(rewriter, where, slot.getSlot());
   }
-  rewriter.eraseOp(copy);
-  rewriter.replaceOp(buffer, slot.getBuffer());
 }
 
 /// Puts a sum into the next slot of its ring.
 void Splitter::putSum(AtomicRMWOp sum) {
   unsigned number = *plan.ringOf(sum);
-  BufferType tile = plan.rings[number].tile;
   Location where = sum.getLoc();
   rewriter.setInsertionPoint(sum);
-  auto slot = RingAcquireOp::create(rewriter, where, tile,
-                                    SlotType::get(rewriter.getContext()),
-                                    rings[number]);
-  SmallVector<Value> origin(tile.getRank(),
+  auto slot = RingAcquireOp::create(rewriter, where, rings[number]);
+  SmallVector<Value> origin(plan.rings[number].tile.getRank(),
                             arith::ConstantIndexOp::create(rewriter, loc, 0));
   StoreOp::create(rewriter, where, sum.getValue(), slot.getBuffer(), origin);
   FenceAsyncOp::create(rewriter, where);
