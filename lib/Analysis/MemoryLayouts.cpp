@@ -186,3 +186,31 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
   return MapAttr::get(context, Layout::map(axes, extents),
                       /*align=*/16);
 }
+
+LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
+                                        int64_t width, int64_t lanes,
+                                        int64_t warps) {
+  ArrayRef<int64_t> shape = dest.getShape();
+  if (isa<MapAttr>(source.getLayout()))
+    return getCoalescedLayout(source.getContext(), shape,
+                              source.getTileMemory(shape), width, lanes, warps);
+  int64_t rank = shape.size(), bytes = dest.getElementBits() / 8;
+  int64_t fast = rank - 1, fastShared = rank - 1;
+  auto strided = cast<StridedAttr>(source.getLayout());
+  Layout memory = dest.getCanonicalLayout();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (strided.getStrides()[dim] == 1)
+      fast = dim;
+    if (!memory.axis(dim).empty() && memory.axis(dim)[0].stride == 1)
+      fastShared = dim;
+  }
+  SmallVector<int64_t> thread(rank, 1), order{fast};
+  thread[fast] = std::gcd(width, shape[fast]);
+  if (fastShared != fast)
+    thread[fastShared] = std::gcd(8 / bytes, shape[fastShared]);
+  for (int64_t dim = rank; dim-- > 0;)
+    if (dim != fast)
+      order.push_back(dim);
+  return BlockedAttr::getCoalesced(source.getContext(), shape, thread, order,
+                                   lanes, warps);
+}

@@ -137,7 +137,8 @@ Refusal tile::findReaders(BufferCopy &copy) {
     if (auto dot = dyn_cast<DotOp>(user); dot && dot.getAsync())
       reader = findAwait(dot.getResult(), block);
     if (!reader)
-      return "a product in flight reads its buffer beyond the block of the copy";
+      return "a product in flight reads its buffer beyond the block of the "
+             "copy";
     if (!copy.last || copy.last->isBeforeInBlock(reader))
       copy.last = reader;
   }

@@ -10,6 +10,7 @@ failed.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -40,17 +41,17 @@ def choose_lines(path: str, kept: str, dropped: str) -> str:
 class Tests(Suite):
     """The tests of programs."""
 
-    def run(self, program: str, chip: str, *tensors) -> None:
+    def run(self, program: str, chip: str, *tensors, schedule=None) -> None:
         """Runs the kernels of a program on tensors, in the order of the parameters."""
         if self.device == "cpu":
             from tile.executor import Program
 
             arrays = [t.detach().numpy() if hasattr(t, "numpy") else t for t in tensors]
-            Program(program, chip)(*arrays)
+            Program(program, chip, schedule=schedule)(*arrays)
         else:
             import tile
 
-            tile.compile(program, chip=chip).launch(*(
+            tile.compile(program, chip=chip, schedule=schedule).launch(*(
                 t.detach() if hasattr(t, "detach") else t for t in tensors
             ))
 
@@ -69,7 +70,13 @@ class Tests(Suite):
     def tests(self):
         per_chip = {
             f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
-            for function in (self.softmax, self.attention, self.page_table)
+            for function in (
+                self.softmax,
+                self.attention,
+                self.page_table,
+                self.attention_stages,
+                self.product_stages,
+            )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
         }
@@ -92,6 +99,37 @@ class Tests(Suite):
         self.run(program, chip, q, k, v, o, 128**-0.5)
         exact, _ = testing.attention(q, k, v, 128**-0.5, causal=False)
         self.compare(o, exact, 2e-3)
+
+    def attention_stages(self, chip):
+        """Attention with rings of several lengths: their slots are filled by
+        asynchronous copies, or through registers."""
+        from tile import testing
+
+        rows, keys = 100, 190
+        q = self.normal((1, rows, 2, 64), "float16", 1)
+        k, v = (self.normal((1, keys, 2, 64), "float16", seed) for seed in (2, 3))
+        program = (ROOT / "examples/forward_tile.mlir").read_text()
+        program = program.replace("%c128", "%extent").replace("128", "64")
+        exact, _ = testing.attention(q, k, v, 64**-0.5, causal=False)
+        most = 2 if ("attention", chip) in TOO_LARGE else 3
+        for stages in range(1, most + 1):
+            o = self.blank(1, rows, 2, 64, dtype="float16")
+            schedule = f"stages = {stages}"
+            self.run(program, chip, q, k, v, o, 64**-0.5, schedule=schedule)
+            self.compare(o, exact, 2e-3)
+
+    def product_stages(self, chip):
+        """A matrix product whose two operands are one group of copies."""
+        program = (ROOT / "docs/Inputs/gemm.mlir").read_text()
+        program = re.sub(r",\s*schedule = #tile.schedule<[^>]*>", "", program)
+        program = program.replace("%c128", "%rows").replace("%c256", "%columns")
+        program = program.replace("128", "64").replace("256", "64")
+        a = self.normal((100, 200), "float16", 1)
+        b = self.normal((200, 72), "float16", 2)
+        for stages in (2, 3):
+            c = self.blank(100, 72, dtype="float16")
+            self.run(program, chip, a, b, c, schedule=f"stages = {stages}")
+            self.compare(c, a.double() @ b.double(), 5e-2)
 
     def page_table(self, chip):
         """Page numbers from memory, and computed ones."""

@@ -30,6 +30,14 @@ LayoutAttrInterface getCoalescedLayout(mlir::MLIRContext *context,
                                        const Layout &memory, int64_t width,
                                        int64_t lanes, int64_t warps);
 
+/// Returns the distributed layout of a copy from `source` in global memory to
+/// `dest` in shared memory. Each thread copies up to `width` elements along the
+/// dimension that is contiguous in global memory. If another dimension is
+/// contiguous in shared memory, each thread also copies 8 bytes along that one,
+/// so that accesses to both memories are wide.
+LayoutAttrInterface getCopyLayout(BufferType source, BufferType dest,
+                                  int64_t width, int64_t lanes, int64_t warps);
+
 /// Returns the layout of a global accumulator: a buffer of `shape`, to whose
 /// dimensions `rows` and `columns` tiles with the layout `fragment` are added
 /// atomically. Extents of `shape` may be dynamic. Atomic operations are as wide

@@ -26,8 +26,8 @@ struct BufferCopy {
   CopyOp copy;
   AllocOp buffer;
   /// The first and the last operation of the block of the copy that read the
-  /// buffer, themselves or in their regions. An asynchronous MMA reads until the
-  /// tile.await.
+  /// buffer, themselves or in their regions. An asynchronous MMA reads until
+  /// the tile.await.
   mlir::Operation *first = nullptr, *last = nullptr;
   /// The operations in the scope that the source and the indices depend on.
   llvm::SetVector<mlir::Operation *> slice;

@@ -226,7 +226,12 @@ struct CopyPattern : MemoryPattern<CopyOp> {
     auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
     int64_t warps = func.getKnownBlockSizeAttr()[0] / chip.warpSize;
     int64_t elements = chip.maxGlobalAccess * 8 / dest.type.getElementBits();
-    Layout dist = copyLayout(source.type, dest.type, warps, elements);
+    auto layout = [&](int64_t width) {
+      return *getCopyLayout(source.type, dest.type, width, chip.warpSize, warps)
+                  .getLayout(dest.type.getShape(), dest.type.getElementBits(),
+                             nullptr);
+    };
+    Layout dist = layout(elements);
 
     auto remarkSynchronous = [&](const std::string &reason) {
       remark::missed(loc, remark::RemarkOpts::name("synchronous-copy")
@@ -255,8 +260,7 @@ struct CopyPattern : MemoryPattern<CopyOp> {
         // If a thread cannot copy all its neighbouring elements by one access,
         // neighbouring threads copy neighbouring accesses.
         if (groups.width < elements) {
-          Layout narrow =
-              copyLayout(source.type, dest.type, warps, groups.width);
+          Layout narrow = layout(groups.width);
           AccessGroups others = decideWidth(narrow, operands, request).groups;
           if (others.width == groups.width) {
             dist = narrow;
@@ -303,42 +307,6 @@ struct CopyPattern : MemoryPattern<CopyOp> {
     });
     rewriter.eraseOp(op);
     return success();
-  }
-
-private:
-  /// Returns the distributed layout of a copy. Each thread copies up to
-  /// `elements` along the dimension that is contiguous in global memory. If
-  /// another dimension is contiguous in shared memory, each thread also copies
-  /// 8 bytes along that one, so that accesses to both memories are wide.
-  Layout copyLayout(BufferType source, BufferType dest, int64_t warps,
-                    int64_t elements) const {
-    ArrayRef<int64_t> shape = dest.getShape();
-    auto canonical = [&](LayoutAttrInterface layout) {
-      return *layout.getLayout(shape, dest.getElementBits(), nullptr);
-    };
-    if (isa<MapAttr>(source.getLayout()))
-      return canonical(getCoalescedLayout(source.getContext(), shape,
-                                          source.getTileMemory(shape), elements,
-                                          chip.warpSize, warps));
-    int64_t rank = shape.size(), bytes = dest.getElementBits() / 8;
-    int64_t fast = rank - 1, fastShared = rank - 1;
-    auto strided = cast<StridedAttr>(source.getLayout());
-    Layout memory = dest.getCanonicalLayout();
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      if (strided.getStrides()[dim] == 1)
-        fast = dim;
-      if (!memory.axis(dim).empty() && memory.axis(dim)[0].stride == 1)
-        fastShared = dim;
-    }
-    SmallVector<int64_t> thread(rank, 1), order{fast};
-    thread[fast] = std::gcd(elements, shape[fast]);
-    if (fastShared != fast)
-      thread[fastShared] = std::gcd(8 / bytes, shape[fastShared]);
-    for (int64_t dim = rank; dim-- > 0;)
-      if (dim != fast)
-        order.push_back(dim);
-    return canonical(BlockedAttr::getCoalesced(
-        source.getContext(), shape, thread, order, chip.warpSize, warps));
   }
 };
 

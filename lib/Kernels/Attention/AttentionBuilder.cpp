@@ -235,8 +235,8 @@ void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
-  if (style
-          .loadsByTMA) // Most blocks of threads have one block of rows or none.
+  // Most blocks of threads have one block of rows or none.
+  if (style.loadsByTMA)
     setStages(loop, 1);
   if (style.recomputesCoordinates)
     row = arith::IndexCastOp::create(b, b.getIndexType(), row);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FillFromRegisters.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Dialect/Tile/IR/RingOrder.h"
@@ -39,8 +40,9 @@ using Group = SmallVector<unsigned, 4>;
 
 class RingLowering {
 public:
-  explicit RingLowering(KernelOp kernel)
-      : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()) {}
+  RingLowering(KernelOp kernel, bool hasGroups)
+      : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()),
+        hasGroups(hasGroups) {}
 
   LogicalResult run();
 
@@ -77,6 +79,8 @@ private:
   /// The number of each tile.ring.create.
   DenseMap<Operation *, unsigned> rings;
   RingOrder order;
+  /// True if groups of asynchronous copies are waited for.
+  bool hasGroups;
   /// The number of the slot that a token stands for.
   DenseMap<Value, Value> slots;
   /// The value with which all counts begin.
@@ -341,7 +345,7 @@ void RingLowering::advance(Operation *op, Counts &counts) {
   auto take = dyn_cast<RingTakeOp>(op);
   if (take && isShared)
     WaitBarrierOp::create(rewriter, where, ring.getFull(), slot, phase);
-  else if (take)
+  else if (take && hasGroups)
     waitForCopies(take);
   if (counted)
     ++counts[*counted].more;
@@ -415,7 +419,7 @@ void RingLowering::lower(Block &block, Counts &counts) {
     } else if (auto publish = dyn_cast<RingPublishOp>(op)) {
       for (Value slot : publish.getSlots())
         arrive(&op, slot, /*full=*/true);
-      if (!getRing(publish.getSlots().front()).getFull()) {
+      if (hasGroups && !getRing(publish.getSlots().front()).getFull()) {
         rewriter.setInsertionPoint(publish);
         CommitGroupOp::create(rewriter, publish.getLoc());
       }
@@ -497,7 +501,23 @@ namespace {
 struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
   using TileLowerRingsBase::TileLowerRingsBase;
   void runOnOperation() override {
-    if (failed(RingLowering(getOperation()).run()))
+    KernelOp kernel = getOperation();
+    // Only the way in which threads fill slots depends on the chip.
+    WalkResult published = kernel.walk([](RingPublishOp publish) {
+      return getRing(publish.getSlots().front()).getFull()
+                 ? WalkResult::advance()
+                 : WalkResult::interrupt();
+    });
+    bool hasGroups = true;
+    if (published.wasInterrupted()) {
+      const Chip *chip = getTargetChip(kernel);
+      if (!chip)
+        return signalPassFailure();
+      hasGroups = chip->asyncCopy.mechanism != AsyncCopy::None;
+      if (!hasGroups)
+        fillFromRegisters(kernel, *chip);
+    }
+    if (failed(RingLowering(kernel, hasGroups).run()))
       signalPassFailure();
   }
 };

@@ -522,25 +522,23 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
     }
     sinkReads(kernel);
     bool hasCopies = chip->asyncCopy.mechanism != AsyncCopy::None;
-    if (!hasCopies || (stages == 0 && !runsCopiesAhead(kernel, *chip))) {
-      kernel.walk([&](CopyOp copy) {
-        if (copy->getParentOfType<scf::ForOp>())
-          remark::missed(copy.getLoc(), remarkName("copy-not-pipelined"))
-              << remark::reason("{0} {1}", chip->name.str(),
-                                hasCopies
-                                    ? "copies ahead only if the schedule asks "
-                                      "for stages"
-                                    : "has no asynchronous copies");
-      });
-      return;
-    }
+    bool runsAhead =
+        hasCopies && (stages != 0 || runsCopiesAhead(kernel, *chip));
     Schedule schedule = getSchedule(kernel);
     std::optional<int64_t> asked = std::exchange(schedule.stages, std::nullopt);
     setSchedule(kernel, schedule);
     Refusal noStages;
-    int64_t chosen = stages > 0 ? int64_t(stages)
-                     : asked ? *asked
-                             : chooseStages(kernel, *chip, oneGroup, noStages);
+    int64_t chosen = stages > 0 ? int64_t(stages) : asked.value_or(0);
+    // Tiles in flight take registers where copies are not asynchronous. So a
+    // schedule must ask for them.
+    if (chosen == 0 && runsAhead)
+      chosen = chooseStages(kernel, *chip, oneGroup, noStages);
+    else if (chosen == 0)
+      noStages =
+          chip->name.str() +
+          (hasCopies ? " copies ahead only if the schedule asks for stages"
+                     : " has no asynchronous copies, and no schedule "
+                       "asks for stages");
     FailureOr<SmallVector<CopyStream>> streams =
         planCopyStreams(kernel, chosen, oneGroup, /*report=*/true, noStages);
     if (failed(streams))
@@ -555,7 +553,8 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
             << remark::metric("groups", int64_t(planned.groups.size()))
             << remark::metric("stages", planned.stages);
     pipelineStreams(*streams);
-    overlapCopies(kernel);
+    if (runsAhead)
+      overlapCopies(kernel);
   }
 };
 } // namespace

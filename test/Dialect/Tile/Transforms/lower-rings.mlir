@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -allow-unregistered-dialect --pass-pipeline='builtin.module(tile.kernel(tile-lower-rings,cse))' | FileCheck %s
+// RUN: tile-opt %s -allow-unregistered-dialect --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-lower-rings,cse))' | FileCheck %s
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>

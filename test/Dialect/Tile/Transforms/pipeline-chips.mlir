@@ -18,8 +18,8 @@
 // Four buffers of 32 KiB fit sm_80; sm_89 has 99 KiB.
 // SM80: remark: [Passed] loop-pipelined {{.*}}groups=2, stages=2
 // SM89: remark: [Passed] loop-pipelined {{.*}}groups=2, stages=1
-// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
-// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies"
+// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies, and no schedule asks for stages"
+// GFX-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx1100 has no asynchronous copies, and no schedule asks for stages"
 // GFX950-REMARK: remark: [Missed] copy-not-pipelined {{.*}}Reason="gfx950 copies ahead only if the schedule asks for stages"
 // GFX-LABEL: tile.kernel @two
 // GFX-NOT: async

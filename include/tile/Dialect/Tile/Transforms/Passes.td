@@ -408,6 +408,11 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     any path of the program commits after the tile. Waits that follow each other
     become one.
 
+    A chip without asynchronous copies has no groups. There a `tile.copy async`
+    that alone fills a slot without mbarriers goes through registers: it becomes a
+    `tile.load` in its place and a `tile.store` before the next slot is acquired or
+    taken. So the load is in flight beside the operations between.
+
     A token that a loop carries becomes the number of its slot. All warps of the
     first role arrive at an mbarrier, or the one thread of another role.
 
@@ -438,13 +443,12 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
 def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
   let summary = "Pipelines copies to shared memory in loops (S4)";
   let description = [{
-    On chips with asynchronous copies, the copies in an `scf.for` from global
-    memory to buffers of the loop are issued ahead of the iteration that reads
-    them, to rings of `stages` slots. Copies are grouped by the point at which
-    they are read first. The slots of a group are published together, and its
-    readers wait for that group only. When the readers of a group start, those of
-    the previous group are done, and its slots are filled for the iteration
-    `stages` later. With two groups, even one stage overlaps the copy of one
+    The copies in an `scf.for` from global memory to buffers of the loop are
+    issued ahead of the iteration that reads them, to rings of `stages` slots.
+    Copies are grouped by the point at which they are read first. The slots of a
+    group are published together, and its readers wait for that group only. When
+    the readers of a group start, those of the previous group are done, and its
+    slots are filled for the iteration `stages` later. With two groups, even one stage overlaps the copy of one
     group with the use of the other (the order of FlashAttention-2). On chips
     that copy to shared memory without registers, this is done only if the
     schedule of the kernel or of a loop asks for stages.
@@ -478,10 +482,14 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     rings: the last iterations of the first loop copy the tiles of the first
     iterations of the second.
 
-    Copies outside of such loops become asynchronous, too, in rings of one slot;
-    the tile is taken before its first read. Loads from their buffers, and in loops loads whose memory
-    is not overwritten, move to their first use. `tile-insert-barriers` adds the
-    barriers.
+    Chips without asynchronous copies fill the slots through registers (see
+    tile-lower-rings). Since the tiles in flight take registers, loops are
+    pipelined there only if a schedule asks for stages.
+
+    Elsewhere, copies outside of such loops become asynchronous, too, in rings of
+    one slot; the tile is taken before its first read. Loads from their buffers,
+    and in loops loads whose memory is not overwritten, move to their first use.
+    `tile-insert-barriers` adds the barriers.
 
     `tile.schedule = #tile.schedule<stages = n>` on a loop pins its number of
     stages. Fails for such a loop that cannot be pipelined. The field `stages` of
