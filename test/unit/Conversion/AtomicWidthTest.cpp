@@ -176,6 +176,7 @@ protected:
     kernel.addPass(createTileDecomposeConversions());
     kernel.addPass(createTileBufferize());
     kernel.addPass(createTilePipeline());
+    kernel.addPass(createTileLowerRings());
     kernel.addPass(createTilePlanSharedMemory());
     kernel.addPass(createTileInsertBarriers());
     pm.addPass(createTileVectorize());
