@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import statistics
 import sys
 import tempfile
 import time
@@ -52,19 +51,10 @@ from tile import chip_for  # noqa: E402
 from tile.programs import Artifacts  # noqa: E402
 
 if TYPE_CHECKING:
-    from contenders import Contender
     from spikes import Spikes
 
 #: The other implementations, in the order of the table columns.
 PEERS = ("cudnn", "flash", "flex")
-
-#: More bytes than the second-level cache of any GPU holds.
-FLUSH_BYTES = 256 << 20
-
-#: Clock cycles (about half a millisecond) of a busy kernel before each call. It
-#: runs longer than the host needs to enqueue any contender's kernels, so the
-#: measurement does not contain host time.
-BUSY_CYCLES = 1_000_000
 
 #: A file beside the artifacts with the compile time of each, in seconds.
 SECONDS_FILE = "compile-seconds.json"
@@ -271,6 +261,7 @@ def measure(
     """Returns a row of results, and a description of a wrong result or None."""
     from contenders import make_contenders
     from problem import Problem
+    from timing import time_in_turn
 
     problem = Problem(shape, arguments.order)
     contenders = make_contenders(problem, artifacts, seconds, arguments.peers, spikes)
@@ -280,7 +271,13 @@ def measure(
         if name in errors and not errors[name] <= 1:
             fault = f"the error of {name} is {errors[name]:.3g} times the tolerance"
     row = Row(shape)
-    for name, milliseconds in time_in_turn(contenders, arguments).items():
+    times = time_in_turn(
+        {name: contender.run for name, contender in contenders.items()},
+        arguments.rounds,
+        arguments.warmup,
+        flush=not arguments.no_flush,
+    )
+    for name, milliseconds in times.items():
         row.measurements[name] = Measurement(
             milliseconds,
             shape.operations / (milliseconds * 1e9),
@@ -289,35 +286,6 @@ def measure(
             contenders[name].load_seconds,
         )
     return row, fault
-
-
-def time_in_turn(
-    contenders: "Dict[str, Contender]", arguments: argparse.Namespace
-) -> Dict[str, float]:
-    """Returns the median time of each contender's call, in milliseconds."""
-    import torch
-
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
-    events: Dict[str, list] = {name: [] for name in contenders}
-    names = list(contenders)
-    for turn in range(arguments.warmup + arguments.rounds):
-        shift = turn % len(names)
-        for name in names[shift:] + names[:shift]:
-            begin = torch.cuda.Event(enable_timing=True)
-            end = torch.cuda.Event(enable_timing=True)
-            torch.cuda._sleep(BUSY_CYCLES)
-            if not arguments.no_flush:
-                flush.zero_()
-            begin.record()
-            contenders[name].run()
-            end.record()
-            if turn >= arguments.warmup:
-                events[name].append((begin, end))
-    torch.cuda.synchronize()
-    return {
-        name: statistics.median(begin.elapsed_time(end) for begin, end in pairs)
-        for name, pairs in events.items()
-    }
 
 
 if __name__ == "__main__":
