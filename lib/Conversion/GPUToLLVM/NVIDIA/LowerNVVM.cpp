@@ -251,27 +251,22 @@ struct ReduceLowering : OpConversionPattern<NVVM::CpAsyncBulkTensorReduceOp> {
 
 } // namespace
 
+/// Makes operations legal that LLVM's intrinsics render well.
+template <typename... OpTs>
+static void addIntrinsics(ConversionTarget &target) {
+  (target.addDynamicallyLegalOp<OpTs>(
+       [](OpTs op) { return usesIntrinsic(op); }),
+   ...);
+}
+
 void tile::populateNVVMLoweringPatterns(RewritePatternSet &patterns,
                                         ConversionTarget &target) {
   target.addIllegalOp<NVVM::BarrierArriveOp, NVVM::GriddepcontrolOp>();
-  target.addDynamicallyLegalOp<NVVM::MBarrierInitOp>(
-      [](NVVM::MBarrierInitOp op) { return usesIntrinsic(op); });
-  target.addDynamicallyLegalOp<NVVM::MBarrierArriveExpectTxOp>(
-      [](NVVM::MBarrierArriveExpectTxOp op) { return usesIntrinsic(op); });
-  target.addDynamicallyLegalOp<NVVM::MBarrierArriveOp>(
-      [](NVVM::MBarrierArriveOp op) { return usesIntrinsic(op); });
-  target.addDynamicallyLegalOp<NVVM::MBarrierTryWaitParityOp>(
-      [](NVVM::MBarrierTryWaitParityOp op) { return usesIntrinsic(op); });
-  target.addDynamicallyLegalOp<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(
-      [](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
-        return usesIntrinsic(op);
-      });
-  target.addDynamicallyLegalOp<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(
-      [](NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp op) {
-        return usesIntrinsic(op);
-      });
-  target.addDynamicallyLegalOp<NVVM::CpAsyncBulkTensorReduceOp>(
-      [](NVVM::CpAsyncBulkTensorReduceOp op) { return usesIntrinsic(op); });
+  addIntrinsics<NVVM::MBarrierInitOp, NVVM::MBarrierArriveExpectTxOp,
+                NVVM::MBarrierArriveOp, NVVM::MBarrierTryWaitParityOp,
+                NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp,
+                NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
+                NVVM::CpAsyncBulkTensorReduceOp>(target);
   patterns.add<ArriveLowering, BarrierArriveLowering, ExpectLowering,
                GriddepcontrolLowering, InitLowering, LoadLowering,
                ReduceLowering, StoreLowering, WaitLowering>(
