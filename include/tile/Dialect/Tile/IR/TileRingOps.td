@@ -38,6 +38,7 @@ def Tile_RingCreateOp : Tile_Op<"ring.create"> {
     in use nor removes them.
 
     ```mlir
+    !tile = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>
     %storage = tile.alloc : !tile.buffer<2x64x128xf16, #tile.swizzle<128>, shared>
     %ring = tile.ring.create %storage : !tile.ring<!tile, 2>
     ```
@@ -116,7 +117,7 @@ def Tile_RingPublishOp : Tile_Op<"ring.publish"> {
     %v, %vslot = tile.ring.acquire %vring : !tile.ring<!tile, 2>
     scf.if %more {
       tile.copy async %kh[%row, %c0], %k : !kh, !tile
-      tile.copy async %vh[%row, %c0], %v : !vh, !tile
+      tile.copy async %vh[%row, %c0], %v : !kh, !tile
     }
     tile.ring.publish %kslot, %vslot
     ```
