@@ -120,6 +120,11 @@ void passTensorMapsByValue(mlir::gpu::GPUModuleOp module) {
   }
 }
 
+/// The bits of the operand of s_waitcnt on gfx9 that hold vmcnt, the number of
+/// vector memory operations that may be in flight after it. All ones: no wait
+/// for them. Source: AMDGPU backend, Utils/AMDGPUBaseInfo.cpp.
+constexpr unsigned kVmcntBits = 0xc00f;
+
 /// Marks accesses to the LDS as different from the copies to the LDS, in a
 /// function that waits for its copies itself. Otherwise the back end waits
 /// before each access for all copies in flight. The function waits for the
@@ -131,9 +136,8 @@ void separateCopiesToLDS(LLVM::LLVMFuncOp function) {
   function.walk([&](Operation *op) {
     if (auto copy = dyn_cast<ROCDL::LoadToLDSOp>(op))
       copies.push_back(copy);
-    // The count of vector memory operations is not its maximum.
     if (auto wait = dyn_cast<ROCDL::SWaitcntOp>(op))
-      waits |= (wait.getBitfield() & 0xc00f) != 0xc00f;
+      waits |= (wait.getBitfield() & kVmcntBits) != kVmcntBits;
   });
   if (copies.empty() || !waits)
     return;

@@ -239,8 +239,8 @@ struct CopyPattern : MemoryPattern<CopyOp> {
           << remark::reason("{0}", reason);
     };
     if (op.getAsync() && chip.asyncCopy.mechanism == AsyncCopy::DirectToLDS) {
-      Refusal refusal =
-          emitDirectCopy(rewriter, op, source, indices, dest, chip, warps);
+      Refusal refusal = emitDirectCopy(rewriter, op, source, indices, dest,
+                                       origin, chip, warps);
       if (!refusal) {
         rewriter.eraseOp(op);
         return success();

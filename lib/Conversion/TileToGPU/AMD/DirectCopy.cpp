@@ -118,7 +118,7 @@ static Refusal planCopies(const BufferParts &source, ValueRange indices,
   return findPermutations(memory, copies);
 }
 
-/// Returns zeros in global memory, of one part, which lanes out of bounds read.
+/// Returns 16 bytes of zeros in global memory. Lanes out of bounds read them.
 static Value emitZeros(OpBuilder &builder, CopyOp op, MemRefType type) {
   constexpr StringLiteral name = "tile_zeros";
   constexpr int64_t bytes = 16;
@@ -161,12 +161,10 @@ static Value emitSwizzle(OpBuilder &builder, Location loc, Value value,
 
 Refusal tile::emitDirectCopy(OpBuilder &builder, CopyOp op,
                              const BufferParts &source, ValueRange indices,
-                             const BufferParts &dest, const Chip &chip,
-                             int64_t warps) {
+                             const BufferParts &dest, ValueRange origin,
+                             const Chip &chip, int64_t warps) {
   Location loc = op.getLoc();
   SmallVector<int64_t> start(indices.size(), 0);
-  SmallVector<Value> origin(indices.size(),
-                            arith::ConstantIndexOp::create(builder, loc, 0));
   WaveCopies copies;
   Refusal refusal;
   for (int64_t bytes : chip.asyncCopy.bytes) {

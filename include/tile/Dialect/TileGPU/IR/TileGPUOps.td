@@ -197,8 +197,8 @@ def TileGPU_WaitCopiesOp : TileGPU_Op<"wait_copies"> {
   let summary = "waits for groups of copies to workgroup memory";
   let description = [{
     Waits until at most the `pending` newest groups of this wave are incomplete.
-    Such chips have no groups: `tile-to-amdgpu` waits by the number of newer
-    copies.
+    AMD's hardware has no groups of copies: `tile-to-amdgpu` waits by the number
+    of newer copies.
 
     ```mlir
     tile_gpu.wait_copies 2
@@ -241,7 +241,7 @@ def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
 def TileGPU_ManifestOp : TileGPU_Op<"manifest", [
     HasParent<"::mlir::gpu::GPUModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "what a launcher of a kernel must know";
+  let summary = "the manifest entry of a kernel";
   let description = [{
     The entry of `kernel`, a function of the same module, in the manifest
     (docs/Manifest.md): expressions for the three extents of the grid, the

@@ -8,8 +8,8 @@ class DialectRegistry;
 
 namespace tile {
 
-/// Registers the translation of tile_gpu to LLVM IR, in which a
-/// tile_gpu.manifest is nothing. Other operations of the dialect have none.
+/// Registers the translation of tile_gpu to LLVM IR. A tile_gpu.manifest
+/// produces no code. Other operations of the dialect have no translation.
 void registerTileGPUDialectTranslation(mlir::DialectRegistry &registry);
 
 } // namespace tile
