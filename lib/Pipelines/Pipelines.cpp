@@ -30,6 +30,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));
+  pm.addNestedPass<KernelOp>(createTileCloseExtents());
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;
   pm.addPass(createTileExpandAttention(expand));

@@ -76,6 +76,8 @@ class Tests(Suite):
                 self.page_table,
                 self.attention_stages,
                 self.product_stages,
+                self.product_open,
+                self.attention_open,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -130,6 +132,31 @@ class Tests(Suite):
             c = self.blank(100, 72, dtype="float16")
             self.run(program, chip, a, b, c, schedule=f"stages = {stages}")
             self.compare(c, a.double() @ b.double(), 5e-2)
+
+    def product_open(self, chip):
+        """A matrix product whose extents the schedule closes."""
+        program = (ROOT / "examples/gemm.mlir").read_text()
+        a = self.normal((100, 200), "bfloat16", 1)
+        b = self.normal((200, 72), "bfloat16", 2)
+        for params in ("BM = 16, BN = 96, BK = 32", "BM = 64, BN = 64, BK = 64"):
+            c = self.blank(100, 72, dtype="bfloat16")
+            self.run(program, chip, a, b, c, schedule=f"params = {{{params}}}")
+            self.compare(c, a.double() @ b.double(), 0.5)
+
+    def attention_open(self, chip):
+        """Attention whose extents the schedule closes."""
+        from tile import testing
+
+        rows, keys = 100, 130
+        q = self.normal((1, rows, 2, 128), "float16", 1)
+        k, v = (self.normal((1, keys, 2, 128), "float16", seed) for seed in (2, 3))
+        program = (ROOT / "examples/forward_open.mlir").read_text()
+        exact, _ = testing.attention(q, k, v, 128**-0.5, causal=False)
+        for params in ("BQ = 32, BK = 64", "BQ = 64, BK = 32"):
+            o = self.blank(1, rows, 2, 128, dtype="float16")
+            schedule = f"params = {{{params}}}, stages = 1"
+            self.run(program, chip, q, k, v, o, 128**-0.5, schedule=schedule)
+            self.compare(o, exact, 2e-3)
 
     def page_table(self, chip):
         """Page numbers from memory, and computed ones."""

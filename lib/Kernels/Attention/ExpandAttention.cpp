@@ -198,11 +198,11 @@ LogicalResult ExpandAttention::expand(func::FuncOp func,
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(func);
       b.setLoc(op->getLoc());
-      auto kernel = KernelOp::create(b, b.getStringAttr(plannedKernel.name),
-                                     TypeAttr::get(func.getFunctionType()),
-                                     b.getI32IntegerAttr(plannedKernel.warps),
-                                     ScheduleAttr(), IntegerAttr(),
-                                     func.getArgAttrsAttr(), ArrayAttr());
+      auto kernel = KernelOp::create(
+          b, b.getStringAttr(plannedKernel.name),
+          TypeAttr::get(func.getFunctionType()),
+          b.getI32IntegerAttr(plannedKernel.warps), ScheduleAttr(),
+          IntegerAttr(), DictionaryAttr(), func.getArgAttrsAttr(), ArrayAttr());
       kernels.push_back(kernel);
       setSchedule(kernel, plannedKernel.schedule);
       markScalars(op, kernel);

@@ -18,11 +18,11 @@
 !stage = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !ring = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
 
-// CHECK-LABEL: tile.kernel @empty() attributes {num_warps = 4 : i32} {
+// CHECK-LABEL: tile.kernel @empty() {
 // CHECK-NEXT: %[[C:.+]] = arith.constant 1 : index
 // CHECK-NEXT: tile.grid %[[C]], %[[C]], %[[C]]
 // CHECK-NEXT: tile.return
-// GENERIC: "tile.kernel"() <{function_type = () -> (), num_warps = 4 : i32, sym_name = "empty"}>
+// GENERIC: "tile.kernel"() <{function_type = () -> (), sym_name = "empty"}>
 tile.kernel @empty() {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

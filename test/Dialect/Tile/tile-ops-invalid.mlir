@@ -51,7 +51,7 @@ func.func @dot_low_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: 
 // -----
 
 func.func @dot_integer(%a: tensor<16x16xi32>, %c: tensor<16x16xf32>) {
-  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout) or memory with a layout, but got 'tensor<16x16xi32>'}}
+  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout) or memory with a layout, but got 'tensor<16x16xi32>'}}
   %d = tile.dot %a, %a, %c : tensor<16x16xi32>, tensor<16x16xi32> -> tensor<16x16xf32>
   return
 }
@@ -226,7 +226,7 @@ func.func @reduce_shape(%s: tensor<16x8xf32>) {
 // -----
 
 func.func @reduce_to_scalar(%s: tensor<16xf32>) {
-  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<f32>'}}
+  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<f32>'}}
   %r = tile.reduce addf %s along 0 : tensor<16xf32> -> tensor<f32>
   return
 }
@@ -426,7 +426,7 @@ func.func @iota_dimension() {
 // -----
 
 func.func @iota_element() {
-  // expected-error@+1 {{'tile.iota' op result #0 must be tile of i32 or i64 (a tensor of static positive extents, rank 1 or more, at most 2^20 elements, no encoding but a layout), but got 'tensor<16xf32>'}}
+  // expected-error@+1 {{'tile.iota' op result #0 must be tile of i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<16xf32>'}}
   %r = tile.iota along 0 : tensor<16xf32>
   return
 }

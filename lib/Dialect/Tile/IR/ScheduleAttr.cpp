@@ -16,6 +16,16 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 // Fields
 //===----------------------------------------------------------------------===//
 
+/// Returns `numbers` with those of `defaults` that it does not name.
+static DictionaryAttr addNumbers(DictionaryAttr numbers,
+                                 DictionaryAttr defaults) {
+  NamedAttrList all(numbers);
+  for (NamedAttribute number : defaults)
+    if (!all.get(number.getName()))
+      all.append(number);
+  return all.getDictionary(numbers.getContext());
+}
+
 Schedule Schedule::withDefaults(const Schedule &defaults) const {
   Schedule result = *this;
   auto fill = [](StringRef, auto &field, const auto &other) {
@@ -23,6 +33,8 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
       field = other;
   };
   forEachField(fill, result, defaults);
+  if (params && defaults.params)
+    result.params = addNumbers(*params, *defaults.params);
   if (producers == 0) {
     result.storers = storers;
     result.registers = registers;
@@ -106,6 +118,28 @@ static ParseResult parseValue(AsmParser &parser, Schedule::Flag &field) {
   return parseFlag(parser, field.emplace());
 }
 
+static ParseResult parseValue(AsmParser &parser, Schedule::Numbers &field) {
+  NamedAttrList numbers;
+  auto parseNumber = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    int64_t value;
+    if (parser.parseKeyword(&name))
+      return failure();
+    if (numbers.get(name))
+      return parser.emitError(loc) << "parameter '" << name << "' comes twice";
+    if (parser.parseEqual() || parser.parseInteger(value))
+      return failure();
+    numbers.append(name, parser.getBuilder().getI64IntegerAttr(value));
+    return success();
+  };
+  if (parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseNumber))
+    return failure();
+  field = numbers.getDictionary(parser.getContext());
+  return success();
+}
+
 static void printValue(raw_ostream &os, int64_t value) { os << " = " << value; }
 static void printValue(raw_ostream &os, const std::array<int64_t, 2> &value) {
   os << " = [" << value[0] << ", " << value[1] << ']';
@@ -113,6 +147,10 @@ static void printValue(raw_ostream &os, const std::array<int64_t, 2> &value) {
 static void printValue(raw_ostream &os, bool value) {
   if (!value)
     os << " = false";
+}
+
+static void printValue(raw_ostream &os, DictionaryAttr numbers) {
+  os << " = {" << describeNumbers(numbers) << '}';
 }
 
 ParseResult ScheduleAttr::parseFields(AsmParser &parser, Schedule &fields) {
@@ -210,6 +248,11 @@ static LogicalResult verifyRange(StringRef name, const Schedule::Pair &field,
 static LogicalResult verifyRange(StringRef, const Schedule::Flag &, EmitError) {
   return success();
 }
+// The kernel lists the values that its parameters may have.
+static LogicalResult verifyRange(StringRef, const Schedule::Numbers &,
+                                 EmitError) {
+  return success();
+}
 
 /// Verifies that fields of roles stand beside producers. Unless `isWhole`,
 /// `producers` may be given elsewhere.
@@ -285,17 +328,19 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
 }
 
 LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
-                                         int64_t warps, EmitError emitError) {
+                                         std::optional<int64_t> warps,
+                                         EmitError emitError) {
   if (failed(verifyFields("a kernel", KernelOp::getScheduleFields(), schedule,
                           emitError)) ||
       failed(verifyHasRoles(schedule, /*isWhole=*/true, emitError)))
     return failure();
-  return verifyWarps(schedule, warps, emitError);
+  return warps ? verifyWarps(schedule, *warps, emitError) : success();
 }
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "producers", "storers", "registers", "stages", "turns", "save_registers"};
+      "producers", "storers",        "registers", "stages",
+      "turns",     "save_registers", "params"};
   return fields;
 }
 

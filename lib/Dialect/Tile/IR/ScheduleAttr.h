@@ -8,9 +8,9 @@
 namespace tile {
 
 /// Verifies the fields of a kernel with `warps` warps, its consumer warps if it
-/// has roles.
+/// has roles; std::nullopt if their number is open.
 llvm::LogicalResult
-verifyKernelSchedule(const Schedule &schedule, int64_t warps,
+verifyKernelSchedule(const Schedule &schedule, std::optional<int64_t> warps,
                      llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace tile

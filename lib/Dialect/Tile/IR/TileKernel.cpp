@@ -74,7 +74,16 @@ LogicalResult KernelOp::verify() {
   if (getNumWarps() > 32)
     return emitOpError() << "has " << getNumWarps()
                          << " warps; a block has at most 32";
-  return verifyKernelSchedule(tile::getSchedule(*this), getNumWarps(),
+  if (std::optional<DictionaryAttr> extents = getExtents())
+    for (NamedAttribute extent : *extents)
+      if (!extent.getValue() || !isa<IntegerAttr>(extent.getValue()))
+        return emitOpError() << "'extents' must be numbers, got "
+                             << extent.getName() << " = " << extent.getValue();
+  // The warps of a kernel with open extents may be open, too.
+  std::optional<int64_t> warps = getNumWarps();
+  if (!getNumWarpsAttr() && !getParams(*this).empty())
+    warps = std::nullopt;
+  return verifyKernelSchedule(tile::getSchedule(*this), warps,
                               [&] { return emitOpError(); });
 }
 
@@ -121,7 +130,7 @@ LogicalResult KernelOp::verifyRegions() {
   WalkResult types = (*this)->walk<WalkOrder::PreOrder>([&](Operation *op) {
     return WalkResult(verifyDefinedTypes(op, verified));
   });
-  if (types.wasInterrupted())
+  if (types.wasInterrupted() || failed(verifyOpenExtents(*this)))
     return failure();
   int64_t grids = llvm::range_size(getBody().front().getOps<GridOp>());
   if (grids != 1)
@@ -167,12 +176,12 @@ static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
       return user->emitOpError() << "depends on the extent of a buffer that is "
                                     "no argument of the kernel";
     }
-    if (!isa<MultiprocessorsOp, arith::ConstantOp, arith::AddIOp, arith::SubIOp,
-             arith::MulIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
-             arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
-             arith::RemUIOp, arith::RemSIOp, arith::MinUIOp, arith::MinSIOp,
-             arith::MaxUIOp, arith::MaxSIOp, arith::IndexCastOp,
-             arith::IndexCastUIOp>(op)) {
+    if (!isa<MultiprocessorsOp, ParamOp, arith::ConstantOp, arith::AddIOp,
+             arith::SubIOp, arith::MulIOp, arith::CeilDivUIOp,
+             arith::CeilDivSIOp, arith::DivUIOp, arith::DivSIOp,
+             arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp,
+             arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp, arith::MaxSIOp,
+             arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
       InFlightDiagnostic diag = user->emitOpError()
                                 << "depends on '" << op->getName()
                                 << "', which the manifest cannot express";

@@ -104,6 +104,20 @@ static ParseResult parseDotTypes(OpAsmParser &parser, Type &a, Type &b,
   return success();
 }
 
+/// Parses and prints the name of a parameter.
+static ParseResult parseParameter(OpAsmParser &parser, StringAttr &name) {
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  name = parser.getBuilder().getStringAttr(keyword);
+  return success();
+}
+
+static void printParameter(OpAsmPrinter &printer, Operation *,
+                           StringAttr name) {
+  printer << name.getValue();
+}
+
 static void printDotTypes(OpAsmPrinter &printer, DotOp, Type a, Type b,
                           Type acc, Type result) {
   printer << a << ", " << b;
@@ -137,6 +151,8 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
                              << " in a buffer of " << buffer.getElementType();
   if (!buffer.isShared())
     return success();
+  if (llvm::any_of(shape, ShapedType::isDynamic))
+    return op->emitOpError("moves a tile with open extents in shared memory");
   // Accesses to shared memory have no bounds checks at run time, so the tile
   // must lie within the buffer.
   for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -517,15 +533,16 @@ LogicalResult DotOp::verify() {
                          << ", got " << getAcc().getType();
   if (a.getRank() != 2 || b.getRank() != 2 || acc.getRank() != 2)
     return emitOpError("operands must have rank 2");
-  if (a.getDimSize(1) != b.getDimSize(0))
-    return emitOpError() << "contracts " << a.getDimSize(1)
-                         << " columns of a with " << b.getDimSize(0)
+  SmallVector<TileExtent> aExtents = getExtents(a), bExtents = getExtents(b);
+  if (aExtents[1] != bExtents[0])
+    return emitOpError() << "contracts " << describeExtent(aExtents[1])
+                         << " columns of a with " << describeExtent(bExtents[0])
                          << " rows of b";
-  if (a.getDimSize(0) != acc.getDimSize(0) ||
-      b.getDimSize(1) != acc.getDimSize(1))
-    return emitOpError() << "expected an accumulator of " << a.getDimSize(0)
-                         << "x" << b.getDimSize(1) << ", got "
-                         << acc.getDimSize(0) << "x" << acc.getDimSize(1);
+  TileExtent expected[] = {aExtents[0], bExtents[1]};
+  if (ArrayRef(expected) != ArrayRef<TileExtent>(getExtents(acc)))
+    return emitOpError() << "expected an accumulator of "
+                         << describeExtents(expected, "x") << ", got "
+                         << describeExtents(getExtents(acc), "x");
   std::optional<MmaElement> operand = getMmaElement(a.getElementType());
   std::optional<MmaElement> accumulator = getMmaElement(acc.getElementType());
   bool hasInstruction = llvm::any_of(mmas(), [&](const Mma &row) {
@@ -623,13 +640,14 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
     return op->emitOpError()
            << "dimension " << dim << " does not exist in a tile of rank "
            << big.getRank();
-  SmallVector<int64_t> expected(big.getShape());
+  SmallVector<TileExtent> expected = getExtents(big);
   expected.erase(expected.begin() + dim);
-  if (small.getShape() != ArrayRef(expected))
+  if (getExtents(small) != expected)
     return op->emitOpError()
-           << "expected a tile of shape [" << expected << "] beside ["
-           << big.getShape() << "] without dimension " << dim << ", got ["
-           << small.getShape() << "]";
+           << "expected a tile of shape [" << describeExtents(expected)
+           << "] beside [" << describeExtents(getExtents(big))
+           << "] without dimension " << dim << ", got ["
+           << describeExtents(getExtents(small)) << "]";
   if (big.getElementType() != small.getElementType())
     return op->emitOpError() << "element types differ: " << big.getElementType()
                              << " and " << small.getElementType();
@@ -726,15 +744,16 @@ LogicalResult TransposeOp::verify() {
     else
       seen[dim] = true;
 
-  auto checkShape = [&](ArrayRef<int64_t> from,
-                        ArrayRef<int64_t> to) -> LogicalResult {
+  auto checkShape = [&](ShapedType source, ShapedType result) -> LogicalResult {
+    SmallVector<TileExtent> from = getExtents(source), to = getExtents(result);
     if (from.size() != order.size() || to.size() != order.size())
       return emitOpError() << "order [" << order << "] needs tiles of rank "
                            << order.size();
     for (auto [i, dim] : llvm::enumerate(order))
       if (to[i] != from[dim])
         return emitOpError() << "dimension " << i << " of the result must have "
-                             << "the extent " << from[dim] << ", got " << to[i];
+                             << "the extent " << describeExtent(from[dim])
+                             << ", got " << describeExtent(to[i]);
     return success();
   };
   auto permuted = [&](LayoutAttrInterface layout) {
@@ -747,7 +766,7 @@ LogicalResult TransposeOp::verify() {
       return emitOpError("turns a buffer into a tile");
     if (!source.isShared())
       return emitOpError("works on shared buffers");
-    if (failed(checkShape(source.getShape(), result.getShape())))
+    if (failed(checkShape(source, result)))
       return failure();
     if (result.getElementType() != source.getElementType() ||
         result.getSpace() != source.getSpace() ||
@@ -760,7 +779,7 @@ LogicalResult TransposeOp::verify() {
   auto result = dyn_cast<RankedTensorType>(getType());
   if (!result)
     return emitOpError("turns a tile into a buffer");
-  if (failed(checkShape(source.getShape(), result.getShape())))
+  if (failed(checkShape(source, result)))
     return failure();
   if (source.getElementType() != result.getElementType())
     return emitOpError("changes the element type");

@@ -29,7 +29,7 @@ struct Target {
   /// The kernel that `op` is or becomes, and the attribute with its schedule.
   std::string name;
   StringRef attribute;
-  ArrayRef<StringRef> fields;
+  SmallVector<StringRef> fields;
 };
 
 struct ApplySchedule : tile::impl::TileApplyScheduleBase<ApplySchedule> {
@@ -115,32 +115,43 @@ static LogicalResult parseOverrides(MLIRContext *context, StringRef text,
 
 static SmallVector<Target> findTargets(ModuleOp module) {
   SmallVector<Target> targets;
-  for (auto kernel : module.getOps<KernelOp>())
+  for (auto kernel : module.getOps<KernelOp>()) {
+    SmallVector<StringRef> fields(KernelOp::getScheduleFields());
+    fields.push_back("warps");
     targets.push_back({kernel, kernel.getName().str(),
                        KernelOp::getScheduleAttrName(kernel->getName()),
-                       KernelOp::getScheduleFields()});
+                       std::move(fields)});
+  }
   module.walk([&](Operation *op) {
     if (!isNamedOp(op) || !isa<func::FuncOp>(op->getParentOp()))
       return;
     std::string name = getKernelName(op);
     if (auto forward = dyn_cast<AttentionOp>(op)) {
       targets.push_back({op, name, forward.getScheduleAttrName(),
-                         AttentionOp::getScheduleFields()});
+                         to_vector(AttentionOp::getScheduleFields())});
       return;
     }
     auto backward = cast<AttentionBackwardOp>(op);
     auto suffixed = [&](StringRef suffix) {
       return (name + "_" + suffix).str();
     };
-    targets.push_back({op, suffixed(kKeysSuffix),
-                       backward.getDkvScheduleAttrName(),
-                       AttentionBackwardOp::getKeysScheduleFields()});
+    targets.push_back(
+        {op, suffixed(kKeysSuffix), backward.getDkvScheduleAttrName(),
+         to_vector(AttentionBackwardOp::getKeysScheduleFields())});
     if (!backward.getDqAcc())
-      targets.push_back({op, suffixed(kQueriesSuffix),
-                         backward.getDqScheduleAttrName(),
-                         AttentionBackwardOp::getQueriesScheduleFields()});
+      targets.push_back(
+          {op, suffixed(kQueriesSuffix), backward.getDqScheduleAttrName(),
+           to_vector(AttentionBackwardOp::getQueriesScheduleFields())});
   });
   return targets;
+}
+
+/// Returns true if `kernel` has a parameter of that name.
+static bool hasParam(Operation *kernel, StringAttr name) {
+  return isa<KernelOp>(kernel) &&
+         llvm::any_of(getParams(cast<KernelOp>(kernel)), [&](ParamOp param) {
+           return param.getParameterAttr() == name;
+         });
 }
 
 /// Sets the fields of `fields` that `target` can have.
@@ -151,6 +162,21 @@ static void apply(const Target &target, Schedule fields) {
           field.reset();
       },
       fields);
+  // A kernel has its warps as an attribute of its own.
+  if (auto kernel = dyn_cast<KernelOp>(target.op); kernel && fields.warps) {
+    kernel.setNumWarps(*fields.warps);
+    fields.warps.reset();
+  }
+  if (fields.params) {
+    SmallVector<NamedAttribute> known;
+    llvm::copy_if(*fields.params, std::back_inserter(known),
+                  [&](NamedAttribute number) {
+                    return hasParam(target.op, number.getName());
+                  });
+    fields.params = DictionaryAttr::get(target.op->getContext(), known);
+    if (known.empty())
+      fields.params.reset();
+  }
   if (auto before = target.op->getAttrOfType<ScheduleAttr>(target.attribute))
     fields = fields.withDefaults(before.getFields());
   if (!fields.empty())
@@ -193,6 +219,18 @@ static LogicalResult apply(const Override &override, ArrayRef<Target> targets) {
                                      : "'" + override.name + "'")
            << (override.name.empty() ? " has field '" : " has no field '")
            << unknown.front() << "'";
+  if (override.fields.params)
+    for (NamedAttribute number : *override.fields.params)
+      if (llvm::none_of(chosen, [&](const Target &target) {
+            return hasParam(target.op, number.getName());
+          }))
+        return emitError(override.loc)
+               << (override.name.empty() ? std::string("no kernel")
+                                         : "'" + override.name + "'")
+               << (override.name.empty() ? "" : " does not have")
+               << (override.name.empty() ? " has the parameter '"
+                                         : " the parameter '")
+               << number.getName().getValue() << "'";
   for (const Target &target : chosen)
     apply(target, override.fields);
   return success();
@@ -219,6 +257,7 @@ void ApplySchedule::runOnOperation() {
       continue;
     const Chip *chip = getTargetChip(kernel);
     if (!chip || failed(verify(kernel, /*verifyRecursively=*/false)) ||
+        failed(verifyOpenExtents(kernel)) ||
         failed(verifyScheduleOnChip(getSchedule(kernel), *chip,
                                     [&] { return kernel.emitOpError(); })))
       return signalPassFailure();

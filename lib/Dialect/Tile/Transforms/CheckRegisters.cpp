@@ -96,6 +96,7 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
                            "factors of two are shared by more threads";
     else
       diag.attachNote() << "more warps or smaller tiles need fewer";
+    noteExtents(diag, kernel);
     return failure();
   }
   // Threads with a single access have no work to share.

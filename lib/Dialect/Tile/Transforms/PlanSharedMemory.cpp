@@ -69,6 +69,7 @@ struct PlanSharedMemory
             << buffer.bytes << " bytes at offset " << buffer.offset << ": "
             << alloc.getType();
       }
+      noteExtents(diag, kernel);
       return signalPassFailure();
     }
     if (plan.sharesInLoops)

@@ -4,7 +4,7 @@
 // RUN: tile-opt %s -tile-attach-target=chip=sm_90a -tile-apply-schedule='schedule="stages = 3, producers = 2"' \
 // RUN:   | FileCheck %s --check-prefix=ALL
 // RUN: tile-opt %s -tile-attach-target=chip=sm_90a \
-// RUN:   -tile-apply-schedule='schedule="@b_dq: stages = 3; @k : #tile.schedule<turns> ; @f_1: warps = 4;"' \
+// RUN:   -tile-apply-schedule='schedule="@b_dq: stages = 3; @k : #tile.schedule<turns> ; @f_1: warps = 4; @k: warps = 4; @k: warps = 8;"' \
 // RUN:   | FileCheck %s --check-prefix=SOME
 // RUN: tile-opt %s -tile-attach-target=chip=sm_90a -tile-apply-schedule='schedule="producers = 0"' \
 // RUN:   | FileCheck %s --check-prefix=OFF

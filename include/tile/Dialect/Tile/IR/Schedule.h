@@ -6,6 +6,7 @@
 #ifndef TILE_DIALECT_TILE_IR_SCHEDULE_H
 #define TILE_DIALECT_TILE_IR_SCHEDULE_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -25,10 +26,11 @@ namespace tile {
 /// How a kernel divides its work among warps and memory. The compiler chooses a
 /// field without a value.
 struct Schedule {
-  /// A number, two numbers, or a flag.
+  /// A number, two numbers, a flag, or numbers by name.
   using Number = std::optional<int64_t>;
   using Pair = std::optional<std::array<int64_t, 2>>;
   using Flag = std::optional<bool>;
+  using Numbers = std::optional<mlir::DictionaryAttr>;
 
   Pair tile;
   Number warps, columnWarps;
@@ -36,6 +38,8 @@ struct Schedule {
   Pair registers;
   Number stages, workStages;
   Flag turns, saveRegisters;
+  /// The values of parameters (tile.param), integers of 64 bits.
+  Numbers params;
 
   /// Calls `visit` with the name of each field and its member of each of
   /// `schedules`, in the order in which the fields print.
@@ -51,6 +55,7 @@ struct Schedule {
     visit(llvm::StringRef("work_stages"), schedules.workStages...);
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
+    visit(llvm::StringRef("params"), schedules.params...);
   }
 
   /// Returns true if no field has a value.
@@ -62,6 +67,7 @@ struct Schedule {
 
   /// Returns this schedule with the fields of `defaults` where it has none. If
   /// this schedule has `producers = 0`, the fields of roles stay without value.
+  /// Parameters are filled in one by one.
   Schedule withDefaults(const Schedule &defaults) const;
 
   bool operator==(const Schedule &other) const;

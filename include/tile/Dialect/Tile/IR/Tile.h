@@ -24,6 +24,7 @@
 #include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/IR/KernelPattern.h"
 #include "tile/Dialect/Tile/IR/LayoutRequirements.h"
+#include "tile/Dialect/Tile/IR/OpenExtents.h"
 #include "tile/Dialect/Tile/IR/Schedule.h"
 #include "tile/Layout/Layout.h"
 #include "tile/Support/Refusal.h"

@@ -354,4 +354,27 @@ def Tile_MapAttr : Tile_LayoutAttr<"Map", "map"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Open extents
+//===----------------------------------------------------------------------===//
+
+def Tile_OpenAttr : AttrDef<Tile_Dialect, "Open", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "open";
+  let summary = "the names of a tile's open extents";
+  let description = [{
+    The encoding of a tile whose extents are not all known yet. It names a
+    parameter of the kernel (`tile.param`) for each `?`, in their order. Extents
+    are equal if their names are. `tile-close-extents` replaces them by numbers.
+
+    ```mlir
+    tensor<?x128x?xf32, #tile.open<BM, BN>>
+    ```
+
+    Illegal: another number of names than of `?`; extents that are not positive.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
+  let hasCustomAssemblyFormat = 1;
+}
+
 #endif // TILE_DIALECT_TILE_IR_TILEATTRS_TD

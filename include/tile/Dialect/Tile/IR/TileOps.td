@@ -18,12 +18,13 @@ class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 
 class Tile_TileOf<list<Type> elements, string elementNames>
-    : Type<And<[CPred<"::tile::isTile($_self)">,
+    : Type<And<[CPred<"::tile::isTile($_self) || ::tile::isOpenTile($_self)">,
                 SubstLeaves<"$_self",
                   "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
                   AnyTypeOf<elements>.predicate>]>,
-           "tile of " # elementNames # " (a tensor of static positive extents, "
-           "rank 1 or more, at most 2^20 elements, no encoding but a layout)",
+           "tile of " # elementNames # " (a tensor of positive extents, static or "
+           "named by #tile.open, rank 1 or more, at most 2^20 elements, no other "
+           "encoding but a layout)",
            "::mlir::RankedTensorType">;
 def Tile_Tile : Tile_TileOf<[F16, BF16, F32, F64, I1, I32, I64],
                             "f16, bf16, f32, f64, i1, i32 or i64">;
@@ -43,6 +44,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
     gives the number of blocks. `schedule` (`#tile.schedule`) gives the kernel
     producer warps, among others. `tile-plan-shared-memory` sets `shared_bytes`.
+
+    The program may leave extents of tiles open (`tile.param`).
+    `tile-close-extents` gives them values and records these in `extents`.
 
     An argument may have a name in the manifest (`tile.name`, a string). A scalar
     may be `tile.nonnegative`: launchers check that it is finite and not negative.
@@ -71,9 +75,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
     TypeAttrOf<FunctionType>:$function_type,
-    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
+    DefaultValuedOptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
     OptionalAttr<Tile_ScheduleAttr>:$schedule,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$shared_bytes,
+    OptionalAttr<DictionaryAttr>:$extents,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -715,6 +720,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 }
 
 include "tile/Dialect/Tile/IR/TileLaunchOps.td"
+include "tile/Dialect/Tile/IR/TileParamOps.td"
 include "tile/Dialect/Tile/IR/TileRoleOps.td"
 include "tile/Dialect/Tile/IR/TileAttentionOps.td"
 include "tile/Dialect/Tile/IR/TileScheduleOps.td"

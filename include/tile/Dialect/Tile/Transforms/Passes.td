@@ -27,7 +27,7 @@ def TileApplySchedule : Pass<"tile-apply-schedule", "::mlir::ModuleOp"> {
     attribute. Each kernel, and each named operation, gets the fields that its
     schedule may have; its other fields remain. `@name: fields` sets the fields of
     one kernel, by the name that it has after tile-expand-attention. Semicolons
-    separate several such parts.
+    separate several such parts. `warps` of a kernel becomes its `num_warps`.
 
     ```mlir output
     tile.attention %q, %k, %v, %o scale %scale {schedule = #tile.schedule<warps = 8>} : ...
@@ -36,13 +36,35 @@ def TileApplySchedule : Pass<"tile-apply-schedule", "::mlir::ModuleOp"> {
         {schedule = #tile.schedule<tile = [128, 64], warps = 8, stages = 3>} : ...
     ```
 
-    Fails for an error in the option, at `--schedule:1:column`; for a field that no
-    chosen kernel may have and for a name that no kernel has; for a kernel with
+    Fails for an error in the option, at `--schedule:1:column`; for a field or a
+    parameter that no chosen kernel has and for a name that no kernel has; for a kernel with
     producers on a chip without TMA; and for a `tile.schedule_row` in the program.
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "\"\"",
            "fields of the schedules of all kernels, or '@name: fields; ...'">];
+}
+
+def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
+  let summary = "Gives open extents their values (S1)";
+  let description = [{
+    Replaces the parameters of a kernel (`tile.param`) by numbers, in its types
+    (`#tile.open`) and its computations. The values are those of the field
+    `params` of the kernel's schedule. The kernel keeps them as `extents`, which
+    errors of later passes name. A kernel without parameters remains.
+
+    ```mlir
+    %bm = tile.param BM in [64, 128]
+    %zero = tensor.splat %c0[%bm] : tensor<?x64xf32, #tile.open<BM>>
+    // with schedule = #tile.schedule<params = {BM = 128}> becomes
+    %bm = arith.constant 128 : index
+    %zero = tensor.splat %c0 : tensor<128x64xf32>
+    ```
+
+    Fails for a parameter without a value and for a tile that is too large.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def TileChooseAccumulators
