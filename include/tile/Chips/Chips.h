@@ -15,6 +15,10 @@ namespace tile {
 
 enum class Vendor { NVIDIA, AMD };
 
+/// The warps of a warpgroup, which execute wgmma and setmaxnreg together (PTX
+/// ISA, "wgmma" and "setmaxnreg").
+inline constexpr int64_t kWarpgroupWarps = 4;
+
 /// Asynchronous copies from global to shared memory.
 struct AsyncCopy {
   enum Mechanism {

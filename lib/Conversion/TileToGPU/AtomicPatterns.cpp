@@ -10,12 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "GlobalAccess.h"
-#include "Patterns.h"
+#include "Lowering.h"
 #include "ThreadAddress.h"
 #include "VectorAccess.h"
 #include "WindowAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
@@ -24,27 +23,14 @@
 using namespace mlir;
 using namespace tile;
 
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
 /// Returns the value of `vector` in the lane that holds the first copy.
-static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
-                           const Layout &dist) {
+static Value emitFromOwner(Emitter &b, Value vector, const Layout &dist) {
   if (dist.replication(kLane) == 1)
     return vector;
   int64_t lanes = dist.axisSize(kLane);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, 32);
-  };
-  Value lane = arith::RemUIOp::create(
-      builder, loc,
-      arith::IndexCastUIOp::create(
-          builder, loc, builder.getI32Type(),
-          mlir::gpu::ThreadIdOp::create(builder, loc, mlir::gpu::Dimension::x)),
-      constant(lanes));
-  Value source = arith::SubIOp::create(
-      builder, loc, lane, emitCopyNumber(builder, loc, dist, /*byPlace=*/true));
+  Value lane = arith::RemUIOp::create(b, b.threadNumber(), b.i32(lanes));
+  Value source =
+      arith::SubIOp::create(b, lane, emitCopyNumber(b, dist, /*byPlace=*/true));
   // Shuffles exchange words of 32 bits.
   auto type = cast<VectorType>(vector.getType());
   int64_t bits = type.getElementTypeBitWidth(), count = type.getNumElements();
@@ -52,197 +38,30 @@ static Value emitFromOwner(OpBuilder &builder, Location loc, Value vector,
   auto paddedType = VectorType::get({padded}, type.getElementType());
   if (padded != count)
     vector = vector::InsertStridedSliceOp::create(
-        builder, loc, vector,
-        arith::ConstantOp::create(builder, loc,
-                                  builder.getZeroAttr(paddedType)),
-        ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
-  auto wordsType = VectorType::get({padded * bits / 32}, builder.getI32Type());
-  Value words = vector::BitCastOp::create(builder, loc, wordsType, vector);
+        b, vector, b.zeros(paddedType), ArrayRef<int64_t>{0},
+        ArrayRef<int64_t>{1});
+  auto wordsType = VectorType::get({padded * bits / 32}, b.getI32Type());
+  Value words = vector::BitCastOp::create(b, wordsType, vector);
   for (int64_t i = 0; i < wordsType.getNumElements(); ++i) {
-    Value word = vector::ExtractOp::create(builder, loc, words, i);
-    word = mlir::gpu::ShuffleOp::create(builder, loc, word, source,
-                                        constant(lanes),
+    Value word = vector::ExtractOp::create(b, words, i);
+    word = mlir::gpu::ShuffleOp::create(b, word, source, b.i32(lanes),
                                         mlir::gpu::ShuffleMode::IDX)
                .getShuffleResult();
-    words = vector::InsertOp::create(builder, loc, word, words, i);
+    words = vector::InsertOp::create(b, word, words, i);
   }
-  vector = vector::BitCastOp::create(builder, loc, paddedType, words);
-  if (padded != count)
-    vector = vector::ExtractStridedSliceOp::create(
-        builder, loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{count},
-        ArrayRef<int64_t>{1});
-  return vector;
+  return b.slice(vector::BitCastOp::create(b, paddedType, words), 0, count);
 }
 
-//===----------------------------------------------------------------------===//
-// The pattern
-//===----------------------------------------------------------------------===//
+/// The largest number of accesses under one branch for which the buffer form is
+/// used. A branch that skips more accesses costs little (docs/Rationale.md).
+static constexpr int64_t kMostInWindow = 4;
 
-namespace {
-struct AtomicRMWPattern : MemoryPattern<AtomicRMWOp> {
-  using MemoryPattern::MemoryPattern;
-  LogicalResult
-  matchAndRewrite(AtomicRMWOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    auto tile = cast<RankedTensorType>(op.getValue().getType());
-    if (isSharedTile(tile))
-      return op.emitOpError("combines a tile in shared memory; run "
-                            "tile-bufferize first");
-    Location loc = op.getLoc();
-    Layout dist = getCanonicalLayout(tile);
-    if (op.getResult() && dist.replication(kWarp) != 1)
-      return op.emitOpError()
-             << "returns a tile with the layout " << tile.getEncoding()
-             << ", of which " << dist.replication(kWarp)
-             << " warps hold copies; old values are returned "
-                "to one warp only";
-    BufferParts buffer(op.getBuffer().getType(), adaptor.getBuffer());
-    SmallVector<Value> indices = single(adaptor.getIndices());
-    Value value = adaptor.getValue().front();
-    auto type = cast<VectorType>(value.getType());
-
-    AtomicKind kind = *tile::gpu::getAtomicKind(op.getKind());
-    AtomicElement element = *tile::gpu::getAtomicElement(type.getElementType());
-    bool shared = buffer.type.isShared();
-    AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
-                                    atomicRequest(op, kind, element, shared));
-    const AccessGroups &groups = width.groups;
-    SmallVector<Value> sharedPlaces;
-    std::optional<GlobalAccess> access;
-    SmallVector<Run> runs;
-    int64_t count = groups.order.size() / groups.width;
-    if (buffer.type.isShared()) {
-      auto start = constantIndices(indices);
-      if (failed(start))
-        return rejectDynamicStart(op);
-      sharedPlaces = sharedOffsets(rewriter, loc, dist, buffer, *start, groups);
-      runs.push_back({0, count});
-    } else {
-      access.emplace(rewriter, loc, dist, buffer, indices);
-      runs = runsOfEqualBounds(*access, groups);
-    }
-
-    Value owner = emitIsOwner(rewriter, loc, dist);
-    // The number of accesses that the longest branch would skip.
-    int64_t skipped = 0;
-    for (Run run : runs)
-      if (owner ||
-          (access && access->isBounded(groups.order[run.begin * groups.width])))
-        skipped = std::max(skipped, run.end - run.begin);
-    const Atomic *row = findAtomic(chip, kind, element, groups.width, shared);
-    std::optional<Window> window;
-    if (skipped != 0 && !shared && row->native && chip.vendor == Vendor::AMD)
-      window = findWindow(op, dist, buffer, indices, kind, element,
-                          groups.width, skipped);
-    if (window)
-      row = findBufferAtomic(chip, kind, element, groups.width);
-    remarkAtomic(op, width, *row);
-    Value base, thread, outside;
-    if (window) {
-      base = Window::emitBase(rewriter, loc, buffer, indices);
-      thread = Window::emitThreadOffset(rewriter, loc, dist, buffer);
-      outside =
-          arith::ConstantIntOp::create(rewriter, loc, Window::kOutside, 32);
-    }
-    SmallVector<Value> parts = toAccesses(rewriter, loc, value, groups), old;
-    for (Run run : runs) {
-      SmallVector<Value> places;
-      for (int64_t i = run.begin; !window && i < run.end; ++i)
-        places.push_back(access ? access->offset(groups.order[i * groups.width])
-                                : sharedPlaces[i]);
-      Value condition = owner;
-      if (access)
-        if (Value inside =
-                access->inBounds(groups.order[run.begin * groups.width]))
-          condition = owner
-                          ? arith::AndIOp::create(rewriter, loc, owner, inside)
-                          : inside;
-      if (window) {
-        Value start = condition ? arith::SelectOp::create(
-                                      rewriter, loc, condition, thread, outside)
-                                : thread;
-        for (int64_t i = run.begin; i < run.end; ++i) {
-          Value offset = arith::AddIOp::create(
-              rewriter, loc, start,
-              arith::ConstantIntOp::create(
-                  rewriter, loc,
-                  window->distance(groups.order[i * groups.width]), 32));
-          tile::gpu::BufferAtomicRMWOp::create(rewriter, loc, op.getKind(),
-                                               parts[i], buffer.memory, base,
-                                               offset, window->bytes());
-        }
-        continue;
-      }
-      auto combine = [&] {
-        SmallVector<Value> results;
-        for (auto [i, place] : llvm::enumerate(places)) {
-          Value part = parts[run.begin + i];
-          auto atomic = tile::gpu::AtomicRMWOp::create(
-              rewriter, loc, op.getResult() ? part.getType() : Type(),
-              op.getKind(), part, buffer.memory, place, op.getOrder(),
-              op.getScope());
-          if (op.getResult())
-            results.push_back(atomic.getResult());
-        }
-        return results;
-      };
-      if (!condition) {
-        llvm::append_range(old, combine());
-        continue;
-      }
-      Type part = VectorType::get({groups.width}, type.getElementType());
-      SmallVector<Type> types(op.getResult() ? places.size() : 0, part);
-      auto branch = scf::IfOp::create(rewriter, loc, types, condition,
-                                      /*withElseRegion=*/!types.empty());
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(branch.thenBlock());
-      SmallVector<Value> results = combine();
-      if (types.empty())
-        continue;
-      scf::YieldOp::create(rewriter, loc, results);
-      rewriter.setInsertionPointToStart(branch.elseBlock());
-      Value zero =
-          arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(part));
-      scf::YieldOp::create(rewriter, loc,
-                           SmallVector<Value>(types.size(), zero));
-      llvm::append_range(old, branch.getResults());
-    }
-    if (!op.getResult()) {
-      rewriter.eraseOp(op);
-      return success();
-    }
-    rewriter.replaceOp(
-        op, emitFromOwner(rewriter, loc,
-                          fromAccesses(rewriter, loc, type, dist, groups, old),
-                          dist));
-    return success();
-  }
-
-private:
-  /// The largest number of accesses under one branch for which the buffer form
-  /// is used. A branch that skips more accesses costs little
-  /// (docs/Rationale.md).
-  static constexpr int64_t kMostInWindow = 4;
-
-  /// Returns the window of a masked atomic if it uses the buffer form instead
-  /// of branches that skip up to `skipped` accesses.
-  std::optional<Window> findWindow(AtomicRMWOp op, const Layout &dist,
-                                   const BufferParts &buffer,
-                                   ValueRange indices, AtomicKind kind,
-                                   AtomicElement element, int64_t width,
-                                   int64_t skipped) const;
-  WidthRequest atomicRequest(AtomicRMWOp op, AtomicKind kind,
-                             AtomicElement element, bool shared) const;
-  void remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
-                    const Atomic &row) const;
-};
-} // namespace
-
-std::optional<Window>
-AtomicRMWPattern::findWindow(AtomicRMWOp op, const Layout &dist,
-                             const BufferParts &buffer, ValueRange indices,
-                             AtomicKind kind, AtomicElement element,
-                             int64_t width, int64_t skipped) const {
+/// Returns the window of a masked atomic if it uses the buffer form instead of
+/// branches that skip up to `skipped` accesses.
+static std::optional<Window>
+findWindow(AtomicRMWOp op, const Chip &chip, const Layout &dist,
+           const BufferParts &buffer, ValueRange indices, AtomicKind kind,
+           AtomicElement element, int64_t width, int64_t skipped) {
   auto options =
       remark::RemarkOpts::name("atomic-branch").category("tile-vectorize");
   if (skipped > kMostInWindow) {
@@ -273,9 +92,9 @@ AtomicRMWPattern::findWindow(AtomicRMWOp op, const Layout &dist,
   return window;
 }
 
-WidthRequest AtomicRMWPattern::atomicRequest(AtomicRMWOp op, AtomicKind kind,
-                                             AtomicElement element,
-                                             bool shared) const {
+static WidthRequest atomicRequest(AtomicRMWOp op, const Chip &chip,
+                                  AtomicKind kind, AtomicElement element,
+                                  bool shared) {
   WidthRequest request;
   request.instructions = atomicWidths(chip, kind, element, shared);
   // The widest request is the widest atomic of any chip.
@@ -293,8 +112,8 @@ WidthRequest AtomicRMWPattern::atomicRequest(AtomicRMWOp op, AtomicKind kind,
   return request;
 }
 
-void AtomicRMWPattern::remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
-                                    const Atomic &row) const {
+static void remarkAtomic(AtomicRMWOp op, const Chip &chip,
+                         const AccessWidth &width, const Atomic &row) {
   remarkLimits(op, width);
   auto options = [](StringRef name) {
     return remark::RemarkOpts::name(name).category("tile-vectorize");
@@ -308,8 +127,103 @@ void AtomicRMWPattern::remarkAtomic(AtomicRMWOp op, const AccessWidth &width,
                           chip.name, row.width, stringify(row.element));
 }
 
-void tile::populateAtomicPatterns(const TypeConverter &converter,
-                                  RewritePatternSet &patterns,
-                                  const Chip &chip) {
-  patterns.add<AtomicRMWPattern>(converter, patterns.getContext(), chip);
+static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
+                                   Lowering &b) {
+  auto tile = cast<RankedTensorType>(op.getValue().getType());
+  if (isSharedTile(tile))
+    return op.emitOpError("combines a tile in shared memory; run "
+                          "tile-bufferize first");
+  const Chip &chip = b.chip;
+  Layout dist = getCanonicalLayout(tile);
+  if (op.getResult() && dist.replication(kWarp) != 1)
+    return op.emitOpError()
+           << "returns a tile with the layout " << tile.getEncoding()
+           << ", of which " << dist.replication(kWarp)
+           << " warps hold copies; old values are returned "
+              "to one warp only";
+  BufferParts buffer(op.getBuffer().getType(), operands.getBuffer());
+  SmallVector<Value> indices = single(operands.getIndices());
+  Value value = operands.getValue().front();
+  auto type = cast<VectorType>(value.getType());
+
+  AtomicKind kind = *tile::gpu::getAtomicKind(op.getKind());
+  AtomicElement element = *tile::gpu::getAtomicElement(type.getElementType());
+  bool shared = buffer.type.isShared();
+  AccessWidth width =
+      decideWidth(dist, memoryOperand(buffer, indices),
+                  atomicRequest(op, chip, kind, element, shared));
+  const AccessGroups &groups = width.groups;
+  SmallVector<Value> sharedPlaces;
+  std::optional<GlobalAccess> access;
+  SmallVector<Run> runs;
+  if (shared) {
+    FailureOr<SmallVector<int64_t>> start = constantStart(op, indices);
+    if (failed(start))
+      return failure();
+    sharedPlaces = sharedOffsets(b, dist, buffer, *start, groups);
+    runs.push_back({0, int64_t(sharedPlaces.size())});
+  } else {
+    access.emplace(b, dist, buffer, indices);
+    runs = runsOfEqualBounds(*access, groups);
+  }
+  auto first = [&](int64_t i) { return groups.order[i * groups.width]; };
+
+  Value owner = emitIsOwner(b, dist);
+  // The number of accesses that the longest branch would skip.
+  int64_t skipped = 0;
+  for (Run run : runs)
+    if (owner || (access && access->isBounded(first(run.begin))))
+      skipped = std::max(skipped, run.end - run.begin);
+  const Atomic *row = findAtomic(chip, kind, element, groups.width, shared);
+  std::optional<Window> window;
+  if (skipped != 0 && !shared && row->native && chip.vendor == Vendor::AMD)
+    window = findWindow(op, chip, dist, buffer, indices, kind, element,
+                        groups.width, skipped);
+  if (window)
+    row = findBufferAtomic(chip, kind, element, groups.width);
+  remarkAtomic(op, chip, width, *row);
+  Value base, thread, outside;
+  if (window) {
+    base = Window::emitBase(b, buffer, indices);
+    thread = Window::emitThreadOffset(b, dist, buffer);
+    outside = b.i32(Window::kOutside);
+  }
+  SmallVector<Value> parts = toAccesses(b, value, groups), old;
+  for (Run run : runs) {
+    SmallVector<Value> places;
+    for (int64_t i = run.begin; !window && i < run.end; ++i)
+      places.push_back(access ? access->offset(first(i)) : sharedPlaces[i]);
+    Value condition =
+        b.both(owner, access ? access->inBounds(first(run.begin)) : Value());
+    if (window) {
+      Value start = condition ? b.select(condition, thread, outside) : thread;
+      for (int64_t i = run.begin; i < run.end; ++i)
+        tile::gpu::BufferAtomicRMWOp::create(
+            b, op.getKind(), parts[i], buffer.memory, base,
+            b.add(start, window->distance(first(i))), window->bytes());
+      continue;
+    }
+    Type part = VectorType::get({groups.width}, type.getElementType());
+    SmallVector<Type> types(op.getResult() ? places.size() : 0, part);
+    llvm::append_range(old, b.emitIf(condition, types, [&] {
+      SmallVector<Value> results;
+      for (auto [i, place] : llvm::enumerate(places)) {
+        auto atomic = tile::gpu::AtomicRMWOp::create(
+            b, op.getResult() ? part : Type(), op.getKind(),
+            parts[run.begin + i], buffer.memory, place, op.getOrder(),
+            op.getScope());
+        if (op.getResult())
+          results.push_back(atomic.getResult());
+      }
+      return results;
+    }));
+  }
+  if (!op.getResult())
+    return b.erase(op);
+  return b.replace(
+      op, emitFromOwner(b, fromAccesses(b, type, dist, groups, old), dist));
+}
+
+void tile::addAtomicConversions(ConversionAdder &conversions) {
+  conversions.addAll(convertAtomic);
 }

@@ -1,7 +1,6 @@
 //===- BufferParts.cpp - The values that represent a buffer ---------------===//
 
 #include "BufferParts.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -34,29 +33,16 @@ SmallVector<Value> BufferParts::slice(Value newOffset,
   return parts;
 }
 
-Value BufferParts::extent(OpBuilder &builder, Location loc,
-                          unsigned dim) const {
-  return extents[dim] ? extents[dim]
-                      : arith::ConstantIndexOp::create(builder, loc,
-                                                       type.getShape()[dim]);
-}
-
-/// Emits `value` OpT `constant` and folds trivial cases.
-template <typename OpT>
-static Value combine(OpBuilder &builder, Location loc, Value value,
-                     int64_t operand, int64_t neutral) {
-  if (operand == neutral)
-    return value;
-  return OpT::create(builder, loc, value,
-                     arith::ConstantIndexOp::create(builder, loc, operand));
+Value BufferParts::extent(Emitter &b, unsigned dim) const {
+  return extents[dim] ? extents[dim] : b.index(type.getShape()[dim]);
 }
 
 /// Emits the extent of one result of a map, which is as large as the digits
 /// need.
-static Value emitExtent(OpBuilder &builder, Location loc, const Layout &map,
-                        unsigned result, const BufferParts &buffer) {
+static Value emitExtent(Emitter &b, const Layout &map, unsigned result,
+                        const BufferParts &buffer) {
   if (map.shape()[result] != kDynamic)
-    return arith::ConstantIndexOp::create(builder, loc, map.shape()[result]);
+    return b.index(map.shape()[result]);
   int64_t known = 1;
   Value extent;
   for (unsigned dim = 0; dim < map.numAxes(); ++dim) {
@@ -71,71 +57,61 @@ static Value emitExtent(OpBuilder &builder, Location loc, const Layout &map,
       if (!counts)
         continue;
       known -= digit.stride;
-      Value count = combine<arith::CeilDivUIOp>(
-          builder, loc, buffer.extent(builder, loc, dim), begin, 1);
-      count = combine<arith::MulIOp>(builder, loc, count, digit.stride, 1);
-      extent =
-          extent ? arith::AddIOp::create(builder, loc, extent, count) : count;
+      Value count =
+          b.combine<arith::CeilDivUIOp>(buffer.extent(b, dim), begin, 1);
+      count = b.mul(count, digit.stride);
+      extent = b.sum(extent, count);
     }
   }
-  return combine<arith::AddIOp>(builder, loc, extent, known, 0);
+  return b.add(extent, known);
 }
 
-Value BufferParts::scaleResult(OpBuilder &builder, Location loc, Value distance,
+Value BufferParts::scaleResult(Emitter &b, Value distance,
                                unsigned result) const {
   Layout map =
       *cast<MapAttr>(type.getLayout()).getMapLayout(type.getShape(), nullptr);
   int64_t known = 1;
   for (unsigned next = result + 1; next < map.rank(); ++next) {
     if (map.shape()[next] == kDynamic)
-      distance = arith::MulIOp::create(
-          builder, loc, distance, emitExtent(builder, loc, map, next, *this));
+      distance = b.mul(distance, emitExtent(b, map, next, *this));
     else
       known *= map.shape()[next];
   }
-  return combine<arith::MulIOp>(builder, loc, distance, known, 1);
+  return b.mul(distance, known);
 }
 
-Value BufferParts::scaleStart(OpBuilder &builder, Location loc, Value start,
-                              unsigned dim) const {
+Value BufferParts::scaleStart(Emitter &b, Value start, unsigned dim) const {
   // kDynamic extents give all digits, even for a small buffer. The last digit
   // counts the periods.
   SmallVector<int64_t> dynamic(type.getRank(), kDynamic);
   Layout map = *cast<MapAttr>(type.getLayout()).getMapLayout(dynamic, nullptr);
   const Digit &digit = map.axis(dim).back();
-  Value count = combine<arith::ShRSIOp>(builder, loc, start,
-                                        llvm::Log2_64(type.getPeriod(dim)), 0);
-  count = combine<arith::MulIOp>(builder, loc, count, digit.stride, 1);
-  return scaleResult(builder, loc, count, digit.dim);
+  Value count =
+      b.combine<arith::ShRSIOp>(start, llvm::Log2_64(type.getPeriod(dim)), 0);
+  count = b.mul(count, digit.stride);
+  return scaleResult(b, count, digit.dim);
 }
 
-Value BufferParts::scale(OpBuilder &builder, Location loc, Value index,
-                         unsigned dim) const {
+Value BufferParts::scale(Emitter &b, Value index, unsigned dim) const {
   if (auto attr = dyn_cast<MapAttr>(type.getLayout())) {
     Layout map = *attr.getMapLayout(type.getShape(), nullptr);
     Value offset;
     int64_t begin = 1;
     for (auto [i, digit] : llvm::enumerate(map.axis(dim))) {
-      Value value = combine<arith::DivUIOp>(builder, loc, index, begin, 1);
+      Value value = b.combine<arith::DivUIOp>(index, begin, 1);
       if (i + 1 != map.axis(dim).size()) {
-        value = combine<arith::RemUIOp>(builder, loc, value, digit.extent, 0);
+        value = b.combine<arith::RemUIOp>(value, digit.extent, 0);
         begin *= digit.extent;
       }
       if (digit.stride == 0)
         continue;
-      value = combine<arith::MulIOp>(builder, loc, value, digit.stride, 1);
-      value = scaleResult(builder, loc, value, digit.dim);
-      offset =
-          offset ? arith::AddIOp::create(builder, loc, offset, value) : value;
+      value = b.mul(value, digit.stride);
+      value = scaleResult(b, value, digit.dim);
+      offset = b.sum(offset, value);
     }
-    return offset ? offset : arith::ConstantIndexOp::create(builder, loc, 0);
+    return offset ? offset : b.index(0);
   }
-  Value stride = strides.empty() ? Value() : strides[dim];
-  if (!stride) {
-    int64_t number = type.getCanonicalLayout().axis(dim)[0].stride;
-    if (number == 1)
-      return index;
-    stride = arith::ConstantIndexOp::create(builder, loc, number);
-  }
-  return arith::MulIOp::create(builder, loc, index, stride);
+  if (Value stride = strides.empty() ? Value() : strides[dim])
+    return b.mul(index, stride);
+  return b.mul(index, type.getCanonicalLayout().axis(dim)[0].stride);
 }

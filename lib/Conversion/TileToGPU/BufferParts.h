@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
 
-#include "mlir/IR/Builders.h"
+#include "Emitter.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 namespace tile {
@@ -15,21 +15,18 @@ struct BufferParts {
   /// dimensions with kept[i].
   llvm::SmallVector<mlir::Value> slice(mlir::Value newOffset,
                                        llvm::ArrayRef<bool> kept) const;
-  mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
-                     unsigned dim) const;
+  mlir::Value extent(Emitter &b, unsigned dim) const;
   /// Emits the part of the offset, in elements, from the coordinate `index` of
   /// dimension `dim`. If the layout is a map, `index` must not be negative.
-  mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value index, unsigned dim) const;
+  mlir::Value scale(Emitter &b, mlir::Value index, unsigned dim) const;
   /// Emits the part of the offset from a start along `dim`, if the layout is a
   /// map. The start must be a multiple of the period, which must be a power of
   /// two. The start may be negative.
-  mlir::Value scaleStart(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value start, unsigned dim) const;
+  mlir::Value scaleStart(Emitter &b, mlir::Value start, unsigned dim) const;
   /// Emits `distance` times the storage stride of result `result` of a map, as
   /// an index.
-  mlir::Value scaleResult(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value distance, unsigned result) const;
+  mlir::Value scaleResult(Emitter &b, mlir::Value distance,
+                          unsigned result) const;
 
   BufferType type;
   mlir::Value memory, offset;

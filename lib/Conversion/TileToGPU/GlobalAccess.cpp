@@ -2,21 +2,16 @@
 
 #include "GlobalAccess.h"
 #include "ThreadAddress.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Analysis/AccessWidth.h"
 
 using namespace mlir;
 using namespace tile;
 
-GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
+GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
                            const BufferParts &buffer, ValueRange indices,
                            Value caller)
-    : builder(builder), loc(loc), dist(dist), buffer(buffer),
-      lastOffset(buffer.offset) {
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddIOp::create(builder, loc, a, b);
-  };
+    : b(b), dist(dist), buffer(buffer), lastOffset(buffer.offset) {
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
     mapped.emplace();
     mapped->digits = *map.getMapLayout(dist.shape(), nullptr);
@@ -27,21 +22,19 @@ GlobalAccess::GlobalAccess(OpBuilder &builder, Location loc, const Layout &dist,
                  0;
     });
   }
-  SmallVector<Value> thread = emitThreadCoordinates(builder, loc, dist, caller);
+  SmallVector<Value> thread = emitThreadCoordinates(b, dist, caller);
   for (auto [dim, index] : llvm::enumerate(indices)) {
-    Value coordinate = arith::IndexCastUIOp::create(
-        builder, loc, builder.getIndexType(), thread[dim]);
-    Value position = add(index, coordinate);
+    Value coordinate = b.toIndex(thread[dim]);
+    Value position = b.add(index, coordinate);
     positions.push_back(position);
     if (mapped && mapped->repeats) {
       // The parts of the thread and of the start are added separately, so that
       // the part of the thread can be hoisted out of a loop over starts.
-      lastOffset = add(lastOffset, buffer.scale(builder, loc, coordinate, dim));
+      lastOffset = b.add(lastOffset, buffer.scale(b, coordinate, dim));
       if (!matchPattern(index, m_Zero()))
-        lastOffset =
-            add(lastOffset, buffer.scaleStart(builder, loc, index, dim));
+        lastOffset = b.add(lastOffset, buffer.scaleStart(b, index, dim));
     } else if (!mapped) {
-      lastOffset = add(lastOffset, buffer.scale(builder, loc, position, dim));
+      lastOffset = b.add(lastOffset, buffer.scale(b, position, dim));
     }
     bounds.push_back(
         isInBounds(buffer.type, index, dim, dist.shape()[dim])
@@ -59,12 +52,12 @@ std::optional<SmallVector<int64_t>> GlobalAccess::storageDistance(int64_t from,
   SmallVector<int64_t> distance;
   for (int64_t warp = 0; warp < dist.axisSize(kWarp); ++warp)
     for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane) {
-      auto a = mapped->digits.apply(dist.element(from, lane, warp));
-      auto b = mapped->digits.apply(dist.element(to, lane, warp));
-      for (auto [i, first] : llvm::enumerate(a)) {
+      auto before = mapped->digits.apply(dist.element(from, lane, warp));
+      auto next = mapped->digits.apply(dist.element(to, lane, warp));
+      for (auto [i, first] : llvm::enumerate(before)) {
         if (lane == 0 && warp == 0)
-          distance.push_back(b[i] - first);
-        else if (b[i] - first != distance[i])
+          distance.push_back(next[i] - first);
+        else if (next[i] - first != distance[i])
           return std::nullopt;
       }
     }
@@ -72,26 +65,19 @@ std::optional<SmallVector<int64_t>> GlobalAccess::storageDistance(int64_t from,
 }
 
 Value GlobalAccess::mappedOffset(int64_t r) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
   if (mapped->repeats)
     if (auto distance = storageDistance(lastRegister, r)) {
       Value offset = lastOffset;
       for (auto [result, step] : llvm::enumerate(*distance))
         if (step != 0)
-          offset = arith::AddIOp::create(
-              builder, loc, offset,
-              buffer.scaleResult(builder, loc, constant(step), result));
+          offset = b.add(offset, buffer.scaleResult(b, b.index(step), result));
       lastRegister = r;
       return lastOffset = offset;
     }
   Value offset = buffer.offset;
   for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
-    Value position =
-        arith::AddIOp::create(builder, loc, positions[dim], constant(distance));
-    offset = arith::AddIOp::create(builder, loc, offset,
-                                   buffer.scale(builder, loc, position, dim));
+    Value position = b.add(positions[dim], distance);
+    offset = b.add(offset, buffer.scale(b, position, dim));
   }
   return offset;
 }
@@ -102,11 +88,7 @@ Value GlobalAccess::offset(int64_t r) {
   SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
   for (auto [dim, from, to] : llvm::enumerate(last, next))
     if (from != to)
-      lastOffset = arith::AddIOp::create(
-          builder, loc, lastOffset,
-          buffer.scale(builder, loc,
-                       arith::ConstantIndexOp::create(builder, loc, to - from),
-                       dim));
+      lastOffset = b.add(lastOffset, buffer.scale(b, b.index(to - from), dim));
   last = next;
   return lastOffset;
 }
@@ -125,31 +107,25 @@ Value GlobalAccess::inBounds(int64_t r) {
     auto [position, count] = bounds[dim];
     if (!count)
       continue;
-    Value place = arith::ConstantIntOp::create(builder, loc, distance, 32);
+    Value place = b.i32(distance);
     // An unsigned comparison, so that negative coordinates are out of bounds.
     if (position)
-      place = arith::AddIOp::create(builder, loc, position, place);
-    Value inside = arith::CmpIOp::create(builder, loc,
-                                         position ? arith::CmpIPredicate::ult
-                                                  : arith::CmpIPredicate::slt,
-                                         place, count);
-    result =
-        result ? arith::AndIOp::create(builder, loc, result, inside) : inside;
+      place = b.add(position, place);
+    Value inside = arith::CmpIOp::create(
+        b, position ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt,
+        place, count);
+    result = b.both(result, inside);
   }
   return result;
 }
 
 GlobalAccess::Bounds GlobalAccess::emitBounds(Value position, unsigned dim,
                                               bool nonNegative) {
-  auto narrow = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                      value);
-  };
-  position = narrow(position);
-  Value extent = narrow(buffer.extent(builder, loc, dim));
+  position = b.toSignedI32(position);
+  Value extent = b.toSignedI32(buffer.extent(b, dim));
   if (!nonNegative)
     return {position, extent};
-  return {Value(), arith::SubIOp::create(builder, loc, extent, position)};
+  return {Value(), arith::SubIOp::create(b, extent, position)};
 }
 
 SmallVector<Run> tile::runsOfEqualBounds(GlobalAccess &access,

@@ -11,9 +11,8 @@ namespace tile {
 /// a tile, for `thread`, or the calling thread if null.
 class GlobalAccess {
 public:
-  GlobalAccess(mlir::OpBuilder &builder, mlir::Location loc, const Layout &dist,
-               const BufferParts &buffer, mlir::ValueRange indices,
-               mlir::Value thread = {});
+  GlobalAccess(Emitter &b, const Layout &dist, const BufferParts &buffer,
+               mlir::ValueRange indices, mlir::Value thread = {});
 
   /// Emits the offset of register r, in elements. It is computed from that of
   /// the previous register, so that a loop keeps one distance alive instead of
@@ -51,8 +50,7 @@ private:
 
   Bounds emitBounds(mlir::Value position, unsigned dim, bool nonNegative);
 
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
+  Emitter &b;
   const Layout &dist;
   const BufferParts &buffer;
   llvm::SmallVector<Bounds> bounds;

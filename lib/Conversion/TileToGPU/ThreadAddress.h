@@ -7,7 +7,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
 
-#include "mlir/IR/Builders.h"
+#include "Emitter.h"
 #include "tile/Layout/Layout.h"
 
 namespace tile {
@@ -15,13 +15,12 @@ namespace tile {
 /// Emits the number of the calling thread, an i32. If roles have different
 /// numbers of registers, it is read again at each use, because the consumers
 /// have no registers to keep coordinates in during a loop.
-mlir::Value emitThread(mlir::OpBuilder &builder, mlir::Location loc);
+mlir::Value emitThread(Emitter &b);
 
 /// Emits the coordinates (i32, one per dimension) of register 0 of `thread`,
 /// the calling thread if null. Those of register r have the constant distance
 /// layout.element(r, 0, 0).
-llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
-                                                     mlir::Location loc,
+llvm::SmallVector<mlir::Value> emitThreadCoordinates(Emitter &b,
                                                      const Layout &layout,
                                                      mlir::Value thread = {});
 
@@ -29,13 +28,14 @@ llvm::SmallVector<mlir::Value> emitThreadCoordinates(mlir::OpBuilder &builder,
 /// returns null if threads hold no copies. If `byPlace`, each replicating digit
 /// is weighted by its place value in the lane: the result is the distance to
 /// the lane that holds the first copy.
-mlir::Value emitCopyNumber(mlir::OpBuilder &builder, mlir::Location loc,
-                           const Layout &layout, bool byPlace);
+mlir::Value emitCopyNumber(Emitter &b, const Layout &layout, bool byPlace);
 
 /// Emits an i1 that is true if the calling thread holds the first copies of its
 /// elements; returns null if threads hold no copies.
-mlir::Value emitIsOwner(mlir::OpBuilder &builder, mlir::Location loc,
-                        const Layout &layout);
+mlir::Value emitIsOwner(Emitter &b, const Layout &layout);
+
+/// Emits `swizzle` of `number`, an i32.
+mlir::Value emitSwizzle(Emitter &b, mlir::Value number, Swizzle swizzle);
 
 /// Emits the offsets, in elements, of accesses to a memory layout. Access r of
 /// `thread`, the calling thread if null, is at the element
@@ -47,9 +47,9 @@ mlir::Value emitIsOwner(mlir::OpBuilder &builder, mlir::Location loc,
 class SharedOffsets {
 public:
   /// `origin` is the offset of the buffer, an index; at() includes it.
-  SharedOffsets(mlir::OpBuilder &builder, mlir::Location loc, Layout access,
-                Layout memory, llvm::ArrayRef<int64_t> start,
-                mlir::Value origin, mlir::Value thread = {});
+  SharedOffsets(Emitter &b, Layout access, Layout memory,
+                llvm::ArrayRef<int64_t> start, mlir::Value origin,
+                mlir::Value thread = {});
 
   /// Emits the offset of access r, an index. A constant part is added last, so
   /// that it can become the immediate of an address.
@@ -59,8 +59,7 @@ private:
   int64_t offsetOf(int64_t r, int64_t thread) const;
   mlir::Value emitOffset(int64_t r);
 
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
+  Emitter &b;
   Layout access, memory;
   llvm::SmallVector<int64_t> start;
   llvm::SmallVector<mlir::Value> coordinates;

@@ -2,44 +2,36 @@
 
 #include "VectorAccess.h"
 #include "ThreadAddress.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
 
-Value tile::loadVector(OpBuilder &builder, Location loc, Value memory,
-                       Value offset, VectorType type) {
+Value tile::loadVector(Emitter &b, Value memory, Value offset,
+                       VectorType type) {
   return vector::LoadOp::create(
-      builder, loc, type, memory, ValueRange{offset}, /*nontemporal=*/false,
+      b, type, memory, ValueRange{offset}, /*nontemporal=*/false,
       llvm::MaybeAlign(type.getNumElements() * type.getElementTypeBitWidth() /
                        8));
 }
 
-void tile::storeVector(OpBuilder &builder, Location loc, Value value,
-                       Value memory, Value offset) {
+void tile::storeVector(Emitter &b, Value value, Value memory, Value offset) {
   auto type = cast<VectorType>(value.getType());
-  vector::StoreOp::create(builder, loc, value, memory, ValueRange{offset},
+  vector::StoreOp::create(b, value, memory, ValueRange{offset},
                           /*nontemporal=*/false,
                           llvm::MaybeAlign(type.getNumElements() *
                                            type.getElementTypeBitWidth() / 8));
 }
 
-Value tile::fromAccesses(OpBuilder &builder, Location loc, VectorType type,
-                         const Layout &dist, const AccessGroups &groups,
-                         ArrayRef<Value> parts) {
+Value tile::fromAccesses(Emitter &b, VectorType type, const Layout &dist,
+                         const AccessGroups &groups, ArrayRef<Value> parts) {
   auto ordered =
       VectorType::get({int64_t(groups.order.size())}, type.getElementType());
-  Value result =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(ordered));
-  for (auto [i, part] : llvm::enumerate(parts))
-    result = vector::InsertStridedSliceOp::create(
-        builder, loc, part, result,
-        ArrayRef<int64_t>{int64_t(i) * groups.width}, ArrayRef<int64_t>{1});
+  Value result = b.join(ordered, parts);
   // Permutes from access order to register order; copies of an element have the
   // place of that element.
   std::map<SmallVector<int64_t, 4>, int64_t> places;
@@ -51,39 +43,35 @@ Value tile::fromAccesses(OpBuilder &builder, Location loc, VectorType type,
     indices.push_back(places.at(dist.element(r, 0, 0)));
     identity &= indices.back() == r;
   }
-  return identity ? result
-                  : Value(vector::ShuffleOp::create(builder, loc, result,
-                                                    result, indices));
+  return identity
+             ? result
+             : Value(vector::ShuffleOp::create(b, result, result, indices));
 }
 
-SmallVector<Value> tile::toAccesses(OpBuilder &builder, Location loc,
-                                    Value vector, const AccessGroups &groups) {
+SmallVector<Value> tile::toAccesses(Emitter &b, Value vector,
+                                    const AccessGroups &groups) {
   SmallVector<Value> parts;
   for (size_t i = 0; i < groups.order.size(); i += groups.width)
     parts.push_back(vector::ShuffleOp::create(
-        builder, loc, vector, vector,
-        ArrayRef(groups.order).slice(i, groups.width)));
+        b, vector, vector, ArrayRef(groups.order).slice(i, groups.width)));
   return parts;
 }
 
-FailureOr<SmallVector<int64_t>> tile::constantIndices(ValueRange indices) {
-  SmallVector<int64_t> result;
-  for (Value index : indices) {
-    APInt value;
-    if (!matchPattern(index, m_ConstantInt(&value)))
-      return failure();
-    result.push_back(value.getSExtValue());
-  }
-  return result;
+FailureOr<SmallVector<int64_t>> tile::constantStart(Operation *op,
+                                                    ValueRange indices) {
+  if (std::optional<SmallVector<int64_t>> start =
+          getConstantIntValues(getAsOpFoldResult(indices)))
+    return *start;
+  return op->emitOpError("accesses a shared buffer at indices that are not "
+                         "constant; slice the buffer instead");
 }
 
-SmallVector<Value> tile::sharedOffsets(OpBuilder &builder, Location loc,
-                                       const Layout &dist,
+SmallVector<Value> tile::sharedOffsets(Emitter &b, const Layout &dist,
                                        const BufferParts &buffer,
                                        ArrayRef<int64_t> start,
                                        const AccessGroups &groups) {
-  SharedOffsets offsets(builder, loc, dist, buffer.type.getCanonicalLayout(),
-                        start, buffer.offset);
+  SharedOffsets offsets(b, dist, buffer.type.getCanonicalLayout(), start,
+                        buffer.offset);
   SmallVector<Value> result;
   for (size_t i = 0; i < groups.order.size(); i += groups.width)
     result.push_back(offsets.at(groups.order[i]));

@@ -2,7 +2,7 @@
 
 #include "AMD/DirectCopy.h"
 #include "Kernel.h"
-#include "Patterns.h"
+#include "Lowering.h"
 #include "Roles.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -150,16 +150,19 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     RewritePatternSet patterns(&getContext());
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
-    populateComputePatterns(converter, patterns, *chip);
-    populateAtomicPatterns(converter, patterns, *chip);
-    populateBufferPatterns(converter, patterns, *chip);
-    populateMemoryPatterns(converter, patterns, *chip);
-    populateTensorMapPatterns(converter, patterns, *chip, roles);
     PendingProducts products(gpuModule);
-    populateRolePatterns(converter, patterns, *chip, products, roles);
-    populateLaunchPatterns(converter, patterns, *chip);
-    populateBulkAddPatterns(converter, patterns, *chip);
-    populateWgmmaPatterns(converter, patterns);
+    LoweringContext context{*chip, products, roles};
+    ConversionAdder conversions(patterns, converter, context);
+    addAtomicConversions(conversions);
+    addBufferConversions(conversions);
+    addBulkAddConversions(conversions);
+    addComputeConversions(conversions);
+    addLaunchConversions(conversions);
+    addMemoryConversions(conversions);
+    addRoleConversions(conversions);
+    addTensorMapConversions(conversions);
+    addWgmmaConversions(conversions);
+    populateElementwisePattern(converter, patterns);
     // Without rollback, patterns that inspect the indices of a buffer never
     // find block arguments that have been replaced.
     ConversionConfig config;

@@ -2,7 +2,6 @@
 
 #include "WindowAccess.h"
 #include "ThreadAddress.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "llvm/Support/MathExtras.h"
@@ -110,36 +109,28 @@ std::optional<Window> Window::find(const Layout &dist,
   return window;
 }
 
-Value Window::emitBase(OpBuilder &builder, Location loc,
-                       const BufferParts &buffer, ValueRange indices) {
+Value Window::emitBase(Emitter &b, const BufferParts &buffer,
+                       ValueRange indices) {
   Value base = buffer.offset;
   bool mapped = isa<MapAttr>(buffer.type.getLayout());
   for (auto [dim, index] : llvm::enumerate(indices)) {
     if (matchPattern(index, m_Zero()))
       continue;
-    Value step = mapped ? buffer.scaleStart(builder, loc, index, dim)
-                        : buffer.scale(builder, loc, index, dim);
-    base = arith::AddIOp::create(builder, loc, base, step);
+    Value step =
+        mapped ? buffer.scaleStart(b, index, dim) : buffer.scale(b, index, dim);
+    base = b.add(base, step);
   }
   return base;
 }
 
-Value Window::emitThreadOffset(OpBuilder &builder, Location loc,
-                               const Layout &dist, const BufferParts &buffer) {
-  Value offset = arith::ConstantIndexOp::create(builder, loc, 0);
+Value Window::emitThreadOffset(Emitter &b, const Layout &dist,
+                               const BufferParts &buffer) {
+  Value offset = b.index(0);
   for (auto [dim, coordinate] :
-       llvm::enumerate(emitThreadCoordinates(builder, loc, dist))) {
+       llvm::enumerate(emitThreadCoordinates(b, dist))) {
     if (dist.shape()[dim] == 1)
       continue;
-    Value index = arith::IndexCastUIOp::create(
-        builder, loc, builder.getIndexType(), coordinate);
-    offset = arith::AddIOp::create(builder, loc, offset,
-                                   buffer.scale(builder, loc, index, dim));
+    offset = b.add(offset, buffer.scale(b, b.toIndex(coordinate), dim));
   }
-  offset =
-      arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), offset);
-  int64_t bytes = buffer.type.getElementBits() / 8;
-  return arith::MulIOp::create(
-      builder, loc, offset,
-      arith::ConstantIntOp::create(builder, loc, bytes, 32));
+  return b.mul(b.toI32(offset), buffer.type.getElementBits() / 8);
 }

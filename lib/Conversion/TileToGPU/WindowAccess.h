@@ -33,12 +33,10 @@ public:
   static constexpr int64_t kOutside = int64_t(1) << 31;
 
   /// Emits the offset of the tile's start in `buffer.memory`, in elements.
-  static mlir::Value emitBase(mlir::OpBuilder &builder, mlir::Location loc,
-                              const BufferParts &buffer,
+  static mlir::Value emitBase(Emitter &b, const BufferParts &buffer,
                               mlir::ValueRange indices);
   /// Emits the distance of register 0 of the calling thread from the base, i32.
-  static mlir::Value emitThreadOffset(mlir::OpBuilder &builder,
-                                      mlir::Location loc, const Layout &dist,
+  static mlir::Value emitThreadOffset(Emitter &b, const Layout &dist,
                                       const BufferParts &buffer);
 
 private:

@@ -11,17 +11,17 @@
 using namespace mlir;
 using namespace tile;
 
-void tile::emitAssembly(OpBuilder &builder, Location loc, const Twine &text,
+void tile::emitAssembly(ImplicitLocOpBuilder &b, const Twine &text,
                         StringRef constraints, ValueRange operands) {
   std::string all = constraints.str() + (constraints.empty() ? "" : ",");
-  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, text.str(),
+  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text.str(),
                             all + "~{memory}", /*has_side_effects=*/true,
                             /*is_align_stack=*/false,
                             LLVM::tailcallkind::TailCallKind::None,
                             LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
-Value tile::emitPolicy(OpBuilder &builder, Location loc,
+Value tile::emitPolicy(ImplicitLocOpBuilder &b,
                        std::optional<CachePriority> priority) {
   if (!priority)
     return {};
@@ -29,22 +29,21 @@ Value tile::emitPolicy(OpBuilder &builder, Location loc,
       ("createpolicy.fractional.L2::" + stringifyCachePriority(*priority) +
        ".b64 $0;")
           .str();
-  return LLVM::InlineAsmOp::create(
-             builder, loc, builder.getI64Type(), ValueRange(), text, "=l",
-             /*has_side_effects=*/false, /*is_align_stack=*/false,
-             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-             ArrayAttr())
+  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(), text, "=l",
+                                   /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
       .getRes();
 }
 
-void tile::emitCached(OpBuilder &builder, Location loc, const Twine &name,
+void tile::emitCached(ImplicitLocOpBuilder &b, const Twine &name,
                       const Twine &where, std::string constraints,
                       SmallVector<Value> operands, Value policy) {
   if (!policy)
-    return emitAssembly(builder, loc, name + where + ";", constraints,
-                        operands);
+    return emitAssembly(b, name + where + ";", constraints, operands);
   operands.push_back(policy);
-  emitAssembly(builder, loc,
+  emitAssembly(b,
                name + ".L2::cache_hint" + where + ", $" +
                    Twine(operands.size() - 1) + ";",
                constraints + ",l", operands);

@@ -23,44 +23,6 @@
 using namespace mlir;
 using namespace tile;
 
-namespace {
-
-/// LLVM declares the intrinsics of griddepcontrol without memory effects, so
-/// that loads could move before the wait. Inline assembly prevents this.
-struct GriddepcontrolLowering : OpConversionPattern<NVVM::GriddepcontrolOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::GriddepcontrolOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    StringRef text = op.getKind() == NVVM::GridDepActionKind::wait
-                         ? "griddepcontrol.wait;"
-                         : "griddepcontrol.launch_dependents;";
-    emitAssembly(rewriter, op.getLoc(), text, "", {});
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-/// MLIR renders the arrival as inline assembly that does not order memory. The
-/// intrinsic does.
-struct BarrierArriveLowering : OpConversionPattern<NVVM::BarrierArriveOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::BarrierArriveOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Value barrier = adaptor.getBarrierId();
-    if (!barrier)
-      barrier = LLVM::ConstantOp::create(rewriter, op.getLoc(),
-                                         rewriter.getI32IntegerAttr(0));
-    LLVM::CallIntrinsicOp::create(
-        rewriter, op.getLoc(),
-        rewriter.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
-        ValueRange{barrier, adaptor.getNumberOfThreads()});
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 /// Returns true if `pointer` points to shared memory of the block, or, for TMA
 /// loads, of its cluster.
 static bool isShared(Value pointer) {
@@ -71,132 +33,32 @@ static bool isShared(Value pointer) {
 }
 
 /// Emits the 32-bit address of a pointer to shared memory.
-static Value narrow(OpBuilder &builder, Value pointer) {
-  return LLVM::PtrToIntOp::create(builder, pointer.getLoc(),
-                                  builder.getI32Type(), pointer);
+static Value narrow(ImplicitLocOpBuilder &b, Value pointer) {
+  return LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
 }
 
 /// Emits an instruction on an mbarrier with a count, which is an immediate if
 /// it is constant.
-static void emitCounted(OpBuilder &builder, Location loc, StringRef start,
-                        Value barrier, Value count) {
-  SmallVector<Value> operands{narrow(builder, barrier)};
+static void emitCounted(ImplicitLocOpBuilder &b, StringRef start, Value barrier,
+                        Value count) {
+  SmallVector<Value> operands{narrow(b, barrier)};
   APInt constant;
   if (matchPattern(count, m_ConstantInt(&constant)))
     return emitAssembly(
-        builder, loc, start + " [$0], " + Twine(constant.getZExtValue()) + ";",
-        "r", operands);
+        b, start + " [$0], " + Twine(constant.getZExtValue()) + ";", "r",
+        operands);
   operands.push_back(count);
-  emitAssembly(builder, loc, start + " [$0], $1;", "r,r", operands);
+  emitAssembly(b, start + " [$0], $1;", "r,r", operands);
 }
-
-static bool usesIntrinsic(NVVM::MBarrierInitOp op) {
-  return op.getPredicate() || !isShared(op.getAddr());
-}
-struct InitLowering : OpConversionPattern<NVVM::MBarrierInitOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::MBarrierInitOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    emitCounted(rewriter, op.getLoc(), "mbarrier.init.shared::cta.b64",
-                adaptor.getAddr(), adaptor.getCount());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-static bool usesIntrinsic(NVVM::MBarrierArriveExpectTxOp op) {
-  return op.getPredicate() || op.getRes() || op.getRelaxed() ||
-         op.getScope() != NVVM::MemScopeKind::CTA || !isShared(op.getAddr());
-}
-struct ExpectLowering : OpConversionPattern<NVVM::MBarrierArriveExpectTxOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::MBarrierArriveExpectTxOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    emitCounted(rewriter, op.getLoc(),
-                "mbarrier.arrive.expect_tx.shared::cta.b64 _,",
-                adaptor.getAddr(), adaptor.getTxcount());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-static bool usesIntrinsic(NVVM::MBarrierArriveOp op) {
-  return op.getCount() || op.getRes() || op.getRelaxed() ||
-         op.getScope() != NVVM::MemScopeKind::CTA || !isShared(op.getAddr());
-}
-struct ArriveLowering : OpConversionPattern<NVVM::MBarrierArriveOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::MBarrierArriveOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    emitAssembly(rewriter, op.getLoc(),
-                 "mbarrier.arrive.shared::cta.b64 _, [$0];", "r",
-                 narrow(rewriter, adaptor.getAddr()));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-/// A time limit is an operand of the instruction. A limit of 0 stands for none.
-static bool usesIntrinsic(NVVM::MBarrierTryWaitParityOp op) {
-  return !matchPattern(op.getTicks(), m_Zero()) || !isShared(op.getAddr());
-}
-struct WaitLowering : OpConversionPattern<NVVM::MBarrierTryWaitParityOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::MBarrierTryWaitParityOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    emitAssembly(rewriter, op.getLoc(),
-                 "{\n.reg .pred ended;\nagain:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
-                 "@!ended bra again;\n}",
-                 "r,r",
-                 {narrow(rewriter, adaptor.getAddr()), adaptor.getPhase()});
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-static bool usesIntrinsic(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
-  return op.getMode() != NVVM::TMALoadMode::TILE || op.getPredicate() ||
-         op.getMulticastMask() || op.getGroup() || op.getIsCTAOnly();
-}
-struct LoadLowering
-    : OpConversionPattern<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op,
-                  OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    size_t rank = adaptor.getCoordinates().size();
-    SmallVector<Value> operands{narrow(rewriter, adaptor.getDstMem()),
-                                adaptor.getTmaDescriptor()};
-    llvm::append_range(operands, adaptor.getCoordinates());
-    operands.push_back(narrow(rewriter, adaptor.getMbar()));
-    emitCached(rewriter, op.getLoc(),
-               llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global."
-                             "mbarrier::complete_tx::bytes",
-                             rank)
-                   .str(),
-               llvm::formatv(" [$0], [$1, {0}], [${1}]",
-                             assemblyCoordinates(2, rank), 2 + rank)
-                   .str(),
-               "r,l" + repeatConstraint("r", rank + 1), operands,
-               adaptor.getL2CacheHint());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
 
 /// Emits a TMA store or a reduction, with a predicate or without.
-static void emitBulkOut(OpBuilder &builder, Location loc, StringRef name,
-                        StringRef kind, Value from, Value map,
-                        ValueRange coordinates, Value predicate, Value policy) {
-  size_t rank = coordinates.size();
-  SmallVector<Value> operands{narrow(builder, from), map};
-  llvm::append_range(operands, coordinates);
+template <typename AdaptorT>
+static void emitBulkOut(ImplicitLocOpBuilder &b, StringRef name, StringRef kind,
+                        AdaptorT operation, Value predicate) {
+  size_t rank = operation.getCoordinates().size();
+  SmallVector<Value> operands{narrow(b, operation.getSrcMem()),
+                              operation.getTmaDescriptor()};
+  llvm::append_range(operands, operation.getCoordinates());
   std::string start, constraints = "r,l" + repeatConstraint("r", rank);
   if (predicate) {
     operands.push_back(predicate);
@@ -204,56 +66,151 @@ static void emitBulkOut(OpBuilder &builder, Location loc, StringRef name,
     constraints += ",b";
   }
   emitCached(
-      builder, loc,
+      b,
       llvm::formatv("{0}{1}.{2}d.global.shared::cta{3}.bulk_group", start, name,
                     rank, kind)
           .str(),
       llvm::formatv(" [$1, {0}], [$0]", assemblyCoordinates(2, rank)).str(),
-      constraints, operands, policy);
+      constraints, operands, operation.getL2CacheHint());
 }
 
-static bool usesIntrinsic(NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp op) {
+//===----------------------------------------------------------------------===//
+// For each operation: usesIntrinsic() returns true if LLVM's intrinsic renders
+// it well, and emit() emits what replaces it.
+//===----------------------------------------------------------------------===//
+
+/// LLVM declares the intrinsics of griddepcontrol without memory effects, so
+/// that loads could move before the wait. Inline assembly prevents this.
+static bool usesIntrinsic(NVVM::GriddepcontrolOp) { return false; }
+static void emit(ImplicitLocOpBuilder &b, NVVM::GriddepcontrolOp op,
+                 NVVM::GriddepcontrolOp::Adaptor) {
+  emitAssembly(b,
+               op.getKind() == NVVM::GridDepActionKind::wait
+                   ? "griddepcontrol.wait;"
+                   : "griddepcontrol.launch_dependents;",
+               "", {});
+}
+
+/// MLIR renders the arrival as inline assembly that does not order memory. The
+/// intrinsic does.
+static bool usesIntrinsic(NVVM::BarrierArriveOp) { return false; }
+static void emit(ImplicitLocOpBuilder &b, NVVM::BarrierArriveOp,
+                 NVVM::BarrierArriveOp::Adaptor operands) {
+  Value barrier = operands.getBarrierId();
+  if (!barrier)
+    barrier = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(0));
+  LLVM::CallIntrinsicOp::create(
+      b, b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+      ValueRange{barrier, operands.getNumberOfThreads()});
+}
+
+static bool usesIntrinsic(NVVM::MBarrierInitOp op) {
+  return op.getPredicate() || !isShared(op.getAddr());
+}
+static void emit(ImplicitLocOpBuilder &b, NVVM::MBarrierInitOp,
+                 NVVM::MBarrierInitOp::Adaptor operands) {
+  emitCounted(b, "mbarrier.init.shared::cta.b64", operands.getAddr(),
+              operands.getCount());
+}
+
+static bool usesIntrinsic(NVVM::MBarrierArriveExpectTxOp op) {
+  return op.getPredicate() || op.getRes() || op.getRelaxed() ||
+         op.getScope() != NVVM::MemScopeKind::CTA || !isShared(op.getAddr());
+}
+static void emit(ImplicitLocOpBuilder &b, NVVM::MBarrierArriveExpectTxOp,
+                 NVVM::MBarrierArriveExpectTxOp::Adaptor operands) {
+  emitCounted(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _,",
+              operands.getAddr(), operands.getTxcount());
+}
+
+static bool usesIntrinsic(NVVM::MBarrierArriveOp op) {
+  return op.getCount() || op.getRes() || op.getRelaxed() ||
+         op.getScope() != NVVM::MemScopeKind::CTA || !isShared(op.getAddr());
+}
+static void emit(ImplicitLocOpBuilder &b, NVVM::MBarrierArriveOp,
+                 NVVM::MBarrierArriveOp::Adaptor operands) {
+  emitAssembly(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r",
+               narrow(b, operands.getAddr()));
+}
+
+/// A time limit is an operand of the instruction. A limit of 0 stands for none.
+static bool usesIntrinsic(NVVM::MBarrierTryWaitParityOp op) {
+  return !matchPattern(op.getTicks(), m_Zero()) || !isShared(op.getAddr());
+}
+static void emit(ImplicitLocOpBuilder &b, NVVM::MBarrierTryWaitParityOp,
+                 NVVM::MBarrierTryWaitParityOp::Adaptor operands) {
+  emitAssembly(b,
+               "{\n.reg .pred ended;\nagain:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
+               "@!ended bra again;\n}",
+               "r,r", {narrow(b, operands.getAddr()), operands.getPhase()});
+}
+
+using TMALoadOp = NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp;
+using TMAStoreOp = NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp;
+using TMAReduceOp = NVVM::CpAsyncBulkTensorReduceOp;
+
+static bool usesIntrinsic(TMALoadOp op) {
+  return op.getMode() != NVVM::TMALoadMode::TILE || op.getPredicate() ||
+         op.getMulticastMask() || op.getGroup() || op.getIsCTAOnly();
+}
+static void emit(ImplicitLocOpBuilder &b, TMALoadOp,
+                 TMALoadOp::Adaptor operation) {
+  size_t rank = operation.getCoordinates().size();
+  SmallVector<Value> operands{narrow(b, operation.getDstMem()),
+                              operation.getTmaDescriptor()};
+  llvm::append_range(operands, operation.getCoordinates());
+  operands.push_back(narrow(b, operation.getMbar()));
+  emitCached(b,
+             llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global."
+                           "mbarrier::complete_tx::bytes",
+                           rank)
+                 .str(),
+             llvm::formatv(" [$0], [$1, {0}], [${1}]",
+                           assemblyCoordinates(2, rank), 2 + rank)
+                 .str(),
+             "r,l" + repeatConstraint("r", rank + 1), operands,
+             operation.getL2CacheHint());
+}
+
+static bool usesIntrinsic(TMAStoreOp op) {
   return op.getMode() != NVVM::TMAStoreMode::TILE;
 }
-struct StoreLowering
-    : OpConversionPattern<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp op,
-                  OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    emitBulkOut(rewriter, op.getLoc(), "cp.async.bulk.tensor", "",
-                adaptor.getSrcMem(), adaptor.getTmaDescriptor(),
-                adaptor.getCoordinates(), adaptor.getPredicate(),
-                adaptor.getL2CacheHint());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static void emit(ImplicitLocOpBuilder &b, TMAStoreOp,
+                 TMAStoreOp::Adaptor operation) {
+  emitBulkOut(b, "cp.async.bulk.tensor", "", operation,
+              operation.getPredicate());
+}
 
-static bool usesIntrinsic(NVVM::CpAsyncBulkTensorReduceOp op) {
+static bool usesIntrinsic(TMAReduceOp op) {
   return op.getMode() != NVVM::TMAStoreMode::TILE ||
          op.getRedKind() != NVVM::TMAReduxKind::ADD;
 }
-struct ReduceLowering : OpConversionPattern<NVVM::CpAsyncBulkTensorReduceOp> {
-  using OpConversionPattern::OpConversionPattern;
+static void emit(ImplicitLocOpBuilder &b, TMAReduceOp,
+                 TMAReduceOp::Adaptor operation) {
+  emitBulkOut(b, "cp.reduce.async.bulk.tensor", ".add", operation,
+              /*predicate=*/Value());
+}
+
+namespace {
+/// Replaces an operation without results by what emit() emits.
+template <typename OpT> struct Lowering : OpConversionPattern<OpT> {
+  using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(NVVM::CpAsyncBulkTensorReduceOp op, OpAdaptor adaptor,
+  matchAndRewrite(OpT op, typename OpT::Adaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
-    emitBulkOut(rewriter, op.getLoc(), "cp.reduce.async.bulk.tensor", ".add",
-                adaptor.getSrcMem(), adaptor.getTmaDescriptor(),
-                adaptor.getCoordinates(), /*predicate=*/Value(),
-                adaptor.getL2CacheHint());
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    emit(b, op, operands);
     rewriter.eraseOp(op);
     return success();
   }
 };
-
 } // namespace
 
-/// Makes operations legal that LLVM's intrinsics render well.
 template <typename... OpTs>
-static void addIntrinsics(ConversionTarget &target) {
+static void addLowerings(RewritePatternSet &patterns,
+                         ConversionTarget &target) {
+  patterns.add<Lowering<OpTs>...>(patterns.getContext());
   (target.addDynamicallyLegalOp<OpTs>(
        [](OpTs op) { return usesIntrinsic(op); }),
    ...);
@@ -261,16 +218,10 @@ static void addIntrinsics(ConversionTarget &target) {
 
 void tile::populateNVVMLoweringPatterns(RewritePatternSet &patterns,
                                         ConversionTarget &target) {
-  target.addIllegalOp<NVVM::BarrierArriveOp, NVVM::GriddepcontrolOp>();
-  addIntrinsics<NVVM::MBarrierInitOp, NVVM::MBarrierArriveExpectTxOp,
-                NVVM::MBarrierArriveOp, NVVM::MBarrierTryWaitParityOp,
-                NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp,
-                NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
-                NVVM::CpAsyncBulkTensorReduceOp>(target);
-  patterns.add<ArriveLowering, BarrierArriveLowering, ExpectLowering,
-               GriddepcontrolLowering, InitLowering, LoadLowering,
-               ReduceLowering, StoreLowering, WaitLowering>(
-      patterns.getContext());
+  addLowerings<NVVM::BarrierArriveOp, NVVM::GriddepcontrolOp,
+               NVVM::MBarrierArriveExpectTxOp, NVVM::MBarrierArriveOp,
+               NVVM::MBarrierInitOp, NVVM::MBarrierTryWaitParityOp, TMALoadOp,
+               TMAReduceOp, TMAStoreOp>(patterns, target);
 }
 
 void tile::lowerToAssembly(Operation *root) {

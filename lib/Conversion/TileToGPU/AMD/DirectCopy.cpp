@@ -119,51 +119,31 @@ static Refusal planCopies(const BufferParts &source, ValueRange indices,
 }
 
 /// Returns 16 bytes of zeros in global memory. Lanes out of bounds read them.
-static Value emitZeros(OpBuilder &builder, CopyOp op, MemRefType type) {
+static Value emitZeros(Emitter &b, CopyOp op, MemRefType type) {
   constexpr StringLiteral name = "tile_zeros";
   constexpr int64_t bytes = 16;
-  Location loc = op.getLoc();
   auto module = op->getParentOfType<mlir::gpu::GPUModuleOp>();
   auto stored =
-      MemRefType::get({bytes}, builder.getI8Type(), MemRefLayoutAttrInterface(),
+      MemRefType::get({bytes}, b.getI8Type(), MemRefLayoutAttrInterface(),
                       type.getMemorySpace());
   if (!module.lookupSymbol(name)) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
     auto zeros = DenseElementsAttr::get(
-        RankedTensorType::get({bytes}, builder.getI8Type()), int8_t(0));
-    memref::GlobalOp::create(
-        builder, loc, name, builder.getStringAttr("private"), stored, zeros,
-        /*constant=*/true, builder.getI64IntegerAttr(bytes));
+        RankedTensorType::get({bytes}, b.getI8Type()), int8_t(0));
+    memref::GlobalOp::create(b, name, b.getStringAttr("private"), stored, zeros,
+                             /*constant=*/true, b.getI64IntegerAttr(bytes));
   }
-  Value zeros = memref::GetGlobalOp::create(builder, loc, stored, name);
-  Value start = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value size = arith::ConstantIndexOp::create(
-      builder, loc, bytes * 8 / type.getElementTypeBitWidth());
-  return memref::ViewOp::create(builder, loc, type, zeros, start, size);
+  Value zeros = memref::GetGlobalOp::create(b, stored, name);
+  return memref::ViewOp::create(
+      b, type, zeros, b.index(0),
+      b.index(bytes * 8 / type.getElementTypeBitWidth()));
 }
 
-/// Emits `swizzle` of `value`, an i32.
-static Value emitSwizzle(OpBuilder &builder, Location loc, Value value,
-                         Swizzle swizzle) {
-  if (swizzle.bits == 0)
-    return value;
-  auto number = [&](int64_t number) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, number, 32);
-  };
-  Value bits = arith::ShRUIOp::create(builder, loc, value,
-                                      number(swizzle.base + swizzle.shift));
-  bits = arith::AndIOp::create(builder, loc, bits,
-                               number((int64_t(1) << swizzle.bits) - 1));
-  bits = arith::ShLIOp::create(builder, loc, bits, number(swizzle.base));
-  return arith::XOrIOp::create(builder, loc, value, bits);
-}
-
-Refusal tile::emitDirectCopy(OpBuilder &builder, CopyOp op,
-                             const BufferParts &source, ValueRange indices,
-                             const BufferParts &dest, ValueRange origin,
-                             const Chip &chip, int64_t warps) {
-  Location loc = op.getLoc();
+Refusal tile::emitDirectCopy(Emitter &b, CopyOp op, const BufferParts &source,
+                             ValueRange indices, const BufferParts &dest,
+                             ValueRange origin, const Chip &chip,
+                             int64_t warps) {
   SmallVector<int64_t> start(indices.size(), 0);
   WaveCopies copies;
   Refusal refusal;
@@ -179,20 +159,17 @@ Refusal tile::emitDirectCopy(OpBuilder &builder, CopyOp op,
   Value thread, wave;
   {
     // The first thread of the wave is in a scalar register, once per kernel.
-    OpBuilder::InsertionGuard guard(builder);
+    OpBuilder::InsertionGuard guard(b);
     auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
-    builder.setInsertionPointToStart(&func.getBody().front());
-    thread = emitThread(builder, loc);
-    wave =
-        ROCDL::ReadfirstlaneOp::create(builder, loc, thread.getType(), thread);
+    b.setInsertionPointToStart(&func.getBody().front());
+    thread = emitThread(b);
+    wave = ROCDL::ReadfirstlaneOp::create(b, thread.getType(), thread);
   }
-  OpBuilder::InsertionGuard guard(builder);
-  if (Value owner = emitIsOwner(builder, loc, copies.dist))
-    builder.setInsertionPointToStart(
-        scf::IfOp::create(builder, loc, owner, /*withElse=*/false).thenBlock());
-  Value reader = emitSwizzle(builder, loc, thread, copies.threads);
-  SharedOffsets places(builder, loc, copies.dist, copies.plain, start,
-                       dest.offset, wave);
+  OpBuilder::InsertionGuard guard(b);
+  if (Value owner = emitIsOwner(b, copies.dist))
+    b.enterIf(owner);
+  Value reader = emitSwizzle(b, thread, copies.threads);
+  SharedOffsets places(b, copies.dist, copies.plain, start, dest.offset, wave);
   // The accesses to global memory, by the flip of their threads.
   std::map<int64_t, std::unique_ptr<GlobalAccess>> reads;
   int64_t width = copies.groups.width;
@@ -201,24 +178,17 @@ Refusal tile::emitDirectCopy(OpBuilder &builder, CopyOp op,
   for (auto [i, flip] : llvm::enumerate(copies.flips)) {
     int64_t r = copies.groups.order[i * width];
     std::unique_ptr<GlobalAccess> &read = reads[flip];
-    if (!read) {
-      Value flipped = reader;
-      if (flip != 0)
-        flipped = arith::XOrIOp::create(
-            builder, loc, reader,
-            arith::ConstantIntOp::create(builder, loc, flip, 32));
-      read = std::make_unique<GlobalAccess>(builder, loc, copies.dist, source,
-                                            indices, flipped);
-    }
+    if (!read)
+      read = std::make_unique<GlobalAccess>(
+          b, copies.dist, source, indices,
+          b.combine<arith::XOrIOp>(reader, flip, 0));
     Value memory = source.memory, offset = read->offset(r);
     if (Value inside = read->inBounds(r)) {
-      memory = arith::SelectOp::create(builder, loc, inside, memory,
-                                       emitZeros(builder, op, type));
-      offset =
-          arith::SelectOp::create(builder, loc, inside, offset, origin.front());
+      memory = b.select(inside, memory, emitZeros(b, op, type));
+      offset = b.select(inside, offset, origin.front());
     }
-    amdgpu::GatherToLDSOp::create(builder, loc, memory, ValueRange{offset},
-                                  dest.memory, ValueRange{places.at(r)}, part);
+    amdgpu::GatherToLDSOp::create(b, memory, ValueRange{offset}, dest.memory,
+                                  ValueRange{places.at(r)}, part);
   }
   return std::nullopt;
 }

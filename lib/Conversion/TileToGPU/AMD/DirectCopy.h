@@ -10,10 +10,10 @@ namespace tile {
 /// Emits the copy of a tile from `source` at `indices` to the LDS buffer `dest`
 /// at `origin`, zeros, by instructions that write the LDS without registers.
 /// Returns the reason, and emits nothing, if the layouts do not permit that.
-Refusal emitDirectCopy(mlir::OpBuilder &builder, CopyOp op,
-                       const BufferParts &source, mlir::ValueRange indices,
-                       const BufferParts &dest, mlir::ValueRange origin,
-                       const Chip &chip, int64_t warps);
+Refusal emitDirectCopy(Emitter &b, CopyOp op, const BufferParts &source,
+                       mlir::ValueRange indices, const BufferParts &dest,
+                       mlir::ValueRange origin, const Chip &chip,
+                       int64_t warps);
 
 /// Makes the waits for groups of copies exact. A wait counts the copies that
 /// are newer than its groups, so every path must issue the same number of

@@ -1,9 +1,7 @@
 //===- MatrixAccess.cpp - Fragments by ldmatrix and stmatrix --------------===//
 
 #include "MatrixAccess.h"
-#include "../SharedAddress.h"
 #include "../ThreadAddress.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -133,60 +131,51 @@ std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
   return std::nullopt;
 }
 
-Value tile::emitLoadMatrix(OpBuilder &builder, Location loc,
-                           const MatrixAccess &matrices, VectorType type,
-                           BufferType buffer, ArrayRef<int64_t> start,
-                           Value memory, Value offset) {
-  SharedOffsets offsets(builder, loc, matrices.access,
-                        buffer.getCanonicalLayout(), start, offset);
+Value tile::emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
+                           VectorType type, BufferType buffer,
+                           ArrayRef<int64_t> start, Value memory,
+                           Value offset) {
+  SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
+                        offset);
   int64_t size = 2 * matrices.matrices;
   auto part = VectorType::get({size}, type.getElementType());
   auto rows = VectorType::get({matrices.matrices, 2}, type.getElementType());
-  Value result =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  for (int64_t group = 0; group < type.getNumElements() / size; ++group) {
-    Value loaded =
-        nvgpu::LdMatrixOp::create(builder, loc, rows, memory, offsets.at(group),
-                                  matrices.transpose, matrices.matrices);
-    loaded = vector::ShapeCastOp::create(builder, loc, part, loaded);
-    result = vector::InsertStridedSliceOp::create(
-        builder, loc, loaded, result, ArrayRef<int64_t>{group * size},
-        ArrayRef<int64_t>{1});
-  }
-  return result;
+  SmallVector<Value> parts;
+  for (int64_t group = 0; group < type.getNumElements() / size; ++group)
+    parts.push_back(vector::ShapeCastOp::create(
+        b, part,
+        nvgpu::LdMatrixOp::create(b, rows, memory, offsets.at(group),
+                                  matrices.transpose, matrices.matrices)));
+  return b.join(type, parts);
 }
 
 /// Stores 8x8 matrices, of each of which `part` has two elements. nvgpu has no
 /// stmatrix.
-static void storeMatrices(OpBuilder &builder, Location loc, Value part,
-                          Value memory, Value offset, bool transpose) {
-  MLIRContext *context = builder.getContext();
+static void storeMatrices(Emitter &b, Value part, Value memory, Value offset,
+                          bool transpose) {
   int64_t matrices = cast<VectorType>(part.getType()).getNumElements() / 2;
   Value words = vector::BitCastOp::create(
-      builder, loc, VectorType::get({matrices}, builder.getI32Type()), part);
+      b, VectorType::get({matrices}, b.getI32Type()), part);
   SmallVector<Value> sources;
   for (int64_t i = 0; i < matrices; ++i)
-    sources.push_back(vector::ExtractOp::create(builder, loc, words, i));
-  NVVM::StMatrixOp::create(
-      builder, loc, sharedPointer(builder, loc, memory, offset), sources,
-      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-      NVVM::LdStMatrixEltType::B16);
+    sources.push_back(vector::ExtractOp::create(b, words, i));
+  NVVM::StMatrixOp::create(b, b.sharedPointer(memory, offset), sources,
+                           transpose ? NVVM::MMALayout::col
+                                     : NVVM::MMALayout::row,
+                           NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+                           NVVM::LdStMatrixEltType::B16);
 }
 
-void tile::emitStoreMatrix(OpBuilder &builder, Location loc,
-                           const MatrixAccess &matrices, Value vector,
-                           BufferType buffer, ArrayRef<int64_t> start,
-                           Value memory, Value offset) {
-  SharedOffsets offsets(builder, loc, matrices.access,
-                        buffer.getCanonicalLayout(), start, offset);
+void tile::emitStoreMatrix(Emitter &b, const MatrixAccess &matrices,
+                           Value vector, BufferType buffer,
+                           ArrayRef<int64_t> start, Value memory,
+                           Value offset) {
+  SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
+                        offset);
   int64_t size = 2 * matrices.matrices;
   int64_t groups = cast<VectorType>(vector.getType()).getNumElements() / size;
   for (int64_t group = 0; group < groups; ++group) {
-    Value part = vector::ExtractStridedSliceOp::create(
-        builder, loc, vector, ArrayRef<int64_t>{group * size},
-        ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
-    storeMatrices(builder, loc, part, memory, offsets.at(group),
-                  matrices.transpose);
+    Value part = b.slice(vector, group * size, size);
+    storeMatrices(b, part, memory, offsets.at(group), matrices.transpose);
   }
 }

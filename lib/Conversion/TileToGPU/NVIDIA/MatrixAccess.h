@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_NVIDIA_MATRIXACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_NVIDIA_MATRIXACCESS_H
 
-#include "mlir/IR/Builders.h"
+#include "../Emitter.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include <optional>
 
@@ -28,16 +28,16 @@ std::optional<MatrixAccess> matchMatrixAccess(const Layout &dist,
                                               unsigned elementBits);
 
 /// Emits loads of the tile and returns it as a vector of `type`.
-mlir::Value emitLoadMatrix(mlir::OpBuilder &builder, mlir::Location loc,
-                           const MatrixAccess &matrices, mlir::VectorType type,
-                           BufferType buffer, llvm::ArrayRef<int64_t> start,
-                           mlir::Value memory, mlir::Value offset);
+mlir::Value emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
+                           mlir::VectorType type, BufferType buffer,
+                           llvm::ArrayRef<int64_t> start, mlir::Value memory,
+                           mlir::Value offset);
 
 /// Emits stores of a tile. No element may have copies.
-void emitStoreMatrix(mlir::OpBuilder &builder, mlir::Location loc,
-                     const MatrixAccess &matrices, mlir::Value vector,
-                     BufferType buffer, llvm::ArrayRef<int64_t> start,
-                     mlir::Value memory, mlir::Value offset);
+void emitStoreMatrix(Emitter &b, const MatrixAccess &matrices,
+                     mlir::Value vector, BufferType buffer,
+                     llvm::ArrayRef<int64_t> start, mlir::Value memory,
+                     mlir::Value offset);
 
 } // namespace tile
 

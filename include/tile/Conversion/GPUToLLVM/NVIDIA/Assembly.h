@@ -16,20 +16,18 @@ namespace tile {
 
 /// Emits an instruction without results. Accesses to memory do not move across
 /// it. `text` is its assembly with placeholders for the operands.
-void emitAssembly(mlir::OpBuilder &builder, mlir::Location loc,
-                  const llvm::Twine &text, llvm::StringRef constraints,
-                  mlir::ValueRange operands);
+void emitAssembly(mlir::ImplicitLocOpBuilder &b, const llvm::Twine &text,
+                  llvm::StringRef constraints, mlir::ValueRange operands);
 
 /// Emits a cache policy with this eviction priority for all accesses of an
 /// instruction, an i64; returns null without a priority.
-mlir::Value emitPolicy(mlir::OpBuilder &builder, mlir::Location loc,
+mlir::Value emitPolicy(mlir::ImplicitLocOpBuilder &b,
                        std::optional<CachePriority> priority);
 
 /// Emits the instruction `name` with the operands `where`. With `policy`, uses
 /// the form with a cache policy as an additional operand.
-void emitCached(mlir::OpBuilder &builder, mlir::Location loc,
-                const llvm::Twine &name, const llvm::Twine &where,
-                std::string constraints,
+void emitCached(mlir::ImplicitLocOpBuilder &b, const llvm::Twine &name,
+                const llvm::Twine &where, std::string constraints,
                 llvm::SmallVector<mlir::Value> operands, mlir::Value policy);
 
 /// Returns a list of `count` placeholders, `{$first, $first+1, ...}`.
