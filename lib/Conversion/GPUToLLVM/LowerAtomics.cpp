@@ -19,39 +19,20 @@ using namespace mlir;
 using namespace tile;
 
 static LLVM::AtomicBinOp getBinOp(AtomicKind kind) {
-  switch (kind) {
-  case AtomicKind::AddF:
-    return LLVM::AtomicBinOp::fadd;
-  case AtomicKind::AddI:
-    return LLVM::AtomicBinOp::add;
-  case AtomicKind::MaxS:
-    return LLVM::AtomicBinOp::max;
-  case AtomicKind::MinS:
-    return LLVM::AtomicBinOp::min;
-  case AtomicKind::MaxU:
-    return LLVM::AtomicBinOp::umax;
-  case AtomicKind::MinU:
-    return LLVM::AtomicBinOp::umin;
-  case AtomicKind::Or:
-    return LLVM::AtomicBinOp::_or;
-  case AtomicKind::And:
-    return LLVM::AtomicBinOp::_and;
-  }
-  llvm_unreachable("not an atomic kind");
+  using Op = LLVM::AtomicBinOp;
+  // In the order of AtomicKind.
+  static constexpr Op operations[] = {Op::fadd, Op::add,  Op::max, Op::min,
+                                      Op::umax, Op::umin, Op::_or, Op::_and};
+  return operations[static_cast<unsigned>(kind)];
 }
 
 static LLVM::AtomicOrdering getOrdering(AtomicOrder order) {
-  switch (order) {
-  case AtomicOrder::Relaxed:
-    return LLVM::AtomicOrdering::monotonic;
-  case AtomicOrder::Acquire:
-    return LLVM::AtomicOrdering::acquire;
-  case AtomicOrder::Release:
-    return LLVM::AtomicOrdering::release;
-  case AtomicOrder::AcqRel:
-    return LLVM::AtomicOrdering::acq_rel;
-  }
-  llvm_unreachable("not an atomic order");
+  using Ordering = LLVM::AtomicOrdering;
+  // In the order of AtomicOrder.
+  static constexpr Ordering orderings[] = {Ordering::monotonic,
+                                           Ordering::acquire, Ordering::release,
+                                           Ordering::acq_rel};
+  return orderings[static_cast<unsigned>(order)];
 }
 
 /// Returns LLVM's name of a scope. System scope has no name.

@@ -1,6 +1,7 @@
 //===- BufferParts.cpp - The values that represent a buffer ---------------===//
 
 #include "BufferParts.h"
+#include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -43,27 +44,14 @@ static Value emitExtent(Emitter &b, const Layout &map, unsigned result,
                         const BufferParts &buffer) {
   if (map.shape()[result] != kDynamic)
     return b.index(map.shape()[result]);
-  int64_t known = 1;
+  MapExtent terms = getMapExtent(map, result);
   Value extent;
-  for (unsigned dim = 0; dim < map.numAxes(); ++dim) {
-    int64_t begin = 1;
-    for (const Digit &digit : map.axis(dim)) {
-      bool counts = digit.stride != 0 && digit.dim == result;
-      if (digit.extent != kDynamic) {
-        known += counts ? (digit.extent - 1) * digit.stride : 0;
-        begin *= digit.extent;
-        continue;
-      }
-      if (!counts)
-        continue;
-      known -= digit.stride;
-      Value count =
-          b.combine<arith::CeilDivUIOp>(buffer.extent(b, dim), begin, 1);
-      count = b.mul(count, digit.stride);
-      extent = b.sum(extent, count);
-    }
+  for (auto [dim, divisor, factor] : terms.terms) {
+    Value count =
+        b.combine<arith::CeilDivUIOp>(buffer.extent(b, dim), divisor, 1);
+    extent = b.sum(extent, b.mul(count, factor));
   }
-  return b.add(extent, known);
+  return b.add(extent, terms.constant);
 }
 
 Value BufferParts::scaleResult(Emitter &b, Value distance,

@@ -5,12 +5,12 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -19,43 +19,49 @@ using namespace tile;
 // The manifest, as attributes
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` as an expression of the manifest (docs/Manifest.md). The
-/// verifiers of tile.grid and tile.require allow no other values.
+namespace {
+/// Builds expressions of the manifest (docs/Manifest.md).
+class ManifestBuilder : public Builder {
+public:
+  using Builder::Builder;
+
+  Attribute number(int64_t value) { return getI64IntegerAttr(value); }
+  /// Returns an array of numbers, where a unit attribute stands for `null`.
+  Attribute numbers(ArrayRef<int64_t> values) {
+    return getArrayAttr(
+        llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
+          return value == kDynamic ? getUnitAttr() : number(value);
+        }));
+  }
+  Attribute apply(StringRef name, ArrayRef<Attribute> operands = {}) {
+    SmallVector<Attribute> expression{getStringAttr(name)};
+    llvm::append_range(expression, operands);
+    return getArrayAttr(expression);
+  }
+};
+} // namespace
+
+/// Returns `value` as an expression of the manifest. The verifiers of tile.grid
+/// and tile.require allow no other values.
 static Attribute launchExpression(Value value) {
-  Builder builder(value.getContext());
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return builder.getI64IntegerAttr(constant.getSExtValue());
+  ManifestBuilder builder(value.getContext());
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return builder.number(*constant);
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return builder.getArrayAttr(
-        {builder.getStringAttr("arg"),
-         builder.getI64IntegerAttr(argument.getArgNumber())});
+    return builder.apply("arg", builder.number(argument.getArgNumber()));
   Operation *op = value.getDefiningOp();
-  if (auto dim = dyn_cast<DimOp>(op))
-    return builder.getArrayAttr(
-        {builder.getStringAttr("dim"),
-         builder.getI64IntegerAttr(
-             cast<BlockArgument>(dim.getBuffer()).getArgNumber()),
-         builder.getI64IntegerAttr(dim.getDim())});
+  if (auto dim = dyn_cast<DimOp>(op)) {
+    auto argument = cast<BlockArgument>(dim.getBuffer());
+    return builder.apply("dim", {builder.number(argument.getArgNumber()),
+                                 builder.number(dim.getDim())});
+  }
   if (isa<MultiprocessorsOp>(op))
-    return builder.getArrayAttr({builder.getStringAttr("multiprocessors")});
+    return builder.apply("multiprocessors");
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return launchExpression(op->getOperand(0));
-  StringRef name =
-      llvm::TypeSwitch<Operation *, StringRef>(op)
-          .Case<arith::AddIOp>([](auto) { return "add"; })
-          .Case<arith::SubIOp>([](auto) { return "sub"; })
-          .Case<arith::MulIOp>([](auto) { return "mul"; })
-          .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
-              [](auto) { return "ceildiv"; })
-          .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
-              [](auto) { return "floordiv"; })
-          .Case<arith::RemUIOp, arith::RemSIOp>([](auto) { return "mod"; })
-          .Case<arith::MinUIOp, arith::MinSIOp>([](auto) { return "min"; })
-          .Case<arith::MaxUIOp, arith::MaxSIOp>([](auto) { return "max"; });
-  return builder.getArrayAttr({builder.getStringAttr(name),
-                               launchExpression(op->getOperand(0)),
-                               launchExpression(op->getOperand(1))});
+  return builder.apply(getLaunchOperator(op),
+                       {launchExpression(op->getOperand(0)),
+                        launchExpression(op->getOperand(1))});
 }
 
 static std::string typeName(Type type) {
@@ -68,13 +74,7 @@ static std::string typeName(Type type) {
 /// the extents of parameter `argument`. It is the product of the extents of the
 /// results; each extent is 1 + the largest sum of the digits of the result.
 static Attribute storageExpression(BufferType buffer, unsigned argument) {
-  Builder builder(buffer.getContext());
-  auto number = [&](int64_t value) -> Attribute {
-    return builder.getI64IntegerAttr(value);
-  };
-  auto apply = [&](StringRef op, Attribute a, Attribute b) -> Attribute {
-    return builder.getArrayAttr({builder.getStringAttr(op), a, b});
-  };
+  ManifestBuilder builder(buffer.getContext());
   Layout map = *cast<MapAttr>(buffer.getLayout())
                     .getMapLayout(buffer.getShape(), nullptr);
   int64_t known = 1;
@@ -84,54 +84,34 @@ static Attribute storageExpression(BufferType buffer, unsigned argument) {
       known *= map.shape()[result];
       continue;
     }
-    int64_t constant = 1;
+    MapExtent terms = getMapExtent(map, result);
     Attribute extent;
-    for (unsigned dim = 0; dim < map.numAxes(); ++dim) {
-      int64_t begin = 1;
-      for (const Digit &digit : map.axis(dim)) {
-        bool counts = digit.stride != 0 && digit.dim == result;
-        if (digit.extent != kDynamic) {
-          constant += counts ? (digit.extent - 1) * digit.stride : 0;
-          begin *= digit.extent;
-          continue;
-        }
-        if (!counts)
-          continue;
-        constant -= digit.stride;
-        Attribute count = builder.getArrayAttr(
-            {builder.getStringAttr("dim"), number(argument), number(dim)});
-        if (begin != 1)
-          count = apply("ceildiv", count, number(begin));
-        if (digit.stride != 1)
-          count = apply("mul", count, number(digit.stride));
-        extent = extent ? apply("add", extent, count) : count;
-      }
+    for (auto [dim, divisor, factor] : terms.terms) {
+      Attribute count =
+          builder.apply("dim", {builder.number(argument), builder.number(dim)});
+      if (divisor != 1)
+        count = builder.apply("ceildiv", {count, builder.number(divisor)});
+      if (factor != 1)
+        count = builder.apply("mul", {count, builder.number(factor)});
+      extent = extent ? builder.apply("add", {extent, count}) : count;
     }
-    if (constant != 0)
-      extent = apply("add", extent, number(constant));
-    product = product ? apply("mul", product, extent) : extent;
+    if (terms.constant != 0)
+      extent = builder.apply("add", {extent, builder.number(terms.constant)});
+    product = product ? builder.apply("mul", {product, extent}) : extent;
   }
   if (!product)
-    return number(known);
-  return known == 1 ? product : apply("mul", product, number(known));
+    return builder.number(known);
+  return known == 1 ? product
+                    : builder.apply("mul", {product, builder.number(known)});
 }
 
-/// Returns one entry of `params`; a unit attribute stands for `null`.
+/// Returns one entry of `params`.
 static Attribute parameter(Type type, StringRef name, unsigned argument,
                            bool nonNegative) {
-  Builder builder(type.getContext());
+  ManifestBuilder builder(type.getContext());
   SmallVector<NamedAttribute> fields;
   auto set = [&](StringRef key, Attribute value) {
     fields.push_back(builder.getNamedAttr(key, value));
-  };
-  auto number = [&](int64_t value) -> Attribute {
-    return builder.getI64IntegerAttr(value);
-  };
-  auto numbers = [&](ArrayRef<int64_t> values) {
-    return builder.getArrayAttr(
-        llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
-          return value == kDynamic ? builder.getUnitAttr() : number(value);
-        }));
   };
   set("name", builder.getStringAttr(name));
   auto buffer = dyn_cast<BufferType>(type);
@@ -144,23 +124,23 @@ static Attribute parameter(Type type, StringRef name, unsigned argument,
   }
   set("kind", builder.getStringAttr("buffer"));
   set("type", builder.getStringAttr(typeName(buffer.getElementType())));
-  set("rank", number(buffer.getRank()));
-  set("shape", numbers(buffer.getShape()));
-  set("alignment", number(buffer.getAlignment()));
+  set("rank", builder.number(buffer.getRank()));
+  set("shape", builder.numbers(buffer.getShape()));
+  set("alignment", builder.number(buffer.getAlignment()));
   auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
   if (!strided) {
     set("storage", storageExpression(buffer, argument));
-    set("blocks", numbers(llvm::map_to_vector(
+    set("blocks", builder.numbers(llvm::map_to_vector(
                       llvm::seq<int64_t>(0, buffer.getRank()),
                       [&](int64_t dim) { return buffer.getPeriod(dim); })));
     return builder.getDictionaryAttr(fields);
   }
-  set("strides", numbers(strided.getStrides()));
+  set("strides", builder.numbers(strided.getStrides()));
   SmallVector<int64_t> divisors;
   for (auto [stride, divisor] :
        llvm::zip_equal(strided.getStrides(), strided.getDivisors()))
     divisors.push_back(stride == kDynamic ? divisor : 1);
-  set("stride_divisibility", numbers(divisors));
+  set("stride_divisibility", builder.numbers(divisors));
   return builder.getDictionaryAttr(fields);
 }
 
@@ -168,29 +148,27 @@ static Attribute parameter(Type type, StringRef name, unsigned argument,
 /// requirement on constants needs no check at launch if it is met, and is an
 /// error if not.
 static FailureOr<ArrayAttr> extractRequirements(KernelOp kernel) {
-  Builder builder(kernel.getContext());
+  ManifestBuilder builder(kernel.getContext());
   SmallVector<Attribute> requirements;
   for (auto op : llvm::make_early_inc_range(
            kernel.getBody().front().getOps<RequireOp>())) {
     auto argument = cast<BlockArgument>(op.getBuffer());
     std::optional<bool> holds = op.decide();
     if (holds == false) {
-      APInt value;
-      matchPattern(op.getValue(), m_ConstantInt(&value));
       return op.emitOpError()
              << "does not hold: extent " << op.getDim() << " of argument "
              << argument.getArgNumber() << " is "
              << cast<BufferType>(argument.getType()).getShape()[op.getDim()]
              << ", must be " << RequireOp::describe(op.getRelation())
-             << value.getSExtValue() << ": " << op.getReason();
+             << *getConstantIntValue(op.getValue()) << ": " << op.getReason();
     }
     if (!holds) {
       auto set = [&](StringRef key, Attribute value) {
         return builder.getNamedAttr(key, value);
       };
       requirements.push_back(builder.getDictionaryAttr(
-          {set("argument", builder.getI64IntegerAttr(argument.getArgNumber())),
-           set("dim", builder.getI64IntegerAttr(op.getDim())),
+          {set("argument", builder.number(argument.getArgNumber())),
+           set("dim", builder.number(op.getDim())),
            set("relation",
                builder.getStringAttr(stringifyRelation(op.getRelation()))),
            set("value", launchExpression(op.getValue())),

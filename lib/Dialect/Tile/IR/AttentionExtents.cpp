@@ -12,19 +12,10 @@ int64_t NamedExtent::get() const {
 }
 
 StringRef tile::describeExtent(AttentionExtent kind) {
-  switch (kind) {
-  case AttentionExtent::Batch:
-    return "batch";
-  case AttentionExtent::Queries:
-  case AttentionExtent::Keys:
-    return "length";
-  case AttentionExtent::Heads:
-  case AttentionExtent::KVHeads:
-    return "heads";
-  case AttentionExtent::Bounds:
-    return "extent";
-  }
-  return "";
+  // In the order of AttentionExtent.
+  static constexpr StringLiteral names[] = {"batch", "length", "length",
+                                            "heads", "heads",  "extent"};
+  return names[static_cast<unsigned>(kind)];
 }
 
 namespace {

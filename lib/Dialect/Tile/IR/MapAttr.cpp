@@ -1,8 +1,9 @@
 //===- MapAttr.cpp - Affine maps of permuted memory as digits -------------===//
 
+#include "OptionalError.h"
 #include "mlir/IR/AffineExprVisitor.h"
 #include "mlir/IR/AffineMap.h"
-#include "mlir/IR/Builders.h"
+#include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -10,21 +11,7 @@
 using namespace mlir;
 using namespace tile;
 
-using EmitError = llvm::function_ref<InFlightDiagnostic()>;
-
 static constexpr int64_t kMostFactor = int64_t(1) << 31;
-
-static LogicalResult fail(EmitError emitError, const Twine &message) {
-  if (emitError)
-    emitError() << message;
-  return failure();
-}
-
-static std::string toString(AffineExpr expr) {
-  std::string text;
-  llvm::raw_string_ostream(text) << expr;
-  return text;
-}
 
 namespace {
 /// The term factor * ((dim mod end) floordiv begin). Without a `mod`, end is 0.
@@ -38,17 +25,18 @@ struct Part {
 static LogicalResult collectParts(AffineExpr expr, int64_t factor,
                                   SmallVectorImpl<Part> &parts,
                                   EmitError emitError) {
-  auto refuse = [&](const Twine &why) {
-    return fail(emitError,
-                "cannot lay out memory by " + toString(expr) + ": " + why);
+  auto refuse = [&](const Twine &why) -> LogicalResult {
+    std::string text;
+    llvm::raw_string_ostream(text) << expr;
+    return OptionalError(emitError)
+           << "cannot lay out memory by " << text << ": " << why;
   };
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     parts.push_back({dim.getPosition(), 1, 0, factor});
     return success();
   }
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() == 0 ? success()
-                                    : LogicalResult(refuse("a constant term"));
+    return constant.getValue() == 0 ? success() : refuse("a constant term");
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return refuse("not a function of the dimensions alone");
@@ -123,12 +111,10 @@ LogicalResult MapAttr::verify(EmitError emitError, AffineMap map,
 FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
                                         EmitError emitError) const {
   AffineMap map = getMap();
-  if (map.getNumDims() != shape.size()) {
-    if (emitError)
-      emitError() << Attribute(*this) << " has " << map.getNumDims()
-                  << " dimensions for a buffer of rank " << shape.size();
-    return failure();
-  }
+  if (map.getNumDims() != shape.size())
+    return OptionalError(emitError)
+           << Attribute(*this) << " has " << map.getNumDims()
+           << " dimensions for a buffer of rank " << shape.size();
   SmallVector<SmallVector<Part>> parts(map.getNumResults());
   // The place values at which the digits of each dimension begin.
   SmallVector<SmallVector<int64_t>> borders(shape.size(), {1});
@@ -150,9 +136,9 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
       int64_t begin = begins[i];
       bool last = i + 1 == begins.size();
       if (!last && begins[i + 1] % begin != 0)
-        return fail(emitError, "cannot lay out memory by digits of d" +
-                                   Twine(dim) + ": " + Twine(begin) +
-                                   " does not divide " + Twine(begins[i + 1]));
+        return OptionalError(emitError)
+               << "cannot lay out memory by digits of d" << dim << ": " << begin
+               << " does not divide " << begins[i + 1];
       bool ends = extent != kDynamic && (last || begins[i + 1] >= extent);
       Digit digit{ends   ? int64_t(llvm::divideCeil(extent, begin))
                   : last ? kDynamic
@@ -164,10 +150,9 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
               (part.end != 0 && begin >= part.end))
             continue;
           if (digit.stride != 0 && digit.dim != result)
-            return fail(emitError, "results " + Twine(digit.dim) + " and " +
-                                       Twine(result) + " both depend on d" +
-                                       Twine(dim) + " floordiv " +
-                                       Twine(begin));
+            return OptionalError(emitError)
+                   << "results " << digit.dim << " and " << result
+                   << " both depend on d" << dim << " floordiv " << begin;
           digit.dim = result;
           digit.stride += part.factor * (begin / part.begin);
         }
@@ -192,9 +177,28 @@ FailureOr<Layout> MapAttr::getMapLayout(ArrayRef<int64_t> shape,
         extent = kDynamic;
       else if (llvm::MulOverflow(digit.extent - 1, digit.stride, span) ||
                llvm::AddOverflow(extent, span, extent))
-        return fail(emitError, "the offsets of the elements exceed 64 bits");
+        return OptionalError(emitError)
+               << "the offsets of the elements exceed 64 bits";
     }
   return Layout::map(axes, extents);
+}
+
+MapExtent tile::getMapExtent(const Layout &map, unsigned result) {
+  MapExtent extent;
+  for (unsigned dim = 0; dim < map.numAxes(); ++dim) {
+    int64_t divisor = 1;
+    for (const Digit &digit : map.axis(dim)) {
+      bool counts = digit.stride != 0 && digit.dim == result;
+      if (digit.extent != kDynamic) {
+        extent.constant += counts ? (digit.extent - 1) * digit.stride : 0;
+        divisor *= digit.extent;
+      } else if (counts) {
+        extent.constant -= digit.stride;
+        extent.terms.push_back({dim, divisor, digit.stride});
+      }
+    }
+  }
+  return extent;
 }
 
 SmallVector<int64_t> tile::getStorageStrides(const Layout &map) {
@@ -206,19 +210,11 @@ SmallVector<int64_t> tile::getStorageStrides(const Layout &map) {
   for (unsigned result = map.rank(); result-- > 1;) {
     int64_t extent = map.shape()[result];
     if (extent == kDynamic) {
-      int64_t known = 1, divisor = 0;
-      for (unsigned axis = 0; axis < map.numAxes(); ++axis)
-        for (const Digit &digit : map.axis(axis)) {
-          if (digit.stride == 0 || digit.dim != result)
-            continue;
-          if (digit.extent == kDynamic) {
-            divisor = std::gcd(divisor, digit.stride);
-            known -= digit.stride;
-          } else {
-            known += (digit.extent - 1) * digit.stride;
-          }
-        }
-      extent = std::gcd(divisor, known) * kMany;
+      MapExtent terms = getMapExtent(map, result);
+      int64_t divisor = 0;
+      for (const MapExtent::Term &term : terms.terms)
+        divisor = std::gcd(divisor, term.factor);
+      extent = std::gcd(divisor, terms.constant) * kMany;
     }
     if (llvm::MulOverflow(strides[result], extent, strides[result - 1]))
       return {};
@@ -251,7 +247,8 @@ FailureOr<Layout> MapAttr::getLayout(ArrayRef<int64_t> shape,
       overflow |= llvm::MulOverflow(size, extent, size) != 0;
   }
   if (overflow)
-    return fail(emitError, "the offsets of the elements exceed 64 bits");
+    return OptionalError(emitError)
+           << "the offsets of the elements exceed 64 bits";
   return Layout::memory(axes, dynamic ? kDynamic : size);
 }
 
@@ -270,24 +267,17 @@ FailureOr<MapAttr> MapAttr::getSlice(ArrayRef<bool> kept, int64_t align,
       if (auto dim = dyn_cast<AffineDimExpr>(part))
         (kept[dim.getPosition()] ? usesKept : usesFixed) = true;
     });
-    if (usesFixed && (usesKept || !results.empty())) {
-      if (emitError)
-        emitError() << "cannot fix a dimension of " << Attribute(*this)
-                    << " that result " << i
-                    << " depends on; only those of leading results that no "
-                       "other dimension shares";
-      return failure();
-    }
+    if (usesFixed && (usesKept || !results.empty()))
+      return OptionalError(emitError)
+             << "cannot fix a dimension of " << Attribute(*this)
+             << " that result " << i
+             << " depends on; only those of leading results that no other "
+                "dimension shares";
     if (!usesFixed)
       results.push_back(expr.replaceDims(dims));
   }
   return MapAttr::getChecked(
-      emitError ? emitError : EmitError([&] {
-        InFlightDiagnostic diag =
-            mlir::emitError(UnknownLoc::get(getContext()));
-        diag.abandon();
-        return diag;
-      }),
+      [&] { return emitError ? emitError() : makeDroppedError(getContext()); },
       getContext(), AffineMap::get(numKept, 0, results, getContext()), align);
 }
 
@@ -313,27 +303,4 @@ MapAttr MapAttr::get(MLIRContext *context, const Layout &map, int64_t align) {
   }
   return get(context, AffineMap::get(map.numAxes(), 0, results, context),
              align);
-}
-
-Attribute MapAttr::parse(AsmParser &parser, Type) {
-  AffineMap map;
-  int64_t align = 0;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseAffineMap(map))
-    return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("align") || parser.parseEqual() ||
-       parser.parseInteger(align)))
-    return {};
-  if (parser.parseGreater())
-    return {};
-  return parser.getChecked<MapAttr>(loc, parser.getContext(), map, align);
-}
-
-void MapAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  getMap().print(printer.getStream());
-  if (getAlign() != 0)
-    printer << ", align = " << getAlign();
-  printer << '>';
 }

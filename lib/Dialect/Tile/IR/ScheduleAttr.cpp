@@ -4,6 +4,7 @@
 #include "NamedFields.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -304,16 +305,18 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
     return emitError() << "a schedule with " << warps << " warps and " << others
                        << " of other roles has " << all
                        << " warps; a block has at most " << kMostWarps;
-  if (schedule.takesTurns() && (warps < 8 || warps % 4 != 0))
-    return emitError() << "'turns' of a schedule needs two warpgroups of 4 "
-                          "warps or more, got "
-                       << warps << " warps";
+  if (schedule.takesTurns() &&
+      (warps < 2 * kWarpgroupWarps || warps % kWarpgroupWarps != 0))
+    return emitError() << "'turns' of a schedule needs two warpgroups of "
+                       << kWarpgroupWarps << " warps or more, got " << warps
+                       << " warps";
   if (!schedule.registers || !schedule.producers)
     return success();
-  if (warps % 4 != 0 || others % 4 != 0)
+  if (warps % kWarpgroupWarps != 0 || others % kWarpgroupWarps != 0)
     return emitError() << "'registers' of a schedule are those of warpgroups "
-                          "of 4 warps, got "
-                       << warps << " warps and " << others << " of other roles";
+                          "of "
+                       << kWarpgroupWarps << " warps, got " << warps
+                       << " warps and " << others << " of other roles";
   // setmaxnreg would wait forever if the roles needed more registers than the
   // block starts with.
   auto [mine, theirs] = *schedule.registers;

@@ -283,31 +283,6 @@ LogicalResult AttentionOp::verify() {
   return verifyExtents(*this, getNamedExtents());
 }
 
-template <typename Effect>
-static void addEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
-                       ArrayRef<MutableOperandRange> operands) {
-  for (const MutableOperandRange &range : operands)
-    for (OpOperand &operand : MutableOperandRange(range))
-      effects.emplace_back(Effect::get(), &operand, GlobalMemory::get());
-}
-
-static MutableOperandRange range(OpOperand &operand) {
-  return MutableOperandRange(operand);
-}
-
-void AttentionOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffects<MemoryEffects::Read>(effects,
-                                  {range(getQMutable()), range(getKMutable()),
-                                   range(getVMutable()), getSinkMutable(),
-                                   getCuQMutable(), getCuKMutable()});
-  addEffects<MemoryEffects::Write>(effects,
-                                   {range(getOMutable()), getLseMutable()});
-  if (getMerge())
-    addEffects<MemoryEffects::Read>(effects,
-                                    {range(getOMutable()), getLseMutable()});
-}
-
 //===----------------------------------------------------------------------===//
 // AttentionBackwardOp
 //===----------------------------------------------------------------------===//
@@ -390,23 +365,4 @@ LogicalResult AttentionBackwardOp::verify() {
       failed(check.checkVector("dsink", getDSink().getType(), f32, "f32")))
     return failure();
   return verifyExtents(*this, getNamedExtents());
-}
-
-void AttentionBackwardOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffects<MemoryEffects::Read>(
-      effects,
-      {range(getQMutable()), range(getKMutable()), range(getVMutable()),
-       range(getOMutable()), range(getDOMutable()), range(getLseMutable()),
-       getDLseMutable(), getSinkMutable(), getCuQMutable(), getCuKMutable()});
-  if (getAccumulate())
-    addEffects<MemoryEffects::Read>(
-        effects, {range(getDqMutable()), range(getDkMutable()),
-                  range(getDvMutable()), getDSinkMutable()});
-  // Scratch memory is written before it is read, so it has only a write effect.
-  addEffects<MemoryEffects::Write>(
-      effects,
-      {range(getDqMutable()), range(getDkMutable()), range(getDvMutable()),
-       range(getStatsMutable()), getDqAccMutable(), getDkAccMutable(),
-       getDvAccMutable(), getDSinkMutable()});
 }

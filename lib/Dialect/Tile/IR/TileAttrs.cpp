@@ -1,21 +1,14 @@
 //===- TileAttrs.cpp - Layout attributes and their canonical layouts ------===//
 
-#include "mlir/IR/Builders.h"
+#include "AttrFormats.h"
+#include "OptionalError.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace tile;
-
-using EmitError = llvm::function_ref<InFlightDiagnostic()>;
-
-/// Reports `message` unless `emitError` is null. Returns failure.
-static LogicalResult fail(EmitError emitError, const Twine &message) {
-  if (emitError)
-    emitError() << message;
-  return failure();
-}
 
 //===----------------------------------------------------------------------===//
 // Building distributed layouts
@@ -36,13 +29,11 @@ clippedLayout(EmitError emitError, Attribute attr, ArrayRef<Digit> registers,
       if (digit.stride != 0)
         inside = std::clamp<int64_t>(shape[digit.dim] / digit.stride, 1,
                                      digit.extent);
-      if (digit.extent % inside != 0) {
-        if (emitError)
-          emitError() << attr << " cannot wrap its " << digit.extent
-                      << " values along dimension " << digit.dim << " after "
-                      << inside;
-        return failure();
-      }
+      if (digit.extent % inside != 0)
+        return OptionalError(emitError)
+               << attr << " cannot wrap its " << digit.extent
+               << " values along dimension " << digit.dim << " after "
+               << inside;
       if (inside > 1)
         clipped[axis].push_back({inside, digit.dim, digit.stride});
       if (digit.extent > inside && (axis != kRegister || copyRegisters))
@@ -56,21 +47,16 @@ clippedLayout(EmitError emitError, Attribute attr, ArrayRef<Digit> registers,
 /// of the pattern, or divides it.
 static LogicalResult checkCover(EmitError emitError, ArrayRef<int64_t> shape,
                                 ArrayRef<int64_t> pattern, Attribute attr) {
-  if (shape.size() != pattern.size()) {
-    if (emitError)
-      emitError() << attr << " is a layout of rank " << pattern.size()
-                  << ", but the tile has rank " << shape.size();
-    return failure();
-  }
+  if (shape.size() != pattern.size())
+    return OptionalError(emitError)
+           << attr << " is a layout of rank " << pattern.size()
+           << ", but the tile has rank " << shape.size();
   for (auto [dim, extent, covered] : llvm::enumerate(shape, pattern))
-    if (extent % covered != 0 && covered % extent != 0) {
-      if (emitError)
-        emitError() << attr << " covers " << covered
-                    << " elements along dimension " << dim
-                    << ", which neither divides nor is divided by the tile's "
-                    << extent;
-      return failure();
-    }
+    if (extent % covered != 0 && covered % extent != 0)
+      return OptionalError(emitError)
+             << attr << " covers " << covered << " elements along dimension "
+             << dim << ", which neither divides nor is divided by the tile's "
+             << extent;
   return success();
 }
 
@@ -132,20 +118,16 @@ static FailureOr<Layout> repeatFragment(EmitError emitError, Attribute attr,
 LogicalResult tile::verifyStorage(const Layout &layout, Attribute attr,
                                   EmitError emitError) {
   if (llvm::Error error = layout.verify())
-    return fail(emitError, llvm::toString(std::move(error)));
-  if (layout.shape().front() == kDynamic) {
-    if (emitError)
-      emitError() << attr
-                  << " has a dynamic stride; shared memory needs static ones";
-    return failure();
-  }
+    return OptionalError(emitError) << llvm::toString(std::move(error));
+  if (layout.shape().front() == kDynamic)
+    return OptionalError(emitError)
+           << attr << " has a dynamic stride; shared memory needs static ones";
   Layout::Witness witness;
   if (layout.isInjective(/*countReplication=*/true, &witness))
     return success();
-  if (emitError)
-    emitError() << attr << " stores the elements (" << witness.first
-                << ") and (" << witness.second << ") at one offset";
-  return failure();
+  return OptionalError(emitError)
+         << attr << " stores the elements (" << witness.first << ") and ("
+         << witness.second << ") at one offset";
 }
 
 LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
@@ -157,13 +139,11 @@ LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
   bool isMemory = attr.getFamily() == LayoutFamily::Memory;
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (!(bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
-        (bits == 1 && !isMemory))) {
-    if (emitError)
-      emitError() << "a tile with the layout " << Attribute(attr)
-                  << " needs integer or float elements of 8, 16, 32 or 64 "
-                  << (isMemory ? "bits" : "bits, or i1") << ", got " << element;
-    return failure();
-  }
+        (bits == 1 && !isMemory)))
+    return OptionalError(emitError)
+           << "a tile with the layout " << Attribute(attr)
+           << " needs integer or float elements of 8, 16, 32 or 64 "
+           << (isMemory ? "bits" : "bits, or i1") << ", got " << element;
   if (failed(verifyTileShape(shape, emitError)))
     return failure();
   FailureOr<Layout> layout = attr.getLayout(shape, bits, emitError);
@@ -172,13 +152,11 @@ LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
   if (isMemory)
     return verifyStorage(*layout, attr, emitError);
   if (llvm::Error error = layout->verify())
-    return fail(emitError, llvm::toString(std::move(error)));
-  if (!layout->isSurjective()) {
-    if (emitError)
-      emitError() << Attribute(attr) << " leaves elements of the tile "
-                  << "without an owner";
-    return failure();
-  }
+    return OptionalError(emitError) << llvm::toString(std::move(error));
+  if (!layout->isSurjective())
+    return OptionalError(emitError)
+           << Attribute(attr) << " leaves elements of the tile "
+           << "without an owner";
   Layout::Witness witness;
   if (layout->isInjective(/*countReplication=*/false, &witness))
     return success();
@@ -187,11 +165,10 @@ LogicalResult tile::verifyTileLayout(LayoutAttrInterface attr,
            std::to_string(index[kLane]) + ", warp " +
            std::to_string(index[kWarp]);
   };
-  if (emitError)
-    emitError() << Attribute(attr) << " gives one element to both "
-                << place(witness.first) << " and " << place(witness.second)
-                << "; copies are written as digits '-> 0'";
-  return failure();
+  return OptionalError(emitError)
+         << Attribute(attr) << " gives one element to both "
+         << place(witness.first) << " and " << place(witness.second)
+         << "; copies are written as digits '-> 0'";
 }
 
 #define TILE_LAYOUT_ATTR(NAME, FAMILY)                                         \
@@ -265,13 +242,11 @@ FailureOr<Layout> DistributedAttr::getLayout(ArrayRef<int64_t> shape,
       Layout::distributed(unflatten(getRegisters()), unflatten(getLanes()),
                           unflatten(getWarps()), shape);
   if (llvm::Error error = layout.verify())
-    return fail(emitError, llvm::toString(std::move(error)));
+    return OptionalError(emitError) << llvm::toString(std::move(error));
   return layout;
 }
 
-// `[` (extent `->` (`0` | `d`K (`*` stride)?)),* `]`
-static ParseResult parseDigits(AsmParser &parser,
-                               SmallVectorImpl<int64_t> &digits) {
+ParseResult tile::parseDigits(AsmParser &parser, SmallVector<int64_t> &digits) {
   return parser.parseCommaSeparatedList(
       AsmParser::Delimiter::Square, [&]() -> ParseResult {
         int64_t extent, stride = 1;
@@ -304,31 +279,8 @@ static ParseResult parseDigits(AsmParser &parser,
       });
 }
 
-Attribute DistributedAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> axes[3];
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess())
-    return {};
-  static constexpr StringLiteral names[] = {"register", "lane", "warp"};
-  for (auto [i, name] : llvm::enumerate(names))
-    if ((i > 0 && parser.parseComma()) || parser.parseKeyword(name) ||
-        parser.parseEqual() || parseDigits(parser, axes[i]))
-      return {};
-  if (parser.parseGreater())
-    return {};
-  return parser.getChecked<DistributedAttr>(
-      loc, parser.getContext(), ArrayRef(axes[0]), ArrayRef(axes[1]),
-      ArrayRef(axes[2]));
-}
-
-void DistributedAttr::print(AsmPrinter &printer) const {
-  printer << "<register = ";
-  printDigits(printer.getStream(), unflatten(getRegisters()));
-  printer << ", lane = ";
-  printDigits(printer.getStream(), unflatten(getLanes()));
-  printer << ", warp = ";
-  printDigits(printer.getStream(), unflatten(getWarps()));
-  printer << '>';
+void tile::printDigits(AsmPrinter &printer, ArrayRef<int64_t> digits) {
+  printDigits(printer.getStream(), unflatten(digits));
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,16 +289,10 @@ void DistributedAttr::print(AsmPrinter &printer) const {
 
 /// Checks that `order` is a permutation of 0 to size - 1.
 static LogicalResult checkOrder(EmitError emitError, ArrayRef<int64_t> order) {
-  SmallVector<bool> seen(order.size(), false);
-  for (int64_t dim : order) {
-    if (dim < 0 || dim >= int64_t(order.size()) || seen[dim]) {
-      emitError() << "order [" << order
-                  << "] is not a permutation of its dimensions";
-      return failure();
-    }
-    seen[dim] = true;
-  }
-  return success();
+  if (isPermutationVector(order))
+    return success();
+  return emitError() << "order [" << order
+                     << "] is not a permutation of its dimensions";
 }
 
 LogicalResult BlockedAttr::verify(EmitError emitError, ArrayRef<int64_t> thread,
@@ -464,34 +410,13 @@ FailureOr<Layout> MmaAttr::getLayout(ArrayRef<int64_t> shape,
                         {true, true});
 }
 
-Attribute MmaAttr::parse(AsmParser &parser, Type) {
-  StringAttr instruction;
-  SmallVector<int64_t> warps;
-  bool transposed = false;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseAttribute(instruction) ||
-      parser.parseComma() || parser.parseKeyword("warps") ||
-      parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-        return parser.parseInteger(warps.emplace_back());
-      }))
-    return {};
-  if (succeeded(parser.parseOptionalComma())) {
-    if (parser.parseKeyword("transposed"))
-      return {};
-    transposed = true;
-  }
-  if (parser.parseGreater())
-    return {};
-  return parser.getChecked<MmaAttr>(loc, parser.getContext(), instruction,
-                                    ArrayRef(warps), transposed);
+ParseResult tile::parseTransposed(AsmParser &parser, bool &transposed) {
+  transposed = true;
+  return parser.parseKeyword("transposed");
 }
 
-void MmaAttr::print(AsmPrinter &printer) const {
-  printer << '<' << getInstruction() << ", warps = [" << getWarps() << ']';
-  if (getTransposed())
-    printer << ", transposed";
-  printer << '>';
+void tile::printTransposed(AsmPrinter &printer, bool) {
+  printer << "transposed";
 }
 
 LogicalResult DotOperandAttr::verify(EmitError emitError, unsigned index,
@@ -551,8 +476,8 @@ FailureOr<Layout> SliceAttr::getLayout(ArrayRef<int64_t> shape,
                                        unsigned elementBits,
                                        EmitError emitError) const {
   if (getDim() > shape.size())
-    return fail(emitError, "slice dimension " + Twine(getDim()) +
-                               " exceeds the rank of the tile plus one");
+    return OptionalError(emitError) << "slice dimension " << getDim()
+                                    << " exceeds the rank of the tile plus one";
   SmallVector<int64_t> full(shape);
   full.insert(full.begin() + getDim(), spannedExtent(getParent(), getDim()));
   FailureOr<Layout> parent =
@@ -570,13 +495,10 @@ LogicalResult PermuteAttr::verify(EmitError emitError, ArrayRef<int64_t> order,
 FailureOr<Layout> PermuteAttr::getLayout(ArrayRef<int64_t> shape,
                                          unsigned elementBits,
                                          EmitError emitError) const {
-  if (getOrder().size() != shape.size()) {
-    if (emitError)
-      emitError() << Attribute(*this) << " is a layout of rank "
-                  << getOrder().size() << ", but the tile has rank "
-                  << shape.size();
-    return failure();
-  }
+  if (getOrder().size() != shape.size())
+    return OptionalError(emitError)
+           << Attribute(*this) << " is a layout of rank " << getOrder().size()
+           << ", but the tile has rank " << shape.size();
   SmallVector<int64_t> original(shape.size());
   for (auto [i, dim] : llvm::enumerate(getOrder()))
     original[dim] = shape[i];
@@ -621,14 +543,14 @@ FailureOr<Layout> SwizzleAttr::getLayout(ArrayRef<int64_t> shape,
                                          unsigned elementBits,
                                          EmitError emitError) const {
   if (shape.size() < 2 || elementBits % 8 != 0 || elementBits > 128)
-    return fail(emitError, "a swizzled layout needs rank 2 or more and "
-                           "elements of 1 to 16 bytes");
+    return OptionalError(emitError) << "a swizzled layout needs rank 2 or more "
+                                       "and elements of 1 to 16 bytes";
   int64_t width = getBytes() * 8 / elementBits;
   int64_t rows = shape[shape.size() - 2], columns = shape.back();
   if (columns % width != 0)
-    return fail(emitError, "rows of " + Twine(columns * elementBits / 8) +
-                               " bytes are no multiple of the " +
-                               Twine(getBytes()) + "-byte swizzle");
+    return OptionalError(emitError)
+           << "rows of " << columns * elementBits / 8
+           << " bytes are no multiple of the " << getBytes() << "-byte swizzle";
   Digits row{{rows, 0, width}}, column{{width, 0, 1}};
   add(column, columns / width, 0, rows * width);
   SmallVector<Digits> axes{row, column};
@@ -653,9 +575,9 @@ FailureOr<Layout> PaddedAttr::getLayout(ArrayRef<int64_t> shape,
                                         unsigned elementBits,
                                         EmitError emitError) const {
   if (shape.size() < getOrder().size())
-    return fail(emitError, "a padded layout of " + Twine(getOrder().size()) +
-                               " dimensions needs a tile of at least that "
-                               "rank");
+    return OptionalError(emitError)
+           << "a padded layout of " << getOrder().size()
+           << " dimensions needs a tile of at least that rank";
   ArrayRef<int64_t> inner = shape.take_back(getOrder().size());
   SmallVector<Digits> axes(inner.size());
   int64_t stride = 1;
@@ -693,12 +615,10 @@ LogicalResult StridedAttr::verify(EmitError emitError,
 FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
                                          unsigned elementBits,
                                          EmitError emitError) const {
-  if (getStrides().size() != shape.size()) {
-    if (emitError)
-      emitError() << Attribute(*this) << " has " << getStrides().size()
-                  << " strides for " << shape.size() << " dimensions";
-    return failure();
-  }
+  if (getStrides().size() != shape.size())
+    return OptionalError(emitError)
+           << Attribute(*this) << " has " << getStrides().size()
+           << " strides for " << shape.size() << " dimensions";
   SmallVector<Digits> axes;
   int64_t size = 1;
   bool isDynamic = false;
@@ -714,45 +634,31 @@ FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
     int64_t span = 0;
     if (extent != kDynamic && (llvm::MulOverflow(extent - 1, step, span) ||
                                llvm::AddOverflow(size, span, size)))
-      return fail(emitError, "the offsets of the elements exceed 64 bits");
+      return OptionalError(emitError)
+             << "the offsets of the elements exceed 64 bits";
   }
   return Layout::memory(axes, isDynamic ? kDynamic : size);
 }
 
-Attribute StridedAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> strides, divisors;
-  int64_t align = 0;
-  SMLoc loc = parser.getCurrentLocation();
-  auto parseStride = [&]() -> ParseResult {
-    int64_t stride = kDynamic, divisor = 1;
-    if (succeeded(parser.parseOptionalQuestion())) {
-      if (succeeded(parser.parseOptionalColon()) &&
-          parser.parseInteger(divisor))
-        return failure();
-    } else if (parser.parseInteger(stride)) {
-      return failure();
-    }
-    strides.push_back(stride);
-    divisors.push_back(divisor);
-    return success();
-  };
-  if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride))
-    return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("align") || parser.parseEqual() ||
-       parser.parseInteger(align)))
-    return {};
-  if (parser.parseGreater())
-    return {};
-  return parser.getChecked<StridedAttr>(
-      loc, parser.getContext(), ArrayRef(strides), ArrayRef(divisors), align);
+ParseResult tile::parseStrides(AsmParser &parser, SmallVector<int64_t> &strides,
+                               SmallVector<int64_t> &divisors) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        int64_t &stride = strides.emplace_back(kDynamic);
+        int64_t &divisor = divisors.emplace_back(1);
+        if (failed(parser.parseOptionalQuestion()))
+          return parser.parseInteger(stride);
+        return succeeded(parser.parseOptionalColon())
+                   ? parser.parseInteger(divisor)
+                   : success();
+      });
 }
 
-void StridedAttr::print(AsmPrinter &printer) const {
-  printer << "<[";
-  llvm::interleaveComma(llvm::zip_equal(getStrides(), getDivisors()),
-                        printer.getStream(), [&](auto entry) {
+void tile::printStrides(AsmPrinter &printer, ArrayRef<int64_t> strides,
+                        ArrayRef<int64_t> divisors) {
+  printer << '[';
+  llvm::interleaveComma(llvm::zip_equal(strides, divisors), printer,
+                        [&](auto entry) {
                           auto [stride, divisor] = entry;
                           if (stride != kDynamic)
                             printer << stride;
@@ -762,7 +668,4 @@ void StridedAttr::print(AsmPrinter &printer) const {
                             printer << "?:" << divisor;
                         });
   printer << ']';
-  if (getAlign() != 0)
-    printer << ", align = " << getAlign();
-  printer << '>';
 }

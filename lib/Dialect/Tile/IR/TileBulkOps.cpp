@@ -99,13 +99,6 @@ LogicalResult BulkCopyOp::verify() {
   return verifyBulk(*this, "copies from");
 }
 
-void BulkCopyOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
-                       SharedMemory::get());
-}
-
 TypedValue<BufferType> BulkPrefetchOp::getArgument() { return getSource(); }
 BufferType BulkPrefetchOp::getTileType() { return cast<BufferType>(getTile()); }
 
@@ -166,15 +159,6 @@ static LogicalResult verifyBulkOut(OpT op, StringRef verb) {
   return success();
 }
 
-template <typename OpT>
-static void
-addEffects(OpT op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &op.getSourceMutable(),
-                       SharedMemory::get());
-  effects.emplace_back(MemoryEffects::Write::get(), &op.getDestMutable(),
-                       GlobalMemory::get());
-}
-
 TypedValue<BufferType> BulkStoreOp::getArgument() { return getDest(); }
 BufferType BulkStoreOp::getTileType() { return getSource().getType(); }
 SmallVector<int64_t, 2> BulkStoreOp::getPartCounts() {
@@ -182,10 +166,6 @@ SmallVector<int64_t, 2> BulkStoreOp::getPartCounts() {
 }
 LogicalResult BulkStoreOp::verify() {
   return verifyBulkOut(*this, "stores to");
-}
-void BulkStoreOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffects(*this, effects);
 }
 
 TypedValue<BufferType> BulkReduceOp::getArgument() { return getDest(); }
@@ -199,10 +179,6 @@ LogicalResult BulkReduceOp::verify() {
     return emitOpError() << "adds elements of f16, bf16 or f32, got "
                          << element;
   return verifyBulkOut(*this, "adds to");
-}
-void BulkReduceOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffects(*this, effects);
 }
 
 LogicalResult BulkAddOp::verify() {
@@ -224,12 +200,4 @@ LogicalResult BulkAddOp::verify() {
     return emitOpError(
         "needs a role of one thread, which is any role but the first");
   return success();
-}
-
-void BulkAddOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable(),
-                       SharedMemory::get());
-  effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
 }

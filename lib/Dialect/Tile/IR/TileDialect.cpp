@@ -1,5 +1,7 @@
 //===- TileDialect.cpp - The tile dialect ---------------------------------===//
 
+#include "AttrFormats.h"
+#include "OptionalError.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -68,23 +70,19 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
 LogicalResult
 tile::verifyTileShape(ArrayRef<int64_t> shape,
                       llvm::function_ref<InFlightDiagnostic()> emitError) {
-  auto fail = [&](const Twine &message) -> LogicalResult {
-    if (emitError)
-      return emitError() << message;
-    return failure();
-  };
   if (shape.empty())
-    return fail("a tile needs at least one dimension");
+    return OptionalError(emitError) << "a tile needs at least one dimension";
   int64_t elements = 1;
   for (int64_t extent : shape) {
     if (ShapedType::isDynamic(extent))
-      return fail("a tile needs a static shape");
+      return OptionalError(emitError) << "a tile needs a static shape";
     if (extent < 1)
-      return fail("extents must be positive, got " + Twine(extent));
+      return OptionalError(emitError)
+             << "extents must be positive, got " << extent;
     // Divides instead of multiplying, so that nothing overflows.
     if (extent > kMostTileElements / elements)
-      return fail("a tile has at most " + Twine(kMostTileElements) +
-                  " elements");
+      return OptionalError(emitError)
+             << "a tile has at most " << kMostTileElements << " elements";
     elements *= extent;
   }
   return success();

@@ -6,7 +6,9 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -157,6 +159,21 @@ LogicalResult WaitPrerequisitesOp::verify() {
 // GridOp, RequireOp
 //===----------------------------------------------------------------------===//
 
+StringRef tile::getLaunchOperator(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::AddIOp>([](auto) { return "add"; })
+      .Case<arith::SubIOp>([](auto) { return "sub"; })
+      .Case<arith::MulIOp>([](auto) { return "mul"; })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+          [](auto) { return "ceildiv"; })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [](auto) { return "floordiv"; })
+      .Case<arith::RemUIOp, arith::RemSIOp>([](auto) { return "mod"; })
+      .Case<arith::MinUIOp, arith::MinSIOp>([](auto) { return "min"; })
+      .Case<arith::MaxUIOp, arith::MaxSIOp>([](auto) { return "max"; })
+      .Default([](Operation *) { return ""; });
+}
+
 /// Verifies that launchers can compute `values` from the kernel's arguments.
 static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
   // Follows the values back to arguments. Only integer arguments give integers.
@@ -176,12 +193,9 @@ static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
       return user->emitOpError() << "depends on the extent of a buffer that is "
                                     "no argument of the kernel";
     }
-    if (!isa<MultiprocessorsOp, ParamOp, arith::ConstantOp, arith::AddIOp,
-             arith::SubIOp, arith::MulIOp, arith::CeilDivUIOp,
-             arith::CeilDivSIOp, arith::DivUIOp, arith::DivSIOp,
-             arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp,
-             arith::MinUIOp, arith::MinSIOp, arith::MaxUIOp, arith::MaxSIOp,
-             arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    if (!isa<MultiprocessorsOp, ParamOp, arith::ConstantOp, arith::IndexCastOp,
+             arith::IndexCastUIOp>(op) &&
+        getLaunchOperator(op).empty()) {
       InFlightDiagnostic diag = user->emitOpError()
                                 << "depends on '" << op->getName()
                                 << "', which the manifest cannot express";
@@ -228,17 +242,10 @@ std::optional<bool> RequireOp::decide() {
 }
 
 StringRef RequireOp::describe(Relation relation) {
-  switch (relation) {
-  case Relation::Equal:
-    return "";
-  case Relation::AtLeast:
-    return "at least ";
-  case Relation::AtMost:
-    return "at most ";
-  case Relation::MultipleOf:
-    return "a multiple of ";
-  }
-  return "";
+  // In the order of Relation.
+  static constexpr StringLiteral texts[] = {"", "at least ", "at most ",
+                                            "a multiple of "};
+  return texts[static_cast<unsigned>(relation)];
 }
 
 LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {

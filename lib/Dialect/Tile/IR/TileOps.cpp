@@ -1,6 +1,7 @@
 //===- TileOps.cpp - Verifiers and effects of the operations --------------===//
 
 #include "AttentionTypes.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -61,21 +62,16 @@ parseViewTypes(OpAsmParser &parser, Type &source, Type &result,
   return success();
 }
 
-static ParseResult parseSliceTypes(OpAsmParser &parser, Type &source,
-                                   Type &result, DenseBoolArrayAttr kept) {
+static ParseResult parseViewTypes(OpAsmParser &parser, Type &source,
+                                  Type &result, DenseBoolArrayAttr kept) {
   return parseViewTypes(parser, source, result,
                         [&](BufferType buffer, auto emitError) {
                           return SliceOp::inferType(buffer, kept, emitError);
                         });
 }
 
-static void printSliceTypes(OpAsmPrinter &printer, Operation *, Type source,
-                            Type result, DenseBoolArrayAttr) {
-  printer << source << " to " << result;
-}
-
-static ParseResult parseNarrowTypes(OpAsmParser &parser, Type &source,
-                                    Type &result, IntegerAttr dim) {
+static ParseResult parseViewTypes(OpAsmParser &parser, Type &source,
+                                  Type &result, IntegerAttr dim) {
   return parseViewTypes(
       parser, source, result, [&](BufferType buffer, auto emitError) {
         return NarrowOp::inferType(buffer, dim.getInt(),
@@ -83,8 +79,8 @@ static ParseResult parseNarrowTypes(OpAsmParser &parser, Type &source,
       });
 }
 
-static void printNarrowTypes(OpAsmPrinter &printer, Operation *, Type source,
-                             Type result, IntegerAttr) {
+static void printViewTypes(OpAsmPrinter &printer, Operation *, Type source,
+                           Type result, Attribute) {
   printer << source << " to " << result;
 }
 
@@ -392,12 +388,6 @@ LogicalResult AllocOp::verify() {
   if (!getType().isShared())
     return emitOpError("allocates shared memory only");
   return success();
-}
-
-void AllocOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  effects.emplace_back(MemoryEffects::Allocate::get(),
-                       getOperation()->getOpResult(0), SharedMemory::get());
 }
 
 LogicalResult LoadOp::verify() {
@@ -737,59 +727,41 @@ LogicalResult IotaOp::verify() {
 
 LogicalResult TransposeOp::verify() {
   ArrayRef<int64_t> order = getOrder();
-  SmallVector<bool> seen(order.size(), false);
-  for (int64_t dim : order)
-    if (dim < 0 || dim >= int64_t(order.size()) || seen[dim])
-      return emitOpError() << "order [" << order << "] is not a permutation";
-    else
-      seen[dim] = true;
+  if (!isPermutationVector(order))
+    return emitOpError() << "order [" << order << "] is not a permutation";
+  auto source = cast<ShapedType>(getSource().getType());
+  auto result = cast<ShapedType>(getType());
+  auto buffer = dyn_cast<BufferType>(source);
+  if (bool(buffer) != isa<BufferType>(result))
+    return emitOpError(buffer ? "turns a buffer into a tile"
+                              : "turns a tile into a buffer");
+  if (buffer && !buffer.isShared())
+    return emitOpError("works on shared buffers");
 
-  auto checkShape = [&](ShapedType source, ShapedType result) -> LogicalResult {
-    SmallVector<TileExtent> from = getExtents(source), to = getExtents(result);
-    if (from.size() != order.size() || to.size() != order.size())
-      return emitOpError() << "order [" << order << "] needs tiles of rank "
-                           << order.size();
-    for (auto [i, dim] : llvm::enumerate(order))
-      if (to[i] != from[dim])
-        return emitOpError() << "dimension " << i << " of the result must have "
-                             << "the extent " << describeExtent(from[dim])
-                             << ", got " << describeExtent(to[i]);
-    return success();
-  };
-  auto permuted = [&](LayoutAttrInterface layout) {
-    return PermuteAttr::get(getContext(), order, layout);
-  };
-
-  if (auto source = dyn_cast<BufferType>(getSource().getType())) {
-    auto result = dyn_cast<BufferType>(getType());
-    if (!result)
-      return emitOpError("turns a buffer into a tile");
-    if (!source.isShared())
-      return emitOpError("works on shared buffers");
-    if (failed(checkShape(source, result)))
-      return failure();
-    if (result.getElementType() != source.getElementType() ||
-        result.getSpace() != source.getSpace() ||
-        result.getLayout() != permuted(source.getLayout()))
-      return emitOpError() << "result must have the layout "
-                           << Attribute(permuted(source.getLayout()));
-    return success();
-  }
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto result = dyn_cast<RankedTensorType>(getType());
-  if (!result)
-    return emitOpError("turns a tile into a buffer");
-  if (failed(checkShape(source, result)))
-    return failure();
+  SmallVector<TileExtent> from = getExtents(source), to = getExtents(result);
+  if (from.size() != order.size() || to.size() != order.size())
+    return emitOpError() << "order [" << order << "] needs tiles of rank "
+                         << order.size();
+  for (auto [i, dim] : llvm::enumerate(order))
+    if (to[i] != from[dim])
+      return emitOpError() << "dimension " << i << " of the result must have "
+                           << "the extent " << describeExtent(from[dim])
+                           << ", got " << describeExtent(to[i]);
   if (source.getElementType() != result.getElementType())
     return emitOpError("changes the element type");
-  if (failed(verifyBothLaidOut(*this, source, result)))
+  auto layoutOf = [](ShapedType type) -> LayoutAttrInterface {
+    auto buffer = dyn_cast<BufferType>(type);
+    return buffer ? buffer.getLayout() : getLayoutAttr(type);
+  };
+  if (!buffer && failed(verifyBothLaidOut(*this, source, result)))
     return failure();
-  if (LayoutAttrInterface layout = getLayoutAttr(source))
-    if (result.getEncoding() != permuted(layout))
-      return emitOpError() << "result must have the layout "
-                           << Attribute(permuted(layout)) << ", got "
-                           << result.getEncoding();
+  LayoutAttrInterface layout = layoutOf(source), actual = layoutOf(result);
+  if (!layout)
+    return success();
+  Attribute expected = PermuteAttr::get(getContext(), order, layout);
+  if (actual != expected)
+    return emitOpError() << "result must have the layout " << expected
+                         << ", got " << Attribute(actual);
   return success();
 }
 

@@ -1,5 +1,6 @@
 //===- TileRingOps.cpp - Rings and products in flight ---------------------===//
 
+#include "OptionalError.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -17,11 +18,7 @@ BufferType RingType::getStorageType(BufferType tile, int64_t stages) {
     return tile;
   SmallVector<int64_t> shape{stages};
   llvm::append_range(shape, tile.getShape());
-  auto quiet = [&] {
-    InFlightDiagnostic diag = emitError(UnknownLoc::get(tile.getContext()));
-    diag.abandon();
-    return diag;
-  };
+  auto quiet = [&] { return makeDroppedError(tile.getContext()); };
   auto storage = BufferType::getChecked(
       quiet, tile.getContext(), ArrayRef<int64_t>(shape), tile.getElementType(),
       tile.getLayout(), tile.getSpace());

@@ -2,6 +2,7 @@
 
 #include "BulkOps.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
@@ -44,15 +45,16 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
   if (!first)
     return success();
   int64_t warps = roles.getWarps().front();
-  if (warps % 4 != 0 || warps / 4 < 2)
+  int64_t groups = warps / kWarpgroupWarps;
+  if (warps % kWarpgroupWarps != 0 || groups < 2)
     return first->emitOpError()
-           << "needs two or more warpgroups of 4 warps; the role has " << warps
-           << " warps";
+           << "needs two or more warpgroups of " << kWarpgroupWarps
+           << " warps; the role has " << warps << " warps";
   // The hardware has 16 named barriers (PTX ISA, "bar"). Barrier 0 is that of
   // the block; each role has one, and each warpgroup has one.
-  if (warps / 4 + roles.getWarps().size() > 15)
+  if (groups + roles.getWarps().size() > 15)
     return first->emitOpError()
-           << "needs a barrier for each of " << warps / 4 << " groups and "
+           << "needs a barrier for each of " << groups << " groups and "
            << roles.getWarps().size() << " roles; there are 15";
   return success();
 }
@@ -86,18 +88,19 @@ LogicalResult WarpRolesOp::verify() {
         return emitOpError() << "registers are multiples of 8 in 24 .. 256, "
                                 "got "
                              << each;
-      if (first % 4 != 0 && each != (*registers)[role - 1])
+      if (first % kWarpgroupWarps != 0 && each != (*registers)[role - 1])
         return emitOpError()
-               << "only 4 warps at a time change their "
-                  "registers; roles "
-               << role - 1 << " and " << role << " share such a group and have "
+               << "only " << kWarpgroupWarps
+               << " warps at a time change their registers; roles " << role - 1
+               << " and " << role << " share such a group and have "
                << (*registers)[role - 1] << " and " << each;
       first += count;
       sum += int64_t(count) * 32 * each;
     }
-    if (first % 4 != 0)
-      return emitOpError() << "only 4 warps at a time change their registers; "
-                              "the block has "
+    if (first % kWarpgroupWarps != 0)
+      return emitOpError() << "only " << kWarpgroupWarps
+                           << " warps at a time change their registers; the "
+                              "block has "
                            << first << " warps";
     // setmaxnreg would wait forever if the roles need more registers than the
     // block starts with.

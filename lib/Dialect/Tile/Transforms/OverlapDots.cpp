@@ -295,7 +295,8 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
       return;
     // The first role has the consumer warps.
     for (auto roles : getOperation().getBody().front().getOps<WarpRolesOp>())
-      if (int32_t warps = roles.getWarps().front(); warps % 4 == 0 && warps > 4)
+      if (int64_t warps = roles.getWarps().front();
+          warps % kWarpgroupWarps == 0 && warps > kWarpgroupWarps)
         for (Block *block : blocks)
           if (roles->isAncestor(block->getParentOp()))
             takeTurns(*block);

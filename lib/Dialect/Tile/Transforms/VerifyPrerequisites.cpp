@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Analysis/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -30,18 +29,6 @@ struct Access {
 };
 } // namespace
 
-/// Returns the kernel argument that `buffer` is a view of; null for shared
-/// memory.
-static BlockArgument findArgument(Value buffer) {
-  while (Operation *op = buffer.getDefiningOp()) {
-    if (op->getNumOperands() == 0 ||
-        !isa<BufferType>(op->getOperand(0).getType()))
-      return {};
-    buffer = op->getOperand(0);
-  }
-  return cast<BlockArgument>(buffer);
-}
-
 /// Returns the name of a kernel argument. Launchers pass one tensor to all
 /// parameters of one name.
 static std::string nameOf(KernelOp kernel, BlockArgument argument) {
@@ -53,20 +40,10 @@ static std::string nameOf(KernelOp kernel, BlockArgument argument) {
 
 static SmallVector<Access> collectAccesses(KernelOp kernel) {
   SmallVector<Access> accesses;
-  kernel.walk([&](MemoryEffectOpInterface op) {
-    for (Value operand : op->getOperands()) {
-      auto type = dyn_cast<BufferType>(operand.getType());
-      if (!type || type.isShared())
-        continue;
-      BlockArgument argument = findArgument(operand);
-      SmallVector<MemoryEffects::EffectInstance> effects;
-      op.getEffectsOnValue(operand, effects);
-      for (const MemoryEffects::EffectInstance &effect : effects)
-        if (argument &&
-            isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
-          accesses.push_back({op, nameOf(kernel, argument),
-                              isa<MemoryEffects::Write>(effect.getEffect())});
-    }
+  kernel.walk([&](Operation *op) {
+    for (auto [argument, isWrite] : getGlobalAccesses(op))
+      if (argument)
+        accesses.push_back({op, nameOf(kernel, argument), isWrite});
   });
   return accesses;
 }

@@ -152,42 +152,26 @@ LogicalResult MatrixDescriptorOp::verify() {
 
 std::optional<tile::AtomicKind>
 tile::gpu::getAtomicKind(arith::AtomicRMWKind kind) {
-  switch (kind) {
-  case arith::AtomicRMWKind::addf:
-    return AtomicKind::AddF;
-  case arith::AtomicRMWKind::addi:
-    return AtomicKind::AddI;
-  case arith::AtomicRMWKind::maxs:
-    return AtomicKind::MaxS;
-  case arith::AtomicRMWKind::mins:
-    return AtomicKind::MinS;
-  case arith::AtomicRMWKind::maxu:
-    return AtomicKind::MaxU;
-  case arith::AtomicRMWKind::minu:
-    return AtomicKind::MinU;
-  case arith::AtomicRMWKind::ori:
-    return AtomicKind::Or;
-  case arith::AtomicRMWKind::andi:
-    return AtomicKind::And;
-  default:
+  using Kind = arith::AtomicRMWKind;
+  // In the order of AtomicKind.
+  static constexpr Kind kinds[] = {Kind::addf, Kind::addi, Kind::maxs,
+                                   Kind::mins, Kind::maxu, Kind::minu,
+                                   Kind::ori,  Kind::andi};
+  const Kind *found = llvm::find(kinds, kind);
+  if (found == std::end(kinds))
     return std::nullopt;
-  }
+  return static_cast<AtomicKind>(found - kinds);
 }
 
 std::optional<tile::AtomicElement> tile::gpu::getAtomicElement(Type type) {
-  if (type.isF16())
-    return AtomicElement::F16;
-  if (type.isBF16())
-    return AtomicElement::BF16;
-  if (type.isF32())
-    return AtomicElement::F32;
-  if (type.isF64())
-    return AtomicElement::F64;
-  if (type.isInteger(32))
-    return AtomicElement::I32;
-  if (type.isInteger(64))
-    return AtomicElement::I64;
-  return std::nullopt;
+  Builder b(type.getContext());
+  // In the order of AtomicElement.
+  Type types[] = {b.getF16Type(), b.getBF16Type(), b.getF32Type(),
+                  b.getF64Type(), b.getI32Type(),  b.getI64Type()};
+  Type *found = llvm::find(types, type);
+  if (found == std::end(types))
+    return std::nullopt;
+  return static_cast<AtomicElement>(found - types);
 }
 
 /// Checks the kind, the memory and the elements of an atomic.

@@ -6,10 +6,18 @@
 #ifndef TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD
 #define TILE_DIALECT_TILE_IR_TILEATTENTIONOPS_TD
 
+// The buffers of a named operation. With `merge` or `accumulate`, it also reads
+// its results.
+class Tile_Input<TypeConstraint type = Tile_BufferType>
+    : Tile_Reads<Tile_GlobalMemory, type>;
+class Tile_Output<TypeConstraint type = Tile_BufferType>
+    : Tile_Updates<Tile_GlobalMemory, type>;
+class Tile_Scratch<TypeConstraint type = Tile_BufferType>
+    : Tile_Writes<Tile_GlobalMemory, type>;
+
 /// What both directions of attention have in common.
-class Tile_AttentionBase<string mnemonic> : Tile_Op<mnemonic, [
-    AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+class Tile_AttentionBase<string mnemonic>
+    : Tile_Op<mnemonic, [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
   code commonDeclarations = [{
     /// Whether the sequences of a batch are packed one after the other.
@@ -105,10 +113,11 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
 
     `tile-expand-attention` turns the function into a kernel of its name.
   }];
-  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
-    Tile_BufferType:$o, Optional<Tile_BufferType>:$lse,
-    Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$cu_q,
-    Optional<Tile_BufferType>:$cu_k, Optional<Index>:$max_q, F32:$scale,
+  let arguments = (ins Tile_Input<>:$q, Tile_Input<>:$k, Tile_Input<>:$v,
+    Tile_Output<>:$o, Tile_Output<Optional<Tile_BufferType>>:$lse,
+    Tile_Input<Optional<Tile_BufferType>>:$sink,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_q,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
@@ -193,14 +202,17 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     `dkv_schedule` sets fields of the schedule of the kernel of dk and dv;
     `dq_schedule` of that of dq, without dq_acc.
   }];
-  let arguments = (ins Tile_BufferType:$q, Tile_BufferType:$k, Tile_BufferType:$v,
-    Tile_BufferType:$o, Tile_BufferType:$d_o, Tile_BufferType:$lse,
-    Optional<Tile_BufferType>:$d_lse,
-    Tile_BufferType:$dq, Tile_BufferType:$dk, Tile_BufferType:$dv,
-    Tile_BufferType:$stats, Optional<Tile_BufferType>:$dq_acc,
-    Optional<Tile_BufferType>:$dk_acc, Optional<Tile_BufferType>:$dv_acc,
-    Optional<Tile_BufferType>:$sink, Optional<Tile_BufferType>:$d_sink,
-    Optional<Tile_BufferType>:$cu_q, Optional<Tile_BufferType>:$cu_k,
+  let arguments = (ins Tile_Input<>:$q, Tile_Input<>:$k, Tile_Input<>:$v,
+    Tile_Input<>:$o, Tile_Input<>:$d_o, Tile_Input<>:$lse,
+    Tile_Input<Optional<Tile_BufferType>>:$d_lse,
+    Tile_Output<>:$dq, Tile_Output<>:$dk, Tile_Output<>:$dv,
+    Tile_Scratch<>:$stats, Tile_Scratch<Optional<Tile_BufferType>>:$dq_acc,
+    Tile_Scratch<Optional<Tile_BufferType>>:$dk_acc,
+    Tile_Scratch<Optional<Tile_BufferType>>:$dv_acc,
+    Tile_Input<Optional<Tile_BufferType>>:$sink,
+    Tile_Output<Optional<Tile_BufferType>>:$d_sink,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_q,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_k,
     Optional<Index>:$max_q, Optional<Index>:$max_k, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, OptionalAttr<Tile_KVAccumulation>:$kv_mode,

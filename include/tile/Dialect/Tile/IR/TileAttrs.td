@@ -92,7 +92,11 @@ def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$registers, ArrayRefParameter<"int64_t">:$lanes,
     ArrayRefParameter<"int64_t">:$warps);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `<` `register` `=` custom<Digits>($registers) `,`
+        `lane` `=` custom<Digits>($lanes) `,`
+        `warp` `=` custom<Digits>($warps) `>`
+  }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Returns the attribute of a distributed layout.
@@ -161,7 +165,10 @@ def Tile_MmaAttr : Tile_LayoutAttr<"Mma", "mma"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$instruction,
     ArrayRefParameter<"int64_t">:$warps, DefaultValuedParameter<"bool", "false">:$transposed);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `<` $instruction `,` `warps` `=` `[` $warps `]`
+        (`,` custom<Transposed>($transposed)^)? `>`
+  }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Returns the row of the instruction table.
@@ -298,7 +305,9 @@ def Tile_StridedAttr : Tile_LayoutAttr<"Strided", "strided"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$strides,
     ArrayRefParameter<"int64_t">:$divisors,
     DefaultValuedParameter<"int64_t", "0">:$align);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `<` custom<Strides>($strides, $divisors) (`,` `align` `=` $align^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 
@@ -331,7 +340,7 @@ def Tile_MapAttr : Tile_LayoutAttr<"Map", "map"> {
   }];
   let parameters = (ins "::mlir::AffineMap":$map,
     DefaultValuedParameter<"int64_t", "0">:$align);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` $map (`,` `align` `=` $align^)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Returns the attribute of `map`, a layout of the map family: each axis is

@@ -6,7 +6,6 @@ include "tile/Dialect/Tile/IR/TileInterfaces.td"
 
 def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface, ["getArgument", "getTileType"]>]> {
   let summary = "copies a tile of a kernel argument to shared memory by TMA";
   let description = [{
@@ -52,9 +51,10 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     encode it as the manifest describes. Source: PTX ISA,
     "cp.async.bulk.tensor".
   }];
-  let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
-                       DenseI64ArrayAttr:$dims, Optional<Index>:$start,
-                       Optional<Index>:$length, Tile_BufferType:$dest,
+  let arguments = (ins Tile_Reads<Tile_GlobalMemory>:$source,
+                       Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
+                       Optional<Index>:$start, Optional<Index>:$length,
+                       Tile_Writes<Tile_SharedMemory>:$dest,
                        Optional<Tile_SlotType>:$slot,
                        Optional<Tile_BufferType>:$barriers,
                        Optional<Index>:$index,
@@ -78,10 +78,10 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
 
 class Tile_BulkOutOp<string mnemonic> : Tile_Op<mnemonic, [
     AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface,
                               ["getArgument", "getTileType", "getPartCounts"]>]> {
-  let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$dest,
+  let arguments = (ins Tile_Reads<Tile_SharedMemory>:$source,
+                       Tile_Writes<Tile_GlobalMemory>:$dest,
                        Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
                        Optional<Index>:$start, Optional<Index>:$length,
                        OptionalAttr<DenseI64ArrayAttr>:$parts,
@@ -143,8 +143,7 @@ def Tile_BulkReduceOp : Tile_BulkOutOp<"bulk_reduce"> {
   }];
 }
 
-def Tile_BulkAddOp : Tile_Op<"bulk_add", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_BulkAddOp : Tile_Op<"bulk_add"> {
   let summary = "adds a tile in shared memory to global memory of any layout";
   let description = [{
     Computes dest[indices + i] += source[i] for every element of the shared
@@ -170,7 +169,8 @@ def Tile_BulkAddOp : Tile_Op<"bulk_add", [
     the extents. A #tile.map may have storage beyond the extents; elements there
     have unspecified values after the operation.
   }];
-  let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$dest,
+  let arguments = (ins Tile_Reads<Tile_SharedMemory>:$source,
+                       Tile_Updates<Tile_GlobalMemory>:$dest,
                        Variadic<Index>:$indices);
   let assemblyFormat = [{
     $source `,` $dest `[` $indices `]` attr-dict

@@ -17,6 +17,16 @@ include "tile/Dialect/Tile/IR/TileTypes.td"
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 
+// Memories, and operands that an operation reads or writes there.
+def Tile_GlobalMemory : Resource<"::tile::GlobalMemory">;
+def Tile_SharedMemory : Resource<"::tile::SharedMemory">;
+class Tile_Reads<Resource memory, TypeConstraint type = Tile_BufferType>
+    : Arg<type, "", [MemRead<memory>]>;
+class Tile_Writes<Resource memory, TypeConstraint type = Tile_BufferType>
+    : Arg<type, "", [MemWrite<memory>]>;
+class Tile_Updates<Resource memory, TypeConstraint type = Tile_BufferType>
+    : Arg<type, "", [MemRead<memory>, MemWrite<memory>]>;
+
 class Tile_TileOf<list<Type> elements, string elementNames>
     : Type<And<[CPred<"::tile::isTile($_self) || ::tile::isOpenTile($_self)">,
                 SubstLeaves<"$_self",
@@ -273,7 +283,7 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let results = (outs Tile_BufferType:$result);
   let assemblyFormat = [{
     $source `` custom<SliceIndices>($indices, $kept) attr-dict
-    `:` custom<SliceTypes>(type($source), type($result), ref($kept))
+    `:` custom<ViewTypes>(type($source), type($result), ref($kept))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     // A null value keeps the dimension.
@@ -313,7 +323,7 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
   let results = (outs Tile_BufferType:$result);
   let assemblyFormat = [{
     $source `[` $dim `]` `from` $start `length` $length attr-dict
-    `:` custom<NarrowTypes>(type($source), type($result), ref($dim))
+    `:` custom<ViewTypes>(type($source), type($result), ref($dim))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source, "int64_t":$dim,
                                  "::mlir::Value":$start, "::mlir::Value":$length)>];
@@ -328,8 +338,7 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
   }];
 }
 
-def Tile_AllocOp : Tile_Op<"alloc", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_AllocOp : Tile_Op<"alloc"> {
   let summary = "allocates shared memory";
   let description = [{
     An uninitialised buffer in the shared memory of the block. It is live until
@@ -340,7 +349,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [
     ```
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
-  let results = (outs Tile_BufferType:$result);
+  let results = (outs Res<Tile_BufferType, "", [MemAlloc<Tile_SharedMemory>]>:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }

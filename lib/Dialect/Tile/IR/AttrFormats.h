@@ -1,0 +1,31 @@
+//===- AttrFormats.h - Parts of the text of layouts -------------*- C++ -*-===//
+//
+// Custom directives of the assembly formats in TileAttrs.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_DIALECT_TILE_IR_ATTRFORMATS_H
+#define TILE_LIB_DIALECT_TILE_IR_ATTRFORMATS_H
+
+#include "mlir/IR/OpImplementation.h"
+
+namespace tile {
+
+// `[` (extent `->` (`0` | `d`K (`*` stride)?)),* `]`
+mlir::ParseResult parseDigits(mlir::AsmParser &parser,
+                              llvm::SmallVector<int64_t> &digits);
+void printDigits(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> digits);
+
+// `transposed`
+mlir::ParseResult parseTransposed(mlir::AsmParser &parser, bool &transposed);
+void printTransposed(mlir::AsmPrinter &printer, bool transposed);
+
+// `[` (stride | `?` (`:` divisor)?),* `]`
+mlir::ParseResult parseStrides(mlir::AsmParser &parser,
+                               llvm::SmallVector<int64_t> &strides,
+                               llvm::SmallVector<int64_t> &divisors);
+void printStrides(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> strides,
+                  llvm::ArrayRef<int64_t> divisors);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_IR_ATTRFORMATS_H
