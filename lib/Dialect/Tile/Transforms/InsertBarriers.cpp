@@ -1,16 +1,16 @@
 //===- InsertBarriers.cpp - Barriers between accesses to memory -----------===//
 //
-// A walk in program order records for every allocation whether it has been read
-// or written since the last barrier, and for every operation that accesses
-// global memory whether it has run since then. Loops are walked until this
-// state is stable. All threads of a block take the same branches, because
+// A walk in program order records which allocations, or slots of rings, have
+// been read or written since the last barrier, and which operations that access
+// global memory have run since then. Loops are walked until this state is
+// stable. All threads of a block take the same branches, because
 // conditions are scalars of the block. So a barrier may be inserted anywhere.
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Analysis/SlotAccesses.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -27,13 +27,13 @@ namespace {
 /// The accesses since the last barrier.
 struct State {
   State(unsigned allocs, unsigned globals)
-      : read(allocs), written(allocs), inFlight(allocs), inFlightReads(allocs),
-        global(globals), globalBefore(globals) {}
+      : inFlight(allocs), inFlightReads(allocs), global(globals),
+        globalBefore(globals) {}
 
-  /// By the number of the allocation.
-  llvm::BitVector read, written;
-  /// The destinations of asynchronous copies that may be in flight: no wait is
-  /// known to cover them. Barriers do not change this.
+  SlotAccesses read, written;
+  /// By the number of the allocation, the destinations of asynchronous copies
+  /// that may be in flight: no wait is known to cover them. Barriers do not
+  /// change this.
   llvm::BitVector inFlight;
   /// The sources of TMA stores and reductions that may be in flight.
   llvm::BitVector inFlightReads;
@@ -41,19 +41,18 @@ struct State {
   /// iteration of all loops around them, and in earlier ones.
   llvm::BitVector global, globalBefore;
 
-  bool anySince() const { return read.any() || written.any(); }
   /// Forgets the accesses that a barrier has ordered.
   void passBarrier(bool isGlobal) {
-    read.reset();
-    written.reset();
+    read.clear();
+    written.clear();
     if (!isGlobal)
       return;
     global.reset();
     globalBefore.reset();
   }
   void merge(const State &other) {
-    read |= other.read;
-    written |= other.written;
+    read.merge(other.read);
+    written.merge(other.written);
     inFlight |= other.inFlight;
     inFlightReads |= other.inFlightReads;
     global |= other.global;
@@ -66,9 +65,11 @@ struct State {
     merge(end);
   }
   bool operator==(const State &other) const {
-    return read == other.read && written == other.written &&
-           inFlight == other.inFlight && inFlightReads == other.inFlightReads &&
-           global == other.global && globalBefore == other.globalBefore;
+    auto fields = [](const State &state) {
+      return std::tie(state.read, state.written, state.inFlight,
+                      state.inFlightReads, state.global, state.globalBefore);
+    };
+    return fields(*this) == fields(other);
   }
 };
 
@@ -102,7 +103,7 @@ private:
   void visitRegions(Operation *op, State &state);
   State walkRegions(Operation *op, const State &state);
   State inspectRegions(Operation *op, const State &state, Missing &found);
-  bool needsBarrier(ArrayRef<SharedAccess> accesses, const State &state);
+  bool needsBarrier(const SlotAccess &access, bool isWrite, const State &state);
   bool needsGlobalBarrier(Operation *op, const State &state);
   void barrierBefore(Operation *op, State &state, bool isGlobal = false);
 
@@ -224,13 +225,13 @@ BarrierInserter::BarrierInserter(KernelOp kernel, ArrayRef<AllocOp> allocs) {
   }
 }
 
-bool BarrierInserter::needsBarrier(ArrayRef<SharedAccess> accesses,
+bool BarrierInserter::needsBarrier(const SlotAccess &access, bool isWrite,
                                    const State &state) {
-  return llvm::any_of(accesses, [&](const SharedAccess &access) {
-    const llvm::BitVector &memory = overlapping[numbers.lookup(access.root)];
-    return memory.anyCommon(state.written) ||
-           (access.isWrite && memory.anyCommon(state.read));
-  });
+  auto overlaps = [&](unsigned allocation) {
+    return overlapping[access.allocation].test(allocation);
+  };
+  return state.written.reach(access, overlaps) ||
+         (isWrite && state.read.reach(access, overlaps));
 }
 
 bool BarrierInserter::needsGlobalBarrier(Operation *op, const State &state) {
@@ -262,12 +263,14 @@ void BarrierInserter::visit(Operation *op, State &state) {
     return state.passBarrier(barrier.getGlobal());
   if (isa<BulkWaitOp>(op)) {
     // TMA may have read the tiles until this wait.
-    state.read |= state.inFlightReads;
+    for (unsigned number : state.inFlightReads.set_bits())
+      state.read.insert(SlotAccess::getWhole(number));
     return;
   }
   if (auto wait = dyn_cast<WaitGroupOp>(op)) {
     // It is unknown which copies the wait covers; assume that all may be.
-    state.written |= state.inFlight;
+    for (unsigned number : state.inFlight.set_bits())
+      state.written.insert(SlotAccess::getWhole(number));
     if (wait.getPending() == 0)
       state.inFlight.reset();
     return;
@@ -279,7 +282,8 @@ void BarrierInserter::visit(Operation *op, State &state) {
       return needsGlobalBarrier(inner, state) ? WalkResult::interrupt()
                                               : WalkResult::advance();
     });
-    if (state.anySince() || isGlobal.wasInterrupted())
+    bool anySince = !state.read.empty() || !state.written.empty();
+    if (anySince || isGlobal.wasInterrupted())
       barrierBefore(op, state, isGlobal.wasInterrupted());
     State after = emptyState();
     for (Region &role : op->getRegions()) {
@@ -302,19 +306,24 @@ void BarrierInserter::visit(Operation *op, State &state) {
   llvm::erase_if(accesses, [&](const SharedAccess &access) {
     return guarded.test(numbers.lookup(access.root));
   });
-  bool isGlobal = needsGlobalBarrier(op, state);
-  if (isGlobal || needsBarrier(accesses, state))
+  SmallVector<SlotAccess, 2> slots =
+      llvm::map_to_vector<2>(accesses, [&](const SharedAccess &access) {
+        return SlotAccess::get(op, access.root, numbers.lookup(access.root));
+      });
+  bool isGlobal = needsGlobalBarrier(op, state), isNeeded = isGlobal;
+  for (auto [access, slot] : llvm::zip_equal(accesses, slots))
+    isNeeded |= needsBarrier(slot, access.isWrite, state);
+  if (isNeeded)
     barrierBefore(op, state, isGlobal);
   if (auto global = globals.find(op); global != globals.end())
     state.global.set(global - globals.begin());
-  for (const SharedAccess &access : accesses) {
-    unsigned number = numbers.lookup(access.root);
-    (access.isAsync   ? state.inFlight
-     : access.isWrite ? state.written
-                      : state.read)
-        .set(number);
+  for (auto [access, slot] : llvm::zip_equal(accesses, slots)) {
+    if (access.isAsync)
+      state.inFlight.set(slot.allocation);
+    else
+      (access.isWrite ? state.written : state.read).insert(slot);
     if (isa<BulkStoreOp, BulkReduceOp>(op))
-      state.inFlightReads.set(number);
+      state.inFlightReads.set(slot.allocation);
   }
 }
 
@@ -323,14 +332,18 @@ void BarrierInserter::visit(Operation *op, State &state) {
 State BarrierInserter::walkRegions(Operation *op, const State &state) {
   // The regions of a loop run one after the other; of those of a branch, only
   // one runs.
-  bool isLoop = isa<LoopLikeOpInterface>(op);
-  bool mayBeSkipped = isLoop;
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  bool mayBeSkipped = bool(loop);
   State after = emptyState(), entry = state;
   for (Region &region : op->getRegions()) {
     mayBeSkipped |= region.empty();
-    State inside = isLoop ? entry : state;
+    State inside = loop ? entry : state;
     for (Block &block : region)
       visit(block, inside);
+    if (loop) {
+      inside.read.endIteration(loop);
+      inside.written.endIteration(loop);
+    }
     after.merge(inside);
     entry = inside;
   }
@@ -352,7 +365,7 @@ State BarrierInserter::inspectRegions(Operation *op, const State &state,
 }
 
 void BarrierInserter::visitRegions(Operation *op, State &state) {
-  bool isLoop = isa<LoopLikeOpInterface>(op);
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
   // Insert the barriers that accesses inside the regions need, including those
   // around the back edge.
   State inner = emptyState();
@@ -360,7 +373,7 @@ void BarrierInserter::visitRegions(Operation *op, State &state) {
   inner.inFlightReads = state.inFlightReads;
   for (State before = inner;; before = inner) {
     State after = walkRegions(op, inner);
-    if (isLoop)
+    if (loop)
       inner.mergeIteration(after);
     if (inner == before)
       break;
@@ -371,9 +384,13 @@ void BarrierInserter::visitRegions(Operation *op, State &state) {
   (void)inspectRegions(op, state, found);
   if (found.any)
     barrierBefore(op, state, found.global);
-  if (isLoop)
+  if (loop)
     state.merge(inner);
   state = inspectRegions(op, state, found);
+  if (loop) {
+    state.read.leaveLoop(loop);
+    state.written.leaveLoop(loop);
+  }
 }
 
 namespace {

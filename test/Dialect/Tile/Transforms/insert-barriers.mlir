@@ -364,3 +364,64 @@ tile.kernel @global_chosen(%g: !g, %h: !g, %n: index) {
   %x = tile.load %one[%c0, %c0] : !g -> !t
   tile.store %x, %h[%c0, %c0] : !t, !g
 }
+
+// Slots are other memory where their numbers are known to differ: constants, and numbers
+// at a distance from one value that a loop carries.
+// CHECK-LABEL: tile.kernel @slots
+tile.kernel @slots(%n: index, %unknown: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<0.0> : !t
+  %ring = tile.alloc {offset = 0 : i64} : !ring
+  %s0 = tile.slice %ring[%c0, *, *] : !ring to !p
+  %s1 = tile.slice %ring[%c1, *, *] : !ring to !p
+  %any = tile.slice %ring[%unknown, *, *] : !ring to !p
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  tile.store %t, %s0[%c0, %c0] : !t, !p
+  %x1 = tile.load %s1[%c0, %c0] : !p -> !t
+  %xa = tile.load %any[%c0, %c0] : !p -> !t
+  // The loop reads in one iteration what it has written in the one before.
+  // CHECK: scf.for
+  // CHECK: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: scf.yield
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%slot = %c0) -> index {
+    %next = arith.subi %c1, %slot : index
+    %from = tile.slice %ring[%slot, *, *] : !ring to !p
+    %to = tile.slice %ring[%next, *, *] : !ring to !p
+    %x = tile.load %from[%c0, %c0] : !p -> !t
+    tile.store %x, %to[%c0, %c0] : !t, !p
+    scf.yield %next : index
+  }
+  // The number of the slot after the loop is not known.
+  // CHECK: tile.barrier
+  // CHECK-NEXT: tile.load
+  %y = tile.load %s0[%c0, %c0] : !p -> !t
+}
+
+// A loop that goes on with the same slot in every iteration needs a barrier for each
+// access: other iterations write what this one reads.
+// CHECK-LABEL: tile.kernel @no_rotation
+tile.kernel @no_rotation(%n: index, %next: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ring = tile.alloc {offset = 0 : i64} : !ring
+  // CHECK: scf.for
+  // CHECK: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%slot = %c0) -> index {
+    %from = tile.slice %ring[%slot, *, *] : !ring to !p
+    %to = tile.slice %ring[%next, *, *] : !ring to !p
+    %x = tile.load %from[%c0, %c0] : !p -> !t
+    tile.store %x, %to[%c0, %c0] : !t, !p
+    scf.yield %next : index
+  }
+}

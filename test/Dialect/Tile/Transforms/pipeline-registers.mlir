@@ -92,6 +92,16 @@ tile.kernel @attention(%k: !g, %v: !g, %n: index, %out: !g)
 // CHECK: scf.for
 // CHECK: tile.copy %
 // CHECK-NOT: tile.schedule
+// The slot that is filled is another one than the slot that is read, so one barrier a
+// phase orders both.
+// BARRIER-LABEL: tile.kernel @product(
+// BARRIER: scf.for
+// BARRIER: scf.if
+// BARRIER: tile.barrier
+// BARRIER-NEXT: tile.load
+// BARRIER-NEXT: tile.load
+// BARRIER-NOT: tile.barrier
+// BARRIER: scf.for
 tile.kernel @product(%a: !g, %b: !g, %n: index, %out: !g) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -114,6 +124,37 @@ tile.kernel @product(%a: !g, %b: !g, %n: index, %out: !g) {
     tile.copy %a[%i, %c0], %as : !g, !s
     %ar = tile.load %as[%c0, %c0] : !s -> !t
     tile.store %ar, %out[%i, %c0] : !t, !g
+  }
+}
+
+// With three stages, a slot is filled a phase after its readers and read two phases
+// later: one barrier an iteration orders both groups.
+// BARRIER-LABEL: tile.kernel @three(
+// BARRIER: tile.barrier
+// BARRIER-NEXT: scf.for
+// BARRIER-NOT: tile.barrier
+// BARRIER: tile.load %{{.+}} : !tile.buffer<64x64xf16
+// BARRIER-NOT: tile.barrier
+// BARRIER: tile.load %{{.+}} : !tile.buffer<64x64xf16
+// BARRIER: tile.barrier
+// BARRIER-NEXT: tile.store
+// BARRIER-NOT: tile.barrier
+// BARRIER: tile.return
+tile.kernel @three(%k: !g, %v: !g, %n: index, %out: !g)
+    attributes {schedule = #tile.schedule<stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c64 {
+    %ks = tile.alloc : !s
+    tile.copy %k[%i, %c0], %ks : !g, !s
+    %kr = tile.load %ks[%c0, %c0] : !s -> !t
+    tile.store %kr, %out[%i, %c0] : !t, !g
+    %vs = tile.alloc : !s
+    tile.copy %v[%i, %c0], %vs : !g, !s
+    %vr = tile.load %vs[%c0, %c0] : !s -> !t
+    tile.store %vr, %out[%i, %c0] : !t, !g
   }
 }
 

@@ -571,6 +571,9 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     different threads if at least one of them is a write and there is no barrier
     between them. This includes accesses in and after branches and around the
     back edges of loops. Buffers with overlapping offsets are the same memory.
+    Slots of one ring are different memory if their numbers are known to differ:
+    numbers that `tile-lower-rings` computes from one value, at different
+    distances.
 
     Inserts a `tile.barrier global` between a read and a write of one kernel
     argument, unless each element belongs to one thread, the same for both. Two
