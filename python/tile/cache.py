@@ -103,20 +103,20 @@ def statistics() -> Statistics:
     )
 
 
-def load_program(text: str, chip: str) -> Module:
-    """Returns the module of a program.
+def load_program(text: str, chip: str, schedule: str = "") -> Module:
+    """Returns the module of a program, with the schedule of compiler.translate.
 
     It comes from a pack or a cache; a program in none of them is compiled.
     Raises CompileError with the compiler's messages. A process loads an entry
     once.
     """
     packs = _folders(PACK_VARIABLE)
-    key = pack_key(text, chip)
+    key = pack_key(text, chip, schedule)
     for pack in packs:
         if (pack / key).is_dir():
             return _load_entry("pack", pack, key)
     try:
-        key = entry_key(text, chip)
+        key = entry_key(text, chip, schedule)
     except CompileError as error:
         if not packs:
             raise
@@ -133,7 +133,7 @@ def load_program(text: str, chip: str) -> Module:
         return found
     for _ in range(3):
         known = (where / key).is_dir()
-        compile_entry(where, key, text, chip)
+        compile_entry(where, key, text, chip, schedule=schedule)
         try:
             return _load_entry("cache" if known else None, where, key)
         except FileNotFoundError:
@@ -165,19 +165,25 @@ def precompile(
     chips: Union[str, Iterable[str]],
     folder: Union[str, "os.PathLike[str]"],
     jobs: int = 2,
+    *,
+    schedule: str = "",
 ) -> Path:
     """Compiles programs for each of the chips into a pack; returns its folder.
 
     `programs` are texts (tile.programs makes those of attention). Programs that
-    the folder has already are not compiled again. `jobs` threads compile. Raises
-    CompileError with the compiler's messages.
+    the folder has already are not compiled again. `jobs` threads compile.
+    `schedule` sets fields of the schedules of all programs, as that of
+    tile.compile; the pack serves calls with the same schedule. Raises CompileError
+    with the compiler's messages.
     """
     chips = [chips] if isinstance(chips, str) else list(chips)
     pack = Path(folder)
     pack.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(jobs) as pool:
         for _ in pool.map(
-            lambda job: compile_entry(pack, pack_key(*job), *job, limit=0),
+            lambda job: compile_entry(
+                pack, pack_key(*job, schedule), *job, limit=0, schedule=schedule
+            ),
             dict.fromkeys(product(programs, chips)),
         ):
             pass
@@ -186,14 +192,15 @@ def precompile(
     return pack
 
 
-def entry_key(text: str, chip: str) -> str:
+def entry_key(text: str, chip: str, schedule: str = "") -> str:
     """Returns the name of the entry of a program in the cache."""
-    return _hash(str(_FORMAT), native.identity(), chip, text, compiler.schedules_identity())
+    schedules = (compiler.schedules_identity(), *filter(None, [schedule]))
+    return _hash(str(_FORMAT), native.identity(), chip, text, *schedules)
 
 
-def pack_key(text: str, chip: str) -> str:
+def pack_key(text: str, chip: str, schedule: str = "") -> str:
     """Returns the name of the entry of a program in a pack."""
-    return _hash(str(_FORMAT), "pack", chip, text)
+    return _hash(str(_FORMAT), "pack", chip, text, *filter(None, [schedule]))
 
 
 def _hash(*parts: str) -> str:
@@ -210,6 +217,7 @@ def compile_entry(
     text: str,
     chip: str,
     limit: Optional[int] = None,
+    schedule: str = "",
 ) -> Path:
     """Returns the folder of an entry; compiles it if it is missing.
 
@@ -233,7 +241,7 @@ def compile_entry(
         building = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=cache))
         try:
             begin = time.perf_counter()
-            artifact = compiler.translate(text, chip)
+            artifact = compiler.translate(text, chip, schedule=schedule)
             with _modules_lock:
                 _counts["compiled"] += 1
                 _counts["seconds"] += time.perf_counter() - begin

@@ -92,6 +92,7 @@ def attention(
     q_offset: Optional[int] = None,
     k_offset: Optional[int] = None,
     merge: Optional[Tuple[torch.Tensor, torch.Tensor]] = None,
+    schedule: Optional[str] = None,
     **others: Any,
 ):
     """Softmax attention; differentiable in q, k, v and sink.
@@ -129,6 +130,10 @@ def attention(
     receives the result for both, without a gradient. Its o is f32 or of the type
     of q. tile.attention_backward computes gradients for some of the keys.
 
+    `schedule` sets fields of the schedule of the kernel that computes o, for
+    example "tile = [64, 64], stages = 2" (docs/Schedules.md). The compiler chooses
+    the others, and the schedules of the kernels of gradients.
+
     Under autocast, q, k and v are cast to its type. Tensors on the CPU run in
     the executor, which is slow and checks every access to memory; the
     environment variable TILE_CPU_CHIP names the chip to compile for, by default
@@ -152,7 +157,7 @@ def attention(
     if merge is not None:
         return _merge(
             merge, q, k, v, causal, window, scale, sink, softcap, cu_seqlens_q,
-            cu_seqlens_k, max_seqlen_q, max_seqlen_k, offset, return_lse,
+            cu_seqlens_k, max_seqlen_q, max_seqlen_k, offset, return_lse, schedule,
         )  # fmt: skip
     prepared = key = None
     by_operators = _is_compiling()
@@ -167,7 +172,7 @@ def attention(
         try:
             key = _key(
                 q, k, v, causal, window, softcap, deterministic, offset is None, sink,
-                cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+                cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, schedule,
             )  # fmt: skip
             prepared = _prepared.get(key)
         except (AttributeError, TypeError):
@@ -175,7 +180,7 @@ def attention(
     if prepared is None:
         signature = _check(
             q, k, v, causal, window, sink, softcap, cu_seqlens_q, cu_seqlens_k,
-            max_seqlen_q, max_seqlen_k, deterministic, offset,
+            max_seqlen_q, max_seqlen_k, deterministic, offset, schedule,
         )  # fmt: skip
     scale, softcap = _numbers(q, scale, softcap)
     if offset is None:
@@ -292,12 +297,13 @@ def attention_backward(
 
 def _merge(
     merge, q, k, v, causal, window, scale, sink, softcap, cu_q, cu_k, max_q, max_k,
-    offset, return_lse,
+    offset, return_lse, schedule,
 ):  # fmt: skip
     """Attention that is merged into the result for other keys."""
     signature = _check(
-        q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, False, offset
-    )
+        q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, False, offset,
+        schedule,
+    )  # fmt: skip
     scale, softcap = _numbers(q, scale, softcap)
     if not isinstance(merge, (tuple, list)) or len(merge) != 2:
         raise ArgumentError(f"merge must be a pair of tensors (o, lse), got {merge!r}")
@@ -414,7 +420,7 @@ def _refuse(others: Dict[str, Any]) -> None:
 
 def _key(
     q, k, v, causal, window, softcap, deterministic, aligned, sink, cu_q, cu_k, max_q,
-    max_k,
+    max_k, schedule,
 ) -> tuple:  # fmt: skip
     """Returns all that the kernels and their parameters depend on.
 
@@ -439,6 +445,7 @@ def _key(
         softcap is None,
         deterministic,
         aligned,
+        schedule,
     )
     if sink is not None:
         key += (sink.shape, sink.stride(), sink.dtype, sink.device)
@@ -529,7 +536,7 @@ def _autocast(*tensors: Any) -> Tuple[Any, ...]:
 
 def _check(
     q, k, v, causal, window, sink, softcap, cu_q, cu_k, max_q, max_k, deterministic,
-    offset=None,
+    offset=None, schedule=None,
 ) -> Signature:  # fmt: skip
     """Checks all arguments but numbers; raises ArgumentError."""
     packed = cu_q is not None or cu_k is not None
@@ -606,6 +613,8 @@ def _check(
         max_q = max_k = 0
     if not isinstance(causal, (bool, int)):
         raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
+    if not (schedule is None or isinstance(schedule, str)):
+        raise ArgumentError(f"schedule must be a str, got {type(schedule).__name__}")
     causal, left, right = _mask(causal, window)
     return Signature(
         causal,
@@ -617,6 +626,7 @@ def _check(
         bool(deterministic),
         # Without a mask there is nothing to align.
         offset is not None and (causal or left >= 0 or right >= 0),
+        schedule or "",
     )
 
 

@@ -33,11 +33,13 @@ def _forward(
     max_k: int,
     deterministic: bool,
     has_offset: bool,
+    schedule: str,
     offset: int,
 ) -> Tuple[torch.Tensor, torch.Tensor]:
     signature = Signature(
-        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset
-    )
+        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset,
+        schedule,
+    )  # fmt: skip
     tensors = _readable(q, k, v, sink, cu_q, cu_k)
     return find(signature, *tensors).run(*tensors, scale, softcap, offset=offset)
 
@@ -74,11 +76,13 @@ def _backward(
     max_k: int,
     deterministic: bool,
     has_offset: bool,
+    schedule: str,
     offset: int,
 ) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     signature = Signature(
-        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset
-    )
+        causal, left, right, has_softcap, max_q, max_k, deterministic, has_offset,
+        schedule,
+    )  # fmt: skip
     given = (q, k, v, sink)
     q, k, v, sink, cu_q, cu_k = _readable(q, k, v, sink, cu_q, cu_k)
     found = find(signature, q, k, v, sink, cu_q, cu_k).run_backward(

@@ -70,7 +70,7 @@ class Signature(NamedTuple):
     """The options of a call; sides of the window are -1 where unbounded.
 
     `offset` says whether the call gives the offset of the mask, and `merge`
-    whether it merges into o and lse.
+    whether it merges into o and lse. `schedule` is that of the forward kernel.
     """
 
     causal: bool
@@ -81,6 +81,7 @@ class Signature(NamedTuple):
     max_k: int
     deterministic: bool
     offset: bool = False
+    schedule: str = ""
     merge: bool = False
 
 
@@ -142,6 +143,7 @@ class Forward:
             signature.offset,
             signature.merge,
             "f32" if o is not None and o.dtype == torch.float32 else "",
+            signature.schedule,
         )
         self._device = q.device
         self._on_cuda = q.is_cuda
@@ -295,7 +297,7 @@ class _Backward:
         if forward.heads_first:
             do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
         looped = BackwardVariant(
-            replace(forward.variant, merge=False),
+            replace(forward.variant, merge=False, schedule=""),
             "kernel" if signature.deterministic else "atomic",
             "loop",
             dlse is not None,
@@ -476,14 +478,14 @@ def _kernels(variant: AnyVariant, device: torch.device) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _module(variant: AnyVariant, chip: str) -> Any:
-    return cache.load_program(variant.ir(), chip)
+    return cache.load_program(variant.ir(), chip, variant.schedule)
 
 
 @functools.lru_cache(maxsize=256)
 def _program(variant: AnyVariant, chip: str) -> Any:
     from .executor import Program
 
-    return Program(variant.ir(), chip, name=variant.name)
+    return Program(variant.ir(), chip, name=variant.name, schedule=variant.schedule)
 
 
 def _choose_kv(

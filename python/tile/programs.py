@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -110,7 +111,8 @@ class Variant:
     bounds in two buffers of i32. With `softcap` the scores pass through
     cap * tanh(s / cap). With `offset`, an argument of the launch replaces Sk - Sq.
     With `merge`, o and lse hold the result for other keys. `o_dtype` is the type
-    of o where it is not `dtype`: "f32".
+    of o where it is not `dtype`: "f32". `schedule` sets fields of the kernel's
+    schedule, as that of compiler.translate.
     """
 
     d: int
@@ -125,6 +127,7 @@ class Variant:
     offset: bool = False
     merge: bool = False
     o_dtype: str = ""
+    schedule: str = ""
 
     @property
     def mask(self) -> str:
@@ -150,6 +153,9 @@ class Variant:
                 parts.append(feature)
         if self.o_dtype:
             parts.append(f"o_{self.o_dtype}")
+        if self.schedule:
+            digest = hashlib.sha256(self.schedule.encode()).hexdigest()
+            parts.append(f"schedule_{digest[:8]}")
         return "-".join(parts)
 
     def ir(self) -> str:
@@ -171,6 +177,11 @@ class BackwardVariant:
     dlse: bool = False
     accumulate: bool = False
     gradient_dtype: str = ""
+
+    @property
+    def schedule(self) -> str:
+        """Returns no fields: that of `forward` is for another kernel."""
+        return ""
 
     @property
     def name(self) -> str:
@@ -391,7 +402,9 @@ class Artifacts:
                 if stale.exists():
                     stale.unlink()
             try:
-                compiled = compiler.translate(variant.ir(), chip, name=str(source))
+                compiled = compiler.translate(
+                    variant.ir(), chip, name=str(source), schedule=variant.schedule
+                )
             except CompileError as error:
                 return str(error)
             artifact.write_bytes(compiled.data)

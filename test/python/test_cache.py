@@ -30,13 +30,13 @@ print((entry / "kernel.ptx").read_text())
 def stand_in(log):
     """Returns a compiler that counts its runs and refuses programs with "bad"."""
 
-    def translate(text, chip):
+    def translate(text, chip, schedule=""):
         with open(log, "a") as file:
             file.write("run\n")
         time.sleep(0.2)
         if "bad" in text:
             raise CompileError("refused")
-        return Artifact(b"ptx of " + text.encode(), "{}", "")
+        return Artifact(b"ptx of " + (text + schedule).encode(), "{}", "")
 
     return translate
 
@@ -89,12 +89,13 @@ class CacheTest(unittest.TestCase):
             cache.entry_key("a", "sm_80"),
             cache.entry_key("b", "sm_80"),
             cache.entry_key("a", "sm_90a"),
+            cache.entry_key("a", "sm_80", "stages = 1"),
         }
-        self.assertEqual(len(keys), 3)
+        self.assertEqual(len(keys), 4)
         self.assertIn(cache.entry_key("a", "sm_80"), keys)
         with mock.patch.object(cache.native, "identity", lambda: "another"):
             keys.add(cache.entry_key("a", "sm_80"))
-        self.assertEqual(len(keys), 4)
+        self.assertEqual(len(keys), 5)
         # The schedules that replace the compiler's.
         schedules = self.folder / "schedules"
         schedules.mkdir(parents=True)
@@ -103,7 +104,7 @@ class CacheTest(unittest.TestCase):
             for text in "one", "another":
                 (schedules / "sm_80.mlir").write_text(text)
                 keys.add(cache.entry_key("a", "sm_80"))
-        self.assertEqual(len(keys), 7)
+        self.assertEqual(len(keys), 8)
 
     def test_identity(self):
         """Another library, and another LLVM under the same library."""
@@ -154,6 +155,18 @@ class CacheTest(unittest.TestCase):
         ):
             path = cache.load_program("third", "sm_80")
         self.assertEqual(path.parent.parent, self.folder)
+
+    def test_precompile_with_schedule(self):
+        packed = tile.precompile(["a"], "sm_80", self.base / "pack", schedule="stages = 1")
+        tile.precompile(["a"], "sm_80", packed)
+        with mock.patch.dict(os.environ, {"TILE_PACK_DIR": str(packed)}):
+            with mock.patch.object(cache, "load", lambda ptx, *_, **__: ptx):
+                texts = [
+                    cache.load_program("a", "sm_80", schedule).read_text()
+                    for schedule in ("stages = 1", "")
+                ]
+        self.assertEqual(texts, ["ptx of astages = 1", "ptx of a"])
+        self.assertEqual(self.runs(), 2)
 
     def test_precompile_for_chips(self):
         packed = tile.precompile(["a", "b"], ["sm_80", "sm_90a"], self.base / "pack")

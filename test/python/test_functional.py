@@ -37,7 +37,9 @@ def artifact(variant):
     """The PTX of a variant and its manifest, compiled once for all tests."""
     if variant not in _paths:
         base = Path(_artifacts.name, str(len(_paths)))
-        compiled = compiler.translate(variant.ir(), "sm_90a")
+        compiled = compiler.translate(
+            variant.ir(), "sm_90a", schedule=variant.schedule
+        )
         _paths[variant] = base.with_suffix(".ptx"), base.with_suffix(".json")
         _paths[variant][0].write_bytes(compiled.data)
         _paths[variant][1].write_text(compiled.manifest)
@@ -171,6 +173,7 @@ class FunctionalTest(unittest.TestCase):
             lambda: tile.attention(q, k, v, sink=torch.zeros(4)),
             lambda: tile.attention(q[:, :20], k, v),
             lambda: tile.attention(q, k[:, :, :1], v[:, :, :1]),
+            lambda: tile.attention(q, k, v, schedule="stages = 1"),
         ]
         for _ in range(2):
             for call in calls:
@@ -183,6 +186,29 @@ class FunctionalTest(unittest.TestCase):
         tile.attention(q, k, v, window=[5, 0], causal=1)
         tile.attention(q, k, v, window=(5, 0), causal=True)
         self.assertEqual(len(self.variants), 1)
+
+    def test_a_schedule_is_that_of_the_forward_kernel(self):
+        q, k, v = self.tensors(kv_heads=4)
+        schedule = "tile = [64, 64], warps = 4, producers = 0"
+        tile.attention(q, k, v, schedule=schedule).sum().backward()
+        forward, backward = self.variants
+        self.assertEqual(forward.schedule, schedule)
+        self.assertEqual((backward.schedule, backward.forward.schedule), ("", ""))
+        self.assertEqual(self.cuda.launches[0].block, (128, 1, 1))
+        merged = tile.attention(q.detach(), k.detach(), v.detach(), return_lse=True)
+        with torch.no_grad():
+            tile.attention(q, k, v, merge=merged, schedule=schedule)
+        self.assertEqual(self.variants[-1].schedule, schedule)
+
+    def test_errors_in_a_schedule_say_where(self):
+        q, k, v = self.tensors()
+        for text, place in (("tiles = [64, 64]", "1:1"), ("tile = [64], x", "1:11")):
+            with self.assertRaisesRegex(
+                tile.CompileError, f"--schedule:{place}: error: "
+            ):
+                tile.attention(q, k, v, schedule=text)
+        with self.assertRaisesRegex(tile.ArgumentError, "schedule must be a str, got int"):
+            tile.attention(q, k, v, schedule=3)
 
     def test_nothing_is_launched_for_no_rows(self):
         for sq, heads in ((0, 4), (9, 0)):
