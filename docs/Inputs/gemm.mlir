@@ -4,8 +4,7 @@
 !matrix = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !acc = tensor<128x256xf32>
 
-tile.kernel @gemm(%a: !matrix, %b: !matrix, %c: !matrix) attributes {num_warps = 8 : i32,
-    schedule = #tile.schedule<producers = 4, registers = [232, 40], stages = 3>} {
+tile.kernel @gemm(%a: !matrix, %b: !matrix, %c: !matrix) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

@@ -47,6 +47,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileBufferize());
+  kernel.addPass(createTileChooseRoles());
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTileStageStores());

@@ -124,9 +124,10 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
 /// builders of the program have read the others.
 static Schedule getKernelFields(const Schedule &schedule) {
   Schedule fields;
+  // Rows of schedules decide about roles: without them, there are none.
+  fields.producers = schedule.producers.value_or(0);
   if (!schedule.hasRoles())
     return fields;
-  fields.producers = schedule.producers;
   fields.storers = schedule.storers;
   fields.registers = schedule.registers;
   fields.turns = schedule.turns;
@@ -163,10 +164,12 @@ ExpandAttention::plan(Operation *op, ScheduleChooser &chooser) {
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
                        getKernelFields(kernel.schedule),
                        std::move(kernel.build)});
-  // The loops of this kernel have no schedules of their own.
+  // The loops of this kernel have no schedules of their own. With roles, its
+  // accumulators and rings of two stages fit together.
   for (PlannedKernel &kernel : kernels)
     if (kernel.name == name + "_" + kKeysSuffix.str())
-      kernel.schedule.stages = keys->stages;
+      kernel.schedule.stages =
+          keys->hasRoles() ? keys->stages.value_or(2) : keys->stages;
   return kernels;
 }
 

@@ -118,10 +118,23 @@ static Refusal checkBulkCopy(LoadOp load, LayoutAttrInterface layout) {
                           tile);
 }
 
+/// Returns true if `kernel` has roles, or tile-choose-roles may give it some.
+static bool mayHaveRoles(KernelOp kernel, const Chip &chip) {
+  Schedule schedule = getSchedule(kernel);
+  if (schedule.producers || !chip.bulkCopy)
+    return schedule.hasRoles();
+  return kernel
+      .walk([](DotOp dot) {
+        return dot->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
   if (!runsCopiesAhead(kernel, chip))
     return;
-  bool inBulk = getSchedule(kernel).hasRoles();
+  bool inBulk = mayHaveRoles(kernel, chip);
   RunAhead runAhead(kernel);
   auto layout = cast<LayoutAttrInterface>(
       PaddedAttr::get(kernel->getContext(), /*padding=*/0, {0}));

@@ -34,8 +34,11 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     Schedule schedule = getSchedule(kernel);
-    if (!schedule.hasRoles())
+    if (!schedule.hasRoles()) {
+      schedule.producers.reset();
+      setSchedule(kernel, schedule);
       return;
+    }
     const Chip *chip = getTargetChip(kernel);
     if (!chip || failed(verifySharedBuffers(kernel)) ||
         failed(verifyScheduleOnChip(schedule, *chip,

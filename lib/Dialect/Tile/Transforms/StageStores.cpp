@@ -1,6 +1,6 @@
 //===- StageStores.cpp - Stores by TMA ------------------------------------===//
 
-#include "ArgumentTile.h"
+#include "StagedStore.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -18,22 +18,13 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// A store that TMA can do.
-struct PlannedStore : ArgumentTile {
-  StoreOp store;
-  BufferType staging;
-  /// Empty if one thread stores all.
-  SmallVector<int64_t, 2> parts;
-};
-
 struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
   using TileStageStoresBase::TileStageStoresBase;
   void runOnOperation() override;
 
 private:
-  static Refusal plan(StoreOp store, PlannedStore &planned);
-  AllocOp findStaging(PlannedStore planned, const Chip &chip);
-  void stage(const PlannedStore &planned, AllocOp staging);
+  AllocOp findStaging(StagedStore planned, const Chip &chip);
+  void stage(const StagedStore &planned, AllocOp staging);
 
   WarpRolesOp roles;
   /// Buffers that stores go through.
@@ -41,8 +32,13 @@ private:
 };
 } // namespace
 
-/// Plans a store, or refuses it.
-Refusal StageStores::plan(StoreOp store, PlannedStore &planned) {
+bool tile::isStageCandidate(StoreOp store) {
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  return !store.getBuffer().getType().isShared() && tile.getRank() == 2 &&
+         getLayoutAttr(tile) && !isSharedTile(tile);
+}
+
+Refusal tile::planStagedStore(StoreOp store, StagedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   planned.store = store;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
@@ -124,7 +120,7 @@ static RingReleaseOp findRelease(AllocOp alloc, Operation *op) {
 }
 
 /// Returns a buffer for the tile; null if there is no memory.
-AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
+AllocOp StageStores::findStaging(StagedStore planned, const Chip &chip) {
   for (AllocOp staging : stagings)
     if (staging.getType() == planned.staging && !isFilledInBulk(staging) &&
         planned.store->getParentOfType<LoopLikeOpInterface>())
@@ -157,7 +153,7 @@ AllocOp StageStores::findStaging(PlannedStore planned, const Chip &chip) {
   return {};
 }
 
-void StageStores::stage(const PlannedStore &planned, AllocOp staging) {
+void StageStores::stage(const StagedStore &planned, AllocOp staging) {
   StoreOp store = planned.store;
   OpBuilder builder(store);
   Location loc = store.getLoc();
@@ -202,14 +198,12 @@ void StageStores::runOnOperation() {
   roles = *all.begin();
   SmallVector<StoreOp> stores;
   roles.getRoles().front().walk([&](StoreOp store) {
-    auto tile = cast<RankedTensorType>(store.getValue().getType());
-    if (!store.getBuffer().getType().isShared() && tile.getRank() == 2 &&
-        getLayoutAttr(tile) && !isSharedTile(tile))
+    if (isStageCandidate(store))
       stores.push_back(store);
   });
   for (StoreOp store : stores) {
-    PlannedStore planned;
-    Refusal refusal = plan(store, planned);
+    StagedStore planned;
+    Refusal refusal = planStagedStore(store, planned);
     AllocOp staging;
     if (!refusal) {
       staging = findStaging(planned, *chip);

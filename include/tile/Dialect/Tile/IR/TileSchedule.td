@@ -24,7 +24,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
     | `producers = n` | warps | producer warps, which copy tiles from global to shared memory by TMA; 0: no roles | 0 to 32 |
     | `storers = n` | warps | storing warps, which add tiles from shared to global memory by TMA | 0 to 32 |
-    | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); without it, all roles keep those that the block starts with | multiples of 8 in 24 to 256 |
+    | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); chosen where the consumers need more than the block starts with | multiples of 8 in 24 to 256 |
     | `stages = n` | buffers | stages of the ring of each tile that a loop copies | 1 to 32 |
     | `work_stages = n` | buffers | stages of the ring of the tiles that are copied once for each block of rows, in a persistent kernel. With 2, the first MMA of one block of rows is issued before the last MMA of the previous block has ended. 0: not persistent | 0 to 2 |
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |

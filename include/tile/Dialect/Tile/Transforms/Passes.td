@@ -290,6 +290,44 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
                            "::tile::TileDialect"];
 }
 
+def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
+  let summary = "Chooses warp roles, registers and stages (S4)";
+  let description = [{
+    Sets the fields `producers`, `registers` and `stages` of the schedule of a
+    kernel on a chip with TMA. Fields that the author gives remain. A kernel gets
+    producer warps if asynchronous products in a loop read tiles that the loop
+    copies, unless its schedule has `producers = 0`.
+
+    - One producer warp issues all copies. If the consumers need more registers
+      than the block starts with, there are 4 producer warps, and `registers`
+      moves their registers to the consumers. The need is the estimate of
+      Analysis/Registers and a margin.
+    - The rings have as many stages as the shared memory has room for, from 4 to
+      2, beside the buffers through which stores leave by TMA. If the registers
+      suffice for two blocks on a multiprocessor, so must the shared memory.
+
+    ```mlir output
+    tile.kernel @gemm(...) attributes {num_warps = 8 : i32} {
+      scf.for ... {
+        tile.copy %a[%row, %i], %as : !matrix, !as
+        tile.copy %b[%i, %column], %bs : !matrix, !bs
+        tile.dot %as, %bs, %acc : !as, !bs -> tensor<128x256xf32, #mma>
+      }
+      ...
+    }
+    // becomes
+    tile.kernel @gemm(...) attributes {num_warps = 8 : i32,
+        schedule = #tile.schedule<producers = 1, stages = 3>} { ... }
+    ```
+
+    The remark `roles-chosen` gives the schedule and the blocks that share a
+    multiprocessor. The remark `roles-not-chosen` gives the reason why a kernel
+    with such loops has no roles: TMA cannot do one of its copies, its registers
+    or its shared memory do not suffice, or one warpgroup would run alone where
+    two run without roles.
+  }];
+}
+
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
   let summary = "Splits kernels into producer and consumer warps (S4)";
   let description = [{

@@ -70,12 +70,23 @@ private:
   Refusal planSum(AtomicRMWOp sum);
   Refusal findRuns(AtomicRMWOp sum, BufferType &tile);
   bool isRepeated(Operation *op, int64_t &stages);
+  void chooseStages();
   Refusal checkRing(const PlannedCopy &planned);
 
   KernelOp kernel;
   RunAhead runAhead;
   bool takesSums;
   WarpPlan &plan;
+
+  /// The copies of a ring that several tiles go through.
+  struct Use {
+    /// The most stages that the loops around a copy ask for.
+    int64_t asked = 0;
+    /// True if a copy is in loops that do not ask for stages.
+    bool isOpen = false;
+  };
+  /// The use of each ring of the plan.
+  SmallVector<Use> uses;
 };
 } // namespace
 
@@ -113,17 +124,27 @@ Refusal Planner::planCopy(CopyOp copy) {
     fresh.argument = planned.argument;
     fresh.tile = planned.buffer.getType();
     plan.rings.push_back(fresh);
+    uses.emplace_back();
     ring = std::prev(plan.rings.end());
   }
-  if (repeats || !isNew) {
-    ring->counted = true;
-    ring->stages = std::max(
-        ring->stages,
-        stages ? stages : getSchedule(kernel).stages.value_or(kDefaultStages));
-  }
   planned.ring = ring - plan.rings.begin();
+  ring->counted |= repeats || !isNew;
+  uses[planned.ring].asked = std::max(uses[planned.ring].asked, stages);
+  uses[planned.ring].isOpen |= repeats && stages == 0;
   plan.copies.insert({copy, planned});
   return std::nullopt;
+}
+
+/// Sets the stages of all rings that several tiles go through.
+void Planner::chooseStages() {
+  int64_t stages = getSchedule(kernel).stages.value_or(kDefaultStages);
+  for (auto [ring, use] : llvm::zip_equal(plan.rings, uses)) {
+    if (!ring.counted)
+      continue;
+    // Copies before and after a loop do not change what it asks for.
+    bool isAsked = use.asked != 0 && !use.isOpen;
+    ring.stages = std::max(use.asked, isAsked ? 1 : stages);
+  }
 }
 
 /// The smallest number of bytes that are worth a TMA instruction.
@@ -247,6 +268,8 @@ Refusal Planner::run() {
   });
   if (!refusal && plan.copies.empty())
     return "it copies nothing from global to shared memory";
+  if (!refusal)
+    chooseStages();
   // Stages are iterations: some may take several tiles of a ring.
   for (auto [number, ring] : llvm::enumerate(plan.rings)) {
     llvm::SmallDenseMap<Block *, int64_t> together;
