@@ -37,6 +37,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileVerifyPrerequisites());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<KernelOp>(createTileSplitMaskedLoops());
   pm.addPass(createTileChooseAccumulators());
   OpPassManager &kernel = pm.nest<KernelOp>();
   kernel.addPass(createTilePadExtents());

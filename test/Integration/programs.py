@@ -77,6 +77,7 @@ class Tests(Suite):
                 self.product_stages,
                 self.product_open,
                 self.attention_open,
+                self.masked_loop,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -155,6 +156,44 @@ class Tests(Suite):
             schedule = f"params = {{{params}}}, stages = 1"
             self.run(program, chip, q, k, v, o, 128**-0.5, schedule=schedule)
             self.compare(o, exact, 2e-3)
+
+    def masked_loop(self, chip):
+        """A loop whose masks hide nothing in some iterations. The bounds of the masks
+        are i32 and wrap around."""
+        import torch
+
+        program = (ROOT / "test/Executor/masked-loop.mlir").read_text()
+        a = self.normal((64, 32), "float16", 1)
+        b = self.normal((32, 512), "float16", 2)
+        product = a.double() @ b.double()
+        row = torch.arange(64, dtype=torch.int32, device=self.device)[:, None]
+        most, least = 2**31 - 1, -(2**31)
+        for begin, end, first, last in (
+            (0, 512, -100, 600),  # no mask
+            (0, 512, 0, 300),
+            (0, 500, 70, 200),
+            (64, 512, -64, 0),
+            (0, 64, 10, 20),
+            (0, 512, 300, 100),  # nothing is visible
+            (0, 512, -1000, -500),
+            (256, 256, 0, 512),  # no iteration
+            (320, 64, 0, 512),
+            (0, 512, 0, most - 20),  # row + last wraps around
+            (0, 512, least, most),
+            (0, 512, most - 30, most),
+        ):
+            expected = torch.zeros((64, 64), dtype=torch.float64, device=self.device)
+            for n in range(begin, end, 64):
+                key = torch.arange(n, n + 64, dtype=torch.int32, device=self.device)[None]
+                visible = (key >= row + first) & (key <= row + last)
+                expected += product[:, n : n + 64] * visible
+            results = []
+            for schedule in (None, "keep_loops"):
+                o = self.blank(64, 64)
+                self.run(program, chip, a, b, o, begin, end, first, last, schedule=schedule)
+                self.compare(o, expected, 1e-3)
+                results.append(o)
+            assert results[0].equal(results[1])
 
     def page_table(self, chip):
         """Page numbers from memory, and computed ones."""

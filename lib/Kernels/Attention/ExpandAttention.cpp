@@ -126,6 +126,8 @@ static Schedule getKernelFields(const Schedule &schedule) {
   Schedule fields;
   // Rows of schedules decide about roles: without them, there are none.
   fields.producers = schedule.producers.value_or(0);
+  // The builders split loops by masks themselves.
+  fields.keepLoops = true;
   if (!schedule.hasRoles())
     return fields;
   fields.storers = schedule.storers;

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, turns, save_registers, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -104,14 +104,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, turns, save_registers, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, turns, save_registers, keep_loops, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, turns, save_registers, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, turns, save_registers, keep_loops, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -168,7 +168,7 @@ tile.kernel @f() attributes {num_warps = 8 : i32, schedule = 4 : i64} {
 
 // -----
 func.func @loop(%n: index) {
-  // expected-error@+1 {{'scf.for' op the schedule of a loop has no field 'producers', only stages}}
+  // expected-error@+1 {{'scf.for' op the schedule of a loop has no field 'producers', only stages, keep_loops}}
   scf.for %i = %n to %n step %n {
   } {tile.schedule = #tile.schedule<producers = 4>}
   return

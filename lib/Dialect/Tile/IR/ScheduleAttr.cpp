@@ -343,7 +343,7 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
       "producers", "storers",        "registers", "stages",
-      "turns",     "save_registers", "params"};
+      "turns",     "save_registers", "keep_loops", "params"};
   return fields;
 }
 
@@ -380,7 +380,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
     return emitError() << kScheduleAttr << " must be a #tile.schedule, got "
                        << attribute.getValue();
   if (isa<scf::ForOp>(op))
-    return verifyFields("a loop", {"stages"}, schedule.getFields(), emitError);
+    return verifyFields("a loop", {"stages", "keep_loops"},
+                        schedule.getFields(), emitError);
   // A function that a kernel became.
   if (isa<FunctionOpInterface>(op) && !isa<KernelOp>(op))
     return verifyFields("a function", {"save_registers"}, schedule.getFields(),

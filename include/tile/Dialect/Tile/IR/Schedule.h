@@ -37,7 +37,7 @@ struct Schedule {
   Number producers, storers;
   Pair registers;
   Number stages, workStages;
-  Flag turns, saveRegisters;
+  Flag turns, saveRegisters, keepLoops;
   /// The values of parameters (tile.param), integers of 64 bits.
   Numbers params;
 
@@ -55,6 +55,7 @@ struct Schedule {
     visit(llvm::StringRef("work_stages"), schedules.workStages...);
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
+    visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
     visit(llvm::StringRef("params"), schedules.params...);
   }
 
@@ -64,6 +65,7 @@ struct Schedule {
   bool hasRoles() const { return producers.value_or(0) != 0; }
   bool takesTurns() const { return turns.value_or(false); }
   bool savesRegisters() const { return saveRegisters.value_or(false); }
+  bool keepsLoops() const { return keepLoops.value_or(false); }
 
   /// Returns this schedule with the fields of `defaults` where it has none. If
   /// this schedule has `producers = 0`, the fields of roles stay without value.

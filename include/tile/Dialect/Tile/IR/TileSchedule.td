@@ -30,6 +30,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
+    | `keep_loops` | | loops stay as they are written: they are not split where a mask becomes constant | flag |
 
     `storers`, `registers`, `work_stages`, `turns` and `save_registers` are for
     kernels with roles. A block has at most 32 warps in all. A flag is true if it stands alone;
@@ -43,10 +44,11 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
-      loops that have none of their own), `turns`, `save_registers` and `params`.
-      The number of consumer warps is `num_warps`; `--schedule='warps = n'` sets
-      it. A pass removes the fields that it has carried out.
-    - an `scf.for`, as `tile.schedule`: `stages`.
+      loops that have none of their own), `turns`, `save_registers`,
+      `keep_loops` and `params`. The number of consumer warps is `num_warps`;
+      `--schedule='warps = n'` sets it. A pass removes the fields that it has
+      carried out.
+    - an `scf.for`, as `tile.schedule`: `stages` and `keep_loops`.
 
     ```mlir
     tile.kernel @f() attributes {num_warps = 8 : i32,

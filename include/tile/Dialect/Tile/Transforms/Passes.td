@@ -67,6 +67,48 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {
+  let summary = "Splits loops into iterations with and without a mask (S1)";
+  let description = [{
+    A comparison of coordinates with a bound (arith.cmpi slt, sle, sgt or sge)
+    often holds for all elements of the tile in most iterations: the last keys
+    need a mask, those before do not. The pass splits a loop with matrix products
+    where such a comparison begins or ceases to hold for the whole tile, and
+    replaces the comparison by true in the iterations between. At most three
+    loops result.
+
+    ```mlir output
+    %r = scf.for %n = %c0 to %keys step %c64 iter_args(%a = %init) -> (!acc) {
+      %left = arith.subi %keys, %n : index
+      %left32 = arith.index_cast %left : index to i32
+      %end = tensor.splat %left32 : tensor<128x64xi32>
+      %visible = arith.cmpi slt, %column, %end : tensor<128x64xi32>
+      %seen = arith.select %visible, %s, %hidden : ...
+      ...
+    }
+    // becomes
+    %full = ...   // keys rounded down to a multiple of 64
+    %r0 = scf.for %n = %c0 to %full step %c64 iter_args(%a = %init) -> (!acc) {
+      ...         // with %s instead of %seen
+    }
+    %r = scf.for %n = %full to %keys step %c64 iter_args(%a = %r0) -> (!acc) {
+      ...         // as before
+    }
+    ```
+
+    The operands of the comparison must be affine functions of the induction
+    variable and of `tile.iota`, by addition, subtraction, multiplication by a
+    constant, casts, `tensor.splat`, `tile.broadcast` and `tile.transpose`. Where
+    one of them does not fit its type in some iteration, all iterations run with
+    the mask. The tile of the comparison has two dimensions or more. A loop or a
+    kernel with `keep_loops` in its schedule is unchanged; the pass sets it on the
+    loops that it makes. The remark `loop-split` reports success.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def TileChooseAccumulators
     : Pass<"tile-choose-accumulators", "::mlir::ModuleOp"> {
   let summary = "Chooses the layouts of global accumulators (S1)";

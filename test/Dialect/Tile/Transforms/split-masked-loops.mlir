@@ -1,0 +1,164 @@
+// A loop is split where a comparison of coordinates begins or ceases to hold for the
+// whole tile.
+// RUN: tile-opt --allow-unregistered-dialect %s --pass-pipeline='builtin.module(tile.kernel(tile-split-masked-loops))' | FileCheck %s
+// RUN: tile-opt --allow-unregistered-dialect %s --pass-pipeline='builtin.module(tile.kernel(tile-split-masked-loops,tile-split-masked-loops))' | FileCheck %s
+// RUN: tile-opt --allow-unregistered-dialect %s --pass-pipeline='builtin.module(tile.kernel(tile-split-masked-loops))' -o /dev/null \
+// RUN:     --remarks-filter=tile-split-masked-loops 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+!b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!x = tensor<64x64xf16>
+!acc = tensor<64x64xf32>
+!ints = tensor<64x64xi32>
+
+// The bound falls from one iteration to the next: the mask is needed at the end.
+// CHECK-LABEL: tile.kernel @tail
+// CHECK: scf.for %{{.*}} = %c0 to %[[FULL:[a-z0-9_]+]] step %c64
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.yield
+// CHECK: keep_loops
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c64
+// CHECK: arith.cmpi slt
+// CHECK: keep_loops
+// CHECK-NOT: scf.for
+// REMARK: remark: [Passed] loop-split | Category:tile-split-masked-loops | Reason="1 comparison holds for the whole tile in some iterations: 2 loops"
+tile.kernel @tail(%b: !b) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %b[0] : !b
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %left = arith.subi %n, %i : index
+    %left32 = arith.index_cast %left : index to i32
+    %end = tensor.splat %left32 : !ints
+    %visible = arith.cmpi slt, %column, %end : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
+// Constant bounds give constant loops: 3 of the 4 iterations are without a mask.
+// CHECK-LABEL: tile.kernel @constant
+// CHECK: scf.for %{{.*}} = %c0 to %c192 step %c64
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.for %{{.*}} = %c192 to %c200 step %c64
+// CHECK: arith.cmpi sgt
+tile.kernel @constant(%b: !b) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = arith.constant 200 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %left = arith.subi %n, %i : index
+    %left32 = arith.index_cast %left : index to i32
+    %end = tensor.splat %left32 : !ints
+    %visible = arith.cmpi sgt, %end, %column : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
+// A window hides keys at both ends.
+// CHECK-LABEL: tile.kernel @window
+// CHECK: scf.for %{{.*}} = %c0 to %[[BEGIN:[a-z0-9_]+]] step
+// CHECK: arith.cmpi sge
+// CHECK: arith.cmpi sle
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END:[a-z0-9_]+]] step
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.for %{{.*}} = %[[END]] to %{{.*}} step
+// CHECK-NOT: arith.cmpi sge
+// CHECK: arith.cmpi sle
+// CHECK-NOT: scf.for
+// REMARK: Reason="1 comparison holds for the whole tile in some iterations: 2 loops"
+// REMARK: Reason="2 comparisons hold for the whole tile in some iterations: 3 loops"
+tile.kernel @window(%b: !b, %row: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %b[0] : !b
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %line = tile.iota along 0 : !ints
+  %width = arith.constant dense<128> : !ints
+  %row32 = arith.index_cast %row : index to i32
+  %first = tensor.splat %row32 : !ints
+  %lines = arith.addi %line, %first : !ints
+  %left = arith.subi %lines, %width : !ints
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %i32 = arith.index_cast %i : index to i32
+    %offset = tensor.splat %i32 : !ints
+    %key = arith.addi %column, %offset : !ints
+    %after = arith.cmpi sge, %key, %left : !ints
+    %before = arith.cmpi sle, %key, %lines : !ints
+    %visible = arith.andi %after, %before : tensor<64x64xi1>
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
+// Unchanged: without a product; with a comparison of loaded numbers; with one that does
+// not depend on the iteration; and where the author wants the loop as it is.
+// CHECK-LABEL: tile.kernel @unchanged
+// CHECK-COUNT-4: scf.for
+// CHECK-NOT: scf.for
+// REMARK-NOT: remark
+tile.kernel @unchanged(%b: !b, %ids: !tile.buffer<?x64xi32, #tile.strided<[64, 1], align = 16>, global>)
+    attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %b[0] : !b
+  %n32 = arith.index_cast %n : index to i32
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %sum0 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %i32 = arith.index_cast %i : index to i32
+    %end = tensor.splat %i32 : !ints
+    %visible = arith.cmpi slt, %column, %end : !ints
+    %seen = arith.select %visible, %acc, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  %sum1 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %sum0) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %id = tile.load %ids[%i, %c0] : !tile.buffer<?x64xi32, #tile.strided<[64, 1], align = 16>, global> -> !ints
+    %visible = arith.cmpi slt, %column, %id : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  %end1 = tensor.splat %n32 : !ints
+  %sum2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %sum1) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %visible = arith.cmpi slt, %column, %end1 : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  %sum3 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %sum2) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %i32 = arith.index_cast %i : index to i32
+    %end = tensor.splat %i32 : !ints
+    %visible = arith.cmpi slt, %column, %end : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  } {tile.schedule = #tile.schedule<keep_loops>}
+  "use"(%sum3) : (!acc) -> ()
+}
