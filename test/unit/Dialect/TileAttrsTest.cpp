@@ -66,7 +66,7 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
       builder, loc, builder.getStringAttr("grow"),
       mlir::TypeAttr::get(builder.getFunctionType({}, {})),
       builder.getI32IntegerAttr(1), ScheduleAttr(), mlir::IntegerAttr(),
-      mlir::ArrayAttr(), mlir::ArrayAttr());
+      mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::ArrayAttr());
   builder.setInsertionPointToEnd(&kernel.getBody().emplaceBlock());
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);
