@@ -35,6 +35,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   expand.schedules = options.schedules;
   pm.addPass(createTileExpandAttention(expand));
   pm.addPass(createTileVerifyPrerequisites());
+  pm.addNestedPass<KernelOp>(createTileOrderBlocks());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<KernelOp>(createTileSplitMaskedLoops());

@@ -37,6 +37,15 @@ def choose_lines(path: str, kept: str, dropped: str) -> str:
     )
 
 
+def as_array(tensor):
+    """Returns an array of NumPy, which lacks bf16, with the memory of the tensor."""
+    import torch
+
+    if tensor.dtype == torch.bfloat16:
+        return tensor.detach().view(torch.int16).numpy().view("uint16")
+    return tensor.detach().numpy()
+
+
 class Tests(Suite):
     """The tests of programs."""
 
@@ -45,7 +54,7 @@ class Tests(Suite):
         if self.device == "cpu":
             from tile.executor import Program
 
-            arrays = [t.detach().numpy() if hasattr(t, "numpy") else t for t in tensors]
+            arrays = [as_array(t) if hasattr(t, "numpy") else t for t in tensors]
             Program(program, chip, schedule=schedule)(*arrays)
         else:
             import tile
@@ -236,6 +245,21 @@ class Tests(Suite):
                 c = self.blank(rows, columns, dtype="float16")
                 self.run((ROOT / f"docs/Inputs/{name}.mlir").read_text(), "sm_90a", a, b, c)
                 self.compare(c, exact, 2**-11 * exact.abs().max().item() + 1e-3)
+
+    def test_order_of_blocks(self):
+        """The order of the blocks does not change a matrix product: groups that
+        divide the rows of blocks, or do not, and more blocks than there are."""
+        program = (ROOT / "docs/Inputs/gemm.mlir").read_text()
+        program = program.replace("%c128", "%rows").replace("%c256", "%columns")
+        program = program.replace("128", "64").replace("256", "64")
+        program = program.replace("num_warps = 8", "num_warps = 4")
+        a = self.normal((440, 72), "float16", 1)
+        b = self.normal((72, 200), "float16", 2)
+        for order in ("plain", "groups<1>", "groups<3>", "groups<7>", "groups<50>"):
+            for chip in ("sm_80", "sm_90a"):
+                c = self.blank(440, 200, dtype="float16")
+                self.run(program, chip, a, b, c, schedule=f"order = {order}")
+                self.compare(c, a.double() @ b.double(), 5e-2)
 
     def test_chosen_roles(self):
         """Matrix products whose roles, registers and stages the compiler chooses:

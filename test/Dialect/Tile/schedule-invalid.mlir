@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -104,14 +104,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, turns, save_registers, keep_loops, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, turns, save_registers, keep_loops, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, turns, save_registers, keep_loops, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, turns, save_registers, keep_loops, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -213,3 +213,15 @@ func.func private @f() attributes {s = #tile.schedule<params = {BM = 64, BM = 12
 // -----
 // expected-error@+1 {{expected integer value}}
 func.func private @f() attributes {s = #tile.schedule<params = {BM = x}>}
+
+// -----
+// expected-error@+1 {{expected 'plain' or 'groups<n>'}}
+func.func private @f() attributes {s = #tile.schedule<order = columns>}
+
+// -----
+// expected-error@+1 {{field 'order' of a schedule has groups of 1 .. 65536 blocks, got 0}}
+func.func private @f() attributes {s = #tile.schedule<order = groups<0>>}
+
+// -----
+// expected-error@+1 {{field 'order' comes twice}}
+func.func private @f() attributes {s = #tile.schedule<order = plain, order = groups<8>>}

@@ -119,6 +119,29 @@ static ParseResult parseValue(AsmParser &parser, Schedule::Flag &field) {
   return parseFlag(parser, field.emplace());
 }
 
+static constexpr int64_t kMostGroup = 65536;
+
+static ParseResult parseValue(AsmParser &parser, Schedule::Order &field) {
+  field.emplace();
+  if (parser.parseEqual())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("plain")))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("groups")))
+    return parser.emitError(loc, "expected 'plain' or 'groups<n>'");
+  if (parser.parseLess())
+    return failure();
+  loc = parser.getCurrentLocation();
+  if (parser.parseInteger(field->group) || parser.parseGreater())
+    return failure();
+  if (field->group < 1 || field->group > kMostGroup)
+    return parser.emitError(loc)
+           << "field 'order' of a schedule has groups of 1 .. " << kMostGroup
+           << " blocks, got " << field->group;
+  return success();
+}
+
 static ParseResult parseValue(AsmParser &parser, Schedule::Numbers &field) {
   NamedAttrList numbers;
   auto parseNumber = [&]() -> ParseResult {
@@ -148,6 +171,14 @@ static void printValue(raw_ostream &os, const std::array<int64_t, 2> &value) {
 static void printValue(raw_ostream &os, bool value) {
   if (!value)
     os << " = false";
+}
+
+static void printValue(raw_ostream &os, BlockOrder order) {
+  os << " = ";
+  if (order.isPlain())
+    os << "plain";
+  else
+    os << "groups<" << order.group << '>';
 }
 
 static void printValue(raw_ostream &os, DictionaryAttr numbers) {
@@ -249,6 +280,10 @@ static LogicalResult verifyRange(StringRef name, const Schedule::Pair &field,
 static LogicalResult verifyRange(StringRef, const Schedule::Flag &, EmitError) {
   return success();
 }
+static LogicalResult verifyRange(StringRef, const Schedule::Order &,
+                                 EmitError) {
+  return success();
+}
 // The kernel lists the values that its parameters may have.
 static LogicalResult verifyRange(StringRef, const Schedule::Numbers &,
                                  EmitError) {
@@ -342,8 +377,8 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "producers", "storers",        "registers", "stages",
-      "turns",     "save_registers", "keep_loops", "params"};
+      "producers",      "storers",    "registers", "stages", "turns",
+      "save_registers", "keep_loops", "order",     "params"};
   return fields;
 }
 

@@ -23,13 +23,29 @@ class Operation;
 
 namespace tile {
 
+/// The order in which the blocks of a launch walk over the first two dimensions
+/// of the grid.
+struct BlockOrder {
+  /// The number of blocks along x that are walked before the next one along y;
+  /// 0: all.
+  int64_t group = 0;
+
+  bool isPlain() const { return group == 0; }
+  bool operator==(BlockOrder other) const { return group == other.group; }
+};
+
+inline llvm::hash_code hash_value(BlockOrder order) {
+  return llvm::hash_value(order.group);
+}
+
 /// How a kernel divides its work among warps and memory. The compiler chooses a
 /// field without a value.
 struct Schedule {
-  /// A number, two numbers, a flag, or numbers by name.
+  /// A number, two numbers, a flag, an order, or numbers by name.
   using Number = std::optional<int64_t>;
   using Pair = std::optional<std::array<int64_t, 2>>;
   using Flag = std::optional<bool>;
+  using Order = std::optional<BlockOrder>;
   using Numbers = std::optional<mlir::DictionaryAttr>;
 
   Pair tile;
@@ -38,6 +54,7 @@ struct Schedule {
   Pair registers;
   Number stages, workStages;
   Flag turns, saveRegisters, keepLoops;
+  Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
   Numbers params;
 
@@ -56,6 +73,7 @@ struct Schedule {
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
+    visit(llvm::StringRef("order"), schedules.order...);
     visit(llvm::StringRef("params"), schedules.params...);
   }
 

@@ -109,6 +109,50 @@ def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
+  let summary = "Chooses the order in which blocks walk over a grid (S1)";
+  let description = [{
+    Blocks start in the order of their numbers. In a matrix product, blocks that
+    run at the same time read the same tiles from the second-level cache if they
+    form a rectangle of the grid. The pass replaces the first two dimensions of
+    the grid by one, and each `tile.program_id` of them by a function of the
+    number of the block: it walks over a group of blocks along x, then along y,
+    then over the next group along x.
+
+    The field `order` of the schedule gives the order. Without it, blocks form
+    groups if a loop reads tiles whose place depends on x alone, and others whose
+    place depends on y alone. The blocks that run at the same time read
+    `group * bytes of x + ceil(multiprocessors / group) * bytes of y`. The size of
+    a group is the largest power of two up to 64 with which these are at most 1.5
+    times the least: larger groups read the tiles of y again less often.
+
+    ```mlir output
+    tile.grid %rows, %columns, %c1
+    %x = tile.program_id x
+    %y = tile.program_id y
+    // becomes, in groups of 32
+    %blocks = arith.muli %rows, %columns : index
+    tile.grid %blocks, %c1, %c1
+    %id = tile.program_id x                     // in 32 bits
+    %most = arith.minui %rows32, %c32_i32 : i32
+    %all = arith.muli %most, %columns32 : i32
+    %group = arith.divui %id32, %all : i32
+    %in_group = arith.remui %id32, %all : i32
+    %first = arith.muli %group, %c32_i32 : i32
+    %left = arith.subi %rows32, %first : i32
+    %height = arith.minui %left, %c32_i32 : i32
+    %row = arith.remui %in_group, %height : i32
+    %x = arith.addi %first, %row : i32
+    %y = arith.divui %in_group, %height : i32
+    ```
+
+    Kernels that read `tile.num_programs` or `tile.multiprocessors` keep their
+    order; it is an error if their schedule asks for groups. The remark
+    `blocks-ordered` gives the size of a group.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileChooseAccumulators
     : Pass<"tile-choose-accumulators", "::mlir::ModuleOp"> {
   let summary = "Chooses the layouts of global accumulators (S1)";

@@ -26,7 +26,7 @@ private:
     KernelPattern pattern;
     Schedule schedule;
   };
-  llvm::SmallVector<Row> rows;
+  llvm::SmallVector<Row, 0> rows;
 };
 
 /// Verifies that `chip` can run a kernel with this schedule.

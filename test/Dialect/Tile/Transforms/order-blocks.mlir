@@ -1,0 +1,179 @@
+// RUN: tile-opt %s -split-input-file \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-order-blocks,cse))' \
+// RUN:   --remarks-filter='tile-order.*' --remark-format=emitRemark -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: FileCheck %s --input-file=%t.mlir
+
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!acc = tensor<128x256xf32>
+
+// Groups of 32 rows of blocks: 132 blocks read 32 tiles of 16 KB and 5 of 32 KB, which
+// is at most 1.5 times the 16 and 9 tiles in groups of 16. The third dimension of the
+// grid remains. The last group has the blocks that are left.
+// REMARK: [Passed] blocks-ordered {{.*}}group=32
+// CHECK-LABEL: tile.kernel @product
+// CHECK-DAG: %[[SIZE:.*]] = arith.constant 32 : i32
+// CHECK-DAG: %[[ROWS:.*]] = arith.index_cast %[[X:.*]] : index to i32
+// CHECK-DAG: %[[COLUMNS:.*]] = arith.index_cast %[[Y:.*]] : index to i32
+// CHECK-DAG: %[[PROGRAM:.*]] = tile.program_id x
+// CHECK-DAG: %[[ID:.*]] = arith.index_cast %[[PROGRAM]] : index to i32
+// CHECK: %[[MOST:.*]] = arith.minui %[[ROWS]], %[[SIZE]]
+// CHECK: %[[ALL:.*]] = arith.muli %[[MOST]], %[[COLUMNS]]
+// CHECK: %[[GROUP:.*]] = arith.divui %[[ID]], %[[ALL]]
+// CHECK: %[[IN:.*]] = arith.remui %[[ID]], %[[ALL]]
+// CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[SIZE]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[FIRST]]
+// CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[SIZE]]
+// CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[HEIGHT]]
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[REST]]
+// CHECK: %[[COLUMN:.*]] = arith.divui %[[IN]], %[[HEIGHT]]
+// CHECK: %[[NEWX:.*]] = arith.index_cast %[[ROW]] : i32 to index
+// CHECK: %[[NEWY:.*]] = arith.index_cast %[[COLUMN]] : i32 to index
+// CHECK: %[[GRID:.*]] = arith.muli %[[X]], %[[Y]] : index
+// CHECK: tile.grid %[[GRID]], %c1, %{{.*}}
+// CHECK: arith.muli %[[NEWX]], %c128
+// CHECK: arith.muli %[[NEWY]], %c256
+tile.kernel @product(%a: !m, %b: !m, %batch: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %k = tile.dim %a[1] : !m
+  %m = tile.dim %a[0] : !m
+  %n = tile.dim %b[1] : !m
+  %rows = arith.ceildivui %m, %c128 : index
+  %columns = arith.ceildivui %n, %c256 : index
+  tile.grid %rows, %columns, %batch
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %row = arith.muli %x, %c128 : index
+  %column = arith.muli %y, %c256 : index
+  %zero = arith.constant dense<0.0> : !acc
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%s = %zero) -> (!acc) {
+    %at = tile.load %a[%row, %i] : !m -> tensor<128x64xf16>
+    %bt = tile.load %b[%i, %column] : !m -> tensor<64x256xf16>
+    %next = tile.dot %at, %bt, %s : tensor<128x64xf16>, tensor<64x256xf16> -> !acc
+    scf.yield %next : !acc
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+
+// The tiles of x are larger, so a group is smaller.
+// REMARK: [Passed] blocks-ordered {{.*}}group=16
+// CHECK-LABEL: tile.kernel @tall
+tile.kernel @tall(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %row = arith.muli %x, %c128 : index
+  %column = arith.muli %y, %c64 : index
+  scf.for %i = %c0 to %k step %c64 {
+    %at = tile.load %a[%row, %i] : !m -> tensor<256x64xf16>
+    %bt = tile.load %b[%column, %i] : !m -> tensor<128x64xf16>
+    tile.store %at, %o[%row, %i] : tensor<256x64xf16>, !m
+    tile.store %bt, %o[%column, %i] : tensor<128x64xf16>, !m
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+
+// The author's order.
+// REMARK-NOT: blocks-ordered
+// CHECK-LABEL: tile.kernel @plain
+// CHECK-SAME: {num_warps = 8 : i32} {
+// CHECK: tile.grid %{{.*}}, %{{.*}}, %c1
+// CHECK-NEXT: tile.program_id x
+tile.kernel @plain(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32,
+    schedule = #tile.schedule<order = plain>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  scf.for %i = %c0 to %k step %c64 {
+    %at = tile.load %a[%x, %i] : !m -> tensor<64x64xf16>
+    %bt = tile.load %b[%y, %i] : !m -> tensor<64x64xf16>
+    tile.store %at, %o[%x, %i] : tensor<64x64xf16>, !m
+    tile.store %bt, %o[%y, %i] : tensor<64x64xf16>, !m
+  }
+}
+
+// One block of the grid reads each tile of %b: blocks share tiles of %a only.
+// CHECK-LABEL: tile.kernel @unshared
+// CHECK: tile.grid %{{.*}}, %{{.*}}, %c1
+// CHECK-NEXT: tile.program_id x
+tile.kernel @unshared(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %xy = arith.addi %x, %y : index
+  scf.for %i = %c0 to %k step %c64 {
+    %at = tile.load %a[%x, %i] : !m -> tensor<64x64xf16>
+    %bt = tile.load %b[%xy, %i] : !m -> tensor<64x64xf16>
+    tile.store %at, %o[%x, %i] : tensor<64x64xf16>, !m
+    tile.store %bt, %o[%y, %i] : tensor<64x64xf16>, !m
+  }
+}
+
+// A grid of one column has one order, and a persistent kernel has its own.
+// CHECK-LABEL: tile.kernel @column
+// CHECK: tile.grid %{{.*}}, %c1, %c1
+// CHECK-NEXT: tile.program_id x
+tile.kernel @column(%a: !m, %b: !m, %o: !m, %rows: index, %k: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %rows, %c1, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  scf.for %i = %c0 to %k step %c64 {
+    %at = tile.load %a[%x, %i] : !m -> tensor<64x64xf16>
+    %bt = tile.load %b[%y, %i] : !m -> tensor<64x64xf16>
+    tile.store %at, %o[%x, %i] : tensor<64x64xf16>, !m
+    tile.store %bt, %o[%y, %i] : tensor<64x64xf16>, !m
+  }
+}
+
+// CHECK-LABEL: tile.kernel @persistent
+// CHECK: tile.grid %{{.*}}, %{{.*}}, %c1
+// CHECK-NEXT: tile.program_id x
+tile.kernel @persistent(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %all = tile.num_programs y
+  scf.for %i = %y to %columns step %all {
+    %at = tile.load %a[%x, %c0] : !m -> tensor<64x64xf16>
+    %bt = tile.load %b[%i, %c0] : !m -> tensor<64x64xf16>
+    tile.store %at, %o[%x, %i] : tensor<64x64xf16>, !m
+    tile.store %bt, %o[%y, %i] : tensor<64x64xf16>, !m
+  }
+}
+
+// -----
+
+// The author asks for groups; nothing else does.
+// REMARK: [Passed] blocks-ordered {{.*}}group=5
+// CHECK-LABEL: tile.kernel @groups
+// CHECK-SAME: {num_warps = 8 : i32} {
+// CHECK: arith.minui %{{.*}}, %c5_i32
+// CHECK: tile.grid %{{.*}}, %c1, %c1
+tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i32,
+    schedule = #tile.schedule<order = groups<5>>} {
+  %c1 = arith.constant 1 : index
+  tile.grid %rows, %columns, %c1
+}
