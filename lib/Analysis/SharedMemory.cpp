@@ -48,13 +48,15 @@ SmallVector<SharedAccess, 2> tile::getSharedAccesses(Operation *op) {
   if (!interface || op->getNumRegions() != 0)
     return accesses;
   SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffectsOnResource(SharedMemory::get(), effects);
+  interface.getEffects(effects);
   auto copy = dyn_cast<CopyOp>(op);
   for (const MemoryEffects::EffectInstance &effect : effects) {
-    if (!effect.getValue() ||
+    Value value = effect.getValue();
+    auto buffer = value ? dyn_cast<BufferType>(value.getType()) : BufferType();
+    if (!buffer || !buffer.isShared() ||
         !isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
       continue;
-    accesses.push_back({getRootAlloc(effect.getValue()),
+    accesses.push_back({getRootAlloc(value),
                         isa<MemoryEffects::Write>(effect.getEffect()),
                         copy && copy.getAsync()});
   }

@@ -31,6 +31,7 @@
 #define TILE_LAYOUT_LAYOUT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -58,6 +59,10 @@ struct Digit {
   bool operator==(const Digit &other) const {
     return extent == other.extent && stride == other.stride &&
            (stride == 0 || dim == other.dim);
+  }
+  friend llvm::hash_code hash_value(const Digit &digit) {
+    return llvm::hash_combine(digit.extent, digit.stride == 0 ? 0 : digit.dim,
+                              digit.stride);
   }
 };
 

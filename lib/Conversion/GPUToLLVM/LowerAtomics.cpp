@@ -13,6 +13,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "tile/Conversion/GPUToLLVM/NVIDIA/Assembly.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
@@ -172,15 +173,15 @@ private:
       result = count == 1 ? part
                           : LLVM::LLVMStructType::getLiteral(
                                 b.getContext(), SmallVector<Type>(count, part));
-    auto call = LLVM::InlineAsmOp::create(
-        b, loc, returns ? TypeRange(result) : TypeRange(), operands, assembly,
-        constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+    ImplicitLocOpBuilder here(loc, b);
+    Operation *call =
+        emitInlineAssembly(here, returns ? TypeRange(result) : TypeRange(),
+                           assembly, constraints, operands);
     if (!op.getResult())
       return {};
     Value old = LLVM::PoisonOp::create(b, loc, parts);
     for (int64_t i = 0; i < count; ++i) {
-      Value piece = call.getRes();
+      Value piece = call->getResult(0);
       if (count > 1)
         piece = LLVM::ExtractValueOp::create(b, loc, piece, i);
       old = LLVM::InsertElementOp::create(

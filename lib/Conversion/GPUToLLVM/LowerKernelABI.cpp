@@ -33,7 +33,6 @@ constexpr StringLiteral kDynamicSharedName = "tile_dynamic_shared";
 
 /// Returns the LLVM address space of a memref; nothing if a kernel argument
 /// cannot point there.
-/// kernel argument can point.
 std::optional<unsigned> getArgumentSpace(MemRefType type) {
   Attribute space = type.getMemorySpace();
   if (!space)

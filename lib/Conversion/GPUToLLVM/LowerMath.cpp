@@ -210,14 +210,13 @@ void LowerMath::runOnOperation() {
           applyPatternsGreedily(getOperation(), std::move(patterns), config)))
     return signalPassFailure();
 
-  WalkResult result = getOperation().walk([&](Operation *op) {
+  WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
     if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
         isSelectable(op))
       return WalkResult::advance();
-    op->emitOpError("on ") << op->getOperand(0).getType()
-                           << " has no instruction on " << chip->name
-                           << ", and no device library is linked";
-    return WalkResult::interrupt();
+    return op->emitOpError("on ")
+           << op->getOperand(0).getType() << " has no instruction on "
+           << chip->name << ", and no device library is linked";
   });
   if (result.wasInterrupted())
     signalPassFailure();

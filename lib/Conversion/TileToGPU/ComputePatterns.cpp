@@ -72,20 +72,19 @@ static LogicalResult convertConstant(arith::ConstantOp op,
   if (!elements || !elements.isSplat() || !type)
     return op.emitOpError(
         "a constant tile must have one value for all elements");
-  return b.replace(
-      op, arith::ConstantOp::create(b, elements.resizeSplat(type)).getResult());
+  return b.replace(op,
+                   arith::ConstantOp::create(b, elements.resizeSplat(type)));
 }
 
 static LogicalResult convertSplat(tensor::SplatOp op,
                                   tensor::SplatOp::Adaptor operands,
                                   Lowering &b) {
   return b.replace(op, vector::BroadcastOp::create(b, b.vectorOf(op.getType()),
-                                                   operands.getInput())
-                           .getResult());
+                                                   operands.getInput()));
 }
 
 static LogicalResult convertIota(IotaOp op, IotaOp::Adaptor, Lowering &b) {
-  Layout layout = layoutOf(op.getResult());
+  Layout layout = layoutOf(op);
   VectorType type = b.vectorOf(op.getType());
   Value start = emitThreadCoordinates(b, layout)[op.getDim()];
   if (type.getElementType().isInteger(64))
@@ -262,8 +261,7 @@ static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
 static LogicalResult convertProgramId(ProgramIdOp op, ProgramIdOp::Adaptor,
                                       Lowering &b) {
   return b.replace(op, mlir::gpu::BlockIdOp::create(
-                           b, static_cast<mlir::gpu::Dimension>(op.getAxis()))
-                           .getResult());
+                           b, static_cast<mlir::gpu::Dimension>(op.getAxis())));
 }
 
 static LogicalResult convertNumPrograms(NumProgramsOp op,
@@ -273,14 +271,12 @@ static LogicalResult convertNumPrograms(NumProgramsOp op,
            << "has no register on " << b.chip.name
            << "; compute the extent of the grid from arguments";
   return b.replace(op, mlir::gpu::GridDimOp::create(
-                           b, static_cast<mlir::gpu::Dimension>(op.getAxis()))
-                           .getResult());
+                           b, static_cast<mlir::gpu::Dimension>(op.getAxis())));
 }
 
 static LogicalResult
 convertRecompute(RecomputeOp op, RecomputeOp::Adaptor operands, Lowering &b) {
-  return b.replace(
-      op, tile::gpu::RecomputeOp::create(b, operands.getValue()).getResult());
+  return b.replace(op, tile::gpu::RecomputeOp::create(b, operands.getValue()));
 }
 
 void tile::addComputeConversions(ConversionAdder &conversions) {

@@ -35,12 +35,12 @@ public:
       : Emitter(op->getLoc(), rewriter), LoweringContext(context),
         rewriter(rewriter), types(types) {}
 
-  llvm::LogicalResult replace(mlir::Operation *op, mlir::ValueRange values) {
+  llvm::LogicalResult replace(mlir::Operation *op, mlir::Value value) {
+    return replaceAll(op, value);
+  }
+  llvm::LogicalResult replaceAll(mlir::Operation *op, mlir::ValueRange values) {
     rewriter.replaceOp(op, values);
     return mlir::success();
-  }
-  llvm::LogicalResult replace(mlir::Operation *op, mlir::Value value) {
-    return replace(op, mlir::ValueRange(value));
   }
   /// Replaces the only result of `op` by several values.
   llvm::LogicalResult replaceByParts(mlir::Operation *op,

@@ -20,6 +20,7 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Analysis/PendingProducts.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -56,14 +57,9 @@ static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
     return success();
   };
   WalkResult result = kernel.walk([&](Operation *op) {
-    for (Value value : op->getResults())
+    for (Value value : getDefinedValues(op))
       if (failed(check(value)))
         return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value value : block.getArguments())
-          if (failed(check(value)))
-            return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -73,17 +69,16 @@ static LogicalResult verifyThreads(KernelOp kernel, const Chip &chip) {
 static LogicalResult verifyBulkCopies(KernelOp kernel, const Chip &chip) {
   if (chip.bulkCopy)
     return success();
-  WalkResult result = kernel.walk([&](Operation *op) {
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
     bool needsTMA = isa<BulkOpInterface, BulkAddOp>(op);
     if (!needsTMA &&
         !isa<WarpRolesOp, InitBarriersOp, WaitBarrierOp, ArriveBarrierOp>(op))
       return WalkResult::advance();
-    op->emitOpError() << "needs "
-                      << (needsTMA               ? "TMA"
-                          : isa<WarpRolesOp>(op) ? "warp roles"
-                                                 : "mbarriers")
-                      << ", which " << chip.name << " does not have";
-    return WalkResult::interrupt();
+    return op->emitOpError() << "needs "
+                             << (needsTMA               ? "TMA"
+                                 : isa<WarpRolesOp>(op) ? "warp roles"
+                                                        : "mbarriers")
+                             << ", which " << chip.name << " does not have";
   });
   return failure(result.wasInterrupted());
 }

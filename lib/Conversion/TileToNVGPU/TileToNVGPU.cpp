@@ -1,6 +1,5 @@
 //===- TileToNVGPU.cpp - From tile_gpu to nvgpu and nvvm ------------------===//
 
-#include "KeepHere.h"
 #include "PlaceOperands.h"
 #include "Wgmma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,6 +8,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Chips/Mma.h"
+#include "tile/Conversion/GPUToLLVM/NVIDIA/Assembly.h"
 #include "tile/Conversion/TileToNVGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -88,20 +88,19 @@ void lowerThreads(FunctionOpInterface func) {
   func.walk([&](tile::gpu::ThreadOp op) { threads.push_back(op); });
   if (threads.empty())
     return;
-  Location loc = threads.front().getLoc();
-  OpBuilder builder(func.getFunctionBody());
-  Type i32 = builder.getI32Type();
+  ImplicitLocOpBuilder b(threads.front().getLoc(), func.getFunctionBody());
+  Type i32 = b.getI32Type();
   auto constant = [&](int32_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getI32IntegerAttr(value));
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   };
-  Value thread = NVVM::ThreadIdXOp::create(builder, loc, i32);
-  thread = NVVM::ShflOp::create(builder, loc, i32, constant(-1), thread, thread,
+  Value thread = NVVM::ThreadIdXOp::create(b, i32);
+  thread = NVVM::ShflOp::create(b, i32, constant(-1), thread, thread,
                                 constant(31), NVVM::ShflKind::idx, UnitAttr())
                .getRes();
   for (tile::gpu::ThreadOp op : threads) {
-    builder.setInsertionPoint(op);
-    op.replaceAllUsesWith(keepHere(builder, op.getLoc(), thread));
+    b.setInsertionPoint(op);
+    b.setLoc(op.getLoc());
+    op.replaceAllUsesWith(keepHere(b, thread));
     op.erase();
   }
 }
@@ -111,7 +110,8 @@ struct RecomputeToNVVM : OpConversionPattern<tile::gpu::RecomputeOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::RecomputeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, keepHere(rewriter, op.getLoc(), adaptor.getValue()));
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, keepHere(b, adaptor.getValue()));
     return success();
   }
 };

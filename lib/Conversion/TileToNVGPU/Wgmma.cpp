@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Wgmma.h"
-#include "KeepHere.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -17,6 +16,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Chips/Mma.h"
+#include "tile/Conversion/GPUToLLVM/NVIDIA/Assembly.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/MapVector.h"
@@ -31,79 +31,71 @@ static int64_t elementsPerRegister(VectorType type) {
 
 /// Appends the 32-bit registers of a vector: floats, or words of several
 /// elements.
-static void unpack(OpBuilder &builder, Location loc, Value vector,
+static void unpack(ImplicitLocOpBuilder &b, Value vector,
                    SmallVectorImpl<Value> &registers) {
   auto type = cast<VectorType>(vector.getType());
+  bool isFloat = type.getElementType().isF32();
   if (auto elements = vector.getDefiningOp<vector::FromElementsOp>();
-      elements && type.getElementType().isF32())
+      elements && isFloat)
     return registers.append(elements.getElements().begin(),
                             elements.getElements().end());
   int64_t count = type.getNumElements() / elementsPerRegister(type);
-  if (!type.getElementType().isF32())
+  if (!isFloat)
     vector = vector::BitCastOp::create(
-        builder, loc, VectorType::get(count, builder.getI32Type()), vector);
+        b, VectorType::get(count, b.getI32Type()), vector);
   for (int64_t i = 0; i < count; ++i)
-    registers.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+    registers.push_back(vector::ExtractOp::create(b, vector, i));
 }
 
 /// Returns vectors of `types` that are built from the fields of `structure`, in
 /// order.
-static SmallVector<Value> pack(OpBuilder &builder, Location loc,
-                               Value structure, TypeRange types) {
+static SmallVector<Value> pack(ImplicitLocOpBuilder &b, Value structure,
+                               TypeRange types) {
   auto fields = cast<LLVM::LLVMStructType>(structure.getType()).getBody();
   SmallVector<Value> vectors;
   int64_t field = 0;
   for (Type type : types) {
     auto vector = cast<VectorType>(type);
-    bool isFloat = vector.getElementType().isF32();
     int64_t count = vector.getNumElements() / elementsPerRegister(vector);
     auto packed = VectorType::get(count, fields[field]);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < count; ++i)
-      elements.push_back(
-          LLVM::ExtractValueOp::create(builder, loc, structure, field++));
-    Value value =
-        vector::FromElementsOp::create(builder, loc, packed, elements);
-    if (!isFloat)
-      value = vector::BitCastOp::create(builder, loc, type, value);
+      elements.push_back(LLVM::ExtractValueOp::create(b, structure, field++));
+    Value value = vector::FromElementsOp::create(b, packed, elements);
+    if (!vector.getElementType().isF32())
+      value = vector::BitCastOp::create(b, type, value);
     vectors.push_back(value);
   }
   return vectors;
 }
 
-/// Emits inline assembly that returns registers of the types `results`. If
-/// `tied`, the first operands are in the same registers. `constraints` are
-/// those of the other operands.
-static Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
-                          ArrayRef<Type> results, bool tied,
-                          StringRef constraints, ValueRange operands) {
+/// Emits inline assembly that returns a structure of registers of the types
+/// `results`. If `tied`, the first operands are in the same registers.
+/// `constraints` are those of the other operands.
+static Value emitWithResults(ImplicitLocOpBuilder &b, StringRef text,
+                             ArrayRef<Type> results, bool tied,
+                             StringRef constraints, ValueRange operands) {
   std::string all;
   for (Type type : results)
     all += std::string(tied ? "=" : "=&") + (type.isF32() ? "f," : "r,");
   for (size_t i = 0; tied && i < results.size(); ++i)
     all += std::to_string(i) + ",";
-  all += constraints;
-  return LLVM::InlineAsmOp::create(
-             builder, loc,
-             LLVM::LLVMStructType::getLiteral(builder.getContext(), results),
-             operands, text, all, /*has_side_effects=*/true,
-             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-             LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
+  return emitInlineAssembly(b, Type(type), text, all + constraints, operands)
+      ->getResult(0);
 }
 
 /// Emits an instruction that takes and returns `values`, so that neither their
 /// definitions nor their uses can move across it.
-static SmallVector<Value> passThrough(OpBuilder &builder, Location loc,
-                                      StringRef text, ValueRange values) {
+static SmallVector<Value> passThrough(ImplicitLocOpBuilder &b, StringRef text,
+                                      ValueRange values) {
   SmallVector<Value> registers;
   for (Value value : values)
-    unpack(builder, loc, value, registers);
-  SmallVector<Type> types = llvm::map_to_vector(
-      registers, [](Value value) { return value.getType(); });
-  Value result = emitAssembly(builder, loc, text, types, /*tied=*/true,
-                              "~{memory}", registers);
-  return pack(builder, loc, result, TypeRange(values));
+    unpack(b, value, registers);
+  SmallVector<Type> types = llvm::to_vector(ValueRange(registers).getTypes());
+  Value result =
+      emitWithResults(b, text, types, /*tied=*/true, "~{memory}", registers);
+  return pack(b, result, TypeRange(values));
 }
 
 namespace {
@@ -115,44 +107,39 @@ struct MatrixDescriptorToArith
   LogicalResult
   matchAndRewrite(tile::gpu::MatrixDescriptorOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t bytes =
         op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
     // Computes in 32 bits as long as possible; the upper half of the descriptor
     // is a constant then.
     auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(rewriter, loc,
-                                       rewriter.getI32IntegerAttr(value));
+      return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
     };
     auto narrow = [&](Value value) -> Value {
-      return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getI32Type(),
-                                          value);
+      return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
     };
-    Value address = narrow(memref::ExtractAlignedPointerAsIndexOp::create(
-        rewriter, loc, adaptor.getMemory()));
-    Value offset = arith::MulIOp::create(
-        rewriter, loc, narrow(adaptor.getIndex()), constant(bytes));
-    address = arith::AddIOp::create(rewriter, loc, address, offset);
+    Value address = narrow(
+        memref::ExtractAlignedPointerAsIndexOp::create(b, adaptor.getMemory()));
+    Value offset =
+        arith::MulIOp::create(b, narrow(adaptor.getIndex()), constant(bytes));
+    address = arith::AddIOp::create(b, address, offset);
     // The address field: 18 bits of address, in units of 16 bytes. Source: PTX
     // ISA, "Matrix Descriptor Format".
-    address = arith::AndIOp::create(rewriter, loc, address, constant(0x3ffff));
-    address = arith::ShRUIOp::create(rewriter, loc, address, constant(4));
+    address = arith::AndIOp::create(b, address, constant(0x3ffff));
+    address = arith::ShRUIOp::create(b, address, constant(4));
     // Inserts the other fields before adding the distance, so that the
     // descriptors of one buffer differ by an addition.
     uint64_t bits = op.getBits();
     if (int32_t low = int32_t(bits); low != 0)
-      address = arith::OrIOp::create(rewriter, loc, address, constant(low));
+      address = arith::OrIOp::create(b, address, constant(low));
     // Keeps the address at its use. Otherwise LLVM would compute the addresses
     // of all MMAs before a loop and keep each in a register.
-    address = keepHere(rewriter, loc, address);
+    address = keepHere(b, address);
     if (op.getDistance() != 0)
-      address = arith::AddIOp::create(rewriter, loc, address,
-                                      constant(op.getDistance()));
-    address =
-        arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), address);
+      address = arith::AddIOp::create(b, address, constant(op.getDistance()));
+    address = arith::ExtUIOp::create(b, b.getI64Type(), address);
     Value high = arith::ConstantOp::create(
-        rewriter, loc,
-        rewriter.getI64IntegerAttr(int64_t(bits & ~uint64_t(0xffffffff))));
+        b, b.getI64IntegerAttr(int64_t(bits & ~uint64_t(0xffffffff))));
     rewriter.replaceOpWithNewOp<arith::OrIOp>(op, address, high);
     return success();
   }
@@ -164,7 +151,7 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::WgmmaOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     const Mma *row = findMma(op.getInstruction());
     VectorType type = op.getD().getType();
     int64_t count = type.getNumElements();
@@ -176,25 +163,20 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     bool tied = !op.getZero();
     SmallVector<Value> operands;
     if (tied)
-      unpack(rewriter, loc, adaptor.getC(), operands);
+      unpack(b, adaptor.getC(), operands);
     std::string text, constraints;
     llvm::raw_string_ostream os(text);
     os << "wgmma.mma_async.sync.aligned.m" << row->m * row->warps << 'n'
        << columns << 'k' << row->k << '.' << stringify(row->accumulator) << '.'
-       << element << '.' << element << " {";
-    llvm::interleaveComma(llvm::seq<int64_t>(0, count), os,
-                          [&](int64_t i) { os << '$' << i; });
-    os << "}, ";
+       << element << '.' << element << ' ' << assemblyCoordinates(0, count)
+       << ", ";
     int64_t next = tied ? 2 * count : count;
     bool inRegisters = isa<VectorType>(adaptor.getA().getType());
     if (inRegisters) {
       int64_t first = operands.size();
-      unpack(rewriter, loc, adaptor.getA(), operands);
+      unpack(b, adaptor.getA(), operands);
       int64_t registers = operands.size() - first;
-      os << '{';
-      llvm::interleaveComma(llvm::seq<int64_t>(0, registers), os,
-                            [&](int64_t i) { os << '$' << next + i; });
-      os << '}';
+      os << assemblyCoordinates(next, registers);
       next += registers;
       for (int64_t i = 0; i < registers; ++i)
         constraints += "r,";
@@ -211,8 +193,8 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     os << ", " << (op.getBMnMajor() ? 1 : 0) << ';';
     SmallVector<Type> results(count, rewriter.getF32Type());
     Value result =
-        emitAssembly(rewriter, loc, text, results, tied, constraints, operands);
-    rewriter.replaceOp(op, pack(rewriter, loc, result, type));
+        emitWithResults(b, text, results, tied, constraints, operands);
+    rewriter.replaceOp(op, pack(b, result, type));
     return success();
   }
 };
@@ -223,17 +205,15 @@ struct WgmmaWaitToNVVM : OpConversionPattern<tile::gpu::WgmmaWaitOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::WgmmaWaitOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     if (op.getValues().empty()) {
-      NVVM::WgmmaWaitGroupSyncOp::create(rewriter, loc, op.getPending());
+      NVVM::WgmmaWaitGroupSyncOp::create(b, op.getPending());
       rewriter.eraseOp(op);
       return success();
     }
-    rewriter.replaceOp(op,
-                       passThrough(rewriter, loc,
-                                   "wgmma.wait_group.sync.aligned " +
-                                       std::to_string(op.getPending()) + ";",
-                                   adaptor.getValues()));
+    std::string text = "wgmma.wait_group.sync.aligned " +
+                       std::to_string(op.getPending()) + ";";
+    rewriter.replaceOp(op, passThrough(b, text, adaptor.getValues()));
     return success();
   }
 };
@@ -243,13 +223,13 @@ struct WgmmaFenceToNVVM : OpConversionPattern<tile::gpu::WgmmaFenceOp> {
   LogicalResult
   matchAndRewrite(tile::gpu::WgmmaFenceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     if (!op.getValues().empty()) {
-      rewriter.replaceOp(op, passThrough(rewriter, op.getLoc(),
-                                         "wgmma.fence.sync.aligned;",
-                                         adaptor.getValues()));
+      rewriter.replaceOp(
+          op, passThrough(b, "wgmma.fence.sync.aligned;", adaptor.getValues()));
       return success();
     }
-    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
+    NVVM::WgmmaFenceAlignedOp::create(b);
     rewriter.eraseOp(op);
     return success();
   }

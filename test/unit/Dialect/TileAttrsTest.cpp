@@ -39,12 +39,6 @@ protected:
 
 using Numbers = llvm::ArrayRef<int64_t>;
 
-TEST_F(TileAttrs, DigitsAreTriples) {
-  const int64_t digits[] = {2, 0};
-  EXPECT_EQ(refusal<DistributedAttr>(Numbers(digits), Numbers(), Numbers()),
-            "digits are triples of extent, dimension, stride");
-}
-
 TEST_F(TileAttrs, PaddingNeedsARow) {
   EXPECT_EQ(refusal<PaddedAttr>(int64_t(8), Numbers()),
             "the order must name at least one dimension");

@@ -11,30 +11,37 @@
 using namespace mlir;
 using namespace tile;
 
+Operation *tile::emitInlineAssembly(ImplicitLocOpBuilder &b, TypeRange results,
+                                    const Twine &text, const Twine &constraints,
+                                    ValueRange operands, bool hasSideEffects) {
+  return LLVM::InlineAsmOp::create(
+      b, results, operands, text.str(), constraints.str(), hasSideEffects,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+Value tile::keepHere(ImplicitLocOpBuilder &b, Value value) {
+  return emitInlineAssembly(b, value.getType(), "mov.b32 $0, $1;", "=r,r",
+                            value)
+      ->getResult(0);
+}
+
 void tile::emitAssembly(ImplicitLocOpBuilder &b, const Twine &text,
                         StringRef constraints, ValueRange operands) {
-  std::string all = constraints.str() + (constraints.empty() ? "" : ",");
-  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text.str(),
-                            all + "~{memory}", /*has_side_effects=*/true,
-                            /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None,
-                            LLVM::AsmDialectAttr(), ArrayAttr());
+  StringRef separator = constraints.empty() ? "" : ",";
+  emitInlineAssembly(b, TypeRange(), text,
+                     constraints + separator + "~{memory}", operands);
 }
 
 Value tile::emitPolicy(ImplicitLocOpBuilder &b,
                        std::optional<CachePriority> priority) {
   if (!priority)
     return {};
-  std::string text =
-      ("createpolicy.fractional.L2::" + stringifyCachePriority(*priority) +
-       ".b64 $0;")
-          .str();
-  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(), text, "=l",
-                                   /*has_side_effects=*/false,
-                                   /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
-      .getRes();
+  return emitInlineAssembly(b, b.getI64Type(),
+                            "createpolicy.fractional.L2::" +
+                                stringifyCachePriority(*priority) + ".b64 $0;",
+                            "=l", ValueRange(), /*hasSideEffects=*/false)
+      ->getResult(0);
 }
 
 void tile::emitCached(ImplicitLocOpBuilder &b, const Twine &name,

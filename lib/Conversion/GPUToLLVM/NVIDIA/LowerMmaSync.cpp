@@ -10,6 +10,22 @@
 using namespace mlir;
 using namespace tile;
 
+/// Returns how many elements of `type` a register has.
+static int64_t elementsPerRegister(Type type) {
+  return 32 / type.getIntOrFloatBitWidth();
+}
+
+/// Returns the type of the operands of the instruction; std::nullopt if MLIR's
+/// own lowering converts products of this type.
+static std::optional<NVVM::MMATypes> getOperandType(nvgpu::MmaSyncOp op) {
+  Type element = op.getMatrixA().getType().getElementType();
+  if (!op.getMatrixC().getType().getElementType().isF32())
+    return std::nullopt;
+  return element.isF16()    ? std::optional(NVVM::MMATypes::f16)
+         : element.isBF16() ? std::optional(NVVM::MMATypes::bf16)
+                            : std::nullopt;
+}
+
 namespace {
 using Registers = SmallVector<Value, 4>;
 
@@ -24,8 +40,8 @@ public:
   void finish();
 
 private:
-  /// One value for each pair of 16-bit elements: vector<2xf16>, or i32 for
-  /// bf16.
+  /// One value for each 32 bits of elements: a vector of f16, or i32 for
+  /// others.
   Registers splitOperand(Value fragment);
   /// The f32 elements of an accumulator.
   Registers splitAccumulator(Value fragment);
@@ -44,8 +60,9 @@ static Value skipShapeCast(Value value) {
 }
 
 Value FragmentSplitter::toRegister(Value word, Type element) {
-  Type type = element.isF16() ? Type(VectorType::get(2, element))
-                              : Type(builder.getI32Type());
+  Type type = builder.getI32Type();
+  if (element.isF16())
+    type = VectorType::get(elementsPerRegister(element), element);
   return word.getType() == type
              ? word
              : LLVM::BitcastOp::create(builder, word.getLoc(), type, word);
@@ -56,9 +73,11 @@ Registers FragmentSplitter::splitOperand(Value fragment) {
   if (auto it = known.find(source); it != known.end())
     return it->second;
   auto type = cast<VectorType>(source.getType());
+  Type element = type.getElementType();
+  int64_t perRegister = elementsPerRegister(element);
   Registers result;
   if (auto slice = source.getDefiningOp<vector::ExtractStridedSliceOp>();
-      slice && type.getRank() == 2 && type.getDimSize(1) == 2 &&
+      slice && type.getRank() == 2 && type.getDimSize(1) == perRegister &&
       !slice.hasNonUnitStrides()) {
     auto offset = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
     Registers all = splitOperand(slice.getSource());
@@ -70,9 +89,8 @@ Registers FragmentSplitter::splitOperand(Value fragment) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(source);
   Location loc = source.getLoc();
-  Type element = type.getElementType();
   Value words = source;
-  int64_t count = type.getNumElements() / 2;
+  int64_t count = type.getNumElements() / perRegister;
   if (type.getRank() == 1)
     words = vector::BitCastOp::create(
         builder, loc, VectorType::get(count, builder.getI32Type()), source);
@@ -99,9 +117,7 @@ Registers FragmentSplitter::splitAccumulator(Value fragment) {
 }
 
 void FragmentSplitter::lower(nvgpu::MmaSyncOp op) {
-  Type element = op.getMatrixA().getType().getElementType();
-  NVVM::MMATypes operand =
-      element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  NVVM::MMATypes operand = *getOperandType(op);
   Registers a = splitOperand(op.getMatrixA());
   Registers b = splitOperand(op.getMatrixB());
   Registers acc = splitAccumulator(op.getMatrixC());
@@ -151,9 +167,7 @@ void FragmentSplitter::finish() {
 void tile::lowerMmaSync(mlir::gpu::GPUModuleOp module) {
   FragmentSplitter splitter(module.getContext());
   module.walk([&](nvgpu::MmaSyncOp op) {
-    Type element = op.getMatrixA().getType().getElementType();
-    if ((element.isF16() || element.isBF16()) &&
-        op.getMatrixC().getType().getElementType().isF32())
+    if (getOperandType(op))
       splitter.lower(op);
   });
   splitter.finish();

@@ -10,6 +10,12 @@
 using namespace mlir;
 using namespace tile;
 
+/// ldmatrix and stmatrix move matrices of 8 rows of 16 bytes, whose elements
+/// have 16 bits; a register of a lane has two of them. A row of other elements
+/// would be 16 bytes, too, but it could not be transposed; threads access such
+/// tiles by themselves. Source: PTX ISA, "ldmatrix" and "stmatrix".
+static constexpr int64_t kElementBits = 16, kSize = 8, kPerRegister = 2;
+
 namespace {
 /// A register and a lane of the tile's layout.
 struct Place {
@@ -18,13 +24,13 @@ struct Place {
 } // namespace
 
 /// Returns the register and lane that hold element (row, column) of the 8x8
-/// matrix in the registers from `reg` on. Source: PTX ISA, "ldmatrix" and
-/// "stmatrix".
+/// matrix in the registers from `reg` on.
 static Place holderOf(int64_t reg, int64_t row, int64_t column,
                       bool transpose) {
   if (transpose)
     std::swap(row, column);
-  return {reg + column % 2, 4 * row + column / 2};
+  int64_t lanes = kSize / kPerRegister;
+  return {reg + column % kPerRegister, lanes * row + column / kPerRegister};
 }
 
 /// Returns the digits of the register axis above the lowest `count` registers;
@@ -47,16 +53,17 @@ static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
 /// the bits of the lane.
 static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
                                           bool transpose) {
-  std::optional<Digits> groups = registersAbove(dist, 2 * matrices);
+  std::optional<Digits> groups = registersAbove(dist, kPerRegister * matrices);
   if (!groups)
     return std::nullopt;
   auto origin = dist.element(0, 0, 0);
   Digits lanes;
   for (int64_t bit = 1; bit < 32; bit *= 2) {
     // Lane 8 * i + r addresses row r of matrix i.
-    Place place =
-        bit < 8 ? holderOf(0, bit, 0, transpose) : Place{2 * (bit / 8), 0};
-    if (bit / 8 >= matrices) {
+    int64_t matrix = bit / kSize;
+    Place place = matrix == 0 ? holderOf(0, bit, 0, transpose)
+                              : Place{kPerRegister * matrix, 0};
+    if (matrix >= matrices) {
       lanes.push_back({2, 0, 0}); // the addresses of these lanes are not read
       continue;
     }
@@ -93,13 +100,13 @@ static bool hasContiguousRows(const Layout &dist, const Layout &memory,
   for (int64_t warp = 0; warp < warps; ++warp)
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t matrix = 0; matrix < matrices.matrices; ++matrix)
-        for (int64_t row = 0; row < 8; ++row) {
-          int64_t begin =
-              offset(matrices.access.element(group, 8 * matrix + row, warp));
-          if (begin % 8 != 0)
+        for (int64_t row = 0; row < kSize; ++row) {
+          int64_t begin = offset(
+              matrices.access.element(group, kSize * matrix + row, warp));
+          if (begin % kSize != 0)
             return false;
-          int64_t reg = 2 * (matrices.matrices * group + matrix);
-          for (int64_t column = 0; column < 8; ++column) {
+          int64_t reg = kPerRegister * (matrices.matrices * group + matrix);
+          for (int64_t column = 0; column < kSize; ++column) {
             Place place = holderOf(reg, row, column, matrices.transpose);
             if (offset(dist.element(place.reg, place.lane, warp)) !=
                 begin + column)
@@ -114,10 +121,11 @@ std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
                                                     ArrayRef<int64_t> start,
                                                     unsigned elementBits) {
   int64_t registers = dist.axisSize(kRegister);
-  if (elementBits != 16 || dist.axisSize(kLane) != 32 || registers % 2 != 0)
+  if (elementBits != kElementBits || dist.axisSize(kLane) != 32 ||
+      registers % kPerRegister != 0)
     return std::nullopt;
   for (int64_t matrices : {4, 2, 1}) {
-    if (registers % (2 * matrices) != 0)
+    if (registers % (kPerRegister * matrices) != 0)
       continue;
     for (bool transpose : {false, true}) {
       std::optional<Layout> access = rowAddresses(dist, matrices, transpose);
@@ -137,9 +145,10 @@ Value tile::emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
                            Value offset) {
   SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
                         offset);
-  int64_t size = 2 * matrices.matrices;
+  int64_t size = kPerRegister * matrices.matrices;
   auto part = VectorType::get({size}, type.getElementType());
-  auto rows = VectorType::get({matrices.matrices, 2}, type.getElementType());
+  auto rows =
+      VectorType::get({matrices.matrices, kPerRegister}, type.getElementType());
   SmallVector<Value> parts;
   for (int64_t group = 0; group < type.getNumElements() / size; ++group)
     parts.push_back(vector::ShapeCastOp::create(
@@ -153,17 +162,18 @@ Value tile::emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
 /// stmatrix.
 static void storeMatrices(Emitter &b, Value part, Value memory, Value offset,
                           bool transpose) {
-  int64_t matrices = cast<VectorType>(part.getType()).getNumElements() / 2;
+  int64_t matrices =
+      cast<VectorType>(part.getType()).getNumElements() / kPerRegister;
   Value words = vector::BitCastOp::create(
       b, VectorType::get({matrices}, b.getI32Type()), part);
   SmallVector<Value> sources;
   for (int64_t i = 0; i < matrices; ++i)
     sources.push_back(vector::ExtractOp::create(b, words, i));
-  NVVM::StMatrixOp::create(b, b.sharedPointer(memory, offset), sources,
-                           transpose ? NVVM::MMALayout::col
-                                     : NVVM::MMALayout::row,
-                           NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
-                           NVVM::LdStMatrixEltType::B16);
+  NVVM::StMatrixOp::create(
+      b, b.sharedPointer(memory, offset), sources,
+      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(b.getContext(), kSize, kSize),
+      NVVM::LdStMatrixEltType::B16);
 }
 
 void tile::emitStoreMatrix(Emitter &b, const MatrixAccess &matrices,
@@ -172,7 +182,7 @@ void tile::emitStoreMatrix(Emitter &b, const MatrixAccess &matrices,
                            Value offset) {
   SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
                         offset);
-  int64_t size = 2 * matrices.matrices;
+  int64_t size = kPerRegister * matrices.matrices;
   int64_t groups = cast<VectorType>(vector.getType()).getNumElements() / size;
   for (int64_t group = 0; group < groups; ++group) {
     Value part = b.slice(vector, group * size, size);

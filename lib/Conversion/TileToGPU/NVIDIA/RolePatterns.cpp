@@ -300,7 +300,7 @@ static LogicalResult convertAwait(AwaitOp op, Parts<AwaitOp> operands,
   for (auto [i, value] : llvm::enumerate(values))
     if (!wait.isContinued(i))
       value = *result++;
-  return b.replace(op, ValueRange(values));
+  return b.replaceAll(op, values);
 }
 
 void tile::addRoleConversions(ConversionAdder &conversions) {

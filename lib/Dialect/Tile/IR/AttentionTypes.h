@@ -1,7 +1,8 @@
 //===- AttentionTypes.h - Type lists of the named operations ----*- C++ -*-===//
 //
-// Parses and prints the types of an operation's buffers, in the order of its
-// operands. Absent optional operands have no type in the list.
+// The custom directive BufferTypes: the types of an operation's buffers, in the
+// order of its operands. An operand before types, ref($x), says whether the
+// types up to the next one are in the list.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_DIALECT_TILE_IR_ATTENTIONTYPES_H
@@ -11,39 +12,39 @@
 
 namespace tile {
 
-using OptionalOperand = std::optional<mlir::OpAsmParser::UnresolvedOperand>;
+template <typename... ArgTs>
+mlir::ParseResult parseBufferTypes(mlir::OpAsmParser &parser, ArgTs &...args) {
+  bool isPresent = true, isFirst = true;
+  auto parse = [&](auto &arg) -> llvm::LogicalResult {
+    if constexpr (std::is_same_v<decltype(arg), mlir::Type &>) {
+      if (!isPresent)
+        return mlir::success();
+      if (!std::exchange(isFirst, false) && parser.parseComma())
+        return mlir::failure();
+      return parser.parseType(arg);
+    } else if constexpr (std::is_same_v<
+                             decltype(arg),
+                             mlir::OpAsmParser::UnresolvedOperand &>) {
+      isPresent = true; // the operand is not optional
+    } else {
+      isPresent = arg.has_value();
+    }
+    return mlir::success();
+  };
+  return mlir::success((mlir::succeeded(parse(args)) && ...));
+}
 
-mlir::ParseResult
-parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k,
-                    mlir::Type &v, mlir::Type &o, const OptionalOperand &hasLse,
-                    mlir::Type &lse, const OptionalOperand &hasSink,
-                    mlir::Type &sink, const OptionalOperand &isPacked,
-                    mlir::Type &cuQ, mlir::Type &cuK);
-
-void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
-                         mlir::Type q, mlir::Type k, mlir::Type v, mlir::Type o,
-                         mlir::Value hasLse, mlir::Type lse,
-                         mlir::Value hasSink, mlir::Type sink,
-                         mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
-
-mlir::ParseResult parseAttentionBackwardTypes(
-    mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
-    mlir::Type &o, mlir::Type &dO, mlir::Type &lse,
-    const OptionalOperand &hasDLse, mlir::Type &dLse, mlir::Type &dq,
-    mlir::Type &dk, mlir::Type &dv, mlir::Type &stats,
-    const OptionalOperand &hasDqAcc, mlir::Type &dqAcc,
-    const OptionalOperand &hasKvAcc, mlir::Type &dkAcc, mlir::Type &dvAcc,
-    const OptionalOperand &hasSink, mlir::Type &sink, mlir::Type &dSink,
-    const OptionalOperand &isPacked, mlir::Type &cuQ, mlir::Type &cuK);
-
-void printAttentionBackwardTypes(
-    mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type q,
-    mlir::Type k, mlir::Type v, mlir::Type o, mlir::Type dO, mlir::Type lse,
-    mlir::Value hasDLse, mlir::Type dLse, mlir::Type dq, mlir::Type dk,
-    mlir::Type dv, mlir::Type stats, mlir::Value hasDqAcc, mlir::Type dqAcc,
-    mlir::Value hasKvAcc, mlir::Type dkAcc, mlir::Type dvAcc,
-    mlir::Value hasSink, mlir::Type sink, mlir::Type dSink,
-    mlir::Value isPacked, mlir::Type cuQ, mlir::Type cuK);
+template <typename... ArgTs>
+void printBufferTypes(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                      ArgTs... args) {
+  llvm::ListSeparator separator;
+  auto print = [&](auto arg) {
+    if constexpr (std::is_base_of_v<mlir::Type, decltype(arg)>)
+      if (arg) // absent operands have no type
+        printer << llvm::StringRef(separator) << mlir::Type(arg);
+  };
+  (print(args), ...);
+}
 
 } // namespace tile
 

@@ -7,13 +7,14 @@
 #define TILE_LIB_DIALECT_TILE_IR_ATTRFORMATS_H
 
 #include "mlir/IR/OpImplementation.h"
+#include "tile/Layout/Layout.h"
 
 namespace tile {
 
 // `[` (extent `->` (`0` | `d`K (`*` stride)?)),* `]`
 mlir::ParseResult parseDigits(mlir::AsmParser &parser,
-                              llvm::SmallVector<int64_t> &digits);
-void printDigits(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> digits);
+                              llvm::SmallVector<Digit> &digits);
+void printDigits(mlir::AsmPrinter &printer, llvm::ArrayRef<Digit> digits);
 
 // `transposed`
 mlir::ParseResult parseTransposed(mlir::AsmParser &parser, bool &transposed);

@@ -2,6 +2,7 @@
 
 #include "tile/Dialect/Tile/IR/OpenExtents.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -231,14 +232,9 @@ LogicalResult tile::verifyOpenExtents(KernelOp kernel) {
     return success();
   };
   WalkResult result = kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (failed(verify(op, type)))
+    for (Value value : getDefinedValues(op))
+      if (failed(verify(op, value.getType())))
         return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Type type : block.getArgumentTypes())
-          if (failed(verify(op, type)))
-            return WalkResult::interrupt();
     if (params->empty())
       return WalkResult::advance();
     if (auto splat = dyn_cast<tensor::SplatOp>(op);

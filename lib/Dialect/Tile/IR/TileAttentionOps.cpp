@@ -1,82 +1,12 @@
 //===- TileAttentionOps.cpp - Verifiers of the named operations -----------===//
 
 #include "AttentionExtents.h"
-#include "AttentionTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace tile;
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types) {
-  for (auto [i, type] : llvm::enumerate(types))
-    if ((i != 0 && parser.parseComma()) || parser.parseType(*type))
-      return failure();
-  return success();
-}
-
-ParseResult tile::parseAttentionTypes(
-    OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o,
-    const OptionalOperand &hasLse, Type &lse, const OptionalOperand &hasSink,
-    Type &sink, const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
-  SmallVector<Type *> types{&q, &k, &v, &o};
-  if (hasLse)
-    types.push_back(&lse);
-  if (hasSink)
-    types.push_back(&sink);
-  if (isPacked)
-    types.append({&cuQ, &cuK});
-  return parseTypes(parser, types);
-}
-
-void tile::printAttentionTypes(OpAsmPrinter &printer, Operation *, Type q,
-                               Type k, Type v, Type o, Value, Type lse, Value,
-                               Type sink, Value, Type cuQ, Type cuK) {
-  SmallVector<Type> types{q, k, v, o, lse, sink, cuQ, cuK};
-  llvm::erase(types, Type());
-  llvm::interleaveComma(types, printer);
-}
-
-ParseResult tile::parseAttentionBackwardTypes(
-    OpAsmParser &parser, Type &q, Type &k, Type &v, Type &o, Type &dO,
-    Type &lse, const OptionalOperand &hasDLse, Type &dLse, Type &dq, Type &dk,
-    Type &dv, Type &stats, const OptionalOperand &hasDqAcc, Type &dqAcc,
-    const OptionalOperand &hasKvAcc, Type &dkAcc, Type &dvAcc,
-    const OptionalOperand &hasSink, Type &sink, Type &dSink,
-    const OptionalOperand &isPacked, Type &cuQ, Type &cuK) {
-  SmallVector<Type *> types{&q, &k, &v, &o, &dO, &lse};
-  if (hasDLse)
-    types.push_back(&dLse);
-  types.append({&dq, &dk, &dv, &stats});
-  if (hasDqAcc)
-    types.push_back(&dqAcc);
-  if (hasKvAcc)
-    types.append({&dkAcc, &dvAcc});
-  if (hasSink)
-    types.append({&sink, &dSink});
-  if (isPacked)
-    types.append({&cuQ, &cuK});
-  return parseTypes(parser, types);
-}
-
-void tile::printAttentionBackwardTypes(OpAsmPrinter &printer, Operation *,
-                                       Type q, Type k, Type v, Type o, Type dO,
-                                       Type lse, Value, Type dLse, Type dq,
-                                       Type dk, Type dv, Type stats, Value,
-                                       Type dqAcc, Value, Type dkAcc,
-                                       Type dvAcc, Value, Type sink, Type dSink,
-                                       Value, Type cuQ, Type cuK) {
-  SmallVector<Type> types{q,     k,     v,    o,     dO,    lse,
-                          dLse,  dq,    dk,   dv,    stats, dqAcc,
-                          dkAcc, dvAcc, sink, dSink, cuQ,   cuK};
-  llvm::erase(types, Type());
-  llvm::interleaveComma(types, printer);
-}
 
 //===----------------------------------------------------------------------===//
 // Checks
@@ -107,28 +37,14 @@ public:
 
   /// Checks a buffer of one number per row: [B, H, Sq], or packed [H, Tq].
   LogicalResult checkRows(StringRef name, BufferType type) {
-    int64_t rank = packed ? 2 : 3;
-    if (type.isShared() || type.getRank() != rank ||
-        !type.getElementType().isF32())
-      return op->emitOpError()
-             << name << " must be a global f32 buffer of rank " << rank
-             << (packed ? " [heads, length of q]"
-                        : " [batch, heads, length of q]")
-             << ", got " << type;
-    return success();
+    return checkNumbers(name, type, 3, "heads, length of q", /*isValid=*/true);
   }
 
   /// Checks a buffer of two numbers per row: [B, H, 2, R], or packed [H, 2, R],
   /// where R is a number of rows in whole blocks.
   LogicalResult checkStats(StringRef name, BufferType type) {
-    int64_t rank = packed ? 3 : 4;
-    if (type.isShared() || type.getRank() != rank ||
-        !type.getElementType().isF32() || type.getShape()[rank - 2] != 2)
-      return op->emitOpError()
-             << name << " must be a global f32 buffer of rank " << rank
-             << (packed ? " [heads, 2, rows]" : " [batch, heads, 2, rows]")
-             << ", got " << type;
-    return success();
+    bool hasTwo = type.getRank() > 1 && type.getShape().drop_back().back() == 2;
+    return checkNumbers(name, type, 4, "heads, 2, rows", hasTwo);
   }
 
   /// Checks a buffer of rank 1.
@@ -142,6 +58,19 @@ public:
   }
 
 private:
+  /// Checks a buffer with the dimensions `axes`, behind the batch if the
+  /// sequences are not packed.
+  LogicalResult checkNumbers(StringRef name, BufferType type, int64_t rank,
+                             StringRef axes, bool isValid) {
+    rank -= packed;
+    if (isValid && !type.isShared() && type.getRank() == rank &&
+        type.getElementType().isF32())
+      return success();
+    return op->emitOpError()
+           << name << " must be a global f32 buffer of rank " << rank << " ["
+           << (packed ? "" : "batch, ") << axes << "], got " << type;
+  }
+
   Operation *op;
   bool packed;
 };

@@ -193,64 +193,42 @@ TILE_LAYOUT_ATTR(MapAttr, LayoutFamily::Memory)
 // DistributedAttr
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> flatten(ArrayRef<Digit> digits) {
-  SmallVector<int64_t> result;
-  for (const Digit &digit : digits)
-    llvm::append_values(result, digit.extent,
-                        digit.stride == 0 ? 0 : int64_t(digit.dim),
-                        digit.stride);
-  return result;
-}
-
-static Digits unflatten(ArrayRef<int64_t> values) {
-  Digits result;
-  for (size_t i = 0; i + 2 < values.size(); i += 3)
-    result.push_back({values[i], unsigned(values[i + 1]), values[i + 2]});
-  return result;
-}
-
 DistributedAttr DistributedAttr::get(MLIRContext *context,
                                      const Layout &layout) {
-  return get(context, flatten(layout.axis(kRegister)),
-             flatten(layout.axis(kLane)), flatten(layout.axis(kWarp)));
+  return get(context, layout.axis(kRegister), layout.axis(kLane),
+             layout.axis(kWarp));
 }
 
 LogicalResult DistributedAttr::verify(EmitError emitError,
-                                      ArrayRef<int64_t> registers,
-                                      ArrayRef<int64_t> lanes,
-                                      ArrayRef<int64_t> warps) {
-  for (ArrayRef<int64_t> axis : {registers, lanes, warps}) {
-    if (axis.size() % 3 != 0)
-      return emitError() << "digits are triples of extent, dimension, stride";
-    for (size_t i = 0; i < axis.size(); i += 3) {
-      int64_t extent = axis[i], dim = axis[i + 1], stride = axis[i + 2];
-      if (extent < 1 || extent > kMostTileElements || dim < 0 || dim > 15 ||
-          stride < 0 || stride > kMostTileElements)
-        return emitError() << "digit " << extent << " -> d" << dim << " * "
-                           << stride
-                           << " is out of range: extents lie in 1 .. 2^20, "
-                              "dimensions in 0 .. 15, strides in 0 .. 2^20";
-    }
-  }
+                                      ArrayRef<Digit> registers,
+                                      ArrayRef<Digit> lanes,
+                                      ArrayRef<Digit> warps) {
+  for (auto [extent, dim, stride] :
+       llvm::concat<const Digit>(registers, lanes, warps))
+    if (extent < 1 || extent > kMostTileElements || dim > 15 || stride < 0 ||
+        stride > kMostTileElements)
+      return emitError() << "digit " << extent << " -> d" << dim << " * "
+                         << stride
+                         << " is out of range: extents lie in 1 .. 2^20, "
+                            "dimensions in 0 .. 15, strides in 0 .. 2^20";
   return success();
 }
 
 FailureOr<Layout> DistributedAttr::getLayout(ArrayRef<int64_t> shape,
                                              unsigned elementBits,
                                              EmitError emitError) const {
-  Layout layout =
-      Layout::distributed(unflatten(getRegisters()), unflatten(getLanes()),
-                          unflatten(getWarps()), shape);
+  Layout layout = Layout::distributed(
+      Digits(getRegisters()), Digits(getLanes()), Digits(getWarps()), shape);
   if (llvm::Error error = layout.verify())
     return OptionalError(emitError) << llvm::toString(std::move(error));
   return layout;
 }
 
-ParseResult tile::parseDigits(AsmParser &parser, SmallVector<int64_t> &digits) {
+ParseResult tile::parseDigits(AsmParser &parser, SmallVector<Digit> &digits) {
   return parser.parseCommaSeparatedList(
       AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        int64_t extent, stride = 1;
-        if (parser.parseInteger(extent) || parser.parseArrow())
+        Digit &digit = digits.emplace_back(Digit{0, 0, 0});
+        if (parser.parseInteger(digit.extent) || parser.parseArrow())
           return failure();
         int64_t zero;
         OptionalParseResult replicated = parser.parseOptionalInteger(zero);
@@ -260,27 +238,27 @@ ParseResult tile::parseDigits(AsmParser &parser, SmallVector<int64_t> &digits) {
           if (zero != 0)
             return parser.emitError(parser.getCurrentLocation(),
                                     "expected '0' or a dimension such as 'd1'");
-          llvm::append_values(digits, extent, int64_t(0), int64_t(0));
           return success();
         }
         StringRef name;
         SMLoc loc = parser.getCurrentLocation();
-        int64_t dim;
         if (parser.parseKeyword(&name))
           return failure();
-        if (!name.consume_front("d") || name.getAsInteger(10, dim))
+        if (!name.consume_front("d") || name.getAsInteger(10, digit.dim))
           return parser.emitError(loc, "expected a dimension such as 'd1'");
+        digit.stride = 1;
         if (succeeded(parser.parseOptionalStar()) &&
-            parser.parseInteger(stride))
+            parser.parseInteger(digit.stride))
           return failure();
         // Replication has one form, so that equal layouts are one attribute.
-        llvm::append_values(digits, extent, stride == 0 ? 0 : dim, stride);
+        if (digit.stride == 0)
+          digit.dim = 0;
         return success();
       });
 }
 
-void tile::printDigits(AsmPrinter &printer, ArrayRef<int64_t> digits) {
-  printDigits(printer.getStream(), unflatten(digits));
+void tile::printDigits(AsmPrinter &printer, ArrayRef<Digit> digits) {
+  printDigits(printer.getStream(), digits);
 }
 
 //===----------------------------------------------------------------------===//
@@ -464,11 +442,10 @@ static int64_t spannedExtent(LayoutAttrInterface layout, unsigned dim) {
   if (!generic)
     return 1;
   int64_t extent = 1;
-  for (ArrayRef<int64_t> axis :
-       {generic.getRegisters(), generic.getLanes(), generic.getWarps()})
-    for (const Digit &digit : unflatten(axis))
-      if (digit.stride != 0 && digit.dim == dim)
-        extent += (digit.extent - 1) * digit.stride;
+  for (const Digit &digit : llvm::concat<const Digit>(
+           generic.getRegisters(), generic.getLanes(), generic.getWarps()))
+    if (digit.stride != 0 && digit.dim == dim)
+      extent += (digit.extent - 1) * digit.stride;
   return extent;
 }
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -108,6 +109,14 @@ bool tile::isSharedTile(Type type) {
 Layout tile::getCanonicalLayout(RankedTensorType type) {
   return *getLayoutAttr(type).getLayout(
       type.getShape(), type.getElementType().getIntOrFloatBitWidth(), nullptr);
+}
+
+SmallVector<Value> tile::getDefinedValues(Operation *op) {
+  SmallVector<Value> values(op->getResults());
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::append_range(values, block.getArguments());
+  return values;
 }
 
 RankedTensorType tile::withLayout(RankedTensorType type, Attribute layout) {

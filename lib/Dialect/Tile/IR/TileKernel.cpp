@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -116,14 +117,9 @@ static LogicalResult verifyDefinedTypes(Operation *op,
     }
     return success();
   };
-  for (Type type : op->getResultTypes())
-    if (failed(verify(type)))
+  for (Value value : getDefinedValues(op))
+    if (failed(verify(value.getType())))
       return failure();
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (Type type : block.getArgumentTypes())
-        if (failed(verify(type)))
-          return failure();
   return success();
 }
 

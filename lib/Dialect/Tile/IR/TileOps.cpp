@@ -164,17 +164,16 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
   return success();
 }
 
-static SideEffects::Resource *resourceOf(BufferType buffer) {
-  if (buffer.isShared())
-    return SharedMemory::get();
-  return GlobalMemory::get();
-}
-
-template <typename Effect>
-static void addEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
-                      OpOperand &buffer) {
-  effects.emplace_back(Effect::get(), &buffer,
-                       resourceOf(cast<BufferType>(buffer.get().getType())));
+/// Verifies an operation that moves `tile`; reports `bothShared` if it moves a
+/// tile in shared memory to or from a shared buffer.
+template <typename OpT>
+static LogicalResult verifyTileAccess(OpT op, Type type, StringRef bothShared) {
+  auto tile = cast<RankedTensorType>(type);
+  BufferType buffer = op.getBuffer().getType();
+  if (isSharedTile(tile) && buffer.isShared())
+    return op.emitOpError(bothShared);
+  return verifyAccess(op, buffer, op.getIndices(), tile.getShape(),
+                      tile.getElementType());
 }
 
 /// Verifies that both tiles of an operation have layouts, or none.
@@ -199,6 +198,15 @@ static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
       return diag << ": expected " << expected.axisSize(axis) << ' '
                   << names[axis] << ", got " << actual.axisSize(axis);
     }
+  auto describe = [](ArrayRef<int64_t> coordinates) {
+    return '(' +
+           llvm::join(llvm::map_range(coordinates,
+                                      [](int64_t number) {
+                                        return std::to_string(number);
+                                      }),
+                      ", ") +
+           ')';
+  };
   for (int64_t warp = 0; warp < expected.axisSize(kWarp); ++warp)
     for (int64_t lane = 0; lane < expected.axisSize(kLane); ++lane)
       for (int64_t reg = 0; reg < expected.axisSize(kRegister); ++reg) {
@@ -206,19 +214,8 @@ static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
         auto have = actual.element(reg, lane, warp);
         if (want != have)
           return diag << ": register " << reg << " of lane " << lane
-                      << ", warp " << warp << " holds element ("
-                      << llvm::join(llvm::map_range(have,
-                                                    [](int64_t c) {
-                                                      return std::to_string(c);
-                                                    }),
-                                    ", ")
-                      << "), expected ("
-                      << llvm::join(llvm::map_range(want,
-                                                    [](int64_t c) {
-                                                      return std::to_string(c);
-                                                    }),
-                                    ", ")
-                      << ")";
+                      << ", warp " << warp << " holds element "
+                      << describe(have) << ", expected " << describe(want);
       }
   return diag;
 }
@@ -391,16 +388,8 @@ LogicalResult AllocOp::verify() {
 }
 
 LogicalResult LoadOp::verify() {
-  auto tile = cast<RankedTensorType>(getType());
-  if (isSharedTile(tile) && getBuffer().getType().isShared())
-    return emitOpError("loads from shared memory into shared memory");
-  return verifyAccess(*this, getBuffer().getType(), getIndices(),
-                      tile.getShape(), tile.getElementType());
-}
-
-void LoadOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
+  return verifyTileAccess(*this, getType(),
+                          "loads from shared memory into shared memory");
 }
 
 LogicalResult LoadScalarOp::verify() {
@@ -417,22 +406,9 @@ LogicalResult LoadScalarOp::verify() {
   return success();
 }
 
-void LoadScalarOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
-}
-
 LogicalResult StoreOp::verify() {
-  auto tile = cast<RankedTensorType>(getValue().getType());
-  if (isSharedTile(tile) && getBuffer().getType().isShared())
-    return emitOpError("stores from shared memory into shared memory");
-  return verifyAccess(*this, getBuffer().getType(), getIndices(),
-                      tile.getShape(), tile.getElementType());
-}
-
-void StoreOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Write>(effects, getBufferMutable());
+  return verifyTileAccess(*this, getValue().getType(),
+                          "stores from shared memory into shared memory");
 }
 
 void AtomicRMWOp::build(OpBuilder &builder, OperationState &state,
@@ -464,21 +440,13 @@ LogicalResult AtomicRMWOp::verify() {
     return emitOpError() << "kind " << stringifyEnum(getKind())
                          << " is not an atomic operation of tiles";
   }
-  if (isSharedTile(tile) && getBuffer().getType().isShared())
-    return emitOpError("combines shared memory into shared memory");
   if (getResult() && getResult().getType() != tile)
     return emitOpError() << "returns " << getResult().getType()
                          << ", expected the type of its value, " << tile;
   if (getResult() && isSharedTile(tile))
     return emitOpError("returns tiles in registers only");
-  return verifyAccess(*this, getBuffer().getType(), getIndices(),
-                      tile.getShape(), element);
-}
-
-void AtomicRMWOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Read>(effects, getBufferMutable());
-  addEffect<MemoryEffects::Write>(effects, getBufferMutable());
+  return verifyTileAccess(*this, tile,
+                          "combines shared memory into shared memory");
 }
 
 LogicalResult CopyOp::verify() {
@@ -487,12 +455,6 @@ LogicalResult CopyOp::verify() {
     return emitOpError("copies from global to shared memory");
   return verifyAccess(*this, source, getIndices(), dest.getShape(),
                       dest.getElementType());
-}
-
-void CopyOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addEffect<MemoryEffects::Read>(effects, getSourceMutable());
-  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
 //===----------------------------------------------------------------------===//
@@ -617,7 +579,7 @@ void DotOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpOperand &operand : (*this)->getOpOperands())
     if (isa<BufferType>(operand.get().getType()))
-      addEffect<MemoryEffects::Read>(effects, operand);
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
 }
 
 /// Verifies that `bigType` has the shape of `smallType` with one more dimension

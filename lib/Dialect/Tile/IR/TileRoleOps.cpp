@@ -18,26 +18,23 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
   auto isTurn = [](Operation *op) { return isa<AwaitTurnOp, PassTurnOp>(op); };
   Operation *first = nullptr;
   for (Region &role : roles.getRoles()) {
-    WalkResult result = role.walk([&](Block *block) {
+    WalkResult result = role.walk([&](Block *block) -> WalkResult {
       Operation *open = nullptr;
       for (Operation &op : *block) {
         if (!isTurn(&op))
           continue;
         first = first ? first : &op;
         if (&role != &roles.getRoles().front())
-          return op.emitOpError("must be in the first role"),
-                 WalkResult::interrupt();
+          return op.emitOpError("must be in the first role");
         if (isa<AwaitTurnOp>(op) == (open != nullptr))
           return op.emitOpError(
-                     open ? "begins a turn inside another turn"
-                          : "ends a turn that does not begin in its block"),
-                 WalkResult::interrupt();
+              open ? "begins a turn inside another turn"
+                   : "ends a turn that does not begin in its block");
         open = open ? nullptr : &op;
       }
       if (!open)
         return WalkResult::advance();
-      open->emitOpError("begins a turn that does not end in its block");
-      return WalkResult::interrupt();
+      return open->emitOpError("begins a turn that does not end in its block");
     });
     if (result.wasInterrupted())
       return failure();
@@ -113,15 +110,14 @@ LogicalResult WarpRolesOp::verify() {
   if (llvm::range_size(kernel.getBody().front().getOps<WarpRolesOp>()) != 1)
     return emitOpError("a kernel may have only one tile.warp_roles");
   for (Region &role : getRoles().drop_front()) {
-    WalkResult result = role.walk([&](Operation *op) {
+    WalkResult result = role.walk([&](Operation *op) -> WalkResult {
       auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
       if (llvm::none_of(op->getOperandTypes(), isTile) &&
           llvm::none_of(op->getResultTypes(), isTile) &&
           !isa<BarrierOp, CopyOp>(op))
         return WalkResult::advance();
-      op->emitOpError("needs the warps of the first role; any other runs in "
-                      "one thread");
-      return WalkResult::interrupt();
+      return op->emitOpError("needs the warps of the first role; any other "
+                             "runs in one thread");
     });
     if (result.wasInterrupted())
       return failure();

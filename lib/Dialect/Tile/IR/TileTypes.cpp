@@ -47,6 +47,14 @@ void BufferType::print(AsmPrinter &printer) const {
           << stringifyMemorySpace(getSpace()) << '>';
 }
 
+/// Returns the alignment that `layout` states, in bytes; 0 if it states none.
+static int64_t getStatedAlignment(LayoutAttrInterface layout) {
+  if (auto strided = dyn_cast_or_null<StridedAttr>(layout))
+    return strided.getAlign();
+  auto map = dyn_cast_or_null<MapAttr>(layout);
+  return map ? map.getAlign() : 0;
+}
+
 /// Verifies that a map gives no two elements the same place, for all values of
 /// dynamic extents.
 static LogicalResult
@@ -81,7 +89,7 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   unsigned bits = element.getIntOrFloatBitWidth();
   auto strided = dyn_cast<StridedAttr>(layout);
   auto map = dyn_cast<MapAttr>(layout);
-  int64_t align = strided ? strided.getAlign() : map ? map.getAlign() : 0;
+  int64_t align = getStatedAlignment(layout);
   if (align != 0 && align < bits / 8)
     return emitError() << "the alignment " << align << " is less than the "
                        << bits / 8 << " bytes of an element";
@@ -146,23 +154,18 @@ LayoutAttrInterface BufferType::dropDefaultAlignment(LayoutAttrInterface layout,
                                                      Type elementType) {
   if (!elementType || !elementType.isIntOrFloat())
     return layout;
-  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
-  if (auto strided = dyn_cast_or_null<StridedAttr>(layout))
-    if (strided.getAlign() == bytes)
-      return StridedAttr::get(layout.getContext(), strided.getStrides(),
-                              strided.getDivisors(), /*align=*/0);
-  if (auto map = dyn_cast_or_null<MapAttr>(layout))
-    if (map.getAlign() == bytes)
-      return MapAttr::get(layout.getContext(), map.getMap(), /*align=*/0);
-  return layout;
+  int64_t align = getStatedAlignment(layout);
+  if (align == 0 || align != elementType.getIntOrFloatBitWidth() / 8)
+    return layout;
+  if (auto strided = dyn_cast<StridedAttr>(layout))
+    return StridedAttr::get(layout.getContext(), strided.getStrides(),
+                            strided.getDivisors(), /*align=*/0);
+  return MapAttr::get(layout.getContext(), cast<MapAttr>(layout).getMap(),
+                      /*align=*/0);
 }
 
 int64_t BufferType::getAlignment() const {
-  int64_t align = 0;
-  if (auto strided = dyn_cast<StridedAttr>(getLayout()))
-    align = strided.getAlign();
-  else if (auto map = dyn_cast<MapAttr>(getLayout()))
-    align = map.getAlign();
+  int64_t align = getStatedAlignment(getLayout());
   return align ? align : getElementBits() / 8;
 }
 

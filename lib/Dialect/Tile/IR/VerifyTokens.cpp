@@ -7,6 +7,7 @@
 
 #include "VerifyTokens.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/RingOrder.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -44,14 +45,9 @@ static LogicalResult forEachValue(
     KernelOp kernel,
     llvm::function_ref<LogicalResult(Value value, Operation *owner)> verify) {
   WalkResult result = kernel.walk([&](Operation *op) {
-    for (Value value : op->getResults())
+    for (Value value : getDefinedValues(op))
       if (isa<TypeT>(value.getType()) && failed(verify(value, op)))
         return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value value : block.getArguments())
-          if (isa<TypeT>(value.getType()) && failed(verify(value, op)))
-            return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

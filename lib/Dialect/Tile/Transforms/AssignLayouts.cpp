@@ -107,7 +107,7 @@ static LogicalResult verifyTile(Operation *op, RankedTensorType type) {
 /// Verifies that every operation on tiles is of the tile dialect or implements
 /// TileLayoutOpInterface.
 LogicalResult LayoutAssigner::checkOperations() {
-  WalkResult result = kernel.walk([&](Operation *op) {
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
     auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
     if (llvm::none_of(op->getOperandTypes(), isTile) &&
         llvm::none_of(op->getResultTypes(), isTile))
@@ -119,8 +119,7 @@ LogicalResult LayoutAssigner::checkOperations() {
     if (op->getDialect() == kernel->getDialect() ||
         isa<TileLayoutOpInterface>(op))
       return WalkResult::advance();
-    op->emitOpError("is not an operation on tiles that can be laid out");
-    return WalkResult::interrupt();
+    return op->emitOpError("is not an operation on tiles that can be laid out");
   });
   return failure(result.wasInterrupted());
 }

@@ -21,18 +21,17 @@ static bool touchesSharedTiles(Operation *op) {
 /// Verifies that only operations with a bufferization rule use tiles in shared
 /// memory. Each such tile has one buffer then, and none remains a value.
 static LogicalResult checkSharedTiles(KernelOp kernel) {
-  WalkResult result = kernel.walk<WalkOrder::PreOrder>([](Operation *op) {
+  auto check = [](Operation *op) -> WalkResult {
     if (isa<LoadOp, TransposeOp, DotOp, ConvertLayoutOp>(op))
       return WalkResult::advance();
     auto complain = [&](StringRef what, unsigned number, Type type) {
-      op->emitOpError() << "cannot "
-                        << (isa<LoopLikeOpInterface>(op) ? "carry"
-                            : what == "operand"          ? "use"
-                                                         : "produce")
-                        << " a tile in shared memory (" << what << " " << number
-                        << ", " << type
-                        << "); convert it to a layout in registers";
-      return WalkResult::interrupt();
+      return op->emitOpError()
+             << "cannot "
+             << (isa<LoopLikeOpInterface>(op) ? "carry"
+                 : what == "operand"          ? "use"
+                                              : "produce")
+             << " a tile in shared memory (" << what << " " << number << ", "
+             << type << "); convert it to a layout in registers";
     };
     for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
       if (isSharedTile(type))
@@ -41,8 +40,8 @@ static LogicalResult checkSharedTiles(KernelOp kernel) {
       if (isSharedTile(type))
         return complain("result", i, type);
     return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+  };
+  return failure(kernel.walk<WalkOrder::PreOrder>(check).wasInterrupted());
 }
 
 namespace {

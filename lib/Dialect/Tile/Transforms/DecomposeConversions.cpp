@@ -141,9 +141,8 @@ static RankedTensorType retyped(Type tile, Type element) {
 
 /// Emits the cast OpT of the elements of `tile`.
 template <typename OpT>
-static Value castElements(OpBuilder &builder, Location loc, Value tile,
-                          Type element) {
-  return OpT::create(builder, loc, retyped(tile.getType(), element), tile);
+static Value castElements(ImplicitLocOpBuilder &b, Value tile, Type element) {
+  return OpT::create(b, retyped(tile.getType(), element), tile);
 }
 
 static Value exchange(ConvertLayoutOp convert, Value source,
@@ -153,37 +152,33 @@ static Value exchange(ConvertLayoutOp convert, Value source,
 /// other, so that both use the same memory.
 static Value exchangeHalves(ConvertLayoutOp convert, Value source,
                             ConversionKind kind, const Chip &chip) {
-  OpBuilder builder(convert);
-  Location loc = convert.getLoc();
+  ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto type = cast<RankedTensorType>(source.getType());
   Type element = type.getElementType();
   unsigned bits = type.getElementTypeBitWidth();
-  Type integer = builder.getIntegerType(bits);
-  Type half = builder.getIntegerType(bits / 2);
+  Type integer = b.getIntegerType(bits);
+  Type half = b.getIntegerType(bits / 2);
   auto distance = [&](Attribute layout) -> Value {
     RankedTensorType shifted = withLayout(retyped(type, integer), layout);
     return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(shifted,
-                               builder.getIntegerAttr(integer, bits / 2)));
+        b,
+        DenseElementsAttr::get(shifted, b.getIntegerAttr(integer, bits / 2)));
   };
   if (isa<FloatType>(element))
-    source = castElements<arith::BitcastOp>(builder, loc, source, integer);
-  Value low = exchange(
-      convert, castElements<arith::TruncIOp>(builder, loc, source, half), kind,
-      chip);
-  Value shifted = arith::ShRUIOp::create(builder, loc, source,
-                                         distance(type.getEncoding()));
+    source = castElements<arith::BitcastOp>(b, source, integer);
+  Value low = exchange(convert, castElements<arith::TruncIOp>(b, source, half),
+                       kind, chip);
+  Value shifted =
+      arith::ShRUIOp::create(b, source, distance(type.getEncoding()));
   Value high = exchange(
-      convert, castElements<arith::TruncIOp>(builder, loc, shifted, half), kind,
-      chip);
-  low = castElements<arith::ExtUIOp>(builder, loc, low, integer);
-  high = castElements<arith::ExtUIOp>(builder, loc, high, integer);
-  high = arith::ShLIOp::create(builder, loc, high,
-                               distance(convert.getType().getEncoding()));
-  Value result = arith::OrIOp::create(builder, loc, low, high);
+      convert, castElements<arith::TruncIOp>(b, shifted, half), kind, chip);
+  low = castElements<arith::ExtUIOp>(b, low, integer);
+  high = castElements<arith::ExtUIOp>(b, high, integer);
+  high =
+      arith::ShLIOp::create(b, high, distance(convert.getType().getEncoding()));
+  Value result = arith::OrIOp::create(b, low, high);
   if (isa<FloatType>(element))
-    result = castElements<arith::BitcastOp>(builder, loc, result, element);
+    result = castElements<arith::BitcastOp>(b, result, element);
   return result;
 }
 
@@ -191,8 +186,7 @@ static Value exchangeHalves(ConvertLayoutOp convert, Value source,
 /// through shared memory.
 static Value exchange(ConvertLayoutOp convert, Value source,
                       ConversionKind kind, const Chip &chip) {
-  OpBuilder builder(convert);
-  Location loc = convert.getLoc();
+  ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto from = cast<RankedTensorType>(source.getType());
   Attribute resultLayout = convert.getType().getEncoding();
   RankedTensorType to = withLayout(from, resultLayout);
@@ -200,18 +194,17 @@ static Value exchange(ConvertLayoutOp convert, Value source,
   unsigned bits = from.getElementTypeBitWidth();
   // Buffers have neither i1 nor i16.
   if (element.isInteger(1)) {
-    Type wide = builder.getI32Type();
+    Type wide = b.getI32Type();
     if (!chooseScratch(retyped(from, wide), retyped(to, wide), chip))
-      wide = builder.getI16Type();
-    source = castElements<arith::ExtUIOp>(builder, loc, source, wide);
+      wide = b.getI16Type();
+    source = castElements<arith::ExtUIOp>(b, source, wide);
     return castElements<arith::TruncIOp>(
-        builder, loc, exchange(convert, source, kind, chip), element);
+        b, exchange(convert, source, kind, chip), element);
   }
   if (element.isInteger(16)) {
-    source = castElements<arith::BitcastOp>(builder, loc, source,
-                                            builder.getF16Type());
+    source = castElements<arith::BitcastOp>(b, source, b.getF16Type());
     return castElements<arith::BitcastOp>(
-        builder, loc, exchange(convert, source, kind, chip), element);
+        b, exchange(convert, source, kind, chip), element);
   }
   LayoutAttrInterface layout = chooseScratch(from, to, chip);
   if (!layout && bits > 16)
@@ -219,7 +212,7 @@ static Value exchange(ConvertLayoutOp convert, Value source,
   if (!layout) // tile-plan-shared-memory reports the size
     layout = scratchLayout(to, to.getRank() - 1, /*isForLdmatrix=*/false,
                            /*padding=*/0);
-  remark::missed(loc,
+  remark::missed(convert.getLoc(),
                  remark::RemarkOpts::name("conversion-through-shared-memory")
                      .category("tile-decompose-conversions"))
       << remark::reason("conversion through shared memory: elements cross {0}",
@@ -227,7 +220,7 @@ static Value exchange(ConvertLayoutOp convert, Value source,
       << remark::metric("bytes", countBytes(withLayout(to, layout)));
   bool isEarly = fitsFromSource(source, convert, withLayout(to, layout), chip);
   Value shared = writeScratch(source, layout, convert, isEarly);
-  return ConvertLayoutOp::create(builder, loc, to, shared);
+  return ConvertLayoutOp::create(b, to, shared);
 }
 
 namespace {

@@ -402,13 +402,13 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
     if (failed(verifySharedBuffers(kernel)))
       return signalPassFailure();
     SmallVector<AllocOp> allocs;
-    WalkResult result = kernel.walk([&](AllocOp alloc) {
+    WalkResult result = kernel.walk([&](AllocOp alloc) -> WalkResult {
       allocs.push_back(alloc);
       if (alloc.getOffset())
         return WalkResult::advance();
-      alloc.emitOpError("has no offset, so what it shares memory with is not "
-                        "known; run tile-plan-shared-memory first");
-      return WalkResult::interrupt();
+      return alloc.emitOpError(
+          "has no offset, so what it shares memory with is not known; run "
+          "tile-plan-shared-memory first");
     });
     if (result.wasInterrupted())
       return signalPassFailure();

@@ -126,16 +126,24 @@ static bool hasElements(const Mma &mma, DotOp dot) {
          mma.accumulator == getMmaElement(getElementTypeOrSelf(dot.getAcc()));
 }
 
+/// Returns the instructions of `chip` for elements of the types of `dot`, only
+/// the one that `dot` names if it names one.
+static SmallVector<const Mma *> getCandidates(DotOp dot, const Chip &chip) {
+  SmallVector<const Mma *> candidates;
+  for (StringLiteral name : chip.mma)
+    if (const Mma *mma = findMma(name);
+        hasElements(*mma, dot) &&
+        (!dot.getInstruction() || *dot.getInstruction() == name))
+      candidates.push_back(mma);
+  return candidates;
+}
+
 SmallVector<std::array<int64_t, 3>>
 tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   SmallVector<std::array<int64_t, 3>> divisors;
   if (getLayoutAttr(dot.getTile()))
     return divisors;
-  for (StringLiteral name : chip.mma) {
-    const Mma *mma = findMma(name);
-    if (!hasElements(*mma, dot) ||
-        (dot.getInstruction() && *dot.getInstruction() != name))
-      continue;
+  for (const Mma *mma : getCandidates(dot, chip))
     for (int64_t rows = numWarps; rows >= 1; --rows) {
       int64_t columns = numWarps / rows;
       if (numWarps % rows != 0 || rows % mma->warps != 0 ||
@@ -143,7 +151,6 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
         continue;
       divisors.push_back({mma->m * rows, mma->n * columns, mma->k});
     }
-  }
   return divisors;
 }
 
@@ -153,11 +160,7 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
   auto a = cast<ShapedType>(dot.getA().getType());
   if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
     return pinned;
-  for (StringLiteral name : chip.mma) {
-    const Mma *mma = findMma(name);
-    if (!hasElements(*mma, dot) ||
-        (dot.getInstruction() && *dot.getInstruction() != name))
-      continue;
+  for (const Mma *mma : getCandidates(dot, chip)) {
     if (a.getDimSize(1) % mma->k != 0)
       continue;
     std::optional<std::pair<int64_t, int64_t>> warps =

@@ -17,6 +17,7 @@
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Dialect/Tile/IR/DefinedValues.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -105,15 +106,12 @@ private:
 
 /// Whether the pass can grow the tiles that `op` uses and defines.
 static bool canPad(Operation *op) {
-  auto accessesStrided = [](BufferType buffer) {
-    return !buffer.isShared() && isa<StridedAttr>(buffer.getLayout());
-  };
-  if (auto load = dyn_cast<LoadOp>(op))
-    return accessesStrided(load.getBuffer().getType());
-  if (auto store = dyn_cast<StoreOp>(op))
-    return accessesStrided(store.getBuffer().getType());
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
-    return accessesStrided(atomic.getBuffer().getType());
+  if (isa<LoadOp, StoreOp, AtomicRMWOp>(op))
+    return llvm::all_of(op->getOperandTypes(), [](Type type) {
+      auto buffer = dyn_cast<BufferType>(type);
+      return !buffer ||
+             (!buffer.isShared() && isa<StridedAttr>(buffer.getLayout()));
+    });
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<SplatElementsAttr>(constant.getValue());
   if (auto dot = dyn_cast<DotOp>(op))
@@ -142,12 +140,8 @@ void ExtentPadder::collect() {
     bool mayGrow = canPad(op);
     for (Value operand : op->getOperands())
       visit(operand, mayGrow);
-    for (Value result : op->getResults())
-      visit(result, mayGrow);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value argument : block.getArguments())
-          visit(argument, mayGrow);
+    for (Value value : getDefinedValues(op))
+      visit(value, mayGrow);
   });
   padded.remove_if([&](auto &entry) { return fixed.contains(entry.first); });
 

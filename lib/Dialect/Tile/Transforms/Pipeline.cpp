@@ -88,16 +88,14 @@ static bool isSameFunction(scf::ForOp loop, Value value, scf::ForOp otherLoop,
   // Constants may be in or out of the loops; the rest is computed inside.
   bool inLoops = op->getBlock() == loop.getBody() &&
                  otherOp->getBlock() == otherLoop.getBody();
+  auto areEquivalent = [&](Value operand, Value otherOperand) {
+    return success(isSameFunction(loop, operand, otherLoop, otherOperand));
+  };
   return (inLoops || op->hasTrait<OpTrait::ConstantLike>()) &&
-         op->getName() == otherOp->getName() &&
          result.getResultNumber() == otherResult.getResultNumber() &&
-         value.getType() == other.getType() &&
-         op->getAttrDictionary() == otherOp->getAttrDictionary() &&
-         llvm::equal(op->getOperands(), otherOp->getOperands(),
-                     [&](Value operand, Value otherOperand) {
-                       return isSameFunction(loop, operand, otherLoop,
-                                             otherOperand);
-                     });
+         OperationEquivalence::isEquivalentTo(
+             op, otherOp, areEquivalent, /*markEquivalent=*/nullptr,
+             OperationEquivalence::IgnoreLocations);
 }
 
 /// Whether `next` goes on copying where `loop` ends: the same tiles as a

@@ -62,15 +62,10 @@ ManifestOp tile::gpu::findManifest(Operation *kernel) {
 //===----------------------------------------------------------------------===//
 
 static Type getElementType(MLIRContext *context, tile::MmaElement element) {
-  switch (element) {
-  case tile::MmaElement::F16:
-    return Float16Type::get(context);
-  case tile::MmaElement::BF16:
-    return BFloat16Type::get(context);
-  case tile::MmaElement::F32:
-    return Float32Type::get(context);
-  }
-  llvm_unreachable("not an element of the table");
+  Builder b(context);
+  // In the order of MmaElement.
+  Type types[] = {b.getF16Type(), b.getBF16Type(), b.getF32Type()};
+  return types[static_cast<unsigned>(element)];
 }
 
 LogicalResult MmaOp::verify() {

@@ -165,14 +165,14 @@ int64_t getNumElements(Type type) {
 /// Returns the request of an operation that multiplies f16 or bf16 matrices.
 /// Other element types have no rows and are left to the back end.
 std::optional<MmaRequest> getMmaRequest(Operation *op) {
-  auto make = [](StringRef operation, int64_t m, int64_t n, int64_t k, Value a,
-                 Value b, Value acc) -> std::optional<MmaRequest> {
+  auto make = [&](int64_t m, int64_t n, int64_t k, Value a, Value b,
+                  Value acc) -> std::optional<MmaRequest> {
     std::optional<MmaElement> operand = getMmaElement(getElementTypeOrSelf(a));
     std::optional<MmaElement> accumulator =
         getMmaElement(getElementTypeOrSelf(acc));
     if (!operand || *operand == MmaElement::F32 || !accumulator)
       return std::nullopt;
-    return MmaRequest{operation,
+    return MmaRequest{op->getName().getStringRef(),
                       m,
                       n,
                       k,
@@ -182,22 +182,19 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
                       getNumElements(b.getType()),
                       getNumElements(acc.getType())};
   };
+  auto makeAMD = [&](auto mma) {
+    return make(mma.getM(), mma.getN(), mma.getK(), mma.getSourceA(),
+                mma.getSourceB(), mma.getDestC());
+  };
   if (auto mma = dyn_cast<nvgpu::MmaSyncOp>(op)) {
     std::array<int64_t, 3> shape = mma.getMmaShapeAsArray();
-    return make(nvgpu::MmaSyncOp::getOperationName(), shape[0], shape[1],
-                shape[2], mma.getMatrixA(), mma.getMatrixB(), mma.getMatrixC());
+    return make(shape[0], shape[1], shape[2], mma.getMatrixA(),
+                mma.getMatrixB(), mma.getMatrixC());
   }
-  if (auto mfma = dyn_cast<amdgpu::MFMAOp>(op)) {
-    if (mfma.getBlocks() != 1)
-      return std::nullopt;
-    return make(amdgpu::MFMAOp::getOperationName(), mfma.getM(), mfma.getN(),
-                mfma.getK(), mfma.getSourceA(), mfma.getSourceB(),
-                mfma.getDestC());
-  }
+  if (auto mfma = dyn_cast<amdgpu::MFMAOp>(op))
+    return mfma.getBlocks() == 1 ? makeAMD(mfma) : std::nullopt;
   if (auto wmma = dyn_cast<amdgpu::WMMAOp>(op))
-    return make(amdgpu::WMMAOp::getOperationName(), wmma.getM(), wmma.getN(),
-                wmma.getK(), wmma.getSourceA(), wmma.getSourceB(),
-                wmma.getDestC());
+    return makeAMD(wmma);
 
   // ROCDL has one operation for each instruction, with bf16 operands as i16.
   static const llvm::Regex pattern(
@@ -439,17 +436,15 @@ LogicalResult Verifier::verifyType(Operation *op, Type type) {
 }
 
 LogicalResult Verifier::verifyTypes(Operation *op) {
-  for (Type type : op->getOperandTypes())
-    if (failed(verifyType(op, type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (failed(verifyType(op, type)))
-      return failure();
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  size_t numValues = types.size();
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      for (Type type : block.getArgumentTypes())
-        if (failed(verifyType(op, type)))
-          return failure();
+      llvm::append_range(types, block.getArgumentTypes());
+  for (Type type : types)
+    if (failed(verifyType(op, type)))
+      return failure();
 
   // Floats of 8 bits and less are storage types: vendor operations convert
   // them.
@@ -457,15 +452,12 @@ LogicalResult Verifier::verifyTypes(Operation *op) {
           op->getDialect()) ||
       isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op))
     return success();
-  auto isNarrow = [](Type type) {
+  for (Type type : ArrayRef(types).take_front(numValues)) {
     auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-    return element && element.getWidth() < 16;
-  };
-  for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()),
-                                      SmallVector<Type>(op->getResultTypes())))
-    if (isNarrow(type))
+    if (element && element.getWidth() < 16)
       return op->emitOpError("computes with ")
              << type << ", which is a storage type";
+  }
   return success();
 }
 
@@ -617,10 +609,8 @@ private:
     if (!chip)
       return signalPassFailure();
     Verifier verifier(*chip, llvmOnly);
-    WalkResult result = getOperation().walk([&](Operation *op) {
-      return succeeded(verifier.verify(op)) ? WalkResult::advance()
-                                            : WalkResult::interrupt();
-    });
+    WalkResult result = getOperation().walk(
+        [&](Operation *op) { return WalkResult(verifier.verify(op)); });
     if (result.wasInterrupted())
       return signalPassFailure();
     markAllAnalysesPreserved();

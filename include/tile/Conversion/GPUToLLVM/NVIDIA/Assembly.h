@@ -14,6 +14,19 @@
 
 namespace tile {
 
+/// Emits inline assembly. `text` has placeholders for results and operands, and
+/// `constraints` one for each.
+mlir::Operation *
+emitInlineAssembly(mlir::ImplicitLocOpBuilder &b, mlir::TypeRange results,
+                   const llvm::Twine &text, const llvm::Twine &constraints,
+                   mlir::ValueRange operands, bool hasSideEffects = true);
+
+/// Emits a copy of `value`, an i32, that LLVM treats as a new value. Values
+/// that are computed from it are not hoisted out of a loop, where they would
+/// occupy registers during the whole loop. The copy is a move, which ptxas
+/// removes.
+mlir::Value keepHere(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+
 /// Emits an instruction without results. Accesses to memory do not move across
 /// it. `text` is its assembly with placeholders for the operands.
 void emitAssembly(mlir::ImplicitLocOpBuilder &b, const llvm::Twine &text,

@@ -41,14 +41,6 @@
 
 namespace tile {
 
-/// The memories that operations access, as resources of side effects.
-struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
-  llvm::StringRef getName() final { return "tile.global"; }
-};
-struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
-  llvm::StringRef getName() final { return "tile.shared"; }
-};
-
 /// The largest number of elements of a tile or a shared buffer. It is more than
 /// the registers or the shared memory of a block hold, and small enough to
 /// enumerate the elements.

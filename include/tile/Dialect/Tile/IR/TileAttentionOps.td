@@ -8,12 +8,11 @@
 
 // The buffers of a named operation. With `merge` or `accumulate`, it also reads
 // its results.
-class Tile_Input<TypeConstraint type = Tile_BufferType>
-    : Tile_Reads<Tile_GlobalMemory, type>;
+class Tile_Input<TypeConstraint type = Tile_BufferType> : Arg<type, "", [MemRead]>;
 class Tile_Output<TypeConstraint type = Tile_BufferType>
-    : Tile_Updates<Tile_GlobalMemory, type>;
+    : Arg<type, "", [MemRead, MemWrite]>;
 class Tile_Scratch<TypeConstraint type = Tile_BufferType>
-    : Tile_Writes<Tile_GlobalMemory, type>;
+    : Arg<type, "", [MemWrite]>;
 
 /// What both directions of attention have in common.
 class Tile_AttentionBase<string mnemonic>
@@ -126,9 +125,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
     attr-dict `:`
-    custom<AttentionTypes>(type($q), type($k), type($v), type($o),
-                           ref($lse), type($lse), ref($sink), type($sink),
-                           ref($cu_q), type($cu_q), type($cu_k))
+    custom<BufferTypes>(type($q), type($k), type($v), type($o),
+                        ref($lse), type($lse), ref($sink), type($sink),
+                        ref($cu_q), type($cu_q), type($cu_k))
   }];
   let extraClassDeclaration = commonDeclarations # [{
     /// Returns the fields that `schedule` may have.
@@ -227,9 +226,10 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q `,` $max_k)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
     attr-dict `:`
-    custom<AttentionBackwardTypes>(
+    custom<BufferTypes>(
         type($q), type($k), type($v), type($o), type($d_o), type($lse),
-        ref($d_lse), type($d_lse), type($dq), type($dk), type($dv), type($stats),
+        ref($d_lse), type($d_lse), ref($q), type($dq), type($dk), type($dv),
+        type($stats),
         ref($dq_acc), type($dq_acc), ref($dk_acc), type($dk_acc), type($dv_acc),
         ref($sink), type($sink), type($d_sink),
         ref($cu_q), type($cu_q), type($cu_k))

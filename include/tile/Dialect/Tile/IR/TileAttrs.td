@@ -88,10 +88,10 @@ def Tile_DistributedAttr : Tile_LayoutAttr<"Distributed", "layout"> {
 
     Illegal: digits that exceed the shape of the tile, or do not cover it.
   }];
-  // Digits flattened as (extent, dim, stride).
   let parameters = (ins
-    ArrayRefParameter<"int64_t">:$registers, ArrayRefParameter<"int64_t">:$lanes,
-    ArrayRefParameter<"int64_t">:$warps);
+    ArrayRefParameter<"::tile::Digit">:$registers,
+    ArrayRefParameter<"::tile::Digit">:$lanes,
+    ArrayRefParameter<"::tile::Digit">:$warps);
   let assemblyFormat = [{
     `<` `register` `=` custom<Digits>($registers) `,`
         `lane` `=` custom<Digits>($lanes) `,`

@@ -51,10 +51,10 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     encode it as the manifest describes. Source: PTX ISA,
     "cp.async.bulk.tensor".
   }];
-  let arguments = (ins Tile_Reads<Tile_GlobalMemory>:$source,
+  let arguments = (ins Tile_ReadBuffer:$source,
                        Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
                        Optional<Index>:$start, Optional<Index>:$length,
-                       Tile_Writes<Tile_SharedMemory>:$dest,
+                       Tile_WrittenBuffer:$dest,
                        Optional<Tile_SlotType>:$slot,
                        Optional<Tile_BufferType>:$barriers,
                        Optional<Index>:$index,
@@ -80,8 +80,8 @@ class Tile_BulkOutOp<string mnemonic> : Tile_Op<mnemonic, [
     AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Tile_BulkOpInterface,
                               ["getArgument", "getTileType", "getPartCounts"]>]> {
-  let arguments = (ins Tile_Reads<Tile_SharedMemory>:$source,
-                       Tile_Writes<Tile_GlobalMemory>:$dest,
+  let arguments = (ins Tile_ReadBuffer:$source,
+                       Tile_WrittenBuffer:$dest,
                        Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
                        Optional<Index>:$start, Optional<Index>:$length,
                        OptionalAttr<DenseI64ArrayAttr>:$parts,
@@ -169,8 +169,8 @@ def Tile_BulkAddOp : Tile_Op<"bulk_add"> {
     the extents. A #tile.map may have storage beyond the extents; elements there
     have unspecified values after the operation.
   }];
-  let arguments = (ins Tile_Reads<Tile_SharedMemory>:$source,
-                       Tile_Updates<Tile_GlobalMemory>:$dest,
+  let arguments = (ins Tile_ReadBuffer:$source,
+                       Tile_UpdatedBuffer:$dest,
                        Variadic<Index>:$indices);
   let assemblyFormat = [{
     $source `,` $dest `[` $indices `]` attr-dict

@@ -17,15 +17,10 @@ include "tile/Dialect/Tile/IR/TileTypes.td"
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 
-// Memories, and operands that an operation reads or writes there.
-def Tile_GlobalMemory : Resource<"::tile::GlobalMemory">;
-def Tile_SharedMemory : Resource<"::tile::SharedMemory">;
-class Tile_Reads<Resource memory, TypeConstraint type = Tile_BufferType>
-    : Arg<type, "", [MemRead<memory>]>;
-class Tile_Writes<Resource memory, TypeConstraint type = Tile_BufferType>
-    : Arg<type, "", [MemWrite<memory>]>;
-class Tile_Updates<Resource memory, TypeConstraint type = Tile_BufferType>
-    : Arg<type, "", [MemRead<memory>, MemWrite<memory>]>;
+// Buffers that an operation reads, writes or both. Their types tell the memory.
+def Tile_ReadBuffer : Arg<Tile_BufferType, "", [MemRead]>;
+def Tile_WrittenBuffer : Arg<Tile_BufferType, "", [MemWrite]>;
+def Tile_UpdatedBuffer : Arg<Tile_BufferType, "", [MemRead, MemWrite]>;
 
 class Tile_TileOf<list<Type> elements, string elementNames>
     : Type<And<[CPred<"::tile::isTile($_self) || ::tile::isOpenTile($_self)">,
@@ -349,13 +344,12 @@ def Tile_AllocOp : Tile_Op<"alloc"> {
     ```
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
-  let results = (outs Res<Tile_BufferType, "", [MemAlloc<Tile_SharedMemory>]>:$result);
+  let results = (outs Res<Tile_BufferType, "", [MemAlloc]>:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
-def Tile_LoadOp : Tile_Op<"load", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_LoadOp : Tile_Op<"load"> {
   let summary = "reads a tile";
   let description = [{
     Reads the tile whose first element is at `indices`. Elements outside the
@@ -367,7 +361,7 @@ def Tile_LoadOp : Tile_Op<"load", [
 
     A result with a memory layout is a tile in shared memory.
   }];
-  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))
@@ -375,8 +369,7 @@ def Tile_LoadOp : Tile_Op<"load", [
   let hasVerifier = 1;
 }
 
-def Tile_LoadScalarOp : Tile_Op<"load_scalar", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_LoadScalarOp : Tile_Op<"load_scalar"> {
   let summary = "reads one element";
   let description = [{
     Reads the element at `indices` of a buffer in global memory. The indices must
@@ -387,7 +380,7 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar", [
     %start = tile.load_scalar %cu_seqlens[%b] : !cu -> i32
     ```
   }];
-  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices);
   let results = (outs AnyTypeOf<[F16, BF16, F32, I32, I64]>:$result);
   let assemblyFormat = [{
     $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` type($result)
@@ -395,8 +388,7 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar", [
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "writes a tile";
   let description = [{
     Writes a tile to the buffer, with its first element at `indices`. Elements
@@ -406,7 +398,7 @@ def Tile_StoreOp : Tile_Op<"store", [
     tile.store %o, %oh[%row, %c0] : tensor<128x64xf16>, !oh
     ```
   }];
-  let arguments = (ins Tile_Tile:$value, Tile_BufferType:$buffer, Variadic<Index>:$indices);
+  let arguments = (ins Tile_Tile:$value, Tile_WrittenBuffer:$buffer, Variadic<Index>:$indices);
   let assemblyFormat = [{
     $value `,` $buffer `[` $indices `]` attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))
   }];
@@ -414,8 +406,7 @@ def Tile_StoreOp : Tile_Op<"store", [
 }
 
 def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
-    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
   let summary = "atomically combines a tile with memory, element by element";
   let description = [{
     Computes buffer[i] = kind(buffer[i], value[i]) for each element, atomically
@@ -440,7 +431,7 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     (see Analysis/AccessWidth.h). Each element is atomic on its own.
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$value,
-    Tile_BufferType:$buffer, Variadic<Index>:$indices,
+    Tile_UpdatedBuffer:$buffer, Variadic<Index>:$indices,
     DefaultValuedAttr<Tile_MemoryOrder, "::tile::MemoryOrder::Relaxed">:$order,
     DefaultValuedAttr<Tile_MemoryScope, "::tile::MemoryScope::Device">:$scope);
   let results = (outs Optional<Tile_Tile>:$result);
@@ -454,8 +445,7 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
   let hasVerifier = 1;
 }
 
-def Tile_CopyOp : Tile_Op<"copy", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_CopyOp : Tile_Op<"copy"> {
   let summary = "copies a tile from global to shared memory";
   let description = [{
     Fills `dest` with the tile of `source` that starts at `indices`. Elements
@@ -467,8 +457,8 @@ def Tile_CopyOp : Tile_Op<"copy", [
     tile.copy async %kh[%row, %c0], %stage : !kh, !stage
     ```
   }];
-  let arguments = (ins Tile_BufferType:$source, Variadic<Index>:$indices,
-                       Tile_BufferType:$dest, UnitAttr:$async);
+  let arguments = (ins Tile_ReadBuffer:$source, Variadic<Index>:$indices,
+                       Tile_WrittenBuffer:$dest, UnitAttr:$async);
   let assemblyFormat = [{
     (`async` $async^)? $source `[` $indices `]` `,` $dest attr-dict
     `:` qualified(type($source)) `,` qualified(type($dest))
