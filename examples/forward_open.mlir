@@ -1,9 +1,11 @@
 // The program forward_tile.mlir with open extents: the rows of queries BQ and of keys
-// BK in a step are parameters, which the types of the tiles name. The schedule gives
-// them values; these are the extents of forward_tile.mlir:
+// BK in a step are parameters, which the types of the tiles name. The compiler chooses
+// their values and the number of warps.
 //
-//   tile-translate --tile-to-ptx --chip=sm_90a forward_open.mlir -o forward.ptx \
-//     --schedule='params = {BQ = 128, BK = 64}, warps = 4'
+//   tile-translate --tile-to-ptx --chip=sm_90a forward_open.mlir -o forward.ptx
+//
+// --schedule='params = {BQ = 128, BK = 64}, warps = 4' gives the extents of
+// forward_tile.mlir.
 
 !heads = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 // The rows of one batch and head: a slice of the buffer above.

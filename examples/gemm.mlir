@@ -1,8 +1,10 @@
 // The matrix product C = A * B in bf16. The extents of the tiles are open: BM, BN
-// and BK are parameters, and the schedule gives them values.
+// and BK are parameters, and the compiler chooses their values and the number of warps.
 //
-//   tile-translate --tile-to-ptx --chip=sm_90a gemm.mlir -o gemm.ptx \
-//     --schedule='params = {BM = 128, BN = 128, BK = 64}, warps = 8'
+//   tile-translate --tile-to-ptx --chip=sm_90a gemm.mlir -o gemm.ptx
+//
+// --sizes='a = 64x7168, b = 7168x2112' tells it for which problem, and
+// --schedule='params = {BM = 128, BN = 256}' gives some of the values.
 
 !matrix = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
 !acc = tensor<?x?xf32, #tile.open<BM, BN>>

@@ -85,6 +85,9 @@ typedef struct {
   /// A folder of files <chip>.mlir that replace the compiler's schedules; null
   /// for that of the environment variable TILE_SCHEDULES.
   const char *schedules;
+  /// The problem that open extents are chosen for, for example
+  /// "a = 4096x7168, n = 3" (pass tile-close-extents); null for a large one.
+  const char *sizes;
 } TileCompileOptions;
 
 /// Returns the version, for example `Tile 0.1.0, LLVM 22.1.8`.

@@ -183,6 +183,7 @@ TileArtifact *tileModuleCompile(TileModule *module, TileOutputKind kind,
   compileOptions.sourceLocations = options->sourceLocations != 0;
   compileOptions.schedule = options->schedule ? options->schedule : "";
   compileOptions.schedules = options->schedules ? options->schedules : "";
+  compileOptions.sizes = options->sizes ? options->sizes : "";
   OwningOpRef<ModuleOp> copy = module->module->clone();
   FailureOr<Artifact> artifact = compile(*copy, *output, compileOptions);
   if (failed(artifact))

@@ -120,6 +120,7 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
   TileToLLVMOptions pipeline;
   pipeline.chip = chip.name.str();
   pipeline.schedule = options.schedule;
+  pipeline.sizes = options.sizes;
   pipeline.schedules = options.schedules;
   if (chip.vendor == Vendor::NVIDIA)
     buildTileToNVVMPipeline(pm, pipeline);

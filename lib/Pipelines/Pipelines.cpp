@@ -30,7 +30,9 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));
-  pm.addNestedPass<KernelOp>(createTileCloseExtents());
+  TileCloseExtentsOptions close;
+  close.sizes = options.sizes;
+  pm.addNestedPass<KernelOp>(createTileCloseExtents(close));
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;
   pm.addPass(createTileExpandAttention(expand));

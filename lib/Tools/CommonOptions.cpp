@@ -27,6 +27,10 @@ tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
                          "'tile = [128, 64], stages = 3', or of some: "
                          "'@name: fields; ...'"),
           llvm::cl::value_desc("fields"), llvm::cl::cat(category)),
+      sizes("sizes",
+            llvm::cl::desc("The problem that open extents are chosen for, by "
+                           "the arguments: 'a = 4096x7168, n = 3, ...'"),
+            llvm::cl::value_desc("extents"), llvm::cl::cat(category)),
       schedules("schedules",
                 llvm::cl::desc("Folder of files <chip>.mlir that replace the "
                                "compiler's schedules; default: "
@@ -35,6 +39,7 @@ tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
 
 void tile::ScheduleOptions::copyTo(CompileOptions &options) const {
   options.schedule = schedule;
+  options.sizes = sizes;
   options.schedules = schedules;
 }
 

@@ -57,6 +57,7 @@ def translate(
     remarks: bool = False,
     name: str = "source",
     schedule: Optional[str] = None,
+    sizes: Optional[str] = None,
 ) -> Artifact:
     """Compiles the text of a program.
 
@@ -64,6 +65,8 @@ def translate(
     program `name`; `remarks` adds the compiler's optimization remarks to them.
     `schedule` sets fields of the kernels' schedules, for example
     `"tile = [128, 64], stages = 3"` (docs/Schedules.md).
+    Open extents are chosen for the problem `sizes`, for example
+    `"a = 4096x7168, n = 3"`, else for a large one.
     Raises CompileError with the messages. Needs no GPU. Safe in several threads.
     """
     if kind not in _KINDS:
@@ -75,9 +78,9 @@ def translate(
         messages.append(diagnostic.contents.text.decode(errors="replace"))
 
     handler = native.DiagnosticHandler(receive)
-    options = native.CompileOptions(
-        chip.encode(), opt_level, 1, 0, remarks, schedule.encode() if schedule else None
-    )
+    options = native.CompileOptions(chip.encode(), opt_level, 1, 0, remarks)
+    options.schedule = schedule.encode() if schedule else None
+    options.sizes = sizes.encode() if sizes else None
     data = source.encode()
     context = library.tileContextCreate()
     module = artifact = None
@@ -130,14 +133,15 @@ def compile(
     device: Optional[int] = None,
     opt_level: int = 3,
     schedule: Optional[str] = None,
+    sizes: Optional[str] = None,
     driver: Optional[_driver.Driver] = None,
 ) -> Module:
     """Compiles a program and returns its module, leaving no files behind.
 
     `source` is a program's text, or a path: a path object or a string that
     ends with .mlir. `chip` defaults to the chip of `device`, which defaults to
-    the device of the current context, else to device 0. `schedule` is that of
-    `translate`.
+    the device of the current context, else to device 0. `schedule` and `sizes`
+    are those of `translate`.
     """
     if chip is None:
         driver = driver or _driver.shared()
@@ -145,5 +149,7 @@ def compile(
             device = driver.current_device() if driver.current_context() else 0
         chip = chip_for(driver.compute_capability(device))
     text, name = read_program(source)
-    artifact = translate(text, chip, opt_level=opt_level, name=name, schedule=schedule)
+    artifact = translate(
+        text, chip, opt_level=opt_level, name=name, schedule=schedule, sizes=sizes
+    )
     return Module(artifact.data, artifact.manifest, driver)

@@ -64,6 +64,7 @@ class CompileOptions(ctypes.Structure):
         ("remarks", ctypes.c_int),
         ("schedule", ctypes.c_char_p),
         ("schedules", ctypes.c_char_p),
+        ("sizes", ctypes.c_char_p),
     ]
 
 

@@ -49,6 +49,17 @@ class TranslateTest(unittest.TestCase):
         ):
             tile.translate(FORWARD, "sm_80", schedule="stage = 2")
 
+    def test_sizes(self):
+        program = (ROOT / "examples" / "gemm.mlir").read_text()
+        large = tile.translate(program, "sm_90a")
+        small = tile.translate(program, "sm_90a", sizes="a = 64x7168, b = 7168x2112")
+        (kernel,) = json.loads(small.manifest)["kernels"]
+        self.assertNotEqual(json.loads(large.manifest)["kernels"], [kernel])
+        with self.assertRaisesRegex(
+            tile.CompileError, r"--sizes:1:1: error: no kernel has an argument 'x'"
+        ):
+            tile.translate(program, "sm_90a", sizes="x = 3")
+
     def test_remarks(self):
         messages = tile.translate(FORWARD, "sm_80", remarks=True).messages
         self.assertIn("remark: [Passed] loop-pipelined", messages)

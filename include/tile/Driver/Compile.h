@@ -35,6 +35,9 @@ struct CompileOptions {
   bool sourceLocations = false;
   /// Fields of the schedules of the kernels, as tile-apply-schedule takes them.
   std::string schedule;
+  /// The problem that open extents are chosen for, as tile-close-extents takes
+  /// it.
+  std::string sizes;
   /// A folder of files of schedules that replace the compiler's; if empty, that
   /// of the environment variable TILE_SCHEDULES.
   std::string schedules;

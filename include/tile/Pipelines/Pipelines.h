@@ -26,6 +26,10 @@ struct TileToLLVMOptions : mlir::PassPipelineOptions<TileToLLVMOptions> {
       *this, "schedule",
       llvm::cl::desc("Fields of the schedules of the kernels (see "
                      "tile-apply-schedule)")};
+  Option<std::string> sizes{
+      *this, "sizes",
+      llvm::cl::desc("The problem that open extents are chosen for (see "
+                     "tile-close-extents)")};
   Option<std::string> schedules{
       *this, "schedules",
       llvm::cl::desc("Folder with a file <chip>.mlir of schedules (see "

@@ -24,7 +24,8 @@ void setVersionPrinter();
 /// --remark-format=emitRemark` does.
 void printRemarks(mlir::MLIRContext &context);
 
-/// Options for the schedules of kernels, `--schedule` and `--schedules`.
+/// Options for the schedules of kernels, `--schedule`, `--sizes` and
+/// `--schedules`.
 class ScheduleOptions {
 public:
   explicit ScheduleOptions(llvm::cl::OptionCategory &category);
@@ -33,7 +34,7 @@ public:
   void copyTo(CompileOptions &options) const;
 
 private:
-  llvm::cl::opt<std::string> schedule, schedules;
+  llvm::cl::opt<std::string> schedule, sizes, schedules;
 };
 
 } // namespace tile

@@ -1,10 +1,11 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics -tile-attach-target=chip=sm_80 -tile-close-extents
 
-tile.kernel @f() attributes {schedule = #tile.schedule<params = {BM = 64}>} {
-  %bm = tile.param BM in [32, 64]
-  // expected-error@+1 {{'tile.param' op leaves 'BN' open; give it a value, for example --schedule='params = {BN = 16}'}}
-  %bn = tile.param BN in [16]
-  tile.grid %bm, %bn, %bm
+!b = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+// expected-error@+1 {{'tile.kernel' op has no values of its open extents that fit sm_80: params = {BM = 4096}, warps = 1: a tile has at most 1048576 elements}}
+tile.kernel @f(%b: !b) {
+  %bm = tile.param BM in [2048, 4096]
+  tile.grid %bm, %bm, %bm
+  %t = tile.load %b[%bm, %bm] : !b -> tensor<?x?xf32, #tile.open<BM, BM>>
 }
 
 // -----
@@ -17,8 +18,8 @@ tile.kernel @f(%b: !b) attributes {schedule = #tile.schedule<params = {BM = 2048
 }
 
 // -----
-// The number of warps is known now.
-// expected-error@+1 {{'tile.kernel' op 'registers' of a schedule are those of warpgroups of 4 warps, got 4 warps and 3 of other roles}}
+// No number of warps suits the roles.
+// expected-error@+1 {{'tile.kernel' op has no values of its open extents that fit sm_80: 'registers' of a schedule are those of warpgroups of 4 warps, got 1 warps and 3 of other roles}}
 tile.kernel @f() attributes {schedule = #tile.schedule<params = {BM = 64}, producers = 3, registers = [232, 40]>} {
   %bm = tile.param BM in [32, 64]
   tile.grid %bm, %bm, %bm

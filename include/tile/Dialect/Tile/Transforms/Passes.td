@@ -49,9 +49,11 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
   let summary = "Gives open extents their values (S1)";
   let description = [{
     Replaces the parameters of a kernel (`tile.param`) by numbers, in its types
-    (`#tile.open`) and its computations. The values are those of the field
-    `params` of the kernel's schedule. The kernel keeps them as `extents`, which
-    errors of later passes name. A kernel without parameters remains.
+    (`#tile.open`) and its computations. The field `params` of the kernel's
+    schedule gives values; of the others, and of the number of warps if the kernel
+    has no `num_warps`, the pass takes those with the least predicted time
+    (Analysis/CostModel.h). The kernel keeps the values as `extents`, which errors
+    of later passes name. A kernel without parameters remains.
 
     ```mlir
     %bm = tile.param BM in [64, 128]
@@ -61,8 +63,18 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
     %zero = tensor.splat %c0 : tensor<128x64xf32>
     ```
 
-    Fails for a parameter without a value and for a tile that is too large.
+    The option `sizes` holds the extents of buffers and the values of scalars that
+    the program is compiled for, for example `a = 4096x7168, n = 3`; `?` is an
+    unknown extent. Without them, the prediction is for a large problem. The
+    program is correct for all sizes.
+
+    The remarks `extents-chosen` and `extents-rejected` give the first few
+    candidates with their predicted cycles and the unit that bounds them. Fails
+    if no candidate fits the chip, and for a tile that is too large.
   }];
+  let options = [
+    Option<"sizes", "sizes", "std::string", "\"\"",
+           "the problem that open extents are chosen for: 'argument = extents, ...'">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }

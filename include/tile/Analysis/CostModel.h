@@ -1,0 +1,99 @@
+//===- CostModel.h - Predicted time of a tile program -----------*- C++ -*-===//
+//
+// Predicts the time of a kernel on tiles without layouts, for given values of
+// its open extents and a given number of warps. The time of a loop iteration is
+// a p-norm of the cycles of the units that it uses: units overlap, but not
+// perfectly. The units are those of a multiprocessor with all its blocks (MMAs,
+// exponentials, arithmetic, shared memory, second-level cache) and the serial
+// path of one warpgroup (its own MMAs, the gap that the wait for each of them
+// leaves, its own arithmetic, latencies that stages do not hide). Blocks run in
+// waves of as many as a multiprocessor has registers and shared memory for.
+//
+// The model ranks candidates; its cycles are off by a few percent, because it
+// knows nothing of power, of the instructions that a back end adds or of misses
+// in the second-level cache. docs/notes/cost-model.md compares it with
+// measurements.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_ANALYSIS_COSTMODEL_H
+#define TILE_ANALYSIS_COSTMODEL_H
+
+#include "tile/Chips/Chips.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/StringMap.h"
+#include <array>
+
+namespace tile {
+
+/// The extents of buffers and the values of scalars that a kernel is compiled
+/// for, by the names of its arguments. An extent may be unknown (kDynamic).
+using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;
+
+/// Returns the name of an argument: its tile.name, or `arg` and its number.
+std::string getArgumentName(KernelOp kernel, unsigned argument);
+
+/// Values of the parameters of a kernel (an i64 each), and its warps.
+struct Candidate {
+  mlir::DictionaryAttr params;
+  int64_t warps;
+};
+
+/// What the time of a block consists of.
+enum class CostUnit { Matrix, Exponential, Arithmetic, Shared, Cache, Serial };
+inline constexpr unsigned kCostUnits = 6;
+/// Returns the name of a unit in remarks.
+llvm::StringRef stringify(CostUnit unit);
+
+/// The prediction for a candidate.
+struct Cost {
+  /// Clock cycles of the launch.
+  double cycles = 0;
+  /// Cycles of each unit in one block.
+  std::array<double, kCostUnits> units{};
+  /// 32-bit registers of a thread that computes, bytes of shared memory of a
+  /// block, and stages of the rings in loops.
+  int64_t registers = 0, sharedBytes = 0, stages = 1;
+  /// Whether instructions do not divide a product among the warps.
+  bool isPadded = false;
+  /// Blocks of the launch, and blocks that run on a multiprocessor at once.
+  double blocks = 0;
+  int64_t residentBlocks = 1;
+  /// The share of the places for blocks that is in use, over all waves.
+  double waveEfficiency = 1;
+  /// Bytes that all blocks read and write through the second-level cache.
+  double cacheBytes = 0;
+
+  /// Returns the unit with the most cycles.
+  CostUnit getBound() const;
+};
+
+/// Predicts the cost of `kernel`, whose tiles have no layouts, for a candidate.
+/// Refuses a candidate whose tiles do not fit the chip.
+Refusal predictCost(KernelOp kernel, const Chip &chip,
+                    const ProblemSizes &sizes, const Candidate &candidate,
+                    Cost &cost);
+
+/// A candidate and its predicted cost.
+struct RankedCandidate {
+  Candidate candidate;
+  Cost cost;
+  /// Its place in the order of the values that the program lists.
+  size_t number;
+};
+
+/// Returns the candidates of `kernel` that fit the chip, the fastest first, and
+/// those that are padded last.
+/// Values that the schedule of the kernel and its attribute num_warps give are
+/// kept. If there is none, `refusal` becomes the reason for the last one.
+llvm::SmallVector<RankedCandidate, 0> rankCandidates(KernelOp kernel,
+                                                     const Chip &chip,
+                                                     const ProblemSizes &sizes,
+                                                     Refusal &refusal);
+
+/// Returns the fields of a schedule that stand for a candidate, for example
+/// `params = {BM = 128}, warps = 8`.
+std::string describe(const Candidate &candidate);
+
+} // namespace tile
+
+#endif // TILE_ANALYSIS_COSTMODEL_H

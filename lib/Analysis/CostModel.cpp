@@ -1,0 +1,760 @@
+//===- CostModel.cpp - Predicted time of a tile program -------------------===//
+
+#include "tile/Analysis/CostModel.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/Registers.h"
+#include "tile/Chips/Throughput.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <functional>
+#include <tuple>
+#include <vector>
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// The exponent of the p-norm that adds the cycles of units. It is fitted, with
+/// the constants below, to forward kernels of attention and to matrix products
+/// on an H200 (docs/notes/cost-model.md).
+static constexpr double kOverlap = 4;
+
+/// Cycles from the end of an asynchronous MMA to the start of the next one of
+/// the same warpgroup, which waits for it, and cycles between dependent
+/// products of synchronous instructions.
+static constexpr double kAsyncGap = 100, kSyncGap = 60;
+
+/// Cycles from the issue of a copy from global memory to its arrival.
+static constexpr double kCopyLatency = 1000;
+
+/// Cycles of barriers in an iteration, and of the start and the end of a block.
+static constexpr double kIterationCycles = 20, kBlockCycles = 2000;
+
+/// Cycles in which warps exchange a tile through shared memory, with barriers.
+static constexpr double kExchangeCycles = 500;
+
+/// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
+/// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+/// Architecture via Microbenchmarking", 2024).
+static constexpr double kSyncShare = 0.62;
+
+/// Warps that use all units of a multiprocessor: one for each of its four
+/// parts.
+static constexpr double kGroupWarps = 4;
+
+/// Values of extents and scalars that nothing is known of: large ones.
+static constexpr double kUnknown = 4096;
+
+/// Registers that a back end takes beyond those of tiles: if they are
+/// plentiful, and at least.
+static constexpr int64_t kRegisterMargin = 40, kFewestOthers = 28;
+
+/// Elements by which rows of tiles in shared memory are padded if there is no
+/// ldmatrix, which reads swizzled rows.
+static constexpr int64_t kPadding = 8;
+
+/// The stages of rings that are filled by TMA, and of others.
+static constexpr int64_t kMostStages = 4, kFewestStages = 2;
+
+StringRef tile::stringify(CostUnit unit) {
+  static constexpr StringRef names[] = {
+      "matrix",        "exponentials",       "arithmetic",
+      "shared memory", "second-level cache", "serial path"};
+  return names[unsigned(unit)];
+}
+
+std::string tile::getArgumentName(KernelOp kernel, unsigned argument) {
+  auto name =
+      kernel.getArgAttrOfType<StringAttr>(argument, TileDialect::kNameAttr);
+  return name ? name.str() : "arg" + std::to_string(argument);
+}
+
+CostUnit Cost::getBound() const {
+  return CostUnit(std::distance(units.begin(), llvm::max_element(units)));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of the program
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Cycles of the units, for all threads of a block; those of `Serial` for one
+/// warpgroup.
+using Units = std::array<double, kCostUnits>;
+
+double &at(Units &units, CostUnit unit) { return units[unsigned(unit)]; }
+
+/// How a product is divided among the warps.
+struct ProductGrid {
+  const Mma *mma;
+  int64_t rows, columns;
+  /// The extents, padded to what the warps divide.
+  int64_t m, n, k;
+};
+
+class Predictor {
+public:
+  Predictor(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes,
+            const Candidate &candidate)
+      : kernel(kernel), chip(chip), rates(getThroughput(chip)), sizes(sizes),
+        candidate(candidate),
+        groups(std::max<double>(candidate.warps, 1) / kGroupWarps) {}
+
+  Refusal run(Cost &cost);
+
+private:
+  /// The work of a region: that of one iteration if it is a loop, and inner
+  /// loops.
+  struct Work {
+    Units units{};
+    double iterations = 1;
+    /// Bytes that are copied to shared memory ahead.
+    double copiedBytes = 0;
+    std::vector<Work> loops;
+  };
+
+  double evaluate(Value value);
+  double compute(Value value);
+  double evaluateExtent(Value buffer, int64_t dim);
+  SmallVector<int64_t> getShape(Type tile) const;
+  double countElements(Type tile) const;
+  double countBytes(Value tile, Value buffer);
+
+  std::optional<ProductGrid> divide(DotOp dot) const;
+  void visit(Block &block, Work &work);
+  void visit(Operation *op, Work &work);
+  void visitProduct(DotOp dot, Work &work);
+  void visitCompute(Operation *op, Work &work);
+  void addMoved(double bytes, Work &work);
+
+  int64_t estimateTiles();
+  int64_t countRegisters(Value value) const;
+  Refusal chooseMemory(Cost &cost);
+  double getTime(const Work &work, int64_t blocks, int64_t stages) const;
+  void addTotals(const Work &work, double times, Cost &cost) const;
+
+  KernelOp kernel;
+  const Chip &chip;
+  const Throughput &rates;
+  const ProblemSizes &sizes;
+  Candidate candidate;
+  /// Groups of warps that use all units of a multiprocessor.
+  double groups;
+  std::array<double, 3> grid{};
+  DenseMap<Value, double> numbers;
+  bool isAsync = false, isPadded = false;
+  /// Registers of a thread for the fragments of a product whose instructions
+  /// read registers.
+  int64_t fragments = 0;
+  /// Bytes of shared memory for each stage, and beside the rings.
+  int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
+};
+} // namespace
+
+/// Returns the extent of a buffer: static, given, or kUnknown.
+double Predictor::evaluateExtent(Value buffer, int64_t dim) {
+  int64_t extent = cast<BufferType>(buffer.getType()).getShape()[dim];
+  if (!ShapedType::isDynamic(extent))
+    return extent;
+  if (auto slice = buffer.getDefiningOp<SliceOp>()) {
+    for (auto [i, kept] : llvm::enumerate(slice.getKept()))
+      if (kept && dim-- == 0)
+        return evaluateExtent(slice.getSource(), i);
+  } else if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
+    return int64_t(narrow.getDim()) == dim
+               ? evaluate(narrow.getLength())
+               : evaluateExtent(narrow.getSource(), dim);
+  } else if (auto argument = dyn_cast<BlockArgument>(buffer)) {
+    auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
+    if (given != sizes.end() && dim < int64_t(given->second.size()) &&
+        !ShapedType::isDynamic(given->second[dim]))
+      return given->second[dim];
+  }
+  return kUnknown;
+}
+
+double Predictor::compute(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    // The mean iteration.
+    if (auto loop = dyn_cast<scf::ForOp>(parent);
+        loop && argument == loop.getInductionVar())
+      return (evaluate(loop.getLowerBound()) + evaluate(loop.getUpperBound())) /
+             2;
+    if (parent != kernel)
+      return kUnknown;
+    auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
+    return given != sizes.end() && given->second.size() == 1 &&
+                   !ShapedType::isDynamic(given->second[0])
+               ? given->second[0]
+               : kUnknown;
+  }
+  Operation *op = value.getDefiningOp();
+  auto a = [&] { return evaluate(op->getOperand(0)); };
+  auto b = [&] { return evaluate(op->getOperand(1)); };
+  auto divide = [&] { return b() == 0 ? 0 : a() / b(); };
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([&](arith::ConstantOp constant) {
+        auto number = dyn_cast<IntegerAttr>(constant.getValue());
+        return number ? double(number.getValue().getSExtValue()) : kUnknown;
+      })
+      .Case([&](ParamOp param) {
+        return candidate.params.getAs<IntegerAttr>(param.getParameterAttr())
+            .getInt();
+      })
+      .Case([&](DimOp dim) {
+        return evaluateExtent(dim.getBuffer(), dim.getDim());
+      })
+      // The mean block.
+      .Case([&](ProgramIdOp id) {
+        return std::floor(grid[unsigned(id.getAxis())] / 2);
+      })
+      .Case(
+          [&](NumProgramsOp count) { return grid[unsigned(count.getAxis())]; })
+      .Case([&](MultiprocessorsOp) { return double(chip.processors); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp, arith::TruncIOp>([&](auto) { return a(); })
+      .Case([&](arith::AddIOp) { return a() + b(); })
+      .Case([&](arith::SubIOp) { return a() - b(); })
+      .Case([&](arith::MulIOp) { return a() * b(); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) { return std::floor(divide()); })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+          [&](auto) { return std::ceil(divide()); })
+      .Case<arith::RemUIOp, arith::RemSIOp>(
+          [&](auto) { return b() == 0 ? 0 : std::fmod(a(), b()); })
+      .Case<arith::MinUIOp, arith::MinSIOp>(
+          [&](auto) { return std::min(a(), b()); })
+      .Case<arith::MaxUIOp, arith::MaxSIOp>(
+          [&](auto) { return std::max(a(), b()); })
+      .Default([](auto) { return kUnknown; });
+}
+
+/// Returns the number that an index or an integer has in the mean block.
+double Predictor::evaluate(Value value) {
+  auto known = numbers.find(value);
+  if (known != numbers.end())
+    return known->second;
+  double number = compute(value);
+  numbers[value] = number;
+  return number;
+}
+
+SmallVector<int64_t> Predictor::getShape(Type type) const {
+  SmallVector<int64_t> shape;
+  for (const TileExtent &extent : getExtents(cast<ShapedType>(type)))
+    shape.push_back(
+        extent.name ? candidate.params.getAs<IntegerAttr>(extent.name).getInt()
+                    : extent.number);
+  return shape;
+}
+
+double Predictor::countElements(Type tile) const {
+  double elements = 1;
+  for (int64_t extent : getShape(tile))
+    elements *= extent;
+  return elements;
+}
+
+/// Returns the bytes of a tile that lie within the extents of its buffer.
+double Predictor::countBytes(Value tile, Value buffer) {
+  double bytes = cast<BufferType>(buffer.getType()).getElementBits() / 8.0;
+  for (auto [dim, extent] : llvm::enumerate(getShape(tile.getType())))
+    bytes *=
+        std::min<double>(extent, std::max(evaluateExtent(buffer, dim), 1.0));
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// Returns true if `value` is only added up in a loop, computed elementwise and
+/// stored.
+static bool isOnlyStored(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (OpOperand &use : values[i].getUses()) {
+      Operation *user = use.getOwner();
+      auto dot = dyn_cast<DotOp>(user);
+      auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+      if (user->hasTrait<OpTrait::Elementwise>()) {
+        values.insert_range(user->getResults());
+      } else if (dot && &use == &dot.getAccMutable()) {
+        values.insert(dot.getResult());
+      } else if (loop && isa<scf::YieldOp>(user)) {
+        values.insert(loop.getResult(use.getOperandNumber()));
+        values.insert(loop.getRegionIterArg(use.getOperandNumber()));
+      } else if (!isa<StoreOp, AtomicRMWOp>(user)) {
+        return false;
+      }
+    }
+  return true;
+}
+
+/// Returns how tile-pad-extents and tile-assign-layouts divide a product: the
+/// least padding, then the preferred instruction.
+std::optional<ProductGrid> Predictor::divide(DotOp dot) const {
+  SmallVector<int64_t> acc = getShape(dot.getTile());
+  int64_t depth = getShape(dot.getA().getType())[1];
+  auto element =
+      getMmaElement(cast<ShapedType>(dot.getA().getType()).getElementType());
+  bool isWritten = isOnlyStored(dot.getResult());
+  std::optional<ProductGrid> best;
+  double least = 0;
+  for (llvm::StringLiteral name : chip.mma) {
+    const Mma *mma = findMma(name);
+    if (mma->operand != element ||
+        (dot.getInstruction() && *dot.getInstruction() != name))
+      continue;
+    for (int64_t rows = candidate.warps; rows >= 1; --rows) {
+      int64_t columns = candidate.warps / rows;
+      if (candidate.warps % rows != 0 || rows % mma->warps != 0)
+        continue;
+      ProductGrid grid{mma,
+                       rows,
+                       columns,
+                       int64_t(llvm::alignTo(acc[0], mma->m * rows)),
+                       int64_t(llvm::alignTo(acc[1], mma->n * columns)),
+                       int64_t(llvm::alignTo(depth, mma->k))};
+      double cost = double(grid.m) * grid.n * grid.k;
+      // Warps that multiply alone share fragments best in a square.
+      if (isWritten && mma->warps == 1)
+        cost += grid.m / rows + grid.n / columns;
+      if (!best || cost < least) {
+        best = grid;
+        least = cost;
+      }
+    }
+  }
+  return best;
+}
+
+void Predictor::visitProduct(DotOp dot, Work &work) {
+  std::optional<ProductGrid> grid = divide(dot);
+  if (!grid)
+    return;
+  const Mma &mma = *grid->mma;
+  isAsync |= mma.isAsync;
+  const Mma *fastest = findMma(chip.mma.front());
+  double rate = rates.matrix;
+  if (fastest->isAsync && !mma.isAsync)
+    rate *= kSyncShare;
+  double cycles = 2.0 * grid->m * grid->n * grid->k / rate;
+  at(work.units, CostUnit::Matrix) += cycles;
+  at(work.units, CostUnit::Serial) +=
+      cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  SmallVector<int64_t> shape = getShape(dot.getTile());
+  isPadded |= grid->m != shape[0] || grid->n != shape[1] ||
+              grid->k != getShape(dot.getA().getType())[1];
+  // Rows that several warps share are reduced, and become operands of other
+  // products, through shared memory.
+  if (grid->columns > 1 && !isOnlyStored(dot.getResult())) {
+    at(work.units, CostUnit::Shared) +=
+        2.0 * grid->m * grid->n * getBits(mma.operand) / 8 / rates.sharedBytes;
+    at(work.units, CostUnit::Serial) += kExchangeCycles;
+  }
+  if (!mma.isAsync)
+    fragments = std::max(fragments,
+                         (grid->m / grid->rows + grid->n / grid->columns) *
+                             mma.k * getBits(mma.operand) / 32 / chip.warpSize);
+  // Warps read the fragments of both operands; those of an accumulator that
+  // becomes operand a are in registers.
+  double bytes = getBits(mma.operand) / 8.0;
+  auto isComputed = [](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    while (isa_and_nonnull<TransposeOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return op && !isa<LoadOp>(op);
+  };
+  double a = isComputed(dot.getA()) && mma.spaces[0].registers
+                 ? 0
+                 : double(grid->m) * grid->k * grid->columns;
+  // One instruction of several warps reads b once for all of them.
+  double b = double(grid->n) * grid->k * grid->rows / mma.warps;
+  if (mma.isAsync)
+    b = double(grid->n) * grid->k * grid->m / (mma.m * mma.warps);
+  at(work.units, CostUnit::Shared) += (a + b) * bytes / rates.sharedBytes;
+}
+
+/// Adds bytes that go through the second-level cache.
+void Predictor::addMoved(double bytes, Work &work) {
+  at(work.units, CostUnit::Cache) += bytes / rates.cacheBytes;
+}
+
+/// Adds the instructions of an operation that computes tiles.
+void Predictor::visitCompute(Operation *op, Work &work) {
+  Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType()
+                                : op->getResult(0).getType();
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (!tile)
+    return;
+  double elements = countElements(tile);
+  double instructions = 0, exponentials = 0;
+  if (isa<math::Exp2Op, math::ExpOp, math::LogOp, math::Log2Op, math::RsqrtOp,
+          math::TanhOp, math::SqrtOp, math::ErfOp>(op)) {
+    exponentials = 1;
+    instructions = isa<math::Exp2Op>(op) ? 1 : 3;
+  } else if (isa<arith::DivFOp>(op)) {
+    exponentials = 1;
+    instructions = 8;
+  } else if (isa<arith::TruncFOp, arith::ExtFOp>(op)) {
+    // Two elements are converted at once.
+    instructions = 0.5;
+  } else if (isa<ReduceOp>(op) || op->hasTrait<OpTrait::Elementwise>()) {
+    instructions = 1;
+  }
+  double issue = elements * instructions / rates.arithmetic;
+  double special = elements * exponentials / rates.exponentials;
+  at(work.units, CostUnit::Arithmetic) += issue;
+  at(work.units, CostUnit::Exponential) += special;
+  at(work.units, CostUnit::Serial) += (issue + special) / groups;
+}
+
+void Predictor::visit(Operation *op, Work &work) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    Work &inner = work.loops.emplace_back();
+    double step = std::max(evaluate(loop.getStep()), 1.0);
+    double length =
+        evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
+    inner.iterations = std::max(std::ceil(length / step), 0.0);
+    visit(*loop.getBody(), inner);
+    return;
+  }
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      visit(block, work);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return visitProduct(dot, work);
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    double bytes = countBytes(load.getResult(), load.getBuffer());
+    addMoved(bytes, work);
+    if (!feedsOnlyProducts(load.getResult()))
+      return;
+    // The tile is written to shared memory, with padding, ahead of its use.
+    at(work.units, CostUnit::Shared) += bytes / rates.sharedBytes;
+    work.copiedBytes += bytes;
+    int64_t size = countElements(load.getType());
+    // Rows or columns may be the ones that are padded.
+    if (!chip.ldmatrix)
+      size += size / *llvm::min_element(getShape(load.getType())) * kPadding;
+    size = size * load.getType().getElementTypeBitWidth() / 8;
+    (isa<scf::ForOp>(op->getParentOp()) ? stageBytes : fixedBytes) += size;
+    return;
+  }
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    addMoved(countBytes(store.getValue(), store.getBuffer()), work);
+    storedBytes = std::max<int64_t>(
+        storedBytes, countElements(store.getValue().getType()) *
+                         store.getBuffer().getType().getElementBits() / 8);
+    return;
+  }
+  // An atomic operation reads and writes.
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+    return addMoved(2 * countBytes(atomic.getValue(), atomic.getBuffer()),
+                    work);
+  if (op->getNumResults() == 1)
+    visitCompute(op, work);
+}
+
+void Predictor::visit(Block &block, Work &work) {
+  for (Operation &op : block)
+    visit(&op, work);
+}
+
+//===----------------------------------------------------------------------===//
+// Registers and shared memory
+//===----------------------------------------------------------------------===//
+
+/// Returns the registers of a thread for a tile; 0 if the tile is in shared
+/// memory, or computed where it is used.
+int64_t Predictor::countRegisters(Value value) const {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  if (!tile)
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (op && (isa<BroadcastOp, TransposeOp, IotaOp>(op) ||
+             op->getName().getStringRef() == "tensor.splat" ||
+             op->hasTrait<OpTrait::ConstantLike>() ||
+             tile.getElementType().isInteger(1)))
+    return 0;
+  if (op && isa<LoadOp>(op) && feedsOnlyProducts(value))
+    return 0;
+  int64_t bits = tile.getElementTypeBitWidth();
+  // Rows and columns are shared by the lanes of an MMA, four in a row.
+  double threads = candidate.warps * chip.warpSize;
+  if (tile.getRank() < 2)
+    threads /= 4;
+  return llvm::divideCeil(int64_t(std::ceil(countElements(tile) / threads)) *
+                              std::max<int64_t>(bits, 16),
+                          32);
+}
+
+/// Returns the most registers of live tiles.
+int64_t Predictor::estimateTiles() {
+  int64_t peak = 0;
+  // Values that are live after an operation, in one pass from the end of each
+  // block. Values from outside of a loop are live in all of it.
+  std::function<void(Block &, llvm::SetVector<Value>)> walk =
+      [&](Block &block, llvm::SetVector<Value> live) {
+        for (Operation &op : llvm::reverse(block)) {
+          for (Value result : op.getResults())
+            live.remove(result);
+          // Elementwise operations overwrite operands that are not needed any
+          // more.
+          for (Value operand : op.getOperands())
+            live.insert(operand);
+          for (Region &region : op.getRegions()) {
+            region.walk([&](Operation *inner) {
+              for (Value operand : inner->getOperands())
+                if (!region.isAncestor(operand.getParentRegion()))
+                  live.insert(operand);
+            });
+            for (Block &inner : region)
+              walk(inner, live);
+          }
+          int64_t registers = 0;
+          for (Value value : live)
+            registers += countRegisters(value);
+          peak = std::max(peak, registers);
+        }
+      };
+  walk(kernel.getBody().front(), {});
+  return peak;
+}
+
+/// Chooses the stages, and finds out how many blocks run on a multiprocessor.
+Refusal Predictor::chooseMemory(Cost &cost) {
+  int64_t threads = candidate.warps * chip.warpSize;
+  int64_t tiles = estimateTiles() + fragments;
+  cost.registers = tiles + kRegisterMargin;
+  bool hasRoles = chip.bulkCopy && isAsync;
+  // One warp more copies; four that give their registers away if these do not
+  // suffice.
+  int64_t all = threads + (hasRoles ? chip.warpSize : 0);
+  int64_t limit = std::min(chip.maxRegisters, rates.registers / all);
+  if (hasRoles && cost.registers > limit) {
+    all = threads + 4 * chip.warpSize;
+    limit = std::min(chip.maxRegisters,
+                     (rates.registers - 4 * chip.warpSize * 40) / threads);
+  }
+  if (all > 1024)
+    return "it has " + std::to_string(all) + " threads";
+  if (tiles + kFewestOthers > limit)
+    return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
+           " registers, of " + std::to_string(limit);
+  cost.registers = std::min(cost.registers, limit);
+  int64_t byRegisters = std::max<int64_t>(
+      1, rates.registers / (int64_t(llvm::alignTo(cost.registers, 8)) * all));
+  byRegisters = std::min(byRegisters, rates.threads / all);
+  // A tile of the result leaves through shared memory by TMA.
+  int64_t fixed = hasRoles ? std::max(fixedBytes, storedBytes) : fixedBytes;
+  bool runsAhead = stageBytes > 0 && (hasRoles || chip.asyncCopy.isDefault);
+  int64_t given = getSchedule(kernel).stages.value_or(0);
+  int64_t most = given       ? given
+                 : hasRoles  ? kMostStages
+                 : runsAhead ? kFewestStages
+                             : 1;
+  int64_t fewest = given ? given : std::min(most, kFewestStages);
+  auto bytes = [&](int64_t stages) { return fixed + stages * stageBytes; };
+  for (int64_t blocks = std::min<int64_t>(byRegisters, 2); blocks >= 1;
+       --blocks)
+    for (int64_t stages = most; stages >= fewest; --stages) {
+      if (bytes(stages) > chip.sharedBytes / blocks)
+        continue;
+      cost.stages = stages;
+      cost.sharedBytes = bytes(stages);
+      cost.residentBlocks = std::min<int64_t>(
+          byRegisters,
+          chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
+      return std::nullopt;
+    }
+  return "it takes " + std::to_string(bytes(fewest)) +
+         " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
+double Predictor::getTime(const Work &work, int64_t blocks,
+                          int64_t stages) const {
+  double sum = 0;
+  auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
+  for (unsigned unit = 0; unit < kCostUnits; ++unit) {
+    if (CostUnit(unit) != CostUnit::Serial)
+      add(work.units[unit] * blocks);
+  }
+  double serial = work.units[unsigned(CostUnit::Serial)];
+  if (work.copiedBytes > 0) {
+    double copy = kCopyLatency + work.units[unsigned(CostUnit::Cache)];
+    // Without stages, the threads wait for each copy.
+    if (stages > 1)
+      add(copy / (stages - 1));
+    else
+      serial += copy;
+  }
+  add(serial);
+  double time = std::pow(sum, 1 / kOverlap) + kIterationCycles;
+  for (const Work &loop : work.loops)
+    time += getTime(loop, blocks, stages);
+  return time * work.iterations;
+}
+
+void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
+  times *= work.iterations;
+  for (unsigned unit = 0; unit < kCostUnits; ++unit)
+    cost.units[unit] += times * work.units[unit];
+  for (const Work &loop : work.loops)
+    addTotals(loop, times, cost);
+}
+
+Refusal Predictor::run(Cost &cost) {
+  GridOp launch = kernel.getGrid();
+  for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
+    grid[axis] = std::max(evaluate(extent), 1.0);
+  // Other numbers depend on the grid.
+  cost.blocks = grid[0] * grid[1] * grid[2];
+  Work work;
+  visit(kernel.getBody().front(), work);
+  cost.isPadded = isPadded;
+  if (Refusal refusal = chooseMemory(cost))
+    return refusal;
+  addTotals(work, 1, cost);
+  cost.cacheBytes =
+      cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * cost.blocks;
+  double places = double(chip.processors) * cost.residentBlocks;
+  double full = std::floor(cost.blocks / places);
+  double left = cost.blocks - full * places;
+  auto timeOf = [&](double blocks) {
+    return blocks == 0
+               ? 0
+               : kBlockCycles + getTime(work, int64_t(blocks), cost.stages);
+  };
+  cost.cycles = full * timeOf(cost.residentBlocks) +
+                timeOf(std::ceil(left / chip.processors));
+  double waves = std::ceil(cost.blocks / places);
+  cost.waveEfficiency = cost.blocks / (waves * places);
+  return std::nullopt;
+}
+
+Refusal tile::predictCost(KernelOp kernel, const Chip &chip,
+                          const ProblemSizes &sizes, const Candidate &candidate,
+                          Cost &cost) {
+  cost = {};
+  return Predictor(kernel, chip, sizes, candidate).run(cost);
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// The numbers of warps of a kernel that leaves them open.
+static constexpr int64_t kWarps[] = {4, 8, 12, 16, 2, 1};
+
+/// The most candidates that are compared. Others are not looked at.
+static constexpr size_t kMostCandidates = 1 << 14;
+
+/// Refuses a number of warps with which the schedule of `kernel` is invalid.
+static Refusal checkWarps(KernelOp kernel, int64_t warps) {
+  Refusal refusal;
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [&](Diagnostic &diag) {
+    refusal = diag.str();
+    return success();
+  });
+  (void)verifyWarps(tile::getSchedule(kernel), warps,
+                    [&] { return mlir::emitError(kernel.getLoc()); });
+  return refusal;
+}
+
+/// Refuses a candidate with a tile of too many elements.
+static Refusal checkTiles(KernelOp kernel, DictionaryAttr params) {
+  Refusal refusal;
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (!isOpenTile(type))
+        continue;
+      int64_t elements = 1;
+      for (const TileExtent &extent : getExtents(cast<ShapedType>(type))) {
+        int64_t number = extent.name
+                             ? params.getAs<IntegerAttr>(extent.name).getInt()
+                             : extent.number;
+        elements = number > kMostTileElements / elements ? kMostTileElements + 1
+                                                         : elements * number;
+        if (elements > kMostTileElements) {
+          refusal = "a tile has at most " + std::to_string(kMostTileElements) +
+                    " elements";
+          return WalkResult::interrupt();
+        }
+      }
+    }
+    return WalkResult::advance();
+  });
+  return refusal;
+}
+
+SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
+                                                     const Chip &chip,
+                                                     const ProblemSizes &sizes,
+                                                     Refusal &refusal) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  std::optional<DictionaryAttr> given = tile::getSchedule(kernel).params;
+  SmallVector<Candidate, 0> candidates;
+  if (kernel.getNumWarpsAttr())
+    candidates.push_back({builder.getDictionaryAttr({}), kernel.getNumWarps()});
+  else
+    for (int64_t warps : kWarps)
+      candidates.push_back({builder.getDictionaryAttr({}), warps});
+  llvm::erase_if(candidates, [&](const Candidate &candidate) {
+    Refusal wrong = checkWarps(kernel, candidate.warps);
+    if (wrong)
+      refusal = wrong;
+    return wrong.has_value();
+  });
+  for (ParamOp param : getParams(kernel)) {
+    SmallVector<int64_t> values(param.getValues());
+    if (given && given->contains(param.getParameterAttr()))
+      values = {given->getAs<IntegerAttr>(param.getParameterAttr()).getInt()};
+    SmallVector<Candidate, 0> longer;
+    for (const Candidate &candidate : candidates)
+      for (int64_t value : values) {
+        if (longer.size() == kMostCandidates)
+          break;
+        NamedAttrList params(candidate.params);
+        params.append(param.getParameterAttr(),
+                      builder.getI64IntegerAttr(value));
+        longer.push_back({params.getDictionary(context), candidate.warps});
+      }
+    candidates = std::move(longer);
+  }
+  SmallVector<RankedCandidate, 0> ranked;
+  for (const Candidate &candidate : candidates) {
+    Cost cost;
+    Refusal wrong = checkTiles(kernel, candidate.params);
+    if (!wrong)
+      wrong = predictCost(kernel, chip, sizes, candidate, cost);
+    if (wrong)
+      refusal = describe(candidate) + ": " + *wrong;
+    else
+      ranked.push_back({candidate, cost, ranked.size()});
+  }
+  llvm::sort(ranked, [](const RankedCandidate &a, const RankedCandidate &b) {
+    return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <
+           std::tuple(b.cost.isPadded, b.cost.cycles, b.number);
+  });
+  return ranked;
+}
+
+std::string tile::describe(const Candidate &candidate) {
+  return "params = {" + describeNumbers(candidate.params) +
+         "}, warps = " + std::to_string(candidate.warps);
+}

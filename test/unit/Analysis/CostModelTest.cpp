@@ -1,0 +1,210 @@
+//===- CostModelTest.cpp - Predicted and measured times -------------------===//
+//
+// Times of examples/gemm.mlir on an H200 (November 2026; flushed cache, all
+// tiles in turn) against the prediction: the model must choose a tile that is
+// nearly the fastest one.
+//
+//===----------------------------------------------------------------------===//
+#include "tile/Analysis/CostModel.h"
+#include "mlir/Parser/Parser.h"
+#include "tile/InitAll.h"
+#include "llvm/ADT/Sequence.h"
+#include "gtest/gtest.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+struct Tile {
+  int64_t m, n, k, warps, stages;
+};
+constexpr Tile kTiles[] = {
+    {128, 256, 64, 8, 3},  {256, 128, 64, 8, 3},  {128, 192, 64, 8, 4},
+    {128, 128, 64, 8, 4},  {128, 128, 128, 8, 3}, {128, 64, 128, 8, 4},
+    {64, 128, 128, 4, 3},  {64, 64, 128, 4, 4},   {64, 32, 128, 4, 4},
+    {192, 128, 64, 12, 4},
+};
+constexpr size_t kNumTiles = std::size(kTiles);
+
+struct Problem {
+  int64_t m, n, k;
+  /// Microseconds of each tile.
+  double times[kNumTiles];
+};
+constexpr Problem kProblems[] = {
+    {4096,
+     4096,
+     4096,
+     {183.8, 188.1, 211.0, 209.0, 208.3, 326.8, 273.8, 385.7, 646.4, 213.3}},
+    {8192,
+     8192,
+     8192,
+     {1440.3, 1484.2, 1497.8, 1788.0, 1767.1, 3944.1, 2451.2, 4222.0, 7953.6,
+      1611.3}},
+    {4096,
+     2112,
+     7168,
+     {226.0, 229.3, 179.9, 214.6, 210.9, 290.8, 279.6, 400.0, 622.4, 183.6}},
+    {4096,
+     24576,
+     1536,
+     {424.1, 434.8, 429.8, 459.8, 465.5, 753.6, 628.1, 877.5, 1423.1, 456.6}},
+    {64,
+     2112,
+     7168,
+     {69.9, 70.2, 54.1, 42.1, 40.1, 31.6, 33.2, 24.3, 24.2, 54.8}},
+    {64,
+     7168,
+     16384,
+     {155.3, 215.8, 121.1, 105.8, 100.6, 125.7, 76.9, 68.1, 77.2, 161.4}},
+    {128,
+     4096,
+     7168,
+     {71.8, 71.8, 55.5, 45.3, 42.4, 34.2, 36.1, 31.9, 33.1, 55.1}},
+    {256,
+     4096,
+     7168,
+     {71.8, 72.1, 56.1, 46.0, 43.2, 35.3, 37.5, 47.5, 65.7, 56.4}},
+    {1024,
+     576,
+     7168,
+     {71.5, 71.6, 55.2, 41.8, 40.0, 29.9, 31.5, 41.5, 52.2, 55.3}},
+    {1024,
+     4096,
+     7168,
+     {80.1, 80.8, 116.9, 88.5, 85.9, 136.3, 117.9, 161.3, 281.9, 116.6}},
+    {2048,
+     7168,
+     16384,
+     {660.9, 670.3, 640.2, 642.8, 643.3, 1097.9, 865.0, 1319.1, 2301.2, 651.4}},
+    {8192,
+     576,
+     7168,
+     {177.0, 157.9, 125.0, 149.7, 164.8, 223.8, 200.4, 269.6, 411.5, 136.1}},
+};
+
+class CostModel : public testing::Test {
+protected:
+  CostModel() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    module = parseSourceFile<ModuleOp>(TILE_SOURCE_DIR "/examples/gemm.mlir",
+                                       &context);
+    kernel = *module->getOps<KernelOp>().begin();
+  }
+
+  Refusal predict(const Tile &tile, const ProblemSizes &sizes, Cost &cost,
+                  StringRef chip = "sm_90a") {
+    Schedule schedule;
+    schedule.stages = tile.stages;
+    setSchedule(kernel, schedule);
+    Builder b(&context);
+    Candidate candidate{
+        b.getDictionaryAttr(
+            {b.getNamedAttr("BM", b.getI64IntegerAttr(tile.m)),
+             b.getNamedAttr("BN", b.getI64IntegerAttr(tile.n)),
+             b.getNamedAttr("BK", b.getI64IntegerAttr(tile.k))}),
+        tile.warps};
+    return predictCost(kernel, *findChip(chip), sizes, candidate, cost);
+  }
+
+  static ProblemSizes sizesOf(int64_t m, int64_t n, int64_t k) {
+    ProblemSizes sizes;
+    sizes["arg0"] = {m, k};
+    sizes["arg1"] = {k, n};
+    return sizes;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  KernelOp kernel;
+};
+} // namespace
+
+TEST_F(CostModel, ChoosesAmongMeasuredTiles) {
+  double sum = 0;
+  for (const Problem &problem : kProblems) {
+    SCOPED_TRACE(std::to_string(problem.m) + "x" + std::to_string(problem.n) +
+                 "x" + std::to_string(problem.k));
+    ProblemSizes sizes = sizesOf(problem.m, problem.n, problem.k);
+    size_t chosen = 0;
+    double least = 0;
+    for (size_t i : llvm::seq(kNumTiles)) {
+      Cost cost;
+      ASSERT_EQ(predict(kTiles[i], sizes, cost), std::nullopt);
+      if (i == 0 || cost.cycles < least) {
+        chosen = i;
+        least = cost.cycles;
+      }
+    }
+    double best = *llvm::min_element(problem.times);
+    EXPECT_LE(problem.times[chosen], 1.06 * best);
+    sum += std::log(problem.times[chosen] / best);
+  }
+  EXPECT_LE(std::exp(sum / std::size(kProblems)), 1.02);
+}
+
+// 1.755 GHz is the clock of an H200 that is not at its power limit.
+TEST_F(CostModel, CyclesAreCloseToMeasurements) {
+  double sum = 0;
+  for (const Problem &problem : kProblems)
+    for (size_t i : llvm::seq(kNumTiles)) {
+      Cost cost;
+      ASSERT_EQ(
+          predict(kTiles[i], sizesOf(problem.m, problem.n, problem.k), cost),
+          std::nullopt);
+      sum += std::abs(std::log(cost.cycles / 1755 / problem.times[i]));
+    }
+  EXPECT_LE(sum / (kNumTiles * std::size(kProblems)), 0.25);
+}
+
+TEST_F(CostModel, CountsBlocksMemoryAndStages) {
+  Cost cost;
+  ASSERT_EQ(predict({128, 256, 64, 8, 3}, sizesOf(4096, 4096, 4096), cost),
+            std::nullopt);
+  EXPECT_EQ(cost.blocks, 32 * 16);
+  EXPECT_EQ(cost.stages, 3);
+  // Three stages of a and b, and the result on its way out.
+  EXPECT_EQ(cost.sharedBytes, 3 * (128 + 256) * 64 * 2 + 128 * 256 * 2);
+  EXPECT_EQ(cost.residentBlocks, 1);
+  EXPECT_NEAR(cost.waveEfficiency, 512.0 / (4 * 132), 1e-9);
+  EXPECT_EQ(cost.getBound(), CostUnit::Matrix);
+  // 4096 flops a cycle.
+  EXPECT_EQ(cost.units[unsigned(CostUnit::Matrix)],
+            2.0 * 128 * 256 * 4096 / 4096);
+}
+
+TEST_F(CostModel, RefusesTilesThatDoNotFit) {
+  Cost cost;
+  Refusal refusal = predict({256, 256, 64, 4, 2}, {}, cost);
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->find("registers"), std::string::npos) << *refusal;
+  refusal = predict({128, 256, 128, 8, 4}, {}, cost);
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->find("bytes of shared memory, of 232448"),
+            std::string::npos)
+      << *refusal;
+}
+
+TEST_F(CostModel, CandidatesAreInOrderAndKeepWhatIsGiven) {
+  Schedule schedule;
+  Builder b(&context);
+  schedule.params =
+      b.getDictionaryAttr(b.getNamedAttr("BN", b.getI64IntegerAttr(96)));
+  setSchedule(kernel, schedule);
+  for (const Chip &chip : chips()) {
+    SCOPED_TRACE(chip.name.str());
+    Refusal refusal;
+    auto ranked = rankCandidates(kernel, chip, {}, refusal);
+    ASSERT_FALSE(ranked.empty());
+    for (size_t i : llvm::seq(ranked.size())) {
+      EXPECT_EQ(ranked[i].candidate.params.getAs<IntegerAttr>("BN").getInt(),
+                96);
+      if (i > 0 && ranked[i].cost.isPadded == ranked[i - 1].cost.isPadded)
+        EXPECT_LE(ranked[i - 1].cost.cycles, ranked[i].cost.cycles);
+    }
+  }
+}
