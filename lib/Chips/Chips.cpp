@@ -76,16 +76,27 @@ static constexpr int64_t bytesGfx942[] = {4}, bytesGfx950[] = {16, 12, 4};
 static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
     ldsGfx950{AsyncCopy::DirectToLDS, bytesGfx950};
 
+/// Sources: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+/// Instructions"; NVIDIA's white papers on A100, Ada and H100; AMD's white papers
+/// on CDNA3, CDNA4 and RDNA3 and the data sheet of the RX 9070 XT. The matrix
+/// rate is the dense peak of the products above by processors and boost clock,
+/// for example 989.4e12 / (132 * 1.83e9) = 4096 on H100 SXM. A transcendental
+/// instruction has a quarter of the lanes of a SIMD unit on AMD.
+static constexpr Rates ratesSm80{2048, 64, 16, 128},
+    ratesSm89{1024, 128, 16, 128}, ratesSm90{4096, 128, 16, 128},
+    ratesGfx942{2048, 128, 16, 128}, ratesGfx950{4096, 128, 16, 128},
+    ratesGfx11{512, 128, 16, 128}, ratesGfx12{1024, 128, 16, 128};
+
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304,   65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256,  163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs rates        shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108, ratesSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142, ratesSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, ratesSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304, ratesGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256, ratesGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96, ratesGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64, ratesGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

@@ -40,10 +40,11 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addNestedPass<KernelOp>(createTileOrderBlocks());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<KernelOp>(createTileSplitMaskedLoops());
   pm.addPass(createTileChooseAccumulators());
   OpPassManager &kernel = pm.nest<KernelOp>();
   kernel.addPass(createTilePadExtents());
+  kernel.addPass(createTileSchedule());
+  kernel.addPass(createTileSplitMaskedLoops());
   kernel.addPass(createTileAssignLayouts());
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileCheckRegisters());

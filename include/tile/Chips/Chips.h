@@ -36,6 +36,17 @@ struct AsyncCopy {
   bool isDefault = false;
 };
 
+/// What the units of a multiprocessor do in one clock cycle.
+struct Rates {
+  /// Floating-point operations of dense MMAs with operands of 16 bits; an FMA
+  /// is two of them.
+  int64_t matrix;
+  /// Results of f32 arithmetic, and of exp2.
+  int64_t arithmetic, exponentials;
+  /// Bytes that shared memory reads or writes.
+  int64_t sharedBytes;
+};
+
 struct Chip {
   llvm::StringLiteral name;
   Vendor vendor;
@@ -43,6 +54,7 @@ struct Chip {
   int64_t warpSize;
   /// Multiprocessors or compute units of the largest product with this chip.
   int64_t processors;
+  Rates rates;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
   /// Number of banks of shared memory, of 4 bytes each.

@@ -60,6 +60,10 @@ struct Mma {
   /// Whether the instruction only starts the product, and a later one waits for
   /// it.
   bool isAsync = false;
+  /// Cycles of an asynchronous product beside those of the matrix unit: of the
+  /// threads to issue it, of the matrix unit until it starts, and from its end
+  /// until the threads go on.
+  int64_t issueCycles = 0, gapCycles = 0, latencyCycles = 0;
 };
 
 /// Returns all rows.

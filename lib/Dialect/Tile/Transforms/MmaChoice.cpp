@@ -154,8 +154,7 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   return divisors;
 }
 
-FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
-                                   const Chip &chip) {
+MmaAttr tile::findMma(DotOp dot, int64_t numWarps, const Chip &chip) {
   RankedTensorType acc = dot.getTile();
   auto a = cast<ShapedType>(dot.getA().getType());
   if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
@@ -171,6 +170,15 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                         StringAttr::get(dot.getContext(), mma->name),
                         {warps->first, warps->second}, mma->preferTransposed);
   }
+  return {};
+}
+
+FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
+                                   const Chip &chip) {
+  if (MmaAttr mma = findMma(dot, numWarps, chip))
+    return mma;
+  RankedTensorType acc = dot.getTile();
+  auto a = cast<ShapedType>(dot.getA().getType());
   InFlightDiagnostic diag = dot.emitOpError()
                             << "no matrix instruction of " << chip.name
                             << " divides the product " << acc.getDimSize(0)

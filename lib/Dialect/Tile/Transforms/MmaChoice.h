@@ -7,6 +7,9 @@
 
 namespace tile {
 
+/// Returns the accumulator layout of `dot` as chooseMma() does, or null.
+MmaAttr findMma(DotOp dot, int64_t numWarps, const Chip &chip);
+
 /// Returns the accumulator layout of `dot` for `numWarps` warps: that of the
 /// pinned instruction, else of the first instruction of the chip that divides
 /// the product. If there is none, reports an error on `dot` and fails.

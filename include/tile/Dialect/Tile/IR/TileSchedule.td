@@ -31,7 +31,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
-    | `keep_loops` | | loops stay as they are written: they are not split where a mask becomes constant | flag |
+    | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
 
     `storers`, `registers`, `work_stages`, `turns` and `save_registers` are for
     kernels with roles. A block has at most 32 warps in all. A flag is true if it stands alone;

@@ -230,6 +230,60 @@ def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
+  let summary = "Rotates loops so that products run beside other iterations (S1)";
+  let description = [{
+    Asynchronous products of one iteration run beside the operations of the next
+    one. The pass divides a loop with products into nodes, gives each node the
+    cycles that it takes on the chip, and searches the stages and the order with
+    the shortest interval between two iterations. Stage 0 of an iteration is
+    executed together with stage 1 of the iteration before.
+
+    ```mlir output
+    %r:2 = scf.for %i = %c0 to %n step %c64 iter_args(%o = %zero, %m = %none) -> (...) {
+      %s = tile.dot %q, %k, %no_scores : ...   // keys of %i
+      %p, %max, %scaled = "softmax"(%s, %m, %o)
+      %next = tile.dot %p, %v, %scaled : ...   // values of %i
+      scf.yield %next, %max : ...
+    }
+    // becomes
+    %s0 = tile.dot ...                         // keys of %c0
+    %p0, %max0, %scaled0 = "softmax"(%s0, %none, %zero)
+    %l:3 = scf.for %i = %c64 to %n step %c64
+        iter_args(%p = %p0, %scaled = %scaled0, %m = %max0) -> (...) {
+      %s = tile.dot %q, %k, %no_scores : ...   // keys of %i
+      %o = tile.dot %p, %v, %scaled : ...      // values of %i - 64
+      %p1, %max1, %scaled1 = "softmax"(%s, %m, %o)
+      scf.yield %p1, %scaled1, %max1 : ...
+    }
+    %last = tile.dot %l#0, %v, %l#1 : ...      // values of the last iteration
+    %empty = arith.cmpi sge, %c0, %n : index
+    %r0 = arith.select %empty, %zero, %last : ...
+    ```
+
+    Products overlap other operations only if TMA fills their operands, so the
+    chip must have TMA. Several warpgroups gain from rotated loops only if the
+    products of one run beside the exponentials of another: the pass sets `turns`
+    in the schedule of their kernel. A loop or a kernel with `keep_loops` in its
+    schedule is unchanged. A kernel is also unchanged if it has `producers = 0`, several warpgroups and `turns = false`, or one warpgroup and
+    no `producers`. Loops with operations that must
+    stay in their iteration, such as stores, remain as they are; so do loops whose
+    products read a tile of the iteration before, because their author rotated
+    them. The remark `loop-not-rotated` gives the reason.
+
+    The remark `loop-rotated` gives the interval in cycles before and after, its
+    bounds by the busiest unit and by recurrences, what limits it, and an estimate
+    of the registers. A loop that gains less than 3 percent remains as it is; the
+    remark is `loop-schedule` then.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"seed", "seed", "uint64_t", "0",
+           "for tests: rotates loops of all kernels by a schedule drawn from "
+           "this number; 0: the best schedule">];
+}
+
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
   let summary = "Gives every tile a layout (S1 to S2)";
   let description = [{
