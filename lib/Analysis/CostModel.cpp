@@ -4,7 +4,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/Registers.h"
-#include "tile/Chips/Throughput.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -102,7 +101,7 @@ class Predictor {
 public:
   Predictor(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes,
             const Candidate &candidate)
-      : kernel(kernel), chip(chip), rates(getThroughput(chip)), sizes(sizes),
+      : kernel(kernel), chip(chip), rates(chip.throughput), sizes(sizes),
         candidate(candidate),
         groups(std::max<double>(candidate.warps, 1) / kGroupWarps) {}
 

@@ -77,26 +77,37 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
     ldsGfx950{AsyncCopy::DirectToLDS, bytesGfx950};
 
 /// Sources: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
-/// Instructions"; NVIDIA's white papers on A100, Ada and H100; AMD's white papers
-/// on CDNA3, CDNA4 and RDNA3 and the data sheet of the RX 9070 XT. The matrix
-/// rate is the dense peak of the products above by processors and boost clock,
-/// for example 989.4e12 / (132 * 1.83e9) = 4096 on H100 SXM. A transcendental
-/// instruction has a quarter of the lanes of a SIMD unit on AMD.
-static constexpr Rates ratesSm80{2048, 64, 16, 128},
-    ratesSm89{1024, 128, 16, 128}, ratesSm90{4096, 128, 16, 128},
-    ratesGfx942{2048, 128, 16, 128}, ratesGfx950{4096, 128, 16, 128},
-    ratesGfx11{512, 128, 16, 128}, ratesGfx12{1024, 128, 16, 128};
+/// Instructions" and "Compute Capabilities"; NVIDIA's white papers on A100, Ada
+/// and H100; AMD's white papers on CDNA3, CDNA4 and RDNA3, the ISA guides (512
+/// registers a lane in each of 4 SIMDs of CDNA; 1536 in each of 2 SIMDs of
+/// RDNA) and the data sheet of the RX 9070 XT. The rate of MMAs is the dense
+/// peak by multiprocessors and boost clock: 989.4e12 / (132 * 1.83e9) = 4096 on
+/// H100 SXM. A transcendental instruction has a quarter of the lanes of a SIMD
+/// on AMD. The second-level cache of A100 gives 5120 bytes a clock, that of a
+/// CDNA3 die 2048 to 38 compute units; sm_90a is fitted to matrix products
+/// (docs/notes/cost-model.md), and the others are assumed.
+// clang-format off
+static constexpr Throughput
+    //             matrix arithmetic exp shared cache registers threads
+    rateSm80     {2048,  64,        16, 128,   47,   65536,    2048},
+    rateSm89     {1024,  128,       16, 128,   32,   65536,    1536},
+    rateSm90     {4096,  128,       16, 128,   64,   65536,    2048},
+    rateGfx942   {2048,  128,       16, 128,   53,   131072,   2048},
+    rateGfx950   {4096,  128,       16, 128,   64,   131072,   2048},
+    rateGfx11    {512,   128,       16, 128,   24,   98304,    1024},
+    rateGfx12    {1024,  128,       16, 128,   32,   98304,    1024};
+// clang-format on
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs rates        shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108, ratesSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142, ratesSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132, ratesSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304, ratesGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256, ratesGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96, ratesGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64, ratesGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs rate        shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

@@ -36,8 +36,9 @@ struct AsyncCopy {
   bool isDefault = false;
 };
 
-/// What the units of a multiprocessor do in one clock cycle.
-struct Rates {
+/// What a multiprocessor or compute unit does in one clock cycle at most, and
+/// what its blocks share. Predictions of time read it.
+struct Throughput {
   /// Floating-point operations of dense MMAs with operands of 16 bits; an FMA
   /// is two of them.
   int64_t matrix;
@@ -45,6 +46,11 @@ struct Rates {
   int64_t arithmetic, exponentials;
   /// Bytes that shared memory reads or writes.
   int64_t sharedBytes;
+  /// Bytes that come through the second-level cache while all multiprocessors
+  /// read.
+  int64_t cacheBytes;
+  /// 32-bit registers, and threads.
+  int64_t registers, threads;
 };
 
 struct Chip {
@@ -54,7 +60,7 @@ struct Chip {
   int64_t warpSize;
   /// Multiprocessors or compute units of the largest product with this chip.
   int64_t processors;
-  Rates rates;
+  Throughput throughput;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
   /// Number of banks of shared memory, of 4 bytes each.

@@ -32,11 +32,9 @@ static constexpr int64_t kGroupWarps = 4;
 /// The most warps of a block.
 static constexpr int64_t kMostWarps = 32;
 
-/// Registers and threads of a multiprocessor with TMA, and the bytes of shared
-/// memory that each of its blocks takes beside its own (CUDA programming guide,
-/// "compute capabilities").
-static constexpr int64_t kRegisters = 65536, kThreads = 2048,
-                         kReservedBytes = 1024;
+/// Bytes of shared memory that a block takes beside its own (CUDA programming
+/// guide, "compute capabilities").
+static constexpr int64_t kReservedBytes = 1024;
 
 /// Registers that ptxas takes beyond the estimate of Analysis/Registers: 18 for
 /// matrix products, 27 to 31 for attention.
@@ -144,8 +142,8 @@ int64_t RoleChooser::countThreads(int64_t others) {
 /// Returns the blocks of a multiprocessor with `registers` for each of their
 /// `threads`.
 int64_t RoleChooser::countBlocks(int64_t threads, int64_t registers) const {
-  int64_t blocks =
-      std::min(kRegisters / (registers * threads), kThreads / threads);
+  int64_t blocks = std::min(chip.throughput.registers / (registers * threads),
+                            chip.throughput.threads / threads);
   return std::clamp<int64_t>(blocks, 1, kMostBlocks);
 }
 

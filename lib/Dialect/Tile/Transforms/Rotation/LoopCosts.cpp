@@ -126,8 +126,8 @@ Refusal GraphBuilder::addProducts() {
     if (isInShared(dot.getA()))
       bytes += rows * depth * bits / 8.0 *
                llvm::divideCeil(columns, kProductColumns);
-    double matrixCycles = flops / chip.rates.matrix;
-    double sharedCycles = bytes / chip.rates.sharedBytes;
+    double matrixCycles = flops / chip.throughput.matrix;
+    double sharedCycles = bytes / chip.throughput.sharedBytes;
     double cycles =
         std::max(matrixCycles, sharedCycles) / groups + mma->gapCycles;
     graph.nodes[body.nodeOf.lookup(dot)] = {int64_t(cycles), isAsync};
@@ -157,8 +157,8 @@ Work GraphBuilder::measure(Operation *op) const {
   } else {
     work.arithmetic = elements;
   }
-  work.arithmetic /= chip.rates.arithmetic;
-  work.exponentials /= chip.rates.exponentials;
+  work.arithmetic /= chip.throughput.arithmetic;
+  work.exponentials /= chip.throughput.exponentials;
   return work;
 }
 
