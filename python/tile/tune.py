@@ -1,0 +1,344 @@
+"""Measures the schedules that the cost model ranks first.
+
+    python -m tile.tune gemm.mlir --sizes 'a = 4096x4096, b = 4096x4096, c = 4096x4096'
+
+compiles the first candidates for the open extents of a program in parallel, times them
+on the GPU at hand, compares their results, and prints the fastest one as a schedule for
+`--schedule`. The GPU may be in another machine, which needs PyTorch and this package but
+no compiler:
+
+    python -m tile.tune gemm.mlir --chip sm_90a --sizes ... --prepare FOLDER
+    python -m tile.tune --measure FOLDER                       # beside the GPU
+    python -m tile.tune --best FOLDER
+
+A folder has `job.json`, with the sizes and the candidates in the model's order, the
+artifact and the manifest of each candidate (`0.ptx`, `0.json`, ...), and, after the
+measurement, `results.json`: for each candidate its schedule, its predicted `cycles`, its
+median time `us` (null if it failed), and the `error`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import statistics
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import compiler
+from . import manifest as _manifest
+from .errors import ArgumentError, CompileError, DriverError, ManifestError
+from .launcher import Module, load
+
+#: The compiler's remark about a candidate.
+_REMARK = re.compile(
+    r"extents-(?:chosen|rejected).*?\"(params = \{[^}]*\}, warps = \d+): (\S+) cycles"
+)
+
+#: The largest difference between the results of two candidates, relative to the
+#: largest element: four units in the last place of bf16.
+_TOLERANCE = 2**-6
+
+
+class Candidate(NamedTuple):
+    """Fields of a schedule, and the clock cycles that the model predicts."""
+
+    schedule: str
+    cycles: float
+
+
+class Result(NamedTuple):
+    """A measured candidate. `us` is None if it failed; `error` says why."""
+
+    schedule: str
+    cycles: float
+    us: Optional[float]
+    error: str = ""
+
+
+def candidates(
+    source: str, chip: str, *, sizes: Optional[str] = None, schedule: Optional[str] = None
+) -> List[Candidate]:
+    """Returns the candidates that the compiler names for the open extents of a
+    program, in the model's order. `sizes` and `schedule` are those of `translate`."""
+    kind = "ptx" if chip.startswith("sm_") else "hsaco"
+    messages = compiler.translate(
+        source, chip, kind, remarks=True, schedule=schedule, sizes=sizes
+    ).messages
+    found = [Candidate(s, float(cycles)) for s, cycles in _REMARK.findall(messages)]
+    if not found:
+        raise CompileError("the program leaves no extents open")
+    if schedule:
+        found = [Candidate(f"{schedule}, {s}", cycles) for s, cycles in found]
+        # The candidate repeats the values that the schedule gives.
+        found = [Candidate(_merge(s), cycles) for s, cycles in found]
+    return found
+
+
+def _merge(schedule: str) -> str:
+    """Returns a schedule with the last of the fields that come twice."""
+    fields: Dict[str, str] = {}
+    for field in re.findall(r"\w+(?:\s*=\s*(?:\{[^}]*\}|\[[^\]]*\]|\w+))?", schedule):
+        fields[field.split("=")[0].strip()] = field
+    return ", ".join(fields.values())
+
+
+def _compile(source: str, chip: str, schedule: str, path: str) -> None:
+    artifact = compiler.translate(source, chip, schedule=schedule)
+    Path(path + ".ptx").write_bytes(artifact.data)
+    Path(path + ".json").write_text(artifact.manifest)
+
+
+def prepare(
+    source: str,
+    folder: "os.PathLike[str]",
+    chip: str,
+    *,
+    sizes: str,
+    schedule: Optional[str] = None,
+    jobs: Optional[int] = None,
+    progress: bool = False,
+) -> List[Candidate]:
+    """Compiles the candidates of a program for an NVIDIA chip into a folder, in
+    `jobs` processes. A candidate that does not compile is left out."""
+    found = candidates(source, chip, sizes=sizes, schedule=schedule)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    errors: Dict[int, str] = {}
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=spawn) as pool:
+        running = {
+            pool.submit(_compile, source, chip, c.schedule, str(Path(folder) / str(i))): i
+            for i, c in enumerate(found)
+        }
+        for done, future in enumerate(as_completed(running), 1):
+            if error := future.exception():
+                errors[running[future]] = str(error)
+            if progress:
+                _show("compiled", done, len(found))
+    job = {
+        "chip": chip,
+        "sizes": sizes,
+        "candidates": [
+            {"schedule": c.schedule, "cycles": c.cycles, "error": errors.get(i, "")}
+            for i, c in enumerate(found)
+        ],
+    }
+    (Path(folder) / "job.json").write_text(json.dumps(job, indent=2) + "\n")
+    return found
+
+
+def _show(verb: str, done: int, count: int) -> None:
+    bar = "#" * (30 * done // count)
+    end = "\n" if done == count else ""
+    print(f"\r{verb} [{bar:<30}] {done}/{count}", end=end, file=sys.stderr, flush=True)
+
+
+#: Returns the time of a module with these kernels in microseconds, and the tensors that
+#: it has written. The extents of each argument are the sizes.
+Timer = Callable[
+    [Module, Sequence[_manifest.Kernel], Dict[str, Tuple[int, ...]]],
+    Tuple[float, Sequence[Any]],
+]
+
+
+def parse_sizes(text: str) -> Dict[str, Tuple[int, ...]]:
+    """Returns the extents of each argument. Raises ArgumentError for `?`: a
+    measurement needs all of them."""
+    sizes = {}
+    for entry in text.split(","):
+        name, equal, shape = entry.partition("=")
+        extents = shape.strip().split("x")
+        if not equal or not all(extent.strip().isdigit() for extent in extents):
+            raise ArgumentError(f"expected 'argument = extents', got '{entry.strip()}'")
+        sizes[name.strip()] = tuple(map(int, extents))
+    return sizes
+
+
+def measure(
+    folder: "os.PathLike[str]",
+    *,
+    timer: Optional[Timer] = None,
+    progress: bool = False,
+) -> List[Result]:
+    """Times the candidates of a folder and writes `results.json`. A candidate whose
+    results differ from those of the first one fails."""
+    folder = Path(folder)
+    job = json.loads((folder / "job.json").read_text())
+    sizes = parse_sizes(job["sizes"])
+    timer = timer or GPUTimer()
+    results: List[Result] = []
+    expected = None
+    for i, candidate in enumerate(job["candidates"]):
+        us, error = None, candidate["error"]
+        if not error:
+            try:
+                kernels = _manifest.parse((folder / f"{i}.json").read_bytes()).kernels
+                us, outputs = timer(load(folder / f"{i}.ptx"), kernels, sizes)
+                difference = 0.0 if expected is None else _difference(outputs, expected)
+                if expected is None:
+                    expected = outputs
+                if not difference <= _TOLERANCE:
+                    us = None
+                    error = f"its results differ by {difference:.2g} from the first"
+            except (ArgumentError, DriverError, ManifestError) as problem:
+                us, error = None, str(problem)
+        results.append(Result(candidate["schedule"], candidate["cycles"], us, error))
+        if progress:
+            _show("measured", i + 1, len(job["candidates"]))
+    text = json.dumps([result._asdict() for result in results], indent=2)
+    (folder / "results.json").write_text(text + "\n")
+    return results
+
+
+def _difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
+    """Returns the largest difference relative to the largest expected element; NaN
+    if there is one."""
+    worst = 0.0
+    for a, b in zip(found, expected):
+        error = float(abs(a - b).max()) / max(float(abs(b).max()), 1e-30)
+        if not error <= worst:
+            worst = error
+    return worst
+
+
+class GPUTimer:
+    """Times modules on the GPU of PyTorch with random arguments."""
+
+    def __init__(self, rounds: int = 20, warmup: int = 5):
+        self._rounds, self._warmup = rounds, warmup
+        self._arguments: Dict[str, Any] = {}
+
+    def __call__(self, module, kernels, sizes):
+        import torch
+
+        names = {
+            "f16": torch.float16,
+            "bf16": torch.bfloat16,
+            "f32": torch.float32,
+            "i32": torch.int32,
+            "i64": torch.int64,
+        }
+        arguments = {}
+        for param in (param for kernel in kernels for param in kernel.params):
+            if isinstance(param, _manifest.Scalar):
+                is_float = param.type == "f32"
+                value = sizes.get(param.name, (1,))[0]
+                arguments[param.name] = 0.1 if is_float else value
+                continue
+            shape = sizes.get(param.name, param.shape)
+            if None in shape or len(shape) != len(param.shape):
+                raise ArgumentError(f"--sizes gives no extents for '{param.name}'")
+            if param.name not in self._arguments:
+                torch.manual_seed(len(self._arguments))
+                values = torch.randn(shape, device="cuda", dtype=torch.float32)
+                self._arguments[param.name] = values.to(names[param.type])
+            arguments[param.name] = self._arguments[param.name].clone()
+        module.launch(**arguments)
+        outputs = [
+            tensor.double()
+            for name, tensor in arguments.items()
+            if isinstance(tensor, torch.Tensor)
+            and not torch.equal(tensor, self._arguments[name])
+        ]
+        times = []
+        flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+        for turn in range(self._warmup + self._rounds):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda._sleep(1_000_000)
+            flush.zero_()
+            begin.record()
+            module.launch(**arguments)
+            end.record()
+            if turn >= self._warmup:
+                times.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(1e3 * a.elapsed_time(b) for a, b in times), outputs
+
+
+def best(folder: "os.PathLike[str]") -> Result:
+    """Returns the fastest candidate of a measured folder."""
+    results = [
+        Result(**entry)
+        for entry in json.loads((Path(folder) / "results.json").read_text())
+    ]
+    working = [result for result in results if result.us is not None]
+    if not working:
+        raise CompileError(f"no candidate ran: {results[0].error if results else ''}")
+    return min(working, key=lambda result: result.us)
+
+
+def tune(
+    source: str,
+    chip: str,
+    *,
+    sizes: str,
+    schedule: Optional[str] = None,
+    jobs: Optional[int] = None,
+    timer: Optional[Timer] = None,
+    progress: bool = False,
+) -> Result:
+    """Compiles and times the candidates, and returns the fastest one."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(
+            source,
+            folder,
+            chip,
+            sizes=sizes,
+            schedule=schedule,
+            jobs=jobs,
+            progress=progress,
+        )
+        measure(folder, timer=timer, progress=progress)
+        return best(folder)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tile.tune",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", nargs="?", help="a program with open extents")
+    parser.add_argument("--sizes", help="the extents of the arguments")
+    parser.add_argument("--schedule", help="fields that all candidates have")
+    parser.add_argument("--chip", default="sm_90a")
+    parser.add_argument("--jobs", type=int, help="processes that compile")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--prepare", metavar="FOLDER", help="only compile")
+    group.add_argument("--measure", metavar="FOLDER", help="only measure")
+    group.add_argument("--best", metavar="FOLDER", help="only print the fastest")
+    options = parser.parse_args(arguments)
+    compiles = not (options.measure or options.best)
+    if compiles and not (options.program and options.sizes):
+        parser.error("a program and --sizes are needed")
+    try:
+        if options.measure:
+            measure(options.measure, progress=True)
+            result = best(options.measure)
+        elif options.best:
+            result = best(options.best)
+        else:
+            source = Path(options.program).read_text(encoding="utf-8")
+            common = {"sizes": options.sizes, "schedule": options.schedule}
+            common.update(jobs=options.jobs, progress=True)
+            parse_sizes(options.sizes)
+            if options.prepare:
+                prepare(source, options.prepare, options.chip, **common)
+                return 0
+            result = tune(source, options.chip, **common)
+    except (ArgumentError, CompileError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(result.schedule)
+    print(f"{result.us:.1f} us", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

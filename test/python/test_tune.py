@@ -1,0 +1,95 @@
+"""Tests of the tuner, with a timer in place of a GPU."""
+
+import contextlib
+import io
+import json
+import math
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import tile
+from tile import tune
+
+GEMM = (ROOT / "examples" / "gemm.mlir").read_text()
+SIZES = "a = 64x512, b = 512x256, c = 64x256"
+
+
+class FakeTimer:
+    """Gives the modules these times and results, in turn."""
+
+    def __init__(self, *results):
+        self.results = list(results)
+
+    def __call__(self, module, kernels, sizes):
+        assert kernels[0].name == "gemm" and sizes["a"] == (64, 512)
+        us, value = self.results.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return us, [numpy.array([value, 1.0])]
+
+
+class TuneTest(unittest.TestCase):
+    def test_candidates(self):
+        found = tune.candidates(GEMM, "sm_90a", sizes=SIZES)
+        self.assertEqual(len(found), 6)
+        self.assertEqual(sorted(c.cycles for c in found), [c.cycles for c in found])
+        some = tune.candidates(
+            GEMM, "sm_90a", sizes=SIZES, schedule="stages = 2, params = {BK = 32}"
+        )
+        for candidate in some:
+            self.assertRegex(
+                candidate.schedule,
+                r"^stages = 2, params = \{BK = 32, BM = \d+, BN = \d+\}, warps = \d+$",
+            )
+        with self.assertRaisesRegex(tile.CompileError, "leaves no extents open"):
+            tune.candidates((ROOT / "examples/softmax.mlir").read_text(), "sm_90a")
+
+    def test_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = tune.prepare(GEMM, folder, "sm_90a", sizes=SIZES, jobs=2)
+            job = json.loads((Path(folder) / "job.json").read_text())
+            self.assertEqual(
+                [c["schedule"] for c in job["candidates"]], [c.schedule for c in found]
+            )
+            timer = FakeTimer(
+                (9, 1.0),
+                (3, 1.5),  # another result
+                (5, 1.001),
+                (0, tile.DriverError("no memory")),
+                (1, math.nan),
+                (7, 1.0),
+            )
+            results = tune.measure(folder, timer=timer)
+            self.assertEqual([r.us for r in results], [9, None, 5, None, None, 7])
+            self.assertIn("differ by 0.5 from the first", results[1].error)
+            self.assertIn("no memory", results[3].error)
+            self.assertEqual(tune.best(folder), results[2])
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+                self.assertEqual(tune.main(["--best", folder]), 0)
+            self.assertEqual(out.getvalue(), f"{found[2].schedule}\n5.0 us\n")
+            # The schedule is one that the compiler reads.
+            tile.translate(GEMM, "sm_90a", schedule=found[2].schedule)
+
+    def test_nothing_runs(self):
+        failure = (0, tile.DriverError("no memory"))
+        with self.assertRaisesRegex(tile.CompileError, "no candidate ran: .*no memory"):
+            tune.tune(GEMM, "sm_90a", sizes=SIZES, jobs=2, timer=FakeTimer(*[failure] * 6))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(tile.ArgumentError, "expected 'argument = extents'"):
+            tune.parse_sizes("a = 64x?")
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            self.assertEqual(tune.main([str(ROOT / "none.mlir"), "--sizes", SIZES]), 1)
+        self.assertIn("error: ", err.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
