@@ -250,7 +250,8 @@ SmallVector<int64_t> Predictor::getShape(Type type) const {
   for (const TileExtent &extent : getExtents(cast<ShapedType>(type)))
     shape.push_back(
         extent.name ? candidate.params.getAs<IntegerAttr>(extent.name).getInt()
-                    : extent.number);
+        : ShapedType::isDynamic(extent.number) ? 1
+                                               : extent.number);
   return shape;
 }
 
@@ -664,14 +665,15 @@ static constexpr size_t kMostCandidates = 1 << 14;
 
 /// Refuses a number of warps with which the schedule of `kernel` is invalid.
 static Refusal checkWarps(KernelOp kernel, int64_t warps) {
-  Refusal refusal;
-  ScopedDiagnosticHandler quiet(kernel.getContext(), [&](Diagnostic &diag) {
-    refusal = diag.str();
-    return success();
-  });
-  (void)verifyWarps(tile::getSchedule(kernel), warps,
-                    [&] { return mlir::emitError(kernel.getLoc()); });
-  return refusal;
+  // A handler of diagnostics would take those of other threads, too.
+  auto quiet = [&] {
+    InFlightDiagnostic diag = mlir::emitError(kernel.getLoc());
+    diag.abandon();
+    return diag;
+  };
+  if (succeeded(verifyWarps(tile::getSchedule(kernel), warps, quiet)))
+    return std::nullopt;
+  return "its schedule does not suit " + std::to_string(warps) + " warps";
 }
 
 /// Refuses a candidate with a tile of too many elements.

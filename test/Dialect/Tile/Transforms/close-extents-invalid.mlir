@@ -19,7 +19,7 @@ tile.kernel @f(%b: !b) attributes {schedule = #tile.schedule<params = {BM = 2048
 
 // -----
 // No number of warps suits the roles.
-// expected-error@+1 {{'tile.kernel' op has no values of its open extents that fit sm_80: 'registers' of a schedule are those of warpgroups of 4 warps, got 1 warps and 3 of other roles}}
+// expected-error@+1 {{'tile.kernel' op has no values of its open extents that fit sm_80: its schedule does not suit 1 warps}}
 tile.kernel @f() attributes {schedule = #tile.schedule<params = {BM = 64}, producers = 3, registers = [232, 40]>} {
   %bm = tile.param BM in [32, 64]
   tile.grid %bm, %bm, %bm
