@@ -438,7 +438,7 @@ class Tests(Suite):
 
         q, k, v, do, options = self.make("plain")
         dense = (
-            None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0, True, True, 7,
+            None, None, None, 0.125, 0.0, True, -1, -1, False, 0, 0, True, True, "", 7,
         )  # fmt: skip
         opcheck(torch.ops.tile.attention.default, (q, k, v, *dense))
         q, k, v, do = (t.detach() for t in (q, k, v, do))
@@ -456,7 +456,7 @@ class Tests(Suite):
         k, v = (self.normal((60, 2, 64), "float16", s) for s in (2, 3))
         sink = self.normal((4,), "float32", 4)
         packed = (
-            sink, bounds, bounds, 0.1, 5.0, False, 9, 3, True, 40, 40, True, False, 0,
+            sink, bounds, bounds, 0.1, 5.0, False, 9, 3, True, 40, 40, True, False, "", 0,
         )  # fmt: skip
         opcheck(torch.ops.tile.attention.default, (q, k, v, *packed))
 

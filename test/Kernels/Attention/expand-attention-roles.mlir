@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}]>}
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}], keep_loops>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
   // CHECK: %[[SEQUENCES:.*]] = arith.muli
@@ -112,7 +112,7 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
 // tanh needs the registers.
 // CHECK-LABEL: tile.kernel @small
 // CHECK-SAME: num_warps = 16 : i32
-// CHECK-SAME: schedule = #tile.schedule<{{.*}}, turns>
+// CHECK-SAME: schedule = #tile.schedule<{{.*}}, turns, keep_loops>
 // CHECK-LABEL: tile.kernel @small_softcap
 // CHECK-SAME: num_warps = 8 : i32
 // CHECK-NOT: turns

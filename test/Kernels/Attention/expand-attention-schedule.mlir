@@ -42,13 +42,13 @@
 // GIVEN: tensor<96x80xf32>
 // The roles, the registers and the stages remain.
 // ROLES-LABEL: tile.kernel @d128
-// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40]>}
+// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], keep_loops>}
 // ROLES: tile.multiprocessors
 // ROLES: tensor<64x96xf32>
 // ROLES: } {tile.schedule = #tile.schedule<stages = 2>}
 // Without producers, the kernel takes none of the fields of roles.
 // NO-ROLES-LABEL: tile.kernel @d128
-// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0>} {
+// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
 // NO-ROLES-NOT: tile.multiprocessors
 // NO-ROLES: tensor<128x128xf32>
 func.func @d128(%q: !d128, %k: !d128, %v: !d128, %o: !d128, %scale: f32) {
@@ -83,7 +83,7 @@ func.func @d256(%q: !d256, %k: !d256, %v: !d256, %o: !d256, %scale: f32) {
 // ROLES-LABEL: tile.kernel @given
 // ROLES: tensor<64x96xf32>
 // NO-ROLES-LABEL: tile.kernel @given
-// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0>} {
+// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
 // NO-ROLES: tensor<128x32xf32>
 func.func @given(%q: !d128, %k: !d128, %v: !d128, %o: !d128, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {schedule = #tile.schedule<tile = [128, 32]>} : !d128, !d128, !d128, !d128
