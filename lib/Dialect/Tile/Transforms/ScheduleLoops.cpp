@@ -23,6 +23,9 @@ using namespace tile;
 /// The least gain of a rotation that pays for the prologue and the epilogue, in
 /// percent of the interval.
 static constexpr int64_t kLeastGain = 3;
+/// Registers that ptxas takes beyond the estimate in a rotated loop: with 32
+/// fewer than the share of a consumer, it serializes wgmmas.
+static constexpr int64_t kRegisterMargin = 32;
 /// Warps of a warpgroup.
 static constexpr int64_t kGroupWarps = 4;
 
@@ -131,6 +134,11 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
     if (needsTurns(kernel)) {
       Schedule schedule = getSchedule(kernel);
       schedule.turns = true;
+      // Four producer warps can give registers to the consumers, one cannot.
+      int64_t threads = chip.warpSize * (kernel.getNumWarps() + 1);
+      if (!schedule.producers &&
+          best.peak + kRegisterMargin > getRegisterShare(threads))
+        schedule.producers = kGroupWarps;
       setSchedule(kernel, schedule);
     }
   } else {

@@ -304,13 +304,14 @@ void GraphBuilder::addFixedRegisters() {
 /// what a warpgroup of producers leaves if the roles are still to be chosen.
 static int64_t getConsumerRegisters(KernelOp kernel, const Chip &chip) {
   Schedule schedule = getSchedule(kernel);
-  if (schedule.hasRoles() || !chip.bulkCopy)
+  constexpr int64_t kGroupWarps = 4, kProducerRegisters = 40;
+  int64_t producers = schedule.producers.value_or(kGroupWarps);
+  if (schedule.registers || !chip.bulkCopy || producers % kGroupWarps != 0)
     return getRegisterLimit(kernel, chip);
-  constexpr int64_t kProducers = 4, kProducerRegisters = 24;
   int64_t warps = kernel.getNumWarps();
-  int64_t share = getRegisterShare(chip.warpSize * (warps + kProducers));
+  int64_t share = getRegisterShare(chip.warpSize * (warps + producers));
   int64_t left =
-      (share * (warps + kProducers) - kProducerRegisters * kProducers) / warps;
+      (share * (warps + producers) - kProducerRegisters * producers) / warps;
   return std::min(left / 8 * 8, chip.maxRegisters);
 }
 
