@@ -23,8 +23,8 @@ using namespace tile;
 /// The least gain of a rotation that pays for the prologue and the epilogue, in
 /// percent of the interval.
 static constexpr int64_t kLeastGain = 3;
-/// Registers that ptxas takes beyond the estimate in a rotated loop: with 32
-/// fewer than the share of a consumer, it serializes wgmmas.
+/// Registers that ptxas takes beyond the estimate of a rotated loop. Without
+/// them it spills and serializes wgmmas.
 static constexpr int64_t kRegisterMargin = 32;
 /// Warps of a warpgroup.
 static constexpr int64_t kGroupWarps = 4;
