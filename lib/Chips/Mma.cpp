@@ -43,8 +43,8 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
 /// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync
 /// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts"). A may be
 /// in registers or in shared memory, B must be in shared memory (PTX ISA,
-/// "wgmma.mma_async"). The cycles of a product are measured on H200, in loops of
-/// attention.
+/// "wgmma.mma_async"). The cycles of a product are measured on H200, in loops
+/// of attention.
 static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
   Mma row = mmaSync(name, operand, /*intrinsic=*/"");
   row.operation = "tile_gpu.wgmma";

@@ -264,10 +264,13 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
     Products overlap other operations only if TMA fills their operands, so the
     chip must have TMA. Several warpgroups gain from rotated loops only if the
     products of one run beside the exponentials of another: the pass sets `turns`
-    in the schedule of their kernel. A loop or a kernel with `keep_loops` in its
-    schedule is unchanged. A kernel is also unchanged if it has `producers = 0`, several warpgroups and `turns = false`, or one warpgroup and
-    no `producers`. Loops with operations that must
-    stay in their iteration, such as stores, remain as they are; so do loops whose
+    in the schedule of their kernel. If the consumers need more registers than
+    their share, it sets four producer warps, which give them theirs.
+
+    A loop or a kernel with `keep_loops` in its schedule is unchanged. So is a
+    kernel with `producers = 0`, with several warpgroups and `turns = false`, or
+    with one warpgroup and no `producers`. Loops with operations that must stay in
+    their iteration, such as stores, remain as they are; so do loops whose
     products read a tile of the iteration before, because their author rotated
     them. The remark `loop-not-rotated` gives the reason.
 
