@@ -204,7 +204,7 @@ class ArtifactsTest(unittest.TestCase):
         good, bad = Variant(64, 64, "bf16"), Variant(96, 96, "bf16")
         sources = []
 
-        def translate(text, chip, *, name):
+        def translate(text, chip, *, name, schedule):
             sources.append((text, chip))
             if "x96x" in text:
                 raise CompileError("refused")
