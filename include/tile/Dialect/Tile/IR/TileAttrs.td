@@ -377,7 +377,7 @@ def Tile_OpenAttr : AttrDef<Tile_Dialect, "Open", [
     are equal if their names are. `tile-close-extents` replaces them by numbers.
 
     ```mlir
-    tensor<?x128x?xf32, #tile.open<BM, BN>>
+    !tile = tensor<?x128x?xf32, #tile.open<BM, BN>>
     ```
 
     Illegal: another number of names than of `?`; extents that are not positive.

@@ -55,7 +55,7 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
     (Analysis/CostModel.h). The kernel keeps the values as `extents`, which errors
     of later passes name. A kernel without parameters remains.
 
-    ```mlir
+    ```mlir output
     %bm = tile.param BM in [64, 128]
     %zero = tensor.splat %c0[%bm] : tensor<?x64xf32, #tile.open<BM>>
     // with schedule = #tile.schedule<params = {BM = 128}> becomes
