@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -45,21 +46,17 @@ static constexpr double kSyncShare = 0.62;
 
 /// Warps that use all units of a multiprocessor: one for each of its four
 /// parts.
-static constexpr double kGroupWarps = 4;
+static constexpr double kPartWarps = 4;
 
 /// Values of extents and scalars that nothing is known of: large ones.
 static constexpr double kUnknown = 4096;
 
-/// Registers that a back end takes beyond those of tiles: if they are
-/// plentiful, and at least.
-static constexpr int64_t kRegisterMargin = 40, kFewestOthers = 28;
+/// The fewest registers that a back end takes beyond those of tiles.
+static constexpr int64_t kFewestOthers = 28;
 
 /// Elements by which rows of tiles in shared memory are padded if there is no
 /// ldmatrix, which reads swizzled rows.
 static constexpr int64_t kPadding = 8;
-
-/// The stages of rings that are filled by TMA, and of others.
-static constexpr int64_t kMostStages = 4, kFewestStages = 2;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -103,7 +100,7 @@ public:
             const Candidate &candidate)
       : kernel(kernel), chip(chip), rates(chip.throughput), sizes(sizes),
         candidate(candidate),
-        groups(std::max<double>(candidate.warps, 1) / kGroupWarps) {}
+        groups(std::max<double>(candidate.warps, 1) / kPartWarps) {}
 
   Refusal run(Cost &cost);
 
@@ -541,11 +538,13 @@ Refusal Predictor::chooseMemory(Cost &cost) {
   int64_t all = threads + (hasRoles ? chip.warpSize : 0);
   int64_t limit = std::min(chip.maxRegisters, rates.registers / all);
   if (hasRoles && cost.registers > limit) {
-    all = threads + 4 * chip.warpSize;
-    limit = std::min(chip.maxRegisters,
-                     (rates.registers - 4 * chip.warpSize * 40) / threads);
+    int64_t producers = kWarpgroupWarps * chip.warpSize;
+    all = threads + producers;
+    limit =
+        std::min(chip.maxRegisters,
+                 (rates.registers - producers * kProducerRegisters) / threads);
   }
-  if (all > 1024)
+  if (all > kMostThreads)
     return "it has " + std::to_string(all) + " threads";
   if (tiles + kFewestOthers > limit)
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +

@@ -367,8 +367,8 @@ FoundSchedule tile::findSchedule(const LoopGraph &graph, int64_t limit) {
   FoundSchedule result{getWrittenSchedule(graph)};
   LoopSchedule &best = result.schedule;
   int64_t resource = computeBounds(graph).resource;
-  constexpr size_t kMostStages = 4096;
-  auto candidates = enumerateStages(graph, kMostStages, result.isExact);
+  constexpr size_t kMostAssignments = 4096;
+  auto candidates = enumerateStages(graph, kMostAssignments, result.isExact);
   llvm::SmallVector<std::pair<int64_t, unsigned>> byCarried;
   for (auto [number, stages] : llvm::enumerate(candidates))
     byCarried.push_back({countCarried(graph, stages), number});

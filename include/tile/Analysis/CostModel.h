@@ -38,7 +38,7 @@ struct Candidate {
   int64_t warps;
 };
 
-/// What the time of a block consists of.
+/// The parts of the time of a block.
 enum class CostUnit { Matrix, Exponential, Arithmetic, Shared, Cache, Serial };
 inline constexpr unsigned kCostUnits = 6;
 /// Returns the name of a unit in remarks.

@@ -23,6 +23,13 @@
 
 namespace tile {
 
+/// Registers that ptxas takes beyond estimateRegisters, if there are enough: 18
+/// for matrix products, 27 to 31 for attention.
+inline constexpr int64_t kRegisterMargin = 40;
+
+/// Registers with which the threads of every producer can do.
+inline constexpr int64_t kProducerRegisters = 40;
+
 /// Returns the 32-bit registers of a thread that hold a tile with a layout; 0
 /// for a tile in shared memory. Only elements of 16 bits are packed.
 int64_t countRegisters(mlir::RankedTensorType tile);

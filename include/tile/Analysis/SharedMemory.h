@@ -11,6 +11,10 @@
 
 namespace tile {
 
+/// The stages of a ring. More stages hide no more latency of a copy; a single
+/// one lets no copy run ahead.
+inline constexpr int64_t kMostStages = 4, kFewestStages = 2;
+
 /// Returns the allocation that `buffer` is a view of, through tile.slice,
 /// tile.transpose and slots of rings; null for a buffer in global memory or of
 /// another origin.

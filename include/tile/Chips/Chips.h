@@ -19,6 +19,9 @@ enum class Vendor { NVIDIA, AMD };
 /// ISA, "wgmma" and "setmaxnreg").
 inline constexpr int64_t kWarpgroupWarps = 4;
 
+/// The most threads of a block on all chips, and the most warps of 32 threads.
+inline constexpr int64_t kMostThreads = 1024, kMostWarps = kMostThreads / 32;
+
 /// Asynchronous copies from global to shared memory.
 struct AsyncCopy {
   enum Mechanism {
@@ -36,8 +39,8 @@ struct AsyncCopy {
   bool isDefault = false;
 };
 
-/// What a multiprocessor or compute unit does in one clock cycle at most, and
-/// what its blocks share. Predictions of time read it.
+/// The peak rates of a multiprocessor or compute unit in one clock cycle, and
+/// the resources that its blocks share. Predictions of time read it.
 struct Throughput {
   /// Floating-point operations of dense MMAs with operands of 16 bits; an FMA
   /// is two of them.

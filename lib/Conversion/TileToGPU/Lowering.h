@@ -20,7 +20,7 @@ template <typename OpT>
 using Parts =
     typename OpT::template GenericAdaptor<llvm::ArrayRef<mlir::ValueRange>>;
 
-/// What is known of all operations that are converted.
+/// The chip and the analyses that all conversions use.
 struct LoweringContext {
   const Chip &chip;
   const PendingProducts &products;

@@ -237,7 +237,6 @@ struct Limits {
 } // namespace
 
 // The registers are those of setmaxnreg (PTX ISA).
-static constexpr int64_t kMostWarps = 32;
 static constexpr Limits kLimits[] = {
     {"tile", 1, 1024},
     {"warps", 1, kMostWarps},

@@ -394,10 +394,10 @@ struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     const Chip *chip = getTargetChip(kernel);
     if (!chip)
       return signalPassFailure();
-    if (kernel.getNumWarps() * chip->warpSize > 1024) {
+    if (kernel.getNumWarps() * chip->warpSize > kMostThreads) {
       kernel.emitOpError() << "has " << kernel.getNumWarps() << " warps of "
-                           << chip->warpSize
-                           << " threads; a block has at most 1024 threads";
+                           << chip->warpSize << " threads; a block has at most "
+                           << kMostThreads << " threads";
       return signalPassFailure();
     }
     if (failed(LayoutAssigner(kernel, *chip, operandBudget).run()))

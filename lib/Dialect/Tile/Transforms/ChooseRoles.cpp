@@ -26,27 +26,12 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// setmaxnreg is executed by whole warpgroups (PTX ISA).
-static constexpr int64_t kGroupWarps = 4;
-
-/// The most warps of a block.
-static constexpr int64_t kMostWarps = 32;
-
 /// Bytes of shared memory that a block takes beside its own (CUDA programming
 /// guide, "compute capabilities").
 static constexpr int64_t kReservedBytes = 1024;
 
-/// Registers that ptxas takes beyond the estimate of Analysis/Registers: 18 for
-/// matrix products, 27 to 31 for attention.
-static constexpr int64_t kRegisterMargin = 40;
-
-/// Registers of producers: those that every producer can do with, and the
-/// fewest that setmaxnreg gives.
-static constexpr int64_t kProducerRegisters[] = {40, 24};
-
-/// The stages of a ring. More stages hide no more latency of a copy; a single
-/// one lets no copy run ahead.
-static constexpr int64_t kMostStages = 4, kFewestStages = 2;
+/// The fewest registers that setmaxnreg gives (PTX ISA).
+static constexpr int64_t kFewestRegisters = 24;
 
 /// The most blocks of a multiprocessor that the stages leave room for. The
 /// epilogue of one block runs beside the products of another (docs/notes/
@@ -160,7 +145,7 @@ void RoleChooser::chooseProducers() {
     return;
   bool fits = estimate + kRegisterMargin <= getRegisterShare(countThreads(1));
   schedule.producers =
-      fits || kernel.getNumWarps() % kGroupWarps != 0 ? 1 : kGroupWarps;
+      fits || kernel.getNumWarps() % kWarpgroupWarps != 0 ? 1 : kWarpgroupWarps;
 }
 
 /// Divides the registers among the roles if the consumers need more than their
@@ -170,8 +155,8 @@ void RoleChooser::chooseRegisters() {
   int64_t others = *schedule.producers + schedule.storers.value_or(0);
   int64_t share = getRegisterShare(countThreads(others));
   if (!schedule.registers && estimate + kRegisterMargin > share &&
-      warps % kGroupWarps == 0 && others % kGroupWarps == 0)
-    for (int64_t theirs : kProducerRegisters) {
+      warps % kWarpgroupWarps == 0 && others % kWarpgroupWarps == 0)
+    for (int64_t theirs : {kProducerRegisters, kFewestRegisters}) {
       int64_t mine = (share * (warps + others) - theirs * others) / warps;
       mine = std::min(mine, chip.maxRegisters) / 8 * 8;
       if (mine <= share)
@@ -237,7 +222,7 @@ Refusal RoleChooser::tryStages(int64_t stages, bool stagesStores,
 Refusal RoleChooser::checkOccupancy() {
   uint64_t without =
       std::min<uint64_t>(llvm::alignTo(estimate + kRegisterMargin, 8), 256);
-  if (kernel.getNumWarps() > kGroupWarps || blocks > 1 ||
+  if (kernel.getNumWarps() > kWarpgroupWarps || blocks > 1 ||
       countBlocks(countThreads(0), without) == 1 ||
       tryStages(schedule.stages.value_or(kFewestStages),
                 /*stagesStores=*/false, getSharedLimit(2)))

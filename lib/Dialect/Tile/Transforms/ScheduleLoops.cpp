@@ -25,9 +25,7 @@ using namespace tile;
 static constexpr int64_t kLeastGain = 3;
 /// Registers that ptxas takes beyond the estimate of a rotated loop. Without
 /// them it spills and serializes wgmmas.
-static constexpr int64_t kRegisterMargin = 32;
-/// Warps of a warpgroup.
-static constexpr int64_t kGroupWarps = 4;
+static constexpr int64_t kRotatedLoopMargin = 32;
 
 static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-schedule");
@@ -45,7 +43,7 @@ static std::string describeLimit(const LoopSchedule &schedule,
 /// and exponentials coincide unless they take turns: without turns such a loop
 /// is no faster than the loop as written (measured on H200).
 static bool needsTurns(KernelOp kernel) {
-  return kernel.getNumWarps() >= 2 * kGroupWarps;
+  return kernel.getNumWarps() >= 2 * kWarpgroupWarps;
 }
 
 /// Refuses a kernel whose products would not overlap other operations. They do
@@ -137,8 +135,8 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
       // Four producer warps can give registers to the consumers, one cannot.
       int64_t threads = chip.warpSize * (kernel.getNumWarps() + 1);
       if (!schedule.producers &&
-          best.peak + kRegisterMargin > getRegisterShare(threads))
-        schedule.producers = kGroupWarps;
+          best.peak + kRotatedLoopMargin > getRegisterShare(threads))
+        schedule.producers = kWarpgroupWarps;
       setSchedule(kernel, schedule);
     }
   } else {

@@ -54,7 +54,7 @@ private:
   struct Comparison {
     Value mask;
     AffineExpr margin;
-    /// What `margin` grows by from one iteration to the next.
+    /// The growth of `margin` from one iteration to the next.
     int64_t growth;
   };
 

@@ -142,8 +142,6 @@ constexpr StringLiteral kAmdScopes[] = {"",
                                         "agent-one-as",
                                         "workgroup-one-as"};
 
-constexpr int64_t kMaxThreads = 1024;
-
 //===----------------------------------------------------------------------===//
 // The checks
 //===----------------------------------------------------------------------===//
@@ -555,11 +553,11 @@ LogicalResult Verifier::verifyKernel(Operation *op) {
   if (tile::gpu::ManifestOp manifest = tile::gpu::findManifest(op)) {
     int64_t threads = 1;
     for (int64_t extent : manifest.getBlock())
-      threads *= std::min<int64_t>(extent, 2 * kMaxThreads);
-    if (threads > kMaxThreads)
+      threads *= std::min<int64_t>(extent, 2 * kMostThreads);
+    if (threads > kMostThreads)
       return op->emitOpError("has ")
              << threads << " threads a block; " << chip.name << " has at most "
-             << kMaxThreads;
+             << kMostThreads;
     // On AMD this memory is static, and counted below.
     if (isNvidia())
       shared = manifest.getSharedBytes();

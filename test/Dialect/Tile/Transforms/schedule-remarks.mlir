@@ -270,7 +270,7 @@ tile.kernel @shift(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32} {
   %zero = arith.constant dense<0.0> : !o
   %no_s = arith.constant dense<0.0> : !s
   %q = tile.load %a[%c0, %c0] : !a -> !h
-  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Missed] loop-not-rotated {{.*}} Reason="it hands on a value that it carries"
+  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Missed] loop-not-rotated {{.*}} Reason="it yields one of its own arguments"
   %r:3 = scf.for %i = %c0 to %rows step %c128 iter_args(%out = %zero, %x = %c0, %y = %c1) -> (!o, index, index) {
     %k = tile.load %a[%i, %c0] : !a -> !h
     %kt = tile.transpose %k [1, 0] : !h -> tensor<64x128xf16>

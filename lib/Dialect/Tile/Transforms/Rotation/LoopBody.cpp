@@ -78,7 +78,7 @@ static Refusal checkYield(scf::ForOp loop, Value yielded) {
   if (yielded.getParentBlock() != loop.getBody())
     return std::nullopt;
   if (isa<BlockArgument>(yielded))
-    return "it hands on a value that it carries";
+    return "it yields one of its own arguments";
   if (isa<LoadOp, TransposeOp, BroadcastOp>(yielded.getDefiningOp()))
     return "it carries the result of " + quote(yielded.getDefiningOp());
   return std::nullopt;

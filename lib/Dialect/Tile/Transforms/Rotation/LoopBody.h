@@ -33,7 +33,7 @@ struct LoopBody {
   llvm::SetVector<mlir::Value>
   findSources(mlir::Operation *op,
               llvm::SetVector<mlir::Operation *> *used = nullptr) const;
-  /// Returns the node whose product `op` is; null for other operations.
+  /// Returns the product of a node; null for other nodes.
   DotOp getProduct(unsigned node) const;
 };
 

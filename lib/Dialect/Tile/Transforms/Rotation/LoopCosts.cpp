@@ -304,9 +304,8 @@ void GraphBuilder::addFixedRegisters() {
 /// what a warpgroup of producers leaves if the roles are still to be chosen.
 static int64_t getConsumerRegisters(KernelOp kernel, const Chip &chip) {
   Schedule schedule = getSchedule(kernel);
-  constexpr int64_t kGroupWarps = 4, kProducerRegisters = 40;
-  int64_t producers = schedule.producers.value_or(kGroupWarps);
-  if (schedule.registers || !chip.bulkCopy || producers % kGroupWarps != 0)
+  int64_t producers = schedule.producers.value_or(kWarpgroupWarps);
+  if (schedule.registers || !chip.bulkCopy || producers % kWarpgroupWarps != 0)
     return getRegisterLimit(kernel, chip);
   int64_t warps = kernel.getNumWarps();
   int64_t share = getRegisterShare(chip.warpSize * (warps + producers));

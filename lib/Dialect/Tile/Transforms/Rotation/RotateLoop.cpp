@@ -36,8 +36,8 @@ private:
   const LoopSchedule &schedule;
   scf::ForOp loop;
   ImplicitLocOpBuilder b;
-  /// What the rotated loop carries: values of stage 0 as they are after it, and
-  /// arguments of stage 1 as they are before it.
+  /// The values that the rotated loop carries: those of stage 0 after it, and
+  /// arguments of stage 1 before it.
   llvm::SetVector<Value> early, late;
 };
 } // namespace
@@ -54,7 +54,7 @@ unsigned Rotator::stageOf(Value value) {
 }
 
 void Rotator::findCarried() {
-  // What stage 1 reads.
+  // The values that stage 1 reads.
   for (auto [node, operations] : llvm::enumerate(body.nodes)) {
     if (schedule.stages[node] == 0)
       continue;
@@ -66,7 +66,7 @@ void Rotator::findCarried() {
           late.insert(source);
       }
   }
-  // What stage 0 reads from the iteration before, and results.
+  // The values that stage 0 reads from the iteration before, and results.
   for (Value yielded : loop.getYieldedValues())
     if (body.nodeOf.contains(yielded.getDefiningOp()) && stageOf(yielded) == 0)
       early.insert(yielded);
