@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -23,18 +24,36 @@ using namespace tile;
 /// The exponent of the p-norm that adds the cycles of units. It is fitted, with
 /// the constants below, to forward kernels of attention and to matrix products
 /// on an H200 (docs/notes/cost-model.md).
-static constexpr double kOverlap = 4;
+static constexpr double kOverlap = 7;
 
 /// Cycles from the end of an asynchronous MMA to the start of the next one of
-/// the same warpgroup, which waits for it, and cycles between dependent
-/// products of synchronous instructions.
-static constexpr double kAsyncGap = 100, kSyncGap = 60;
+/// the same warpgroup, with the barriers of the iteration, and cycles between
+/// dependent products of synchronous instructions.
+static constexpr double kAsyncGap = 200, kSyncGap = 60;
 
 /// Cycles from the issue of a copy from global memory to its arrival.
-static constexpr double kCopyLatency = 1000;
+static constexpr double kCopyLatency = 700;
 
-/// Cycles of barriers in an iteration, and of the start and the end of a block.
-static constexpr double kIterationCycles = 20, kBlockCycles = 2000;
+/// Bytes of the widest request of TMA: rows of a tile with a narrower swizzle
+/// arrive in several requests, each of which costs more than its share of the
+/// bytes. A request of 64 bytes costs 0.9 times as much as one of 128.
+static constexpr int64_t kRequestBytes = 128;
+static constexpr double kNarrowPower = 0.85;
+
+/// The share of the cycles of other writes that TMA takes of shared memory.
+static constexpr double kBulkWriteShare = 0.5;
+
+/// Cycles in which a block with roles writes an element of a tile to global
+/// memory if the tile does not leave through shared memory.
+static constexpr double kElementStoreCycles = 0.5;
+
+/// The most stages of a candidate, which are worth their shared memory where
+/// one block runs on a multiprocessor, and the least gain by them.
+static constexpr int64_t kDeepestStages = 8;
+static constexpr double kLeastGain = 0.01;
+
+/// Cycles of the start and the end of a block, and of the launch.
+static constexpr double kBlockCycles = 1000, kLaunchCycles = 8500;
 
 /// Cycles in which warps exchange a tile through shared memory, with barriers.
 static constexpr double kExchangeCycles = 500;
@@ -53,6 +72,13 @@ static constexpr double kUnknown = 4096;
 
 /// The fewest registers that a back end takes beyond those of tiles.
 static constexpr int64_t kFewestOthers = 28;
+
+/// The narrowest swizzle in bytes, of which the rows of operands in shared
+/// memory are multiples.
+static constexpr int64_t kNarrowestSwizzle = 32;
+
+/// Bytes of the mbarriers of a kernel.
+static constexpr int64_t kBarrierBytes = 256;
 
 /// Elements by which rows of tiles in shared memory are padded if there is no
 /// ldmatrix, which reads swizzled rows.
@@ -110,8 +136,9 @@ private:
   struct Work {
     Units units{};
     double iterations = 1;
-    /// Bytes that are copied to shared memory ahead.
-    double copiedBytes = 0;
+    /// Bytes that are copied to shared memory ahead, and elements that are
+    /// stored to global memory.
+    double copiedBytes = 0, storedElements = 0;
     std::vector<Work> loops;
   };
 
@@ -122,7 +149,12 @@ private:
   double countElements(Type tile) const;
   double countBytes(Value tile, Value buffer);
 
+  SmallVector<const Mma *> listInstructions(DotOp dot) const;
+  bool suits(DotOp dot, const Mma &mma, int64_t rows) const;
+  std::optional<ProductGrid> select(DotOp dot, int64_t m, int64_t n,
+                                    int64_t k) const;
   std::optional<ProductGrid> divide(DotOp dot) const;
+  std::optional<double> getRequestCost(LoadOp load) const;
   void visit(Block &block, Work &work);
   void visit(Operation *op, Work &work);
   void visitProduct(DotOp dot, Work &work);
@@ -131,8 +163,10 @@ private:
 
   int64_t estimateTiles();
   int64_t countRegisters(Value value) const;
+  Refusal chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+                      bool &isSlower);
   Refusal chooseMemory(Cost &cost);
-  double getTime(const Work &work, int64_t blocks, int64_t stages) const;
+  double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
   void addTotals(const Work &work, double times, Cost &cost) const;
 
   KernelOp kernel;
@@ -145,9 +179,12 @@ private:
   std::array<double, 3> grid{};
   DenseMap<Value, double> numbers;
   bool isAsync = false, isPadded = false;
+  /// Whether rows of tiles may end beyond those of their buffers, so that
+  /// threads would copy them element by element.
+  bool copiesElements = false;
   /// Registers of a thread for the fragments of a product whose instructions
-  /// read registers.
-  int64_t fragments = 0;
+  /// read registers, and those that an asynchronous product needs.
+  int64_t fragments = 0, issueRegisters = 0;
   /// Bytes of shared memory for each stage, and beside the rings.
   int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
 };
@@ -296,42 +333,102 @@ static bool isOnlyStored(Value value) {
   return true;
 }
 
-/// Returns how tile-pad-extents and tile-assign-layouts divide a product: the
-/// least padding, then the preferred instruction.
+/// Returns true if neighbouring columns of operand b of `dot` are neighbours in
+/// shared memory too. A transposed b is stored in its form before the
+/// transposition.
+static bool hasColumnsSideBySide(DotOp dot) {
+  bool sideBySide = true;
+  Value operand = dot.getB();
+  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+    sideBySide ^= transpose.getOrder()[0] == 1;
+    operand = transpose.getSource();
+  }
+  return sideBySide;
+}
+
+/// Returns the rows of product instructions that `dot` may use, the preferred
+/// one first.
+SmallVector<const Mma *> Predictor::listInstructions(DotOp dot) const {
+  SmallVector<const Mma *> found;
+  auto element =
+      getMmaElement(cast<ShapedType>(dot.getA().getType()).getElementType());
+  for (llvm::StringLiteral name : chip.mma)
+    if (const Mma *mma = findMma(name);
+        mma->operand == element &&
+        (!dot.getInstruction() || *dot.getInstruction() == name))
+      found.push_back(mma);
+  return found;
+}
+
+/// Returns true if `dot` may have `rows` times `columns` warps.
+bool Predictor::suits(DotOp dot, const Mma &mma, int64_t rows) const {
+  int64_t columns = candidate.warps / rows;
+  return candidate.warps % rows == 0 && rows % mma.warps == 0 &&
+         (!dot.getWarps() || *dot.getWarps() == ArrayRef({rows, columns}));
+}
+
+/// Returns how tile-assign-layouts divides a product of these extents: by the
+/// first instruction that divides them.
+std::optional<ProductGrid> Predictor::select(DotOp dot, int64_t m, int64_t n,
+                                             int64_t k) const {
+  bool sideBySide = hasColumnsSideBySide(dot);
+  bool isWritten = isOnlyStored(dot.getResult());
+  for (const Mma *mma : listInstructions(dot)) {
+    bool readsShared = !mma->spaces[1].registers;
+    auto isNarrow = [&](int64_t elements) {
+      return elements * getBits(mma->operand) / 8 % kNarrowestSwizzle != 0;
+    };
+    if (k % mma->k != 0 || (readsShared && isNarrow(sideBySide ? n : k)))
+      continue;
+    std::optional<ProductGrid> best;
+    int64_t fewest = 0;
+    for (int64_t rows = candidate.warps; rows >= 1; --rows) {
+      int64_t columns = candidate.warps / rows;
+      if (!suits(dot, *mma, rows) || m % (mma->m * rows) != 0 ||
+          n % (mma->n * columns) != 0 ||
+          (readsShared && columns > 1 && sideBySide && isNarrow(n / columns)))
+        continue;
+      ProductGrid grid{mma, rows, columns, m, n, k};
+      // Warps that multiply alone share fragments best in a square.
+      if (!isWritten || mma->warps != 1)
+        return grid;
+      int64_t read = m / rows + n / columns;
+      if (!best || read < fewest) {
+        best = grid;
+        fewest = read;
+      }
+    }
+    if (best)
+      return best;
+  }
+  return std::nullopt;
+}
+
+/// Returns how tile-pad-extents and tile-assign-layouts divide a product:
+/// extents that no instruction divides grow by as little as possible.
 std::optional<ProductGrid> Predictor::divide(DotOp dot) const {
   SmallVector<int64_t> acc = getShape(dot.getTile());
   int64_t depth = getShape(dot.getA().getType())[1];
-  auto element =
-      getMmaElement(cast<ShapedType>(dot.getA().getType()).getElementType());
-  bool isWritten = isOnlyStored(dot.getResult());
-  std::optional<ProductGrid> best;
-  double least = 0;
-  for (llvm::StringLiteral name : chip.mma) {
-    const Mma *mma = findMma(name);
-    if (mma->operand != element ||
-        (dot.getInstruction() && *dot.getInstruction() != name))
-      continue;
+  std::array<int64_t, 3> least{};
+  double volume = 0;
+  for (const Mma *mma : listInstructions(dot))
     for (int64_t rows = candidate.warps; rows >= 1; --rows) {
-      int64_t columns = candidate.warps / rows;
-      if (candidate.warps % rows != 0 || rows % mma->warps != 0)
+      if (!suits(dot, *mma, rows))
         continue;
-      ProductGrid grid{mma,
-                       rows,
-                       columns,
-                       int64_t(llvm::alignTo(acc[0], mma->m * rows)),
-                       int64_t(llvm::alignTo(acc[1], mma->n * columns)),
-                       int64_t(llvm::alignTo(depth, mma->k))};
-      double cost = double(grid.m) * grid.n * grid.k;
-      // Warps that multiply alone share fragments best in a square.
-      if (isWritten && mma->warps == 1)
-        cost += grid.m / rows + grid.n / columns;
-      if (!best || cost < least) {
-        best = grid;
-        least = cost;
+      int64_t columns = candidate.warps / rows;
+      std::array<int64_t, 3> grown = {
+          int64_t(llvm::alignTo(acc[0], mma->m * rows)),
+          int64_t(llvm::alignTo(acc[1], mma->n * columns)),
+          int64_t(llvm::alignTo(depth, mma->k))};
+      double size = double(grown[0]) * grown[1] * grown[2];
+      if (volume == 0 || size < volume) {
+        volume = size;
+        least = grown;
       }
     }
-  }
-  return best;
+  if (volume == 0)
+    return std::nullopt;
+  return select(dot, least[0], least[1], least[2]);
 }
 
 void Predictor::visitProduct(DotOp dot, Work &work) {
@@ -348,6 +445,8 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   at(work.units, CostUnit::Matrix) += cycles;
   at(work.units, CostUnit::Serial) +=
       cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  issueRegisters =
+      std::max(issueRegisters, getIssueRegisters(mma, grid->n / grid->columns));
   SmallVector<int64_t> shape = getShape(dot.getTile());
   isPadded |= grid->m != shape[0] || grid->n != shape[1] ||
               grid->k != getShape(dot.getA().getType())[1];
@@ -415,6 +514,57 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
 }
 
+/// Returns true if neighbouring elements of `buffer` lie along a dimension of
+/// unknown extent.
+static bool hasOpenRows(BufferType buffer) {
+  auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
+  if (!strided)
+    return false;
+  for (auto [extent, stride] :
+       llvm::zip_equal(buffer.getShape(), strided.getStrides()))
+    if (stride == 1)
+      return ShapedType::isDynamic(extent);
+  return false;
+}
+
+/// Returns the cost of the requests by which TMA fetches a tile, relative to
+/// that of as many bytes in the widest requests; nothing if TMA does not fetch
+/// it.
+std::optional<double> Predictor::getRequestCost(LoadOp load) const {
+  auto strided = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
+  if (!chip.bulkCopy || !strided)
+    return std::nullopt;
+  SmallVector<int64_t> shape = getShape(load.getType());
+  const auto *unit = llvm::find(strided.getStrides(), 1);
+  size_t contiguous = unit - strided.getStrides().begin();
+  if (contiguous >= shape.size())
+    return std::nullopt;
+  int64_t elements = shape[contiguous];
+  std::optional<double> cost;
+  SmallVector<Value> values = {load.getResult()};
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isa<TransposeOp>(user))
+        values.push_back(user->getResult(0));
+      auto dot = dyn_cast<DotOp>(user);
+      std::optional<ProductGrid> grid =
+          dot ? divide(dot) : std::optional<ProductGrid>();
+      if (!grid || !grid->mma->isAsync)
+        continue;
+      // Each warpgroup reads its columns of b by one matrix descriptor, so that
+      // they are a multiple of the swizzle.
+      int64_t row = elements * load.getType().getElementTypeBitWidth() / 8;
+      if (values[i] == dot.getB() && hasColumnsSideBySide(dot))
+        row /= grid->columns;
+      int64_t request = kRequestBytes;
+      while (request > 16 && row % request != 0)
+        request /= 2;
+      cost = std::max(cost.value_or(1),
+                      std::pow(double(kRequestBytes) / request, kNarrowPower));
+    }
+  return cost;
+}
+
 void Predictor::visit(Operation *op, Work &work) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Work &inner = work.loops.emplace_back();
@@ -432,11 +582,14 @@ void Predictor::visit(Operation *op, Work &work) {
     return visitProduct(dot, work);
   if (auto load = dyn_cast<LoadOp>(op)) {
     double bytes = countBytes(load.getResult(), load.getBuffer());
-    addMoved(bytes, work);
+    std::optional<double> requests = getRequestCost(load);
+    addMoved(bytes * requests.value_or(1), work);
     if (!feedsOnlyProducts(load.getResult()))
       return;
+    copiesElements |= hasOpenRows(load.getBuffer().getType());
     // The tile is written to shared memory, with padding, ahead of its use.
-    at(work.units, CostUnit::Shared) += bytes / rates.sharedBytes;
+    at(work.units, CostUnit::Shared) +=
+        bytes * (requests ? kBulkWriteShare : 1) / rates.sharedBytes;
     work.copiedBytes += bytes;
     int64_t size = countElements(load.getType());
     // Rows or columns may be the ones that are padded.
@@ -447,7 +600,13 @@ void Predictor::visit(Operation *op, Work &work) {
     return;
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
-    addMoved(countBytes(store.getValue(), store.getBuffer()), work);
+    double bytes = countBytes(store.getValue(), store.getBuffer());
+    addMoved(bytes, work);
+    // The tile goes through shared memory, and the block ends when it has
+    // arrived.
+    at(work.units, CostUnit::Serial) +=
+        2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
+    work.storedElements += countElements(store.getValue().getType());
     storedBytes = std::max<int64_t>(
         storedBytes, countElements(store.getValue().getType()) *
                          store.getBuffer().getType().getElementBits() / 8);
@@ -527,56 +686,86 @@ int64_t Predictor::estimateTiles() {
   return peak;
 }
 
+/// Plans the warp roles as tile-choose-roles does.
+Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+                               bool &isSlower) {
+  RolePlan plan;
+  auto count = [&](int64_t stages, bool stagesStores) {
+    int64_t fixed =
+        stagesStores ? std::max(fixedBytes, storedBytes) : fixedBytes;
+    return fixed + stages * stageBytes + kBarrierBytes;
+  };
+  auto check = [&](const Schedule &schedule, bool stagesStores,
+                   int64_t limit) -> Refusal {
+    int64_t bytes = count(*schedule.stages, stagesStores);
+    if (bytes > limit)
+      return "it takes " + std::to_string(bytes) +
+             " bytes of shared memory, of " + std::to_string(limit);
+    cost.sharedBytes = bytes;
+    cost.stagesStores = stagesStores;
+    return std::nullopt;
+  };
+  auto isCopiedByElements = [&] { return copiesElements; };
+  RoleRequest request{
+      chip,           given, candidate.warps,   tiles + kRegisterAllowance,
+      issueRegisters, check, isCopiedByElements};
+  if (Refusal refusal = planRoles(request, plan)) {
+    isSlower = plan.isSlower;
+    return refusal;
+  }
+  if (tiles + kFewestOthers > plan.registers)
+    return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
+           " registers, of " + std::to_string(plan.registers);
+  cost.hasRoles = true;
+  cost.stages = *plan.schedule.stages;
+  cost.registers = std::min(tiles + kRegisterMargin, plan.registers);
+  int64_t warps = candidate.warps + *plan.schedule.producers +
+                  plan.schedule.storers.value_or(0);
+  int64_t each = plan.schedule.registers
+                     ? getRegisterShare(chip.warpSize * warps)
+                     : llvm::alignTo(cost.registers, 8);
+  cost.residentBlocks = countResidentBlocks(chip, warps, each);
+  while (cost.residentBlocks > 1 &&
+         cost.sharedBytes > getSharedLimit(chip, cost.residentBlocks))
+    --cost.residentBlocks;
+  return std::nullopt;
+}
+
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.
 Refusal Predictor::chooseMemory(Cost &cost) {
-  int64_t threads = candidate.warps * chip.warpSize;
   int64_t tiles = estimateTiles() + fragments;
-  cost.registers = tiles + kRegisterMargin;
-  bool hasRoles = chip.bulkCopy && isAsync;
-  // One warp more copies; four that give their registers away if these do not
-  // suffice.
-  int64_t all = threads + (hasRoles ? chip.warpSize : 0);
-  int64_t limit = std::min(chip.maxRegisters, rates.registers / all);
-  if (hasRoles && cost.registers > limit) {
-    int64_t producers = kWarpgroupWarps * chip.warpSize;
-    all = threads + producers;
-    limit =
-        std::min(chip.maxRegisters,
-                 (rates.registers - producers * kProducerRegisters) / threads);
+  Schedule given = getSchedule(kernel);
+  if (candidate.stages)
+    given.stages = candidate.stages;
+  if (chip.bulkCopy && isAsync && given.producers != 0) {
+    bool isSlower = false;
+    Refusal refusal = chooseRoles(given, tiles, cost, isSlower);
+    if (!refusal || !isSlower)
+      return refusal;
   }
-  if (all > kMostThreads)
-    return "it has " + std::to_string(all) + " threads";
+  int64_t threads = candidate.warps * chip.warpSize;
+  if (threads > kMostThreads)
+    return "it has " + std::to_string(threads) + " threads";
+  int64_t limit = std::min(chip.maxRegisters, rates.registers / threads);
   if (tiles + kFewestOthers > limit)
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(limit);
-  cost.registers = std::min(cost.registers, limit);
-  int64_t byRegisters = std::max<int64_t>(
-      1, rates.registers / (int64_t(llvm::alignTo(cost.registers, 8)) * all));
-  byRegisters = std::min(byRegisters, rates.threads / all);
-  // A tile of the result leaves through shared memory by TMA.
-  int64_t fixed = hasRoles ? std::max(fixedBytes, storedBytes) : fixedBytes;
-  bool runsAhead = stageBytes > 0 && (hasRoles || chip.asyncCopy.isDefault);
-  int64_t given = getSchedule(kernel).stages.value_or(0);
-  int64_t most = given       ? given
-                 : hasRoles  ? kMostStages
-                 : runsAhead ? kFewestStages
-                             : 1;
-  int64_t fewest = given ? given : std::min(most, kFewestStages);
-  auto bytes = [&](int64_t stages) { return fixed + stages * stageBytes; };
-  for (int64_t blocks = std::min<int64_t>(byRegisters, 2); blocks >= 1;
-       --blocks)
-    for (int64_t stages = most; stages >= fewest; --stages) {
-      if (bytes(stages) > chip.sharedBytes / blocks)
-        continue;
-      cost.stages = stages;
-      cost.sharedBytes = bytes(stages);
-      cost.residentBlocks = std::min<int64_t>(
-          byRegisters,
-          chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
-      return std::nullopt;
-    }
-  return "it takes " + std::to_string(bytes(fewest)) +
-         " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
+  if (Refusal refusal =
+          checkIssueRegisters(chip, candidate.warps, issueRegisters))
+    return refusal;
+  cost.registers = std::min(tiles + kRegisterMargin, limit);
+  int64_t byRegisters = countResidentBlocks(chip, candidate.warps,
+                                            llvm::alignTo(cost.registers, 8));
+  bool runsAhead = stageBytes > 0 && chip.asyncCopy.isDefault;
+  int64_t stages = given.stages.value_or(runsAhead ? kFewestStages : 1);
+  cost.stages = stages;
+  cost.sharedBytes = fixedBytes + stages * stageBytes;
+  if (cost.sharedBytes > chip.sharedBytes)
+    return "it takes " + std::to_string(cost.sharedBytes) +
+           " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
+  cost.residentBlocks = std::min<int64_t>(
+      byRegisters, chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -585,7 +774,7 @@ Refusal Predictor::chooseMemory(Cost &cost) {
 
 /// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
 double Predictor::getTime(const Work &work, int64_t blocks,
-                          int64_t stages) const {
+                          const Cost &cost) const {
   double sum = 0;
   auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
   for (unsigned unit = 0; unit < kCostUnits; ++unit) {
@@ -596,15 +785,17 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   if (work.copiedBytes > 0) {
     double copy = kCopyLatency + work.units[unsigned(CostUnit::Cache)];
     // Without stages, the threads wait for each copy.
-    if (stages > 1)
-      add(copy / (stages - 1));
+    if (cost.stages > 1)
+      add(copy / (cost.stages - 1));
     else
       serial += copy;
   }
+  if (cost.hasRoles && !cost.stagesStores)
+    serial += work.storedElements * kElementStoreCycles;
   add(serial);
-  double time = std::pow(sum, 1 / kOverlap) + kIterationCycles;
+  double time = std::pow(sum, 1 / kOverlap);
   for (const Work &loop : work.loops)
-    time += getTime(loop, blocks, stages);
+    time += getTime(loop, blocks, cost);
   return time * work.iterations;
 }
 
@@ -634,11 +825,10 @@ Refusal Predictor::run(Cost &cost) {
   double full = std::floor(cost.blocks / places);
   double left = cost.blocks - full * places;
   auto timeOf = [&](double blocks) {
-    return blocks == 0
-               ? 0
-               : kBlockCycles + getTime(work, int64_t(blocks), cost.stages);
+    return blocks == 0 ? 0
+                       : kBlockCycles + getTime(work, int64_t(blocks), cost);
   };
-  cost.cycles = full * timeOf(cost.residentBlocks) +
+  cost.cycles = kLaunchCycles + full * timeOf(cost.residentBlocks) +
                 timeOf(std::ceil(left / chip.processors));
   double waves = std::ceil(cost.blocks / places);
   cost.waveEfficiency = cost.blocks / (waves * places);
@@ -742,10 +932,25 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
     Refusal wrong = checkTiles(kernel, candidate.params);
     if (!wrong)
       wrong = predictCost(kernel, chip, sizes, candidate, cost);
-    if (wrong)
+    if (wrong) {
       refusal = describe(candidate) + ": " + *wrong;
-    else
-      ranked.push_back({candidate, cost, ranked.size()});
+      continue;
+    }
+    ranked.push_back({candidate, cost, ranked.size()});
+    // One block with more stages may be faster than several with fewer.
+    if (!cost.hasRoles || tile::getSchedule(kernel).stages)
+      continue;
+    Candidate deeper = candidate;
+    for (int64_t stages = kDeepestStages; stages > cost.stages; --stages) {
+      deeper.stages = stages;
+      Cost deep;
+      if (predictCost(kernel, chip, sizes, deeper, deep) ||
+          deep.stagesStores != cost.stagesStores)
+        continue;
+      if (deep.cycles < cost.cycles * (1 - kLeastGain))
+        ranked.push_back({deeper, deep, ranked.size()});
+      break;
+    }
   }
   llvm::sort(ranked, [](const RankedCandidate &a, const RankedCandidate &b) {
     return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <
@@ -756,5 +961,7 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
 
 std::string tile::describe(const Candidate &candidate) {
   return "params = {" + describeNumbers(candidate.params) +
-         "}, warps = " + std::to_string(candidate.warps);
+         "}, warps = " + std::to_string(candidate.warps) +
+         (candidate.stages ? ", stages = " + std::to_string(*candidate.stages)
+                           : "");
 }

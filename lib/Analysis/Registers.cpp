@@ -10,12 +10,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Registers of addresses, loop counters and constants. Back ends compute these
-/// again when registers are short: the backward kernels of attention at head
-/// dimension 64 on sm_90a have 224 registers of tiles and do not spill with
-/// 232.
-static constexpr int64_t kAllowance = 8;
-
 int64_t tile::countRegisters(RankedTensorType tile) {
   if (isSharedTile(tile))
     return 0;
@@ -234,28 +228,36 @@ RegisterPeak tile::estimateRegisters(KernelOp kernel) {
   ValueSet live;
   estimator.visit(kernel.getBody().front(), live);
   RegisterPeak peak = std::move(estimator.peak);
-  peak.total = peak.tiles + kAllowance;
+  peak.total = peak.tiles + kRegisterAllowance;
   return peak;
+}
+
+int64_t tile::countPlannedWarps(KernelOp kernel) {
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>()) {
+    int64_t warps = 0;
+    for (int32_t count : roles.getWarps())
+      warps += count;
+    return warps;
+  }
+  Schedule schedule = getSchedule(kernel);
+  return kernel.getNumWarps() + schedule.producers.value_or(0) +
+         schedule.storers.value_or(0);
 }
 
 int64_t tile::getRegisterLimit(KernelOp kernel, const Chip &chip) {
   Schedule schedule = getSchedule(kernel);
-  int64_t warps = kernel.getNumWarps() + schedule.producers.value_or(0) +
-                  schedule.storers.value_or(0);
   std::optional<int64_t> registers;
   if (schedule.registers)
     registers = schedule.registers->front();
   bool hasRoles = schedule.hasRoles();
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>()) {
     hasRoles = true;
-    warps = 0;
-    for (int32_t count : roles.getWarps())
-      warps += count;
     if (roles.getRegisters())
       registers = roles.getRegisters()->front();
   }
   if (!hasRoles)
     return chip.maxRegisters;
-  return std::min(registers.value_or(getRegisterShare(chip.warpSize * warps)),
+  int64_t threads = chip.warpSize * countPlannedWarps(kernel);
+  return std::min(registers.value_or(getRegisterShare(threads)),
                   chip.maxRegisters);
 }

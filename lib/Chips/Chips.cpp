@@ -91,7 +91,7 @@ static constexpr Throughput
     //             matrix arithmetic exp shared cache registers threads
     rateSm80     {2048,  64,        16, 128,   47,   65536,    2048},
     rateSm89     {1024,  128,       16, 128,   32,   65536,    1536},
-    rateSm90     {4096,  128,       16, 128,   64,   65536,    2048},
+    rateSm90     {4096,  128,       16, 128,   55,   65536,    2048},
     rateGfx942   {2048,  128,       16, 128,   53,   131072,   2048},
     rateGfx950   {4096,  128,       16, 128,   64,   131072,   2048},
     rateGfx11    {512,   128,       16, 128,   24,   98304,    1024},

@@ -32,10 +32,12 @@ using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;
 /// Returns the name of an argument: its tile.name, or `arg` and its number.
 std::string getArgumentName(KernelOp kernel, unsigned argument);
 
-/// Values of the parameters of a kernel (an i64 each), and its warps.
+/// Values of the parameters of a kernel (an i64 each), its warps, and the
+/// stages of its rings if they are not those that tile-choose-roles chooses.
 struct Candidate {
   mlir::DictionaryAttr params;
   int64_t warps;
+  std::optional<int64_t> stages = std::nullopt;
 };
 
 /// The parts of the time of a block.
@@ -55,6 +57,9 @@ struct Cost {
   int64_t registers = 0, sharedBytes = 0, stages = 1;
   /// Whether instructions do not divide a product among the warps.
   bool isPadded = false;
+  /// Whether producer warps copy, and whether results leave through shared
+  /// memory then.
+  bool hasRoles = false, stagesStores = false;
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;
   int64_t residentBlocks = 1;
@@ -91,7 +96,7 @@ llvm::SmallVector<RankedCandidate, 0> rankCandidates(KernelOp kernel,
                                                      Refusal &refusal);
 
 /// Returns the fields of a schedule that stand for a candidate, for example
-/// `params = {BM = 128}, warps = 8`.
+/// `params = {BM = 128}, warps = 8, stages = 4`.
 std::string describe(const Candidate &candidate);
 
 } // namespace tile

@@ -27,6 +27,12 @@ namespace tile {
 /// for matrix products, 27 to 31 for attention.
 inline constexpr int64_t kRegisterMargin = 40;
 
+/// Registers of addresses, loop counters and constants. Back ends compute these
+/// again when registers are short: the backward kernels of attention at head
+/// dimension 64 on sm_90a have 224 registers of tiles and do not spill with
+/// 232.
+inline constexpr int64_t kRegisterAllowance = 8;
+
 /// Registers with which the threads of every producer can do.
 inline constexpr int64_t kProducerRegisters = 40;
 
@@ -61,6 +67,10 @@ struct RegisterPeak {
 /// Estimates the registers of a thread of `kernel`, whose tiles have layouts.
 /// In a kernel with roles, the consumers are the role with tiles.
 RegisterPeak estimateRegisters(KernelOp kernel);
+
+/// Returns the warps of a block: those that compute, and those of the other
+/// roles that `kernel` or its schedule has.
+int64_t countPlannedWarps(KernelOp kernel);
 
 /// Returns the 32-bit registers that a thread which computes on tiles may use:
 /// those of its role, else those of the schedule, else those of the chip.

@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "tile/Analysis/CostModel.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "tile/InitAll.h"
 #include "llvm/ADT/Sequence.h"
 #include "gtest/gtest.h"
@@ -167,14 +170,71 @@ TEST_F(CostModel, CountsBlocksMemoryAndStages) {
             std::nullopt);
   EXPECT_EQ(cost.blocks, 32 * 16);
   EXPECT_EQ(cost.stages, 3);
-  // Three stages of a and b, and the result on its way out.
-  EXPECT_EQ(cost.sharedBytes, 3 * (128 + 256) * 64 * 2 + 128 * 256 * 2);
+  // Three stages of a and b, the result on its way out, and mbarriers.
+  EXPECT_EQ(cost.sharedBytes, 3 * (128 + 256) * 64 * 2 + 128 * 256 * 2 + 256);
   EXPECT_EQ(cost.residentBlocks, 1);
   EXPECT_NEAR(cost.waveEfficiency, 512.0 / (4 * 132), 1e-9);
   EXPECT_EQ(cost.getBound(), CostUnit::Matrix);
   // 4096 flops a cycle.
   EXPECT_EQ(cost.units[unsigned(CostUnit::Matrix)],
             2.0 * 128 * 256 * 4096 / 4096);
+}
+
+// The model and tile-choose-roles plan roles by the same function. Their
+// estimates of registers and shared memory must lead to the same plan.
+TEST_F(CostModel, PredictsTheRolesThatAreChosen) {
+  registerAllPasses();
+  registerTransformsPasses();
+  Builder b(&context);
+  unsigned compared = 0;
+  for (int64_t warps : {4, 8, 12, 16})
+    for (int64_t rows : {64, 128, 192, 256})
+      for (int64_t columns : {64, 128, 192, 256}) {
+        Schedule schedule;
+        Cost cost;
+        Candidate candidate{
+            b.getDictionaryAttr(
+                {b.getNamedAttr("BM", b.getI64IntegerAttr(rows)),
+                 b.getNamedAttr("BN", b.getI64IntegerAttr(columns)),
+                 b.getNamedAttr("BK", b.getI64IntegerAttr(64))}),
+            warps};
+        SCOPED_TRACE(describe(candidate));
+        if (predictCost(kernel, *findChip("sm_90a"), {}, candidate, cost) ||
+            !cost.hasRoles || cost.isPadded)
+          continue;
+        OwningOpRef<ModuleOp> clone = module->clone();
+        KernelOp copy = *clone->getOps<KernelOp>().begin();
+        schedule.params = candidate.params;
+        setSchedule(copy, schedule);
+        copy.setNumWarps(warps);
+        PassManager passes(&context, ModuleOp::getOperationName());
+        ASSERT_TRUE(succeeded(parsePassPipeline(
+            "tile-attach-target{chip=sm_90a},tile.kernel(tile-close-extents),"
+            "canonicalize,cse,tile-choose-accumulators,"
+            "tile.kernel(tile-pad-extents,tile-assign-layouts,cse,"
+            "tile-check-registers,tile-decompose-conversions,tile-bufferize,"
+            "tile-choose-roles)",
+            passes)));
+        ASSERT_TRUE(succeeded(passes.run(*clone)));
+        Schedule chosen = getSchedule(*clone->getOps<KernelOp>().begin());
+        ++compared;
+        EXPECT_TRUE(chosen.producers.has_value());
+        EXPECT_EQ(chosen.stages, cost.stages);
+        if (chosen.registers)
+          EXPECT_LE(cost.registers, chosen.registers->front());
+      }
+  EXPECT_GE(compared, 40u);
+}
+
+// ptxas cannot compile this tile: a block of 16 warps starts with 128 registers
+// a thread.
+TEST_F(CostModel, RefusesProductsThatCannotBeIssued) {
+  Cost cost;
+  Refusal refusal = predict({192, 256, 32, 12, 4}, {}, cost);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(*refusal, "a matrix instruction needs 154 registers a thread; a "
+                      "block of 16 warps starts with 128");
+  EXPECT_FALSE(predict({192, 192, 64, 12, 3}, {}, cost));
 }
 
 TEST_F(CostModel, RefusesTilesThatDoNotFit) {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Chips/NVIDIA/MatrixDescriptor.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -81,15 +82,6 @@ private:
   Value memory, index;
 };
 } // namespace
-
-/// Returns the largest number of columns of one instruction that divides
-/// `columns`.
-static int64_t chooseColumns(const Mma &mma, int64_t columns) {
-  int64_t result = std::min(columns, mma.maxColumns);
-  while (columns % result != 0)
-    result -= mma.n;
-  return result;
-}
 
 static bool isZeroSplat(Value tile) {
   DenseElementsAttr elements;

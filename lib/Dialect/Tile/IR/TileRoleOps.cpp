@@ -4,12 +4,18 @@
 #include "mlir/IR/Builders.h"
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
 
 int64_t tile::getRegisterShare(int64_t threads) {
-  return std::min<int64_t>(65536 / threads, 255) / 8 * 8;
+  // Each of the four parts of a multiprocessor has a quarter of the registers,
+  // for a quarter of the warps, rounded up (CUDA occupancy calculator: "warp
+  // allocation granularity").
+  constexpr int64_t kRegisters = 65536, kGranularity = 4 * 32;
+  int64_t allocated = llvm::alignTo(threads, kGranularity);
+  return std::min<int64_t>(kRegisters / allocated, 255) / 8 * 8;
 }
 
 /// Verifies that only the warpgroups of the first role take turns, and that a

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 namespace tile {
@@ -60,6 +61,7 @@ struct CheckRegisters : tile::impl::TileCheckRegistersBase<CheckRegisters> {
 
 private:
   LogicalResult check(Value value, Operation *op);
+  LogicalResult checkIssue(DotOp dot);
 
   const Chip *chip;
   int64_t limit;
@@ -108,6 +110,20 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
   return success();
 }
 
+/// Checks that the block starts with the registers that an asynchronous product
+/// needs.
+LogicalResult CheckRegisters::checkIssue(DotOp dot) {
+  KernelOp kernel = getOperation();
+  Refusal refusal = checkIssueRegisters(*chip, countPlannedWarps(kernel),
+                                        getIssueRegisters(dot));
+  if (!refusal)
+    return success();
+  InFlightDiagnostic diag = dot.emitOpError() << *refusal;
+  diag.attachNote() << "fewer warps start with more; fewer columns need fewer";
+  noteExtents(diag, kernel);
+  return diag;
+}
+
 void CheckRegisters::runOnOperation() {
   KernelOp kernel = getOperation();
   chip = getTargetChip(kernel);
@@ -118,6 +134,8 @@ void CheckRegisters::runOnOperation() {
     for (Value value : op->getResults())
       if (failed(check(value, op)))
         return WalkResult::interrupt();
+    if (auto dot = dyn_cast<DotOp>(op); dot && failed(checkIssue(dot)))
+      return WalkResult::interrupt();
     if (auto loop = dyn_cast<scf::ForOp>(op))
       for (Value value : loop.getRegionIterArgs())
         if (failed(check(value, op)))

@@ -14,9 +14,9 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILECHOOSEROLES
@@ -26,55 +26,11 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Bytes of shared memory that a block takes beside its own (CUDA programming
-/// guide, "compute capabilities").
-static constexpr int64_t kReservedBytes = 1024;
-
-/// The fewest registers that setmaxnreg gives (PTX ISA).
-static constexpr int64_t kFewestRegisters = 24;
-
-/// The most blocks of a multiprocessor that the stages leave room for. The
-/// epilogue of one block runs beside the products of another (docs/notes/
-/// hopper-gemm.md).
-static constexpr int64_t kMostBlocks = 2;
-
 static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-choose-roles");
 }
 
 namespace {
-/// Completes the schedule of a kernel with roles.
-class RoleChooser {
-public:
-  RoleChooser(KernelOp kernel, const Chip &chip)
-      : kernel(kernel), chip(chip), given(getSchedule(kernel)), schedule(given),
-        estimate(estimateRegisters(kernel).total) {}
-
-  /// Sets the schedule of the kernel. Refuses a kernel that cannot have roles,
-  /// or that is faster without them; the schedule is undefined then.
-  Refusal run();
-
-  /// The blocks of a multiprocessor.
-  int64_t blocks = 1;
-
-private:
-  void chooseProducers();
-  void chooseRegisters();
-  int64_t countThreads(int64_t others);
-  int64_t countBlocks(int64_t threads, int64_t registers) const;
-  int64_t getSharedLimit(int64_t blocks) const;
-  Refusal tryStages(int64_t stages, bool stagesStores, int64_t limit);
-  Refusal checkOccupancy();
-  Refusal chooseStages();
-
-  KernelOp kernel;
-  const Chip &chip;
-  /// The schedule that the author gives, and the one to complete.
-  Schedule given, schedule;
-  /// Estimated registers of a consumer thread.
-  int64_t estimate;
-};
-
 struct ChooseRoles : tile::impl::TileChooseRolesBase<ChooseRoles> {
   using TileChooseRolesBase::TileChooseRolesBase;
   void runOnOperation() override;
@@ -119,58 +75,6 @@ static bool isCopiedByElements(CopyOp copy) {
   return false;
 }
 
-/// Returns the threads of the block with `others` warps beside the consumers.
-int64_t RoleChooser::countThreads(int64_t others) {
-  return chip.warpSize * (kernel.getNumWarps() + others);
-}
-
-/// Returns the blocks of a multiprocessor with `registers` for each of their
-/// `threads`.
-int64_t RoleChooser::countBlocks(int64_t threads, int64_t registers) const {
-  int64_t blocks = std::min(chip.throughput.registers / (registers * threads),
-                            chip.throughput.threads / threads);
-  return std::clamp<int64_t>(blocks, 1, kMostBlocks);
-}
-
-/// Returns the bytes of shared memory of each of `blocks` blocks of a
-/// multiprocessor.
-int64_t RoleChooser::getSharedLimit(int64_t blocks) const {
-  return (chip.sharedBytes + kReservedBytes) / blocks - kReservedBytes;
-}
-
-/// One producer warp issues all copies. Four are a warpgroup, which can give
-/// its registers to the consumers if these need more than their share.
-void RoleChooser::chooseProducers() {
-  if (schedule.producers)
-    return;
-  bool fits = estimate + kRegisterMargin <= getRegisterShare(countThreads(1));
-  schedule.producers =
-      fits || kernel.getNumWarps() % kWarpgroupWarps != 0 ? 1 : kWarpgroupWarps;
-}
-
-/// Divides the registers among the roles if the consumers need more than their
-/// share.
-void RoleChooser::chooseRegisters() {
-  int64_t warps = kernel.getNumWarps();
-  int64_t others = *schedule.producers + schedule.storers.value_or(0);
-  int64_t share = getRegisterShare(countThreads(others));
-  if (!schedule.registers && estimate + kRegisterMargin > share &&
-      warps % kWarpgroupWarps == 0 && others % kWarpgroupWarps == 0)
-    for (int64_t theirs : {kProducerRegisters, kFewestRegisters}) {
-      int64_t mine = (share * (warps + others) - theirs * others) / warps;
-      mine = std::min(mine, chip.maxRegisters) / 8 * 8;
-      if (mine <= share)
-        continue;
-      schedule.registers = {mine, theirs};
-      if (estimate + kRegisterMargin <= mine)
-        break;
-    }
-  // Blocks start with the share if roles exchange registers.
-  int64_t each =
-      std::min(llvm::alignTo(estimate + kRegisterMargin, 8), uint64_t(share));
-  blocks = countBlocks(countThreads(others), schedule.registers ? share : each);
-}
-
 /// Adds to `model` the buffers through which stores leave by TMA. A buffer that
 /// is filled once serves a store that comes after its reads.
 static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
@@ -195,11 +99,11 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
   });
 }
 
-/// Refuses `stages`, with which the kernel takes more than `limit` bytes of
+/// Refuses `schedule`, with which the kernel takes more than `limit` bytes of
 /// shared memory or cannot be divided.
-Refusal RoleChooser::tryStages(int64_t stages, bool stagesStores,
-                               int64_t limit) {
-  schedule.stages = stages;
+static Refusal checkMemory(KernelOp kernel, const Chip &chip,
+                           const Schedule &schedule, bool stagesStores,
+                           int64_t limit) {
   setSchedule(kernel, schedule);
   WarpPlan plan;
   if (Refusal refusal =
@@ -211,62 +115,33 @@ Refusal RoleChooser::tryStages(int64_t stages, bool stagesStores,
   int64_t bytes = model.placeWithin(limit).bytes;
   if (bytes <= limit)
     return std::nullopt;
-  return "with " + std::to_string(stages) + " stages the kernel takes " +
-         std::to_string(bytes) + " bytes of shared memory; " + chip.name.str() +
-         " has " + std::to_string(limit);
+  return "with " + std::to_string(*schedule.stages) +
+         " stages the kernel takes " + std::to_string(bytes) +
+         " bytes of shared memory; " + chip.name.str() + " has " +
+         std::to_string(limit);
 }
 
-/// Refuses roles that leave one warpgroup alone on a multiprocessor where two
-/// run without roles: the tensor cores are idle whenever it computes anything
-/// else. Copies of single elements are slower still.
-Refusal RoleChooser::checkOccupancy() {
-  uint64_t without =
-      std::min<uint64_t>(llvm::alignTo(estimate + kRegisterMargin, 8), 256);
-  if (kernel.getNumWarps() > kWarpgroupWarps || blocks > 1 ||
-      countBlocks(countThreads(0), without) == 1 ||
-      tryStages(schedule.stages.value_or(kFewestStages),
-                /*stagesStores=*/false, getSharedLimit(2)))
-    return std::nullopt;
-  WalkResult result = kernel.walk([](CopyOp copy) {
-    return isCopiedByElements(copy) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
+/// Plans the roles of `kernel`. Its schedule is undefined afterwards.
+static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
+  int64_t issueRegisters = 0;
+  kernel.walk([&](DotOp dot) {
+    issueRegisters = std::max(issueRegisters, getIssueRegisters(dot));
   });
-  if (result.wasInterrupted())
-    return std::nullopt;
-  return "a multiprocessor has registers for 2 blocks without producer warps, "
-         "and for 1 with them";
-}
-
-/// Chooses as many stages as the shared memory has room for, beside the buffers
-/// through which stores leave.
-Refusal RoleChooser::chooseStages() {
-  int64_t most = given.stages.value_or(kMostStages);
-  int64_t fewest = given.stages.value_or(kFewestStages);
-  for (; blocks >= 1; --blocks)
-    for (int64_t stages = most; stages >= fewest; --stages)
-      if (!tryStages(stages, /*stagesStores=*/true, getSharedLimit(blocks)))
-        return std::nullopt;
-  blocks = 1;
-  return tryStages(fewest, /*stagesStores=*/false, getSharedLimit(1));
-}
-
-Refusal RoleChooser::run() {
-  chooseProducers();
-  int64_t others = *schedule.producers + schedule.storers.value_or(0);
-  if (kernel.getNumWarps() + others > kMostWarps)
-    return "a block has no room for producers beside " +
-           std::to_string(kernel.getNumWarps()) + " warps";
-  chooseRegisters();
-  if (given.producers)
-    return chooseStages();
-  int64_t limit = schedule.registers ? schedule.registers->front()
-                                     : getRegisterShare(countThreads(others));
-  if (estimate > limit)
-    return "a consumer thread needs about " + std::to_string(estimate) +
-           " registers, of " + std::to_string(limit);
-  if (Refusal refusal = checkOccupancy())
-    return refusal;
-  return chooseStages();
+  auto copiesElements = [&] {
+    return kernel
+        .walk([](CopyOp copy) {
+          return isCopiedByElements(copy) ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  auto check = [&](const Schedule &schedule, bool stagesStores, int64_t limit) {
+    return checkMemory(kernel, chip, schedule, stagesStores, limit);
+  };
+  return planRoles({chip, getSchedule(kernel), kernel.getNumWarps(),
+                    estimateRegisters(kernel).total, issueRegisters, check,
+                    copiesElements},
+                   plan);
 }
 
 void ChooseRoles::runOnOperation() {
@@ -281,19 +156,20 @@ void ChooseRoles::runOnOperation() {
   kernel.walk([&](DotOp dot) { pays |= readsCopiedTile(dot); });
   if (!pays)
     return;
-  RoleChooser chooser(kernel, *chip);
-  if (Refusal refusal = chooser.run()) {
-    setSchedule(kernel, given);
+  RolePlan plan;
+  Refusal refusal = planRoles(kernel, *chip, plan);
+  setSchedule(kernel, refusal ? given : plan.schedule);
+  if (refusal) {
     if (!given.producers)
       remark::missed(kernel.getLoc(), remarkName("roles-not-chosen"))
           << remark::reason("{0}", *refusal);
     return;
   }
-  if (Schedule chosen = getSchedule(kernel); chosen != given) {
+  if (plan.schedule != given) {
     std::string text;
     llvm::raw_string_ostream(text) << kernel.getScheduleAttr();
     remark::passed(kernel.getLoc(), remarkName("roles-chosen"))
         << remark::reason("{0}; blocks on a multiprocessor: {1}", text,
-                          chooser.blocks);
+                          plan.blocks);
   }
 }

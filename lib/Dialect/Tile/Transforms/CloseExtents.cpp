@@ -185,6 +185,8 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
         return signalPassFailure();
       values = chosen->params;
       kernel.setNumWarps(chosen->warps);
+      if (chosen->stages)
+        schedule.stages = chosen->stages;
     }
     closeExtents(kernel, values);
     kernel.setExtentsAttr(values);

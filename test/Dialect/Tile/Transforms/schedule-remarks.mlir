@@ -17,7 +17,7 @@
 !o = tensor<128x64xf32>
 
 // IR-LABEL: tile.kernel @rotated
-// IR-SAME: #tile.schedule<turns>
+// IR-SAME: #tile.schedule<producers = 4, turns>
 // IR: tile.dot
 // IR: scf.for
 // IR: }

@@ -1,0 +1,83 @@
+//===- RolePlan.h - Warp roles, registers and stages ------------*- C++ -*-===//
+//
+// Chooses the producers, the registers and the stages of a kernel with warp
+// roles. tile-choose-roles asks for a kernel whose tiles have layouts, and the
+// cost model for tiles without layouts: both get the same roles from the same
+// estimates.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_ANALYSIS_ROLEPLAN_H
+#define TILE_ANALYSIS_ROLEPLAN_H
+
+#include "tile/Chips/Chips.h"
+#include "tile/Chips/Mma.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tile {
+
+/// Returns the blocks of `warps` warps for which a multiprocessor has
+/// registers and threads if each thread has `registers` registers. Not less
+/// than 1.
+int64_t countResidentBlocks(const Chip &chip, int64_t warps, int64_t registers);
+
+/// Returns the bytes of shared memory of each of `blocks` blocks of a
+/// multiprocessor.
+int64_t getSharedLimit(const Chip &chip, int64_t blocks);
+
+/// Returns the most columns of one instruction that divide `columns`, those of
+/// a warpgroup.
+int64_t chooseColumns(const Mma &mma, int64_t columns);
+
+/// Returns the registers that a thread needs to issue an asynchronous MMA if a
+/// warpgroup has `columns` columns of the product; 0 for other MMAs. ptxas
+/// refuses the instruction if each thread of the block starts with fewer
+/// (error C7602), whatever setmaxnreg gives to its role.
+int64_t getIssueRegisters(const Mma &mma, int64_t columns);
+/// Returns these registers for a product whose accumulator has a layout.
+int64_t getIssueRegisters(DotOp dot);
+
+/// Refuses a block of `warps` warps that starts with fewer registers than an
+/// MMA needs (getIssueRegisters).
+Refusal checkIssueRegisters(const Chip &chip, int64_t warps,
+                            int64_t issueRegisters);
+
+/// The facts about a kernel from which its roles follow.
+struct RoleRequest {
+  const Chip &chip;
+  /// The author's fields, which remain.
+  Schedule given;
+  /// The warps that compute.
+  int64_t warps;
+  /// The estimated registers of a thread that computes (Registers.h).
+  int64_t registers;
+  /// The largest getIssueRegisters() of the products.
+  int64_t issueRegisters;
+  /// Refuses a schedule with which the kernel takes more than `limit` bytes of
+  /// shared memory. Stores leave through staging buffers if `stagesStores`.
+  llvm::function_ref<Refusal(const Schedule &schedule, bool stagesStores,
+                             int64_t limit)>
+      checkMemory;
+  /// Returns true if a kernel without roles copies element by element.
+  llvm::function_ref<bool()> copiesElements;
+};
+
+struct RolePlan {
+  /// The given schedule with `producers`, `stages` and, where roles exchange
+  /// registers, `registers`.
+  Schedule schedule;
+  /// Registers that a thread that computes may use.
+  int64_t registers = 0;
+  /// Blocks of a multiprocessor for which the stages leave room.
+  int64_t blocks = 1;
+  /// Set with a refusal: the kernel could have roles and is faster without.
+  bool isSlower = false;
+};
+
+/// Plans the roles of a kernel. Refuses a kernel that cannot have roles, or
+/// that is faster without them.
+Refusal planRoles(const RoleRequest &request, RolePlan &plan);
+
+} // namespace tile
+
+#endif // TILE_ANALYSIS_ROLEPLAN_H

@@ -1,0 +1,205 @@
+//===- RolePlan.cpp - Warp roles, registers and stages --------------------===//
+
+#include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/Registers.h"
+#include "tile/Analysis/SharedMemory.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Bytes of shared memory that a block takes beside its own (CUDA programming
+/// guide, "compute capabilities").
+static constexpr int64_t kReservedBytes = 1024;
+
+/// The fewest registers that setmaxnreg gives (PTX ISA).
+static constexpr int64_t kFewestRegisters = 24;
+
+/// The most blocks of a multiprocessor that the stages leave room for. The
+/// epilogue of one block runs beside the products of another (docs/notes/
+/// hopper-gemm.md).
+static constexpr int64_t kMostBlocks = 2;
+
+/// Registers that ptxas 13.0 demands for wgmma beyond those of the accumulator
+/// (measured for 208, 224, 240 and 256 columns; a in registers or not).
+static constexpr int64_t kIssueOverhead = 26;
+
+int64_t tile::countResidentBlocks(const Chip &chip, int64_t warps,
+                                  int64_t registers) {
+  // The granularity of the allocation is left out: the registers are estimates
+  // that exceed what ptxas takes.
+  int64_t threads = warps * chip.warpSize;
+  int64_t resident = std::min(chip.throughput.registers / (registers * threads),
+                              chip.throughput.threads / threads);
+  return std::max<int64_t>(resident, 1);
+}
+
+int64_t tile::getSharedLimit(const Chip &chip, int64_t blocks) {
+  return (chip.sharedBytes + kReservedBytes) / blocks - kReservedBytes;
+}
+
+int64_t tile::chooseColumns(const Mma &mma, int64_t columns) {
+  int64_t result = std::min(columns, mma.maxColumns);
+  while (columns % result != 0)
+    result -= mma.n;
+  return result;
+}
+
+int64_t tile::getIssueRegisters(const Mma &mma, int64_t columns) {
+  if (!mma.isAsync)
+    return 0;
+  return mma.m * chooseColumns(mma, columns) * getBits(mma.accumulator) / 32 /
+             mma.warpSize +
+         kIssueOverhead;
+}
+
+int64_t tile::getIssueRegisters(DotOp dot) {
+  auto layout = dyn_cast_or_null<MmaAttr>(getLayoutAttr(dot.getTile()));
+  if (!layout)
+    return 0;
+  return getIssueRegisters(layout.getMma(),
+                           dot.getTile().getDimSize(1) / layout.getWarps()[1]);
+}
+
+Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
+                                  int64_t issueRegisters) {
+  int64_t share = getRegisterShare(chip.warpSize * warps);
+  if (issueRegisters <= share)
+    return std::nullopt;
+  return "a matrix instruction needs " + std::to_string(issueRegisters) +
+         " registers a thread; a block of " + std::to_string(warps) +
+         " warps starts with " + std::to_string(share);
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+namespace {
+class RolePlanner {
+public:
+  RolePlanner(const RoleRequest &request, RolePlan &plan)
+      : request(request), chip(request.chip), plan(plan),
+        needed(request.registers + kRegisterMargin) {}
+
+  Refusal run();
+
+private:
+  int64_t countOthers() const {
+    return plan.schedule.producers.value_or(0) +
+           plan.schedule.storers.value_or(0);
+  }
+  int64_t getShare(int64_t others) const {
+    return getRegisterShare(chip.warpSize * (request.warps + others));
+  }
+  Refusal tryStages(int64_t stages, bool stagesStores, int64_t limit);
+  void chooseProducers();
+  void chooseRegisters();
+  Refusal checkOccupancy();
+  Refusal chooseStages();
+
+  const RoleRequest &request;
+  const Chip &chip;
+  RolePlan &plan;
+  /// Registers of a thread that computes, if there are enough.
+  int64_t needed;
+};
+} // namespace
+
+Refusal RolePlanner::tryStages(int64_t stages, bool stagesStores,
+                               int64_t limit) {
+  plan.schedule.stages = stages;
+  return request.checkMemory(plan.schedule, stagesStores, limit);
+}
+
+/// One producer warp issues all copies. Four are a warpgroup, which can give
+/// its registers to the consumers if these need more than their share.
+void RolePlanner::chooseProducers() {
+  if (plan.schedule.producers)
+    return;
+  bool fits = needed <= getShare(1);
+  plan.schedule.producers =
+      fits || request.warps % kWarpgroupWarps != 0 ? 1 : kWarpgroupWarps;
+}
+
+/// Divides the registers among the roles if the consumers need more than their
+/// share.
+void RolePlanner::chooseRegisters() {
+  int64_t warps = request.warps, others = countOthers();
+  int64_t share = getShare(others);
+  Schedule &schedule = plan.schedule;
+  if (!schedule.registers && needed > share && warps % kWarpgroupWarps == 0 &&
+      others % kWarpgroupWarps == 0)
+    for (int64_t theirs : {kProducerRegisters, kFewestRegisters}) {
+      int64_t mine = (share * (warps + others) - theirs * others) / warps;
+      mine = std::min(mine, chip.maxRegisters) / 8 * 8;
+      if (mine <= share)
+        continue;
+      schedule.registers = {mine, theirs};
+      if (needed <= mine)
+        break;
+    }
+  plan.registers = schedule.registers ? schedule.registers->front() : share;
+  // Blocks start with the share if roles exchange registers.
+  int64_t each = schedule.registers
+                     ? share
+                     : std::min<int64_t>(llvm::alignTo(needed, 8), share);
+  plan.blocks =
+      std::min(countResidentBlocks(chip, warps + others, each), kMostBlocks);
+}
+
+/// Refuses roles that leave one warpgroup alone on a multiprocessor where two
+/// run without roles: the tensor cores are idle whenever it computes anything
+/// else. Copies of single elements are slower still.
+Refusal RolePlanner::checkOccupancy() {
+  int64_t without = std::min<int64_t>(llvm::alignTo(needed, 8), 256);
+  if (request.warps > kWarpgroupWarps || plan.blocks > 1 ||
+      countResidentBlocks(chip, request.warps, without) == 1 ||
+      tryStages(plan.schedule.stages.value_or(kFewestStages),
+                /*stagesStores=*/false, getSharedLimit(chip, 2)) ||
+      request.copiesElements())
+    return std::nullopt;
+  plan.isSlower = true;
+  return "a multiprocessor has registers for 2 blocks without producer warps, "
+         "and for 1 with them";
+}
+
+/// Chooses as many stages as the shared memory has room for, beside the buffers
+/// through which stores leave.
+Refusal RolePlanner::chooseStages() {
+  int64_t most = request.given.stages.value_or(kMostStages);
+  int64_t fewest = request.given.stages.value_or(kFewestStages);
+  for (; plan.blocks >= 1; --plan.blocks)
+    for (int64_t stages = most; stages >= fewest; --stages)
+      if (!tryStages(stages, /*stagesStores=*/true,
+                     getSharedLimit(chip, plan.blocks)))
+        return std::nullopt;
+  plan.blocks = 1;
+  return tryStages(fewest, /*stagesStores=*/false, getSharedLimit(chip, 1));
+}
+
+Refusal RolePlanner::run() {
+  plan.schedule = request.given;
+  chooseProducers();
+  int64_t all = request.warps + countOthers();
+  if (all > kMostWarps)
+    return "a block has no room for producers beside " +
+           std::to_string(request.warps) + " warps";
+  chooseRegisters();
+  if (Refusal refusal = checkIssueRegisters(chip, all, request.issueRegisters))
+    return refusal;
+  if (request.given.producers)
+    return chooseStages();
+  if (request.registers > plan.registers)
+    return "a consumer thread needs about " +
+           std::to_string(request.registers) + " registers, of " +
+           std::to_string(plan.registers);
+  if (Refusal refusal = checkOccupancy())
+    return refusal;
+  return chooseStages();
+}
+
+Refusal tile::planRoles(const RoleRequest &request, RolePlan &plan) {
+  plan = {};
+  return RolePlanner(request, plan).run();
+}
