@@ -4,30 +4,35 @@
 
 compiles the first candidates for the open extents of a program in parallel, times them
 on the GPU at hand, compares their results, and prints the fastest one as a schedule for
-`--schedule`. The GPU may be in another machine, which needs PyTorch and this package but
-no compiler:
+`--schedule`. There are `--candidates` schedules: the first ones in the model's order,
+and the best of these with other stages and producer warps.
+
+The GPU may be in another machine, which needs PyTorch and this package but no compiler:
 
     python -m tile.tune gemm.mlir --chip sm_90a --sizes ... --prepare FOLDER
     python -m tile.tune --measure FOLDER                       # beside the GPU
     python -m tile.tune --best FOLDER
 
 A folder has `job.json`, with the sizes and the candidates in the model's order, the
-artifact and the manifest of each candidate (`0.ptx`, `0.json`, ...), and, after the
-measurement, `results.json`: for each candidate its schedule, its predicted `cycles`, its
-median time `us` (null if it failed), and the `error`.
+artifact and the manifest of each candidate (`0.ptx` or `0.hsaco`, `0.json`, ...), and,
+after the measurement, `results.json`: for each candidate its schedule, its predicted
+`cycles` (null for other stages and producers), its median time `us` (null if it
+failed), and the `error`. The package launches kernels on NVIDIA GPUs. For an AMD GPU,
+another program measures the code objects of the folder and writes `results.json`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import re
 import statistics
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -38,7 +43,31 @@ from .launcher import Module, load
 
 #: The compiler's remark about a candidate.
 _REMARK = re.compile(
-    r"extents-(?:chosen|rejected).*?\"(params = \{[^}]*\}, warps = \d+): (\S+) cycles"
+    r"extents-(?:chosen|rejected).*?\"(params = \{[^}]*\}, warps = \d+(?:, stages = \d+)?)"
+    r": (\S+) cycles[^\"]*?(; padded)?\""
+)
+
+#: A parameter of a program and its values.
+_PARAM = re.compile(r"tile\.param\s+(\w+)\s+in\s+\[([^\]]*)\]")
+
+#: The numbers of warps that the compiler tries.
+_WARPS = (1, 2, 4, 8, 12, 16)
+
+#: The candidates that the compiler names at once.
+_SHOWN = 6
+
+#: The candidates that are measured.
+_COUNT = 24
+
+#: Fields that the best candidates have in turn, in place of those that the compiler
+#: chooses. A chip that cannot have them refuses the schedule.
+_VARIANTS = (
+    "stages = 2",
+    "stages = 3",
+    "stages = 4",
+    "stages = 6",
+    "stages = 8",
+    "producers = 4",
 )
 
 #: The largest difference between the results of two candidates, relative to the
@@ -47,38 +76,149 @@ _TOLERANCE = 2**-6
 
 
 class Candidate(NamedTuple):
-    """Fields of a schedule, and the clock cycles that the model predicts."""
+    """Fields of a schedule, and the clock cycles that the model predicts, if it does.
+    Candidates whose products are padded come last."""
 
     schedule: str
-    cycles: float
+    cycles: Optional[float]
+    padded: bool = False
 
 
 class Result(NamedTuple):
     """A measured candidate. `us` is None if it failed; `error` says why."""
 
     schedule: str
-    cycles: float
+    cycles: Optional[float]
     us: Optional[float]
     error: str = ""
 
 
 def candidates(
-    source: str, chip: str, *, sizes: Optional[str] = None, schedule: Optional[str] = None
+    source: str,
+    chip: str,
+    *,
+    sizes: Optional[str] = None,
+    schedule: Optional[str] = None,
+    count: int = _SHOWN,
 ) -> List[Candidate]:
-    """Returns the candidates that the compiler names for the open extents of a
-    program, in the model's order. `sizes` and `schedule` are those of `translate`."""
-    kind = "ptx" if chip.startswith("sm_") else "hsaco"
-    messages = compiler.translate(
-        source, chip, kind, remarks=True, schedule=schedule, sizes=sizes
-    ).messages
-    found = [Candidate(s, float(cycles)) for s, cycles in _REMARK.findall(messages)]
+    """Returns the first `count` candidates for the open extents of a program, in the
+    model's order. `sizes` and `schedule` are those of `translate`."""
+    # The compiler names the first candidates among those that have the given values.
+    # To see more, divide a set of candidates by the values of one parameter, as long as
+    # it may hide one of the first `count`.
+    search = _Search(source, chip, sizes, schedule)
+    sets = [search.ask(())]
+    found = sets[0].candidates
     if not found:
-        raise CompileError("the program leaves no extents open")
-    if schedule:
-        found = [Candidate(f"{schedule}, {s}", cycles) for s, cycles in found]
-        # The candidate repeats the values that the schedule gives.
-        found = [Candidate(_merge(s), cycles) for s, cycles in found]
-    return found
+        raise CompileError(search.error or "the program leaves no extents open")
+    while True:
+        found = sorted(
+            {c.schedule: c for s in sets for c in s.candidates}.values(), key=_order
+        )
+        last = _order(found[count - 1]) if len(found) >= count else (True, math.inf)
+        hiding = [
+            s
+            for s in sets
+            if len(s.candidates) >= _SHOWN
+            and _order(s.candidates[-1]) < last
+            and len(s.given) < len(search.values)
+        ]
+        if not hiding:
+            return found[:count]
+        sets = [s for s in sets if s not in hiding]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = [part for s in hiding for part in search.divide(s.given)]
+            # The candidates that are known remain, where the parts name none.
+            sets += [s._replace(given=search.everything) for s in hiding]
+            sets += pool.map(search.ask, parts)
+
+
+def _order(candidate: Candidate) -> Tuple[bool, float]:
+    return candidate.padded, math.inf if candidate.cycles is None else candidate.cycles
+
+
+class _Set(NamedTuple):
+    """The candidates with the given fields: the first ones in the model's order."""
+
+    given: Tuple[str, ...]
+    candidates: List[Candidate]
+
+
+class _Search:
+    """Asks the compiler for candidates."""
+
+    def __init__(self, source, chip, sizes, schedule):
+        self._source, self._chip, self._sizes = source, chip, sizes
+        self._schedule = schedule or ""
+        self._kind = "ptx" if chip.startswith("sm_") else "hsaco"
+        self.error = ""
+        #: The values of the warps and of each parameter that is not given.
+        self.values: List[List[str]] = []
+        for name, numbers in dict(_PARAM.findall(source)).items():
+            if not re.search(rf"\b{name}\s*=", self._schedule):
+                self.values.append([f"{name} = {v.strip()}" for v in numbers.split(",")])
+        if not re.search(r"\bwarps\s*=", self._schedule) and "num_warps" not in source:
+            self.values.append([f"warps = {warps}" for warps in _WARPS])
+        #: Stands for a set that is not divided any more.
+        self.everything = tuple(values[0] for values in self.values)
+
+    def divide(self, given: Tuple[str, ...]) -> List[Tuple[str, ...]]:
+        return [(*given, value) for value in self.values[len(given)]]
+
+    def ask(self, given: Tuple[str, ...]) -> _Set:
+        schedule = _merge_params(self._schedule, given)
+        try:
+            messages = compiler.translate(
+                self._source,
+                self._chip,
+                self._kind,
+                remarks=True,
+                schedule=schedule or None,
+                sizes=self._sizes,
+            ).messages
+        except CompileError as error:
+            self.error = str(error)
+            return _Set(given, [])
+        found = [
+            # The candidate repeats the values that the schedule gives.
+            Candidate(
+                _merge(f"{self._schedule}, {s}") if self._schedule else s,
+                float(cycles),
+                bool(padded),
+            )
+            for s, cycles, padded in _REMARK.findall(messages)
+        ]
+        return _Set(given, found)
+
+
+def _merge_params(schedule: str, given: Sequence[str]) -> str:
+    """Returns the schedule with values of parameters, and perhaps warps."""
+    numbers = [field for field in given if not field.startswith("warps")]
+    params = re.search(r"params\s*=\s*\{([^}]*)\}", schedule)
+    if params:
+        numbers = [n for n in params.group(1).split(",") if n.strip()] + numbers
+    fields = [schedule] if schedule else []
+    if numbers:
+        fields.append("params = {" + ", ".join(n.strip() for n in numbers) + "}")
+    fields += [field for field in given if field.startswith("warps")]
+    return _merge(", ".join(fields)) if fields else ""
+
+
+def variants(found: Sequence[Candidate], count: int) -> List[Candidate]:
+    """Returns `count` schedules: the first of `found`, and then the best of them with
+    other stages and producer warps."""
+    most = max(count - count // 3, 1)
+    chosen = list(found[:most])
+    seen = {c.schedule for c in chosen}
+    for candidate in found:
+        for variant in _VARIANTS:
+            if len(chosen) >= count:
+                return chosen
+            schedule = _merge(f"{candidate.schedule}, {variant}")
+            if schedule not in seen:
+                seen.add(schedule)
+                chosen.append(Candidate(schedule, None))
+    return chosen
 
 
 def _merge(schedule: str) -> str:
@@ -90,8 +230,9 @@ def _merge(schedule: str) -> str:
 
 
 def _compile(source: str, chip: str, schedule: str, path: str) -> None:
-    artifact = compiler.translate(source, chip, schedule=schedule)
-    Path(path + ".ptx").write_bytes(artifact.data)
+    kind = "ptx" if chip.startswith("sm_") else "hsaco"
+    artifact = compiler.translate(source, chip, kind, schedule=schedule)
+    Path(f"{path}.{kind}").write_bytes(artifact.data)
     Path(path + ".json").write_text(artifact.manifest)
 
 
@@ -102,12 +243,14 @@ def prepare(
     *,
     sizes: str,
     schedule: Optional[str] = None,
+    count: int = _COUNT,
     jobs: Optional[int] = None,
     progress: bool = False,
 ) -> List[Candidate]:
-    """Compiles the candidates of a program for an NVIDIA chip into a folder, in
-    `jobs` processes. A candidate that does not compile is left out."""
-    found = candidates(source, chip, sizes=sizes, schedule=schedule)
+    """Compiles `count` candidates of a program into a folder, in `jobs` processes. A
+    candidate that does not compile is not measured."""
+    found = candidates(source, chip, sizes=sizes, schedule=schedule, count=count)
+    found = variants(found, count)
     Path(folder).mkdir(parents=True, exist_ok=True)
     errors: Dict[int, str] = {}
     spawn = multiprocessing.get_context("spawn")
@@ -279,6 +422,7 @@ def tune(
     *,
     sizes: str,
     schedule: Optional[str] = None,
+    count: int = _COUNT,
     jobs: Optional[int] = None,
     timer: Optional[Timer] = None,
     progress: bool = False,
@@ -291,6 +435,7 @@ def tune(
             chip,
             sizes=sizes,
             schedule=schedule,
+            count=count,
             jobs=jobs,
             progress=progress,
         )
@@ -308,6 +453,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--sizes", help="the extents of the arguments")
     parser.add_argument("--schedule", help="fields that all candidates have")
     parser.add_argument("--chip", default="sm_90a")
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=_COUNT,
+        metavar="N",
+        help=f"schedules that are measured ({_COUNT})",
+    )
     parser.add_argument("--jobs", type=int, help="processes that compile")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--prepare", metavar="FOLDER", help="only compile")
@@ -317,6 +469,10 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     compiles = not (options.measure or options.best)
     if compiles and not (options.program and options.sizes):
         parser.error("a program and --sizes are needed")
+    if options.candidates < 1:
+        parser.error("--candidates must be at least 1")
+    if compiles and not options.prepare and not options.chip.startswith("sm_"):
+        parser.error("kernels for AMD GPUs are only prepared (--prepare)")
     try:
         if options.measure:
             measure(options.measure, progress=True)
@@ -326,7 +482,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         else:
             source = Path(options.program).read_text(encoding="utf-8")
             common = {"sizes": options.sizes, "schedule": options.schedule}
-            common.update(jobs=options.jobs, progress=True)
+            common.update(count=options.candidates, jobs=options.jobs, progress=True)
             parse_sizes(options.sizes)
             if options.prepare:
                 prepare(source, options.prepare, options.chip, **common)

@@ -48,12 +48,47 @@ class TuneTest(unittest.TestCase):
                 candidate.schedule,
                 r"^stages = 2, params = \{BK = 32, BM = \d+, BN = \d+\}, warps = \d+$",
             )
+        # The compiler names six at once; the others follow in the model's order.
+        more = tune.candidates(GEMM, "sm_90a", sizes=SIZES, count=15)
+        self.assertEqual(more[:6], found)
+        self.assertEqual(len({c.schedule for c in more}), 15)
+        self.assertEqual(sorted(more, key=tune._order), more)
+        least = tune.candidates(GEMM, "sm_90a", sizes=SIZES, schedule="params = {BM = 16}")
+        self.assertFalse(any(c.cycles < more[-1].cycles for c in least if not c.padded))
         with self.assertRaisesRegex(tile.CompileError, "leaves no extents open"):
             tune.candidates((ROOT / "examples/softmax.mlir").read_text(), "sm_90a")
 
+    def test_variants(self):
+        found = [tune.Candidate(f"warps = {n}", n) for n in (4, 8)]
+        self.assertEqual(tune.variants(found, 1), found[:1])
+        chosen = tune.variants(found, 6)
+        self.assertEqual(chosen[:2], found)
+        self.assertEqual(chosen[2], tune.Candidate("warps = 4, stages = 2", None))
+        self.assertEqual(len(chosen), 6)
+        every = tune.variants([tune.Candidate("warps = 4, stages = 4", 1)], 100)
+        self.assertEqual(len(every), 6)
+        self.assertEqual(every[1].schedule, "warps = 4, stages = 2")
+        self.assertIn("warps = 4, stages = 4, producers = 4", [c.schedule for c in every])
+
+    def test_amd(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = tune.prepare(GEMM, folder, "gfx942", sizes=SIZES, count=3, jobs=2)
+            self.assertEqual(len(found), 3)
+            job = json.loads((Path(folder) / "job.json").read_text())
+            for i, candidate in enumerate(job["candidates"]):
+                self.assertEqual(candidate["error"], "")
+                data = (Path(folder) / f"{i}.hsaco").read_bytes()
+                self.assertTrue(data.startswith(b"\x7fELF"))
+                self.assertTrue((Path(folder) / f"{i}.json").exists())
+            # Another program has measured the code objects.
+            results = [dict(schedule=c.schedule, cycles=c.cycles, us=us)
+                       for c, us in zip(found, (3.0, 1.0, 2.0))]
+            (Path(folder) / "results.json").write_text(json.dumps(results))
+            self.assertEqual(tune.best(folder).schedule, found[1].schedule)
+
     def test_folder(self):
         with tempfile.TemporaryDirectory() as folder:
-            found = tune.prepare(GEMM, folder, "sm_90a", sizes=SIZES, jobs=2)
+            found = tune.prepare(GEMM, folder, "sm_90a", sizes=SIZES, count=6, jobs=2)
             job = json.loads((Path(folder) / "job.json").read_text())
             self.assertEqual(
                 [c["schedule"] for c in job["candidates"]], [c.schedule for c in found]
@@ -81,7 +116,8 @@ class TuneTest(unittest.TestCase):
     def test_nothing_runs(self):
         failure = (0, tile.DriverError("no memory"))
         with self.assertRaisesRegex(tile.CompileError, "no candidate ran: .*no memory"):
-            tune.tune(GEMM, "sm_90a", sizes=SIZES, jobs=2, timer=FakeTimer(*[failure] * 6))
+            timer = FakeTimer(*[failure] * 6)
+            tune.tune(GEMM, "sm_90a", sizes=SIZES, count=6, jobs=2, timer=timer)
 
     def test_errors(self):
         with self.assertRaisesRegex(tile.ArgumentError, "expected 'argument = extents'"):
@@ -89,6 +125,9 @@ class TuneTest(unittest.TestCase):
         with contextlib.redirect_stderr(io.StringIO()) as err:
             self.assertEqual(tune.main([str(ROOT / "none.mlir"), "--sizes", SIZES]), 1)
         self.assertIn("error: ", err.getvalue())
+        for wrong in (["--candidates", "0"], ["--chip", "gfx942"]):
+            with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+                tune.main(["gemm.mlir", "--sizes", SIZES, *wrong])
 
 
 if __name__ == "__main__":

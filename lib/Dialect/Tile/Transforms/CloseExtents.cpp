@@ -128,9 +128,10 @@ static std::string summarize(const RankedCandidate &ranked) {
   const Cost &cost = ranked.cost;
   return llvm::formatv(
       "{0}: {1:E2} cycles, most by {6}; {3} stages, {4} registers, {2} blocks "
-      "on a multiprocessor, {5:P0} of the places in use",
+      "on a multiprocessor, {5:P0} of the places in use{7}",
       describe(ranked.candidate), cost.cycles, cost.residentBlocks, cost.stages,
-      cost.registers, cost.waveEfficiency, stringify(cost.getBound()));
+      cost.registers, cost.waveEfficiency, stringify(cost.getBound()),
+      cost.isPadded ? "; padded" : "");
 }
 
 /// Returns the candidate with the least predicted time.
@@ -145,14 +146,12 @@ static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
   auto options = [](StringRef name) {
     return remark::RemarkOpts::name(name).category("tile-close-extents");
   };
-  if (ranked.size() > 1) {
-    remark::passed(kernel.getLoc(), options("extents-chosen"))
-        << remark::reason("{0}", summarize(ranked.front()));
-    for (const RankedCandidate &other :
-         ArrayRef(ranked).drop_front().take_front(kShownCandidates - 1))
-      remark::analysis(kernel.getLoc(), options("extents-rejected"))
-          << remark::reason("{0}", summarize(other));
-  }
+  remark::passed(kernel.getLoc(), options("extents-chosen"))
+      << remark::reason("{0}", summarize(ranked.front()));
+  for (const RankedCandidate &other :
+       ArrayRef(ranked).drop_front().take_front(kShownCandidates - 1))
+    remark::analysis(kernel.getLoc(), options("extents-rejected"))
+        << remark::reason("{0}", summarize(other));
   return ranked.front().candidate;
 }
 
