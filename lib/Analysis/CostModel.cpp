@@ -706,9 +706,15 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
     return std::nullopt;
   };
   auto isCopiedByElements = [&] { return copiesElements; };
-  RoleRequest request{
-      chip,           given, candidate.warps,   tiles + kRegisterAllowance,
-      issueRegisters, check, isCopiedByElements};
+  // The prediction knows no persistent kernels yet.
+  RoleRequest request{chip,
+                      given,
+                      candidate.warps,
+                      tiles + kRegisterAllowance,
+                      issueRegisters,
+                      /*mostWorkStages=*/0,
+                      check,
+                      isCopiedByElements};
   if (Refusal refusal = planRoles(request, plan)) {
     isSlower = plan.isSlower;
     return refusal;

@@ -83,6 +83,7 @@ public:
         needed(request.registers + kRegisterMargin) {}
 
   Refusal run();
+  void choosePersistence();
 
 private:
   int64_t countOthers() const {
@@ -178,6 +179,24 @@ Refusal RolePlanner::chooseStages() {
   return tryStages(fewest, /*stagesStores=*/false, getSharedLimit(chip, 1));
 }
 
+/// Makes the kernel persistent if a multiprocessor has room for one block only.
+/// The tiles of the next work are copied during this one if there is memory for
+/// both.
+void RolePlanner::choosePersistence() {
+  if (request.given.workStages || plan.blocks > 1)
+    return;
+  Schedule plain = plan.schedule;
+  int64_t most = request.given.stages.value_or(kMostStages);
+  int64_t fewest = request.given.stages.value_or(kFewestStages);
+  for (int64_t works = request.mostWorkStages; works >= 1; --works)
+    for (int64_t stages = most; stages >= fewest; --stages) {
+      plan.schedule.workStages = works;
+      if (!tryStages(stages, /*stagesStores=*/true, getSharedLimit(chip, 1)))
+        return;
+    }
+  plan.schedule = plain;
+}
+
 Refusal RolePlanner::run() {
   plan.schedule = request.given;
   chooseProducers();
@@ -201,5 +220,9 @@ Refusal RolePlanner::run() {
 
 Refusal tile::planRoles(const RoleRequest &request, RolePlan &plan) {
   plan = {};
-  return RolePlanner(request, plan).run();
+  RolePlanner planner(request, plan);
+  if (Refusal refusal = planner.run())
+    return refusal;
+  planner.choosePersistence();
+  return std::nullopt;
 }

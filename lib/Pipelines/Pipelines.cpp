@@ -53,6 +53,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTileChooseRoles());
+  kernel.addPass(createTilePersist());
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTileStageStores());
@@ -60,6 +61,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileLowerRings());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());
+  kernel.addPass(createTileScaleAfterReduction());
   pm.addPass(createTileVectorize());
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createCanonicalizerPass());

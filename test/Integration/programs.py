@@ -226,6 +226,44 @@ class Tests(Suite):
             self.run(choose_lines(path, kept, other), chip, x, pages, o)
             self.compare(o, exact, 1e-2)
 
+    def test_scale_of_maximum(self):
+        """Scores with a positive, a negative and a zero scale."""
+        import torch
+
+        q = self.normal((1, 150, 1, 128), "float16", 1)
+        k, v = (self.normal((1, 130, 1, 128), "float16", seed) for seed in (2, 3))
+        program = (ROOT / "examples/forward_tile.mlir").read_text()
+        for chip in ("sm_80", "sm_90a"):
+            for scale in (0.1, -0.1, 0.0):
+                o = self.blank(1, 150, 1, 128, dtype="float16")
+                self.run(program, chip, q, k, v, o, scale)
+                scores = torch.einsum("bqhd,bkhd->bhqk", q.double(), k.double())
+                weights = (scale * scores).softmax(-1)
+                exact = torch.einsum("bhqk,bkhd->bqhd", weights, v.double())
+                self.compare(o, exact, 4e-3)
+
+    def test_persistent(self):
+        """Persistent kernels with one and two stages of the tiles of a work, fewer
+        works than multiprocessors, and more."""
+        from tile import testing
+
+        program = (ROOT / "examples/forward_open.mlir").read_text()
+        cases = [(1, 300, 2)]
+        if self.device == "cuda":
+            cases += [(3, 2000, 16)]
+        for batch, rows, heads in cases:
+            q = self.normal((batch, rows, heads, 128), "float16", 1)
+            k, v = (self.normal((batch, 200, heads, 128), "float16", s) for s in (2, 3))
+            exact, _ = testing.attention(q, k, v, 128**-0.5, causal=False)
+            for fields in ("work_stages = 1, stages = 2", "work_stages = 2, stages = 2"):
+                o = self.blank(batch, rows, heads, 128, dtype="float16")
+                schedule = (
+                    "params = {BQ = 128, BK = 64}, warps = 8, producers = 4, "
+                    f"registers = [232, 40], {fields}"
+                )
+                self.run(program, "sm_90a", q, k, v, o, 128**-0.5, schedule=schedule)
+                self.compare(o, exact, 2e-3)
+
     def test_products_in_flight(self):
         """A loop that carries a product over its back edge, and one that waits."""
         a = self.normal((64, 256), "float16", 1)

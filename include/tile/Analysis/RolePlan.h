@@ -53,6 +53,9 @@ struct RoleRequest {
   int64_t registers;
   /// The largest getIssueRegisters() of the products.
   int64_t issueRegisters;
+  /// The most stages of the tiles that are copied once for each work, if the
+  /// kernel can be persistent; else 0.
+  int64_t mostWorkStages;
   /// Refuses a schedule with which the kernel takes more than `limit` bytes of
   /// shared memory. Stores leave through staging buffers if `stagesStores`.
   llvm::function_ref<Refusal(const Schedule &schedule, bool stagesStores,
@@ -63,8 +66,8 @@ struct RoleRequest {
 };
 
 struct RolePlan {
-  /// The given schedule with `producers`, `stages` and, where roles exchange
-  /// registers, `registers`.
+  /// The given schedule with `producers`, `stages`, where roles exchange
+  /// registers `registers`, and in a persistent kernel `work_stages`.
   Schedule schedule;
   /// Registers that a thread that computes may use.
   int64_t registers = 0;

@@ -45,13 +45,13 @@ public:
   Value exp2(Value x) {
     if (vendor == Vendor::AMD)
       return ROCDL::ROCDLExp2::create(b, loc, x.getType(), x);
-    return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", x);
+    return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", {x});
   }
   Value log2(Value x) {
     // v_log_f32 is the logarithm to base 2.
     if (vendor == Vendor::AMD)
       return ROCDL::ROCDLLog::create(b, loc, x.getType(), x);
-    return intrinsic("llvm.nvvm.lg2.approx.ftz.f", x);
+    return intrinsic("llvm.nvvm.lg2.approx.ftz.f", {x});
   }
   Value reciprocal(Value x) {
     if (vendor == Vendor::AMD)
@@ -61,7 +61,12 @@ public:
   Value reciprocalSqrt(Value x) {
     return intrinsic(vendor == Vendor::AMD ? "llvm.amdgcn.rsq.f32"
                                            : "llvm.nvvm.rsqrt.approx.ftz.f",
-                     x);
+                     {x});
+  }
+  /// x / y with an error of at most 2 ulp, for all x and y (PTX ISA,
+  /// div.full.f32).
+  Value divideFull(Value x, Value y) {
+    return intrinsic("llvm.nvvm.div.full", {x, y});
   }
   Value exp(Value x) { return exp2(mul(x, constant(llvm::numbers::log2e))); }
   Value log(Value x) { return mul(log2(x), constant(llvm::numbers::ln2)); }
@@ -75,9 +80,9 @@ public:
   }
 
 private:
-  Value intrinsic(StringRef name, Value x) {
-    return LLVM::CallIntrinsicOp::create(b, loc, x.getType(),
-                                         b.getStringAttr(name), ValueRange{x})
+  Value intrinsic(StringRef name, ValueRange operands) {
+    return LLVM::CallIntrinsicOp::create(b, loc, operands[0].getType(),
+                                         b.getStringAttr(name), operands)
         .getResult(0);
   }
 
@@ -164,6 +169,24 @@ struct LowerApproximateDivision : OpRewritePattern<arith::DivFOp> {
   Vendor vendor;
 };
 
+/// NVIDIA chips divide f32 with one rounding in about 8 instructions and a
+/// branch. If the quotient is only narrowed to 16 bits or fewer, an error of 2
+/// ulp of f32 is far below that rounding.
+struct LowerNarrowedDivision : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::arcp |
+                                                 arith::FastMathFlags::afn) ||
+        !llvm::all_of(op->getUsers(), llvm::IsaPred<arith::TruncFOp>))
+      return failure();
+    return applyPerElement(
+        rewriter, op, Vendor::NVIDIA,
+        [&](Emitter &e, ValueRange x) { return e.divideFull(x[0], x[1]); });
+  }
+};
+
 /// Returns whether both back ends select this math operation in every float
 /// type.
 bool isSelectable(Operation *op) {
@@ -192,6 +215,8 @@ void LowerMath::runOnOperation() {
                LowerUnary<math::TanhOp, &Emitter::tanh>,
                LowerUnary<math::RsqrtOp, &Emitter::reciprocalSqrt>,
                LowerApproximateDivision>(&getContext(), vendor);
+  if (vendor == Vendor::NVIDIA)
+    patterns.add<LowerNarrowedDivision>(&getContext());
   auto hasPolynomial = [](StringRef name) {
     return llvm::is_contained(
         {math::SinOp::getOperationName(), math::CosOp::getOperationName(),

@@ -14,6 +14,7 @@ using namespace tile::cpu;
 static float exp2Approx(float x) { return std::exp2(x); }
 static float log2Approx(float x) { return std::log2(x); }
 static float tanhApprox(float x) { return std::tanh(x); }
+static float divideFull(float x, float y) { return x / y; }
 
 //===----------------------------------------------------------------------===//
 // Exchanges between lanes
@@ -228,6 +229,8 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        hostFunction(sqrtFlush)},
       {"llvm.nvvm.tanh.approx.f", Work::Math, nullptr, nullptr,
        hostFunction(tanhApprox)},
+      {"llvm.nvvm.div.full", Work::Math, nullptr, nullptr,
+       hostFunction(divideFull)},
 
       {"llvm.nvvm.shfl.sync.up.*", Work::Exchange, nullptr,
        shuffle<Shuffle::Up>, nullptr, nullptr, /*masked=*/true},

@@ -56,6 +56,17 @@
 // AMD: %[[R:.+]] = rocdl.rcp %[[Y]]
 // CHECK-NEXT: "test.use"(%{{.+}}, %{{.+}}, %{{.+}}, %[[R]])
 
+// A quotient that is only narrowed may be 2 ulp of f32 off.
+// CHECK-LABEL: gpu.func @narrowed
+// NV: %[[Q:.+]] = llvm.call_intrinsic "llvm.nvvm.div.full"(%{{.+}}, %{{.+}}) : (f32, f32) -> f32
+// AMD: %[[Q:.+]] = arith.divf
+// CHECK: arith.truncf %[[Q]] : f32 to f16
+// NV: %[[A:.+]] = llvm.call_intrinsic "llvm.nvvm.div.full"
+// NV: %[[B:.+]] = llvm.call_intrinsic "llvm.nvvm.div.full"
+// NV: %[[V:.+]] = vector.from_elements %[[A]], %[[B]] : vector<2xf32>
+// CHECK: arith.truncf %{{.+}} : vector<2xf32> to vector<2xbf16>
+// CHECK: arith.divf
+
 // No instruction, but a polynomial.
 // CHECK-LABEL: gpu.func @polynomial
 // CHECK-NOT: math.erf
@@ -97,6 +108,16 @@ gpu.module @m {
     %2 = arith.divf %x, %y fastmath<arcp,afn> : f32
     %3 = arith.divf %one, %y fastmath<arcp,afn> : f32
     "test.use"(%0, %1, %2, %3) : (f32, f32, f32, f32) -> ()
+    gpu.return
+  }
+  gpu.func @narrowed(%x: f32, %y: f32, %v: vector<2xf32>) {
+    %0 = arith.divf %x, %y : f32
+    %1 = arith.truncf %0 : f32 to f16
+    %2 = arith.divf %v, %v : vector<2xf32>
+    %3 = arith.truncf %2 : vector<2xf32> to vector<2xbf16>
+    %4 = arith.divf %y, %x : f32
+    %5 = arith.truncf %4 : f32 to f16
+    "test.use"(%1, %3, %4, %5) : (f16, vector<2xbf16>, f32, f16) -> ()
     gpu.return
   }
   gpu.func @polynomial(%x: vector<4xf32>) {

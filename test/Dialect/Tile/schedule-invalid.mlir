@@ -104,14 +104,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -42,7 +42,7 @@
 // GIVEN: tensor<96x80xf32>
 // The roles, the registers and the stages remain.
 // ROLES-LABEL: tile.kernel @d128
-// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], keep_loops>}
+// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 0, keep_loops>}
 // ROLES: tile.multiprocessors
 // ROLES: tensor<64x96xf32>
 // ROLES: } {tile.schedule = #tile.schedule<stages = 2>}

@@ -42,7 +42,9 @@ def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
     approximate instructions (ex2.approx.ftz, v_exp_f32, ...): relative error
     about 2^-22, denormal results flushed to zero. 16-bit types are computed
     in f32. `arith.divf` with `fastmath<arcp,afn>` multiplies by the approximate
-    reciprocal. Vectors are split, because the instructions are scalar.
+    reciprocal. On NVIDIA, an f32 `arith.divf` that is only narrowed by
+    `arith.truncf` becomes `div.full.f32`, with an error of at most 2 ulp of f32.
+    Vectors are split, because the instructions are scalar.
 
     Functions without an instruction, such as `math.erf`, become polynomials.
     Operations that would still need a device library are errors: none is

@@ -298,7 +298,8 @@ static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
   StringRef name = schedule.storers.value_or(0) != 0 ? "storers"
                    : schedule.registers              ? "registers"
                                                      : "";
-  if (name.empty() && schedule.workStages.value_or(0) != 0)
+  if (name.empty() && schedule.producers &&
+      schedule.workStages.value_or(0) != 0)
     name = "work_stages";
   if (name.empty() && schedule.producers && schedule.takesTurns())
     name = "turns";
@@ -376,8 +377,8 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "producers",      "storers",    "registers", "stages", "turns",
-      "save_registers", "keep_loops", "order",     "params"};
+      "producers", "storers",        "registers",  "stages", "work_stages",
+      "turns",     "save_registers", "keep_loops", "order",  "params"};
   return fields;
 }
 

@@ -7,9 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Persist.h"
 #include "StagedStore.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/AccessWidth.h"
@@ -76,12 +78,17 @@ static bool isCopiedByElements(CopyOp copy) {
 }
 
 /// Adds to `model` the buffers through which stores leave by TMA. A buffer that
-/// is filled once serves a store that comes after its reads.
+/// is filled once, or once for each work, serves a store that comes after its
+/// reads.
 static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
                               SharedMemoryModel &model) {
+  bool isPersistent = getSchedule(kernel).workStages.value_or(0) != 0;
+  SmallVector<bool> isRefilled(plan.rings.size());
+  for (auto &[copy, planned] : plan.copies)
+    isRefilled[planned.ring] |= planned.copy->getParentOp() != kernel;
   SmallVector<BufferType> free;
-  for (const Ring &ring : plan.rings)
-    if (!ring.counted && !ring.leaves())
+  for (auto [ring, refilled] : llvm::zip_equal(plan.rings, isRefilled))
+    if (!refilled && !ring.leaves() && ring.stages == 1)
       free.push_back(ring.tile);
   kernel.walk([&](StoreOp store) {
     StagedStore planned;
@@ -94,6 +101,8 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
     auto *it = llvm::find(free, planned.staging);
     if (use == store && it != free.end())
       free.erase(it);
+    else if (isPersistent)
+      model.add(planned.staging, kernel, kernel, kernel);
     else
       model.add(planned.staging, kernel, use, use);
   });
@@ -121,6 +130,29 @@ static Refusal checkMemory(KernelOp kernel, const Chip &chip,
          std::to_string(limit);
 }
 
+/// Returns true if the launch has a block for each multiprocessor at most.
+static bool isOneWave(GridOp grid, const Chip &chip) {
+  uint64_t blocks = 1;
+  for (Value extent : grid->getOperands()) {
+    APInt constant;
+    if (!matchPattern(extent, m_ConstantInt(&constant)))
+      return false;
+    blocks =
+        llvm::SaturatingMultiply<uint64_t>(blocks, constant.getZExtValue());
+  }
+  return blocks <= uint64_t(chip.processors);
+}
+
+/// Returns the most stages of the tiles of a work that help `kernel` if it is
+/// persistent; 0 if it cannot be persistent.
+static int64_t findMostWorkStages(KernelOp kernel, const Chip &chip) {
+  if (isOneWave(kernel.getGrid(), chip) || checkPersistence(kernel))
+    return 0;
+  bool copiesForWork =
+      llvm::any_of(kernel.getBody().front(), llvm::IsaPred<CopyOp>);
+  return copiesForWork ? 2 : 1;
+}
+
 /// Plans the roles of `kernel`. Its schedule is undefined afterwards.
 static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
   int64_t issueRegisters = 0;
@@ -139,8 +171,8 @@ static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
     return checkMemory(kernel, chip, schedule, stagesStores, limit);
   };
   return planRoles({chip, getSchedule(kernel), kernel.getNumWarps(),
-                    estimateRegisters(kernel).total, issueRegisters, check,
-                    copiesElements},
+                    estimateRegisters(kernel).total, issueRegisters,
+                    findMostWorkStages(kernel, chip), check, copiesElements},
                    plan);
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/GridDimensions.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,51 +34,6 @@ static constexpr int64_t kMostBlocks = 64;
 static constexpr double kMostBytes = 1.5;
 
 namespace {
-/// Finds the dimensions of the grid that values depend on.
-class GridDimensions {
-public:
-  /// Bits of a set of dimensions; `Unknown` for a value that memory or an
-  /// iteration determines.
-  enum : unsigned { X = 1, Y = 2, Unknown = 8 };
-
-  unsigned find(Value value) {
-    auto [it, isNew] = known.try_emplace(value, 0);
-    if (!isNew)
-      return it->second;
-    unsigned found = compute(value);
-    known[value] = found;
-    return found;
-  }
-
-  unsigned find(ValueRange values) {
-    unsigned found = 0;
-    for (Value value : values)
-      found |= find(value);
-    return found;
-  }
-
-private:
-  unsigned compute(Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      Operation *owner = argument.getOwner()->getParentOp();
-      if (isa<KernelOp>(owner))
-        return 0;
-      auto loop = dyn_cast<scf::ForOp>(owner);
-      return loop && value == loop.getInductionVar()
-                 ? find(loop.getLowerBound()) | find(loop.getStep())
-                 : unsigned(Unknown);
-    }
-    Operation *op = value.getDefiningOp();
-    if (auto id = dyn_cast<ProgramIdOp>(op))
-      return 1u << unsigned(id.getAxis());
-    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return Unknown;
-    return find(op->getOperands());
-  }
-
-  DenseMap<Value, unsigned> known;
-};
-
 struct OrderBlocks : tile::impl::TileOrderBlocksBase<OrderBlocks> {
   using TileOrderBlocksBase::TileOrderBlocksBase;
   void runOnOperation() override;

@@ -26,7 +26,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `storers = n` | warps | storing warps, which add tiles from shared to global memory by TMA | 0 to 32 |
     | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); chosen where the consumers need more than the block starts with | multiples of 8 in 24 to 256 |
     | `stages = n` | buffers | stages of the ring of each tile that a loop copies | 1 to 32 |
-    | `work_stages = n` | buffers | stages of the ring of the tiles that are copied once for each block of rows, in a persistent kernel. With 2, the first MMA of one block of rows is issued before the last MMA of the previous block has ended. 0: not persistent | 0 to 2 |
+    | `work_stages = n` | buffers | stages of the ring of each tile that a persistent kernel copies once for each work (tile-persist). With 2 in a `tile.attention`, the first MMA of one block of rows is issued before the last MMA of the previous block has ended. 0: not persistent | 0 to 2 |
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
@@ -45,8 +45,8 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
-      loops that have none of their own), `turns`, `save_registers`,
-      `keep_loops`, `order` and `params`. The number of consumer warps is
+      loops that have none of their own), `work_stages`, `turns`,
+      `save_registers`, `keep_loops`, `order` and `params`. The number of consumer warps is
       `num_warps`; `--schedule='warps = n'` sets it. A pass removes the fields
       that it has carried out.
     - an `scf.for`, as `tile.schedule`: `stages` and `keep_loops`.

@@ -460,6 +460,9 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
     - The rings have as many stages as the shared memory has room for, from 4 to
       2, beside the buffers through which stores leave by TMA. If the registers
       suffice for two blocks on a multiprocessor, so must the shared memory.
+    - The kernel is persistent (`work_stages`, see tile-persist) if a multiprocessor
+      has room for one block only and the rings of the tiles of a work fit as well.
+      Two blocks on a multiprocessor hide each other's prologues and epilogues.
 
     ```mlir output
     tile.kernel @gemm(...) attributes {num_warps = 8 : i32} {
@@ -481,6 +484,47 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
     or its shared memory do not suffice, or one warpgroup would run alone where
     two run without roles.
   }];
+}
+
+def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
+  let summary = "Makes the grid a loop over works (S4)";
+  let description = [{
+    Carries out `work_stages = n` of the schedule of a kernel. A work is a block of
+    the grid as written. The launch has at most one block for each multiprocessor,
+    and each block does several works in a loop. Scalars that do not depend on the
+    block stay in front of the loop. The loop asks for n stages of the rings of
+    tiles that are copied once for each work.
+
+    ```mlir output
+    tile.grid %rows, %columns, %c1
+    %x = tile.program_id x
+    %y = tile.program_id y
+    ...
+    // becomes
+    %works = arith.muli %rows, %columns : index
+    %multiprocessors = tile.multiprocessors
+    %launched = arith.minui %works, %multiprocessors : index
+    tile.grid %launched, %c1, %c1
+    %block = tile.program_id x                  // in 32 bits
+    %blocks = tile.num_programs x
+    scf.for %work = %block to %works step %blocks : i32 {
+      %x = arith.remui %work, %rows : i32
+      %y = arith.divui %work, %rows : i32
+      ...
+    } {tile.schedule = #tile.schedule<stages = n>}
+    ```
+
+    If one bound of a loop with products depends on x and the other does not, works
+    along x differ in length. Each block then does pairs of a long and a short
+    work. Works that are left after whole rounds of pairs are spread over all
+    blocks, the long ones first.
+
+    The remark `kernel-persistent` reports success. The remark
+    `kernel-not-persistent` gives the reason why a kernel is unchanged: it reads
+    the extents of the launch, waits for another launch, or has roles already.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
@@ -815,6 +859,40 @@ def TileVerifyPrerequisites
     }
     ```
   }];
+}
+
+def TileScaleAfterReduction
+    : Pass<"tile-scale-after-reduction", "::tile::KernelOp"> {
+  let summary = "Multiplies maxima instead of all elements by a scale (S4)";
+  let description = [{
+    Rounding is monotonic, so the maximum (`maxnumf`) or the minimum of the
+    products of f32 elements and one positive, finite scale is the product of the
+    scale and the maximum of the elements. The pass rewrites such a `tile.reduce`.
+    The sign of the scale decides at run time which form is computed. A constant
+    scale decides at compile time.
+
+    If the product has readers other than the reduction, these must be additions
+    or subtractions from it. They become FMAs, which do not need the product.
+
+    ```mlir output
+    %product = arith.mulf %scores, %scales : tensor<128x64xf32, #mma>
+    %most = tile.reduce maxnumf %product along 1 : ...
+    // becomes
+    %most = scf.if %is_positive -> (tensor<128xf32, #row>) {
+      %0 = tile.reduce maxnumf %scores along 1 : ...
+      %1 = arith.mulf %0, %row_of_scales : ...
+      scf.yield %1 : ...
+    } else {
+      %product = arith.mulf %scores, %scales : ...
+      %0 = tile.reduce maxnumf %product along 1 : ...
+      scf.yield %0 : ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif // TILE_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -90,16 +90,12 @@ private:
 };
 } // namespace
 
-/// Returns true if a loop is around `op`. `stages` becomes the largest number
-/// of stages that the authors of these loops ask for.
+/// Returns true if a loop is around `op`. `stages` becomes the number of stages
+/// that the innermost loop asks for, or 0.
 bool Planner::isRepeated(Operation *op, int64_t &stages) {
-  bool repeats = false;
-  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>()) {
-    repeats = true;
-    stages = std::max(stages, getSchedule(loop).stages.value_or(0));
-  }
-  return repeats;
+  auto loop = op->getParentOfType<scf::ForOp>();
+  stages = loop ? getSchedule(loop).stages.value_or(0) : 0;
+  return bool(loop);
 }
 
 /// Plans a copy, or refuses it.
@@ -114,6 +110,11 @@ Refusal Planner::planCopy(CopyOp copy) {
     return refusal;
   int64_t stages = 0;
   bool repeats = isRepeated(copy, stages);
+  // tile-persist is going to put a loop around it.
+  if (!repeats) {
+    stages = getSchedule(kernel).workStages.value_or(0);
+    repeats = stages != 0;
+  }
   auto ring = llvm::find_if(plan.rings, [&](const Ring &ring) {
     return ring.argument == planned.argument &&
            ring.tile == planned.buffer.getType();
