@@ -6,6 +6,7 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,9 +44,20 @@ static constexpr double kNarrowPower = 0.85;
 /// The share of the cycles of other writes that TMA takes of shared memory.
 static constexpr double kBulkWriteShare = 0.5;
 
+/// Bytes a clock that one multiprocessor can receive from the second-level
+/// cache if others leave the cache idle.
+static constexpr double kPortBytes = 64;
+
+/// The share of the rate of global memory that kernels reach, and the exponent
+/// of the p-norm of its cycles and those of the blocks.
+static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
+
 /// Cycles in which a block with roles writes an element of a tile to global
 /// memory if the tile does not leave through shared memory.
 static constexpr double kElementStoreCycles = 0.5;
+
+/// Registers of addresses, counters and masks in a loop that is rotated.
+static constexpr int64_t kRotationRegisters = 32;
 
 /// The most stages of a candidate, which are worth their shared memory where
 /// one block runs on a multiprocessor, and the least gain by them.
@@ -139,6 +151,11 @@ private:
     /// Bytes that are copied to shared memory ahead, and elements that are
     /// stored to global memory.
     double copiedBytes = 0, storedElements = 0;
+    /// The cycles of products in those of `Serial`.
+    double serialProducts = 0;
+    /// Registers of the tiles that products read and that the iteration
+    /// computes from other products; 0 if there are none.
+    int64_t chainedRegisters = 0;
     std::vector<Work> loops;
   };
 
@@ -159,7 +176,8 @@ private:
   void visit(Operation *op, Work &work);
   void visitProduct(DotOp dot, Work &work);
   void visitCompute(Operation *op, Work &work);
-  void addMoved(double bytes, Work &work);
+  void addMoved(Value buffer, double bytes, double requests, Work &work);
+  double countMemoryBytes();
 
   int64_t estimateTiles();
   int64_t countRegisters(Value value) const;
@@ -178,6 +196,13 @@ private:
   double groups;
   std::array<double, 3> grid{};
   DenseMap<Value, double> numbers;
+  /// Bytes that a block moves of each buffer.
+  llvm::MapVector<Value, double> moved;
+  /// Iterations of the loops that are being visited.
+  double times = 1;
+  /// The rate of the second-level cache relative to that with all
+  /// multiprocessors.
+  double cacheGain = 1;
   bool isAsync = false, isPadded = false;
   /// Whether rows of tiles may end beyond those of their buffers, so that
   /// threads would copy them element by element.
@@ -431,6 +456,22 @@ std::optional<ProductGrid> Predictor::divide(DotOp dot) const {
   return select(dot, least[0], least[1], least[2]);
 }
 
+/// Returns true if `value` is computed from a product of the same block.
+static bool isMadeFromProduct(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  Block *block = value.getParentBlock();
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || op->getBlock() != block || isa<LoadOp>(op))
+      continue;
+    if (isa<DotOp>(op))
+      return true;
+    values.insert_range(op->getOperands());
+  }
+  return false;
+}
+
 void Predictor::visitProduct(DotOp dot, Work &work) {
   std::optional<ProductGrid> grid = divide(dot);
   if (!grid)
@@ -443,8 +484,11 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     rate *= kSyncShare;
   double cycles = 2.0 * grid->m * grid->n * grid->k / rate;
   at(work.units, CostUnit::Matrix) += cycles;
-  at(work.units, CostUnit::Serial) +=
-      cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  double serial = cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  at(work.units, CostUnit::Serial) += serial;
+  work.serialProducts += serial;
+  if (mma.isAsync && isMadeFromProduct(dot.getA()))
+    work.chainedRegisters += countRegisters(dot.getA());
   issueRegisters =
       std::max(issueRegisters, getIssueRegisters(mma, grid->n / grid->columns));
   SmallVector<int64_t> shape = getShape(dot.getTile());
@@ -480,9 +524,32 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   at(work.units, CostUnit::Shared) += (a + b) * bytes / rates.sharedBytes;
 }
 
-/// Adds bytes that go through the second-level cache.
-void Predictor::addMoved(double bytes, Work &work) {
-  at(work.units, CostUnit::Cache) += bytes / rates.cacheBytes;
+/// Adds bytes of `buffer` that go through the second-level cache in requests of
+/// this relative cost.
+void Predictor::addMoved(Value buffer, double bytes, double requests,
+                         Work &work) {
+  at(work.units, CostUnit::Cache) += bytes * requests / rates.cacheBytes;
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (!isa<SliceOp, NarrowOp>(op))
+      break;
+    buffer = op->getOperand(0);
+  }
+  moved[buffer] += bytes * times;
+}
+
+/// Returns the bytes that all blocks read from and write to global memory:
+/// those of each buffer once.
+double Predictor::countMemoryBytes() {
+  double sum = 0;
+  double blocks = grid[0] * grid[1] * grid[2];
+  for (auto [buffer, access] : moved) {
+    auto type = cast<BufferType>(buffer.getType());
+    double bytes = type.getElementBits() / 8.0;
+    for (unsigned dim = 0; dim < type.getShape().size(); ++dim)
+      bytes *= std::max(evaluateExtent(buffer, dim), 1.0);
+    sum += std::min(bytes, access * blocks);
+  }
+  return sum;
 }
 
 /// Adds the instructions of an operation that computes tiles.
@@ -572,7 +639,10 @@ void Predictor::visit(Operation *op, Work &work) {
     double length =
         evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
     inner.iterations = std::max(std::ceil(length / step), 0.0);
+    double outside = times;
+    times *= inner.iterations;
     visit(*loop.getBody(), inner);
+    times = outside;
     return;
   }
   for (Region &region : op->getRegions())
@@ -583,7 +653,7 @@ void Predictor::visit(Operation *op, Work &work) {
   if (auto load = dyn_cast<LoadOp>(op)) {
     double bytes = countBytes(load.getResult(), load.getBuffer());
     std::optional<double> requests = getRequestCost(load);
-    addMoved(bytes * requests.value_or(1), work);
+    addMoved(load.getBuffer(), bytes, requests.value_or(1), work);
     if (!feedsOnlyProducts(load.getResult()))
       return;
     copiesElements |= hasOpenRows(load.getBuffer().getType());
@@ -601,7 +671,7 @@ void Predictor::visit(Operation *op, Work &work) {
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
     double bytes = countBytes(store.getValue(), store.getBuffer());
-    addMoved(bytes, work);
+    addMoved(store.getBuffer(), bytes, 1, work);
     // The tile goes through shared memory, and the block ends when it has
     // arrived.
     at(work.units, CostUnit::Serial) +=
@@ -614,7 +684,8 @@ void Predictor::visit(Operation *op, Work &work) {
   }
   // An atomic operation reads and writes.
   if (auto atomic = dyn_cast<AtomicRMWOp>(op))
-    return addMoved(2 * countBytes(atomic.getValue(), atomic.getBuffer()),
+    return addMoved(atomic.getBuffer(),
+                    2 * countBytes(atomic.getValue(), atomic.getBuffer()), 1,
                     work);
   if (op->getNumResults() == 1)
     visitCompute(op, work);
@@ -723,6 +794,8 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(plan.registers);
   cost.hasRoles = true;
+  cost.tileRegisters = tiles;
+  cost.registerLimit = plan.registers;
   cost.stages = *plan.schedule.stages;
   cost.registers = std::min(tiles + kRegisterMargin, plan.registers);
   int64_t warps = candidate.warps + *plan.schedule.producers +
@@ -783,13 +856,14 @@ double Predictor::getTime(const Work &work, int64_t blocks,
                           const Cost &cost) const {
   double sum = 0;
   auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
-  for (unsigned unit = 0; unit < kCostUnits; ++unit) {
-    if (CostUnit(unit) != CostUnit::Serial)
+  double cache = work.units[unsigned(CostUnit::Cache)] / cacheGain;
+  add(cache * blocks);
+  for (unsigned unit = 0; unit < kCostUnits; ++unit)
+    if (CostUnit(unit) != CostUnit::Serial && CostUnit(unit) != CostUnit::Cache)
       add(work.units[unit] * blocks);
-  }
   double serial = work.units[unsigned(CostUnit::Serial)];
   if (work.copiedBytes > 0) {
-    double copy = kCopyLatency + work.units[unsigned(CostUnit::Cache)];
+    double copy = kCopyLatency + cache;
     // Without stages, the threads wait for each copy.
     if (cost.stages > 1)
       add(copy / (cost.stages - 1));
@@ -798,6 +872,16 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   }
   if (cost.hasRoles && !cost.stagesStores)
     serial += work.storedElements * kElementStoreCycles;
+  // tile-schedule starts the products of the next iteration before it computes
+  // on those of this one, if there are registers for the tile in between.
+  bool isRotated =
+      cost.hasRoles && groups >= 2 && work.chainedRegisters > 0 &&
+      cost.tileRegisters + work.chainedRegisters + kRotationRegisters <=
+          cost.registerLimit;
+  if (isRotated) {
+    add(work.serialProducts);
+    serial -= work.serialProducts;
+  }
   add(serial);
   double time = std::pow(sum, 1 / kOverlap);
   for (const Work &loop : work.loops)
@@ -819,6 +903,9 @@ Refusal Predictor::run(Cost &cost) {
     grid[axis] = std::max(evaluate(extent), 1.0);
   // Other numbers depend on the grid.
   cost.blocks = grid[0] * grid[1] * grid[2];
+  double active = std::min<double>(cost.blocks, chip.processors);
+  cacheGain = std::max(
+      std::min(kPortBytes / rates.cacheBytes, chip.processors / active), 1.0);
   Work work;
   visit(kernel.getBody().front(), work);
   cost.isPadded = isPadded;
@@ -834,8 +921,13 @@ Refusal Predictor::run(Cost &cost) {
     return blocks == 0 ? 0
                        : kBlockCycles + getTime(work, int64_t(blocks), cost);
   };
-  cost.cycles = kLaunchCycles + full * timeOf(cost.residentBlocks) +
-                timeOf(std::ceil(left / chip.processors));
+  double compute = full * timeOf(cost.residentBlocks) +
+                   timeOf(std::ceil(left / chip.processors));
+  double memory = countMemoryBytes() /
+                  (double(chip.processors) * rates.memoryBytes * kMemoryShare);
+  cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
+                                             std::pow(memory, kMemoryOverlap),
+                                         1 / kMemoryOverlap);
   double waves = std::ceil(cost.blocks / places);
   cost.waveEfficiency = cost.blocks / (waves * places);
   return std::nullopt;
@@ -946,17 +1038,24 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
     // One block with more stages may be faster than several with fewer.
     if (!cost.hasRoles || tile::getSchedule(kernel).stages)
       continue;
-    Candidate deeper = candidate;
-    for (int64_t stages = kDeepestStages; stages > cost.stages; --stages) {
-      deeper.stages = stages;
-      Cost deep;
-      if (predictCost(kernel, chip, sizes, deeper, deep) ||
-          deep.stagesStores != cost.stagesStores)
-        continue;
-      if (deep.cycles < cost.cycles * (1 - kLeastGain))
-        ranked.push_back({deeper, deep, ranked.size()});
-      break;
+    SmallVector<RankedCandidate, 0> deeper;
+    double least = cost.cycles * (1 - kLeastGain);
+    for (int64_t stages = cost.stages + 1; stages <= kDeepestStages; ++stages) {
+      Candidate deep = candidate;
+      deep.stages = stages;
+      Cost other;
+      if (predictCost(kernel, chip, sizes, deep, other) ||
+          other.stagesStores != cost.stagesStores)
+        break;
+      deeper.push_back({deep, other, ranked.size()});
     }
+    // The fewest stages that are nearly as fast as the most.
+    for (const RankedCandidate &deep : deeper)
+      if (deep.cost.cycles < least &&
+          deep.cost.cycles * (1 - kLeastGain) < deeper.back().cost.cycles) {
+        ranked.push_back(deep);
+        break;
+      }
   }
   llvm::sort(ranked, [](const RankedCandidate &a, const RankedCandidate &b) {
     return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <

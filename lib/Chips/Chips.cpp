@@ -84,18 +84,19 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// peak by multiprocessors and boost clock: 989.4e12 / (132 * 1.83e9) = 4096 on
 /// H100 SXM. A transcendental instruction has a quarter of the lanes of a SIMD
 /// on AMD. The second-level cache of A100 gives 5120 bytes a clock, that of a
-/// CDNA3 die 2048 to 38 compute units; sm_90a is fitted to matrix products
+/// CDNA3 die 2048 to 38 compute units; memory is that of H200, 4.8e12 / (132 *
+/// 1.83e9), and of the other products; the cache of sm_90a is fitted to matrix products
 /// (docs/notes/cost-model.md), and the others are assumed.
 // clang-format off
 static constexpr Throughput
-    //             matrix arithmetic exp shared cache registers threads
-    rateSm80     {2048,  64,        16, 128,   47,   65536,    2048},
-    rateSm89     {1024,  128,       16, 128,   32,   65536,    1536},
-    rateSm90     {4096,  128,       16, 128,   55,   65536,    2048},
-    rateGfx942   {2048,  128,       16, 128,   53,   131072,   2048},
-    rateGfx950   {4096,  128,       16, 128,   64,   131072,   2048},
-    rateGfx11    {512,   128,       16, 128,   24,   98304,    1024},
-    rateGfx12    {1024,  128,       16, 128,   32,   98304,    1024};
+    //             matrix arithmetic exp shared cache memory registers threads
+    rateSm80     {2048,  64,        16, 128,   47,   13,     65536,    2048},
+    rateSm89     {1024,  128,       16, 128,   32,   2,      65536,    1536},
+    rateSm90     {4096,  128,       16, 128,   55,   20,     65536,    2048},
+    rateGfx942   {2048,  128,       16, 128,   53,   8,      131072,   2048},
+    rateGfx950   {4096,  128,       16, 128,   64,   13,     131072,   2048},
+    rateGfx11    {512,   128,       16, 128,   24,   4,      98304,    1024},
+    rateGfx12    {1024,  128,       16, 128,   32,   3,      98304,    1024};
 // clang-format on
 
 // clang-format off

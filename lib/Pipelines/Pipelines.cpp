@@ -32,6 +32,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileApplySchedule(apply));
   TileCloseExtentsOptions close;
   close.sizes = options.sizes;
+  close.schedules = options.schedules;
   pm.addNestedPass<KernelOp>(createTileCloseExtents(close));
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;

@@ -13,6 +13,10 @@ The GPU may be in another machine, which needs PyTorch and this package but no c
     python -m tile.tune --measure FOLDER                       # beside the GPU
     python -m tile.tune --best FOLDER
 
+`--row FILE` makes the fastest schedule a row of that file of schedules, for the kernel and
+the sizes. A file `<chip>.mlir` in a folder that TILE_SCHEDULES names, or in the source
+tree before a build, is what the compiler then reads.
+
 A folder has `job.json`, with the sizes and the candidates in the model's order, the
 artifact and the manifest of each candidate (`0.ptx` or `0.hsaco`, `0.json`, ...), and,
 after the measurement, `results.json`: for each candidate its schedule, its predicted
@@ -266,6 +270,7 @@ def prepare(
                 _show("compiled", done, len(found))
     job = {
         "chip": chip,
+        "kernel": _find_kernel(source),
         "sizes": sizes,
         "candidates": [
             {"schedule": c.schedule, "cycles": c.cycles, "error": errors.get(i, "")}
@@ -274,6 +279,33 @@ def prepare(
     }
     (Path(folder) / "job.json").write_text(json.dumps(job, indent=2) + "\n")
     return found
+
+
+def _find_kernel(source: str) -> str:
+    """Returns the name of the first kernel with open extents."""
+    for kernel in re.split(r"(?=tile\.kernel\s+@)", source):
+        if "tile.param" in kernel:
+            return re.match(r"tile\.kernel\s+@([\w$.]+)", kernel).group(1)
+    raise CompileError("the program leaves no extents open")
+
+
+def write_row(
+    path: "os.PathLike[str]", chip: str, kernel: str, sizes: str, schedule: str
+) -> None:
+    """Adds a row to a file of schedules of a chip, in front of the others. A row for
+    the kernel and the sizes is replaced. A new file includes the compiler's rows."""
+    entries = (entry.strip() for entry in sizes.split(","))
+    start = f'tile.kernel_row @{kernel} sizes "{", ".join(entries)}" use '
+    path = Path(path)
+    lines = [f"// Schedules for {chip}.", f'tile.include_schedules "{chip}"']
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith(start)]
+    comments = 0
+    while comments < len(lines) and (lines[comments] + "//").startswith("//"):
+        comments += 1
+    lines.insert(comments, f"{start}<{schedule}>")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _show(verb: str, done: int, count: int) -> None:
@@ -461,6 +493,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         help=f"schedules that are measured ({_COUNT})",
     )
     parser.add_argument("--jobs", type=int, help="processes that compile")
+    parser.add_argument("--row", metavar="FILE", help="add the fastest to this file")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--prepare", metavar="FOLDER", help="only compile")
     group.add_argument("--measure", metavar="FOLDER", help="only measure")
@@ -488,6 +521,14 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                 prepare(source, options.prepare, options.chip, **common)
                 return 0
             result = tune(source, options.chip, **common)
+            job = {"chip": options.chip, "sizes": options.sizes}
+            job["kernel"] = _find_kernel(source)
+        if options.row:
+            if options.measure or options.best:
+                folder = Path(options.measure or options.best)
+                job = json.loads((folder / "job.json").read_text())
+            place = job["chip"], job["kernel"], job["sizes"]
+            write_row(options.row, *place, result.schedule)
     except (ArgumentError, CompileError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import sys
 import tempfile
 import unittest
@@ -107,11 +108,45 @@ class TuneTest(unittest.TestCase):
             self.assertIn("no memory", results[3].error)
             self.assertEqual(tune.best(folder), results[2])
             out = io.StringIO()
+            row = str(Path(folder) / "row.mlir")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-                self.assertEqual(tune.main(["--best", folder]), 0)
+                self.assertEqual(tune.main(["--best", folder, "--row", row]), 0)
             self.assertEqual(out.getvalue(), f"{found[2].schedule}\n5.0 us\n")
+            self.assertIn(
+                f'tile.kernel_row @gemm sizes "{SIZES}" use <{found[2].schedule}>\n',
+                Path(row).read_text(),
+            )
             # The schedule is one that the compiler reads.
             tile.translate(GEMM, "sm_90a", schedule=found[2].schedule)
+
+    def test_rows(self):
+        def compile_with(folder, **options):
+            before = os.environ.get("TILE_SCHEDULES")
+            os.environ["TILE_SCHEDULES"] = folder
+            try:
+                return tile.translate(GEMM, "sm_90a", **options).data
+            finally:
+                del os.environ["TILE_SCHEDULES"]
+                if before is not None:
+                    os.environ["TILE_SCHEDULES"] = before
+
+        schedule = "params = {BM = 64, BN = 96, BK = 32}, warps = 4, stages = 3"
+        expected = tile.translate(GEMM, "sm_90a", schedule=schedule).data
+        self.assertNotEqual(tile.translate(GEMM, "sm_90a", sizes=SIZES).data, expected)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "sm_90a.mlir"
+            tune.write_row(path, "sm_90a", "gemm", SIZES, "params = {BM = 128}, warps = 8")
+            tune.write_row(path, "sm_90a", "gemm", SIZES, schedule)
+            tune.write_row(path, "sm_90a", "other", "a = 1", "params = {BM = 128}")
+            self.assertEqual(
+                path.read_text(),
+                "// Schedules for sm_90a.\n"
+                'tile.kernel_row @other sizes "a = 1" use <params = {BM = 128}>\n'
+                f'tile.kernel_row @gemm sizes "{SIZES}" use <{schedule}>\n'
+                'tile.include_schedules "sm_90a"\n',
+            )
+            self.assertEqual(compile_with(folder, sizes=SIZES), expected)
+            self.assertNotEqual(compile_with(folder), expected)
 
     def test_nothing_runs(self):
         failure = (0, tile.DriverError("no memory"))

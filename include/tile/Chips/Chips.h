@@ -52,6 +52,8 @@ struct Throughput {
   /// Bytes that come through the second-level cache while all multiprocessors
   /// read.
   int64_t cacheBytes;
+  /// Bytes of global memory for each multiprocessor.
+  int64_t memoryBytes;
   /// 32-bit registers, and threads.
   int64_t registers, threads;
 };

@@ -13,7 +13,6 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/NamedOps.h"
 #include "tile/Kernels/Attention/Passes.h"
-#include "llvm/Support/Process.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEEXPANDATTENTION
@@ -22,9 +21,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// The environment variable that names a folder of schedules.
-static constexpr const char *kVariable = "TILE_SCHEDULES";
 
 namespace {
 /// A kernel that an operation becomes.
@@ -257,9 +253,7 @@ void ExpandAttention::runOnOperation() {
   });
   if (walk.wasInterrupted())
     return signalPassFailure();
-  std::optional<std::string> named = llvm::sys::Process::GetEnv(kVariable);
-  ScheduleChooser chooser(schedules.empty() && named ? *named
-                                                     : std::string(schedules));
+  ScheduleChooser chooser(getScheduleFolder(schedules));
   SymbolTable symbols(module);
   for (func::FuncOp func : functions)
     if (failed(expand(func, chooser, symbols)))

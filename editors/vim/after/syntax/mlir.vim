@@ -1,11 +1,11 @@
 " scripts/update-grammar.py generates this file. It extends the syntax file of
 " MLIR in LLVM (mlir/utils/vim/syntax/mlir.vim).
 
-syn match tileOperation /\<tile\.\%(alloc\|arrive_barrier\|atomic_rmw\|attention\|attention_backward\|await\|await_turn\|barrier\|broadcast\|bulk_add\|bulk_copy\|bulk_prefetch\|bulk_reduce\|bulk_store\|bulk_wait\|commit_group\|convert_layout\|copy\|dim\|dot\|fence_async\|grid\|include_schedules\|init_barriers\|iota\|kernel\|launch_dependents\|load\|load_scalar\|multiprocessors\|narrow\|num_programs\|param\|pass_turn\|program_id\|recompute\|reduce\|reduce_in_warps\|require\|return\|ring.acquire\|ring.create\|ring.publish\|ring.release\|ring.take\|schedule_row\|slice\|store\|transpose\|wait_barrier\|wait_group\|wait_prerequisites\|warp_roles\)\>\.\@!/
+syn match tileOperation /\<tile\.\%(alloc\|arrive_barrier\|atomic_rmw\|attention\|attention_backward\|await\|await_turn\|barrier\|broadcast\|bulk_add\|bulk_copy\|bulk_prefetch\|bulk_reduce\|bulk_store\|bulk_wait\|commit_group\|convert_layout\|copy\|dim\|dot\|fence_async\|grid\|include_schedules\|init_barriers\|iota\|kernel\|kernel_row\|launch_dependents\|load\|load_scalar\|multiprocessors\|narrow\|num_programs\|param\|pass_turn\|program_id\|recompute\|reduce\|reduce_in_warps\|require\|return\|ring.acquire\|ring.create\|ring.publish\|ring.release\|ring.take\|schedule_row\|slice\|store\|transpose\|wait_barrier\|wait_group\|wait_prerequisites\|warp_roles\)\>\.\@!/
 syn match tileOperation /\<tile_gpu\.\%(atomic_rmw\|buffer_atomic_rmw\|commit_copies\|manifest\|matrix_descriptor\|mma\|recompute\|thread\|wait_copies\|wgmma\|wgmma_fence\|wgmma_wait\)\>\.\@!/
 syn match tileLayout /#tile\.\%(blocked\|dot_operand\|kernel_pattern\|layout\|map\|mma\|open\|padded\|permute\|schedule\|slice\|strided\|swizzle\)\>\.\@!/
 syn match tileBuffer /!tile\.\%(buffer\|pending\|ring\|slot\)\>\.\@!/
-syn keyword tileKeyword acq_rel acquire add along as async at_least at_most atomic block cache device dims dlse dq_acc equal evict_first evict_last fills from global in kv_acc length lse max multiple_of offset order parts phase read registers relaxed release scale scope separate seqlens shared sink softcap system to use using warps window with within
+syn keyword tileKeyword acq_rel acquire add along as async at_least at_most atomic block cache device dims dlse dq_acc equal evict_first evict_last fills from global in kv_acc length lse max multiple_of offset order parts phase read registers relaxed release scale scope separate seqlens shared sink sizes softcap system to use using warps window with within
 
 hi def link tileOperation Function
 hi def link tileLayout Type

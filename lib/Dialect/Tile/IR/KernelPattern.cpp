@@ -185,8 +185,70 @@ Attribute KernelPatternAttr::parse(AsmParser &parser, Type) {
 }
 
 //===----------------------------------------------------------------------===//
-// ScheduleRowOp
+// Sizes
 //===----------------------------------------------------------------------===//
+
+LogicalResult tile::parseSizePattern(
+    StringRef text, SizePattern &pattern,
+    function_ref<void(size_t place, const Twine &message)> fail) {
+  SmallVector<StringRef> entries;
+  text.split(entries, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    auto error = [&](const Twine &message) {
+      fail(entry.ltrim().data() - text.data(), message);
+      return failure();
+    };
+    auto [name, shape] = entry.split('=');
+    name = name.trim();
+    shape = shape.trim();
+    if (name.empty() || shape.empty())
+      return error("expected 'argument = extents', got '" + entry.trim() + "'");
+    SmallVector<std::optional<Interval>> extents;
+    SmallVector<StringRef> parts;
+    shape.split(parts, 'x');
+    for (StringRef part : parts) {
+      part = part.trim();
+      if (part == "?") {
+        extents.push_back(std::nullopt);
+        continue;
+      }
+      Interval range;
+      auto [least, most] = part.split("..");
+      if (!part.contains(".."))
+        most = least;
+      if (least.getAsInteger(10, range.least) ||
+          most.getAsInteger(10, range.most) || range.least < 0 ||
+          range.least > range.most)
+        return error("expected a number that is not negative, a range 'n..m' "
+                     "or '?', got '" +
+                     part + "'");
+      extents.push_back(range);
+    }
+    if (!pattern.try_emplace(name, extents).second)
+      return error("the sizes of '" + name + "' come twice");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelRowOp::verify() {
+  SizePattern pattern;
+  auto fail = [&](size_t, const Twine &message) {
+    emitOpError() << "in 'sizes': " << message;
+  };
+  if (failed(parseSizePattern(getSizes().value_or(""), pattern, fail)))
+    return failure();
+  const Schedule &schedule = getSchedule().getFields();
+  if (!schedule.params)
+    return emitOpError("needs the field 'params' in its schedule");
+  SmallVector<StringRef> fields(KernelOp::getScheduleFields());
+  fields.push_back("warps");
+  return verifyFields("a kernel", fields, schedule,
+                      [&] { return emitOpError(); });
+}
 
 LogicalResult ScheduleRowOp::verify() {
   const Schedule &schedule = getSchedule().getFields();

@@ -7,6 +7,7 @@
 #include "mlir/IR/Verifier.h"
 #include "tile/Analysis/CostModel.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -134,30 +135,82 @@ static std::string summarize(const RankedCandidate &ranked) {
       cost.isPadded ? "; padded" : "");
 }
 
-/// Returns the candidate with the least predicted time.
+static remark::RemarkOpts remarkName(StringRef name) {
+  return remark::RemarkOpts::name(name).category("tile-close-extents");
+}
+
+/// Returns the candidate with the least predicted time. A row of a file
+/// overrides it if `isOverridden`.
 static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
-                                            const ProblemSizes &sizes) {
+                                            const ProblemSizes &sizes,
+                                            bool isOverridden) {
   Refusal refusal;
   auto ranked = rankCandidates(kernel, chip, sizes, refusal);
   if (ranked.empty())
     return kernel.emitOpError()
            << "has no values of its open extents that fit " << chip.name << ": "
            << refusal.value_or("there is no candidate");
-  auto options = [](StringRef name) {
-    return remark::RemarkOpts::name(name).category("tile-close-extents");
-  };
-  remark::passed(kernel.getLoc(), options("extents-chosen"))
-      << remark::reason("{0}", summarize(ranked.front()));
-  for (const RankedCandidate &other :
-       ArrayRef(ranked).drop_front().take_front(kShownCandidates - 1))
-    remark::analysis(kernel.getLoc(), options("extents-rejected"))
-        << remark::reason("{0}", summarize(other));
+  for (auto [i, candidate] :
+       llvm::enumerate(ArrayRef(ranked).take_front(kShownCandidates))) {
+    bool isChosen = i == 0 && !isOverridden;
+    auto emit = isChosen ? remark::passed : remark::analysis;
+    emit(kernel.getLoc(),
+         remarkName(isChosen ? "extents-chosen" : "extents-rejected"))
+        << remark::reason("{0}", summarize(candidate));
+  }
   return ranked.front().candidate;
+}
+
+/// Returns true if `row` has the values and the warps that `kernel` gives.
+static bool agrees(KernelOp kernel, const Schedule &row) {
+  if (row.warps && kernel.getNumWarpsAttr() &&
+      *row.warps != kernel.getNumWarps())
+    return false;
+  std::optional<DictionaryAttr> given = getSchedule(kernel).params;
+  return !given || llvm::all_of(*given, [&](NamedAttribute value) {
+    Attribute other = row.params->get(value.getName());
+    return !other || other == value.getValue();
+  });
+}
+
+/// Returns the fields of a schedule that stand for a candidate.
+static Schedule getFields(const Candidate &candidate) {
+  Schedule fields;
+  fields.params = candidate.params;
+  fields.warps = candidate.warps;
+  fields.stages = candidate.stages;
+  return fields;
+}
+
+/// Sets the fields of the schedule of `kernel` that are not given, and its
+/// warps.
+static void give(KernelOp kernel, Schedule fields) {
+  if (fields.warps && !kernel.getNumWarpsAttr())
+    kernel.setNumWarps(*fields.warps);
+  fields.warps.reset();
+  setSchedule(kernel, getSchedule(kernel).withDefaults(fields));
 }
 
 namespace {
 struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
   using TileCloseExtentsBase::TileCloseExtentsBase;
+
+  /// Returns the first row of the chip's file for `kernel`, if there is one.
+  FailureOr<std::optional<Schedule>> findRow(KernelOp kernel, const Chip &chip,
+                                             const ProblemSizes &problem) {
+    FailureOr<ScheduleTable> table =
+        ScheduleTable::load(&getContext(), chip, getScheduleFolder(schedules));
+    if (failed(table))
+      return failure();
+    std::optional<Schedule> row = table->find(kernel, problem);
+    if (!row || !agrees(kernel, *row))
+      return std::optional<Schedule>();
+    std::string text;
+    llvm::raw_string_ostream(text) << ScheduleAttr::get(&getContext(), *row);
+    remark::passed(kernel.getLoc(), remarkName("extents-from-row"))
+        << remark::reason("{0}", text);
+    return row;
+  }
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
@@ -170,23 +223,39 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
     if (!chip || failed(verifyOpenExtents(kernel)) ||
         failed(parseSizes(kernel, sizes, problem)))
       return signalPassFailure();
-    Schedule schedule = getSchedule(kernel);
-    DictionaryAttr values =
-        schedule.params.value_or(DictionaryAttr::get(&getContext()));
-    bool isGiven = llvm::all_of(params, [&](ParamOp param) {
-      return values.contains(param.getParameterAttr());
-    });
-    if (isGiven && failed(verifySizes(kernel, values)))
+    auto getValues = [&] {
+      return getSchedule(kernel).params.value_or(
+          DictionaryAttr::get(&getContext()));
+    };
+    auto isGiven = [&] {
+      return llvm::all_of(params, [&](ParamOp param) {
+        return getValues().contains(param.getParameterAttr());
+      });
+    };
+    auto isComplete = [&] { return isGiven() && kernel.getNumWarpsAttr(); };
+    if (isGiven() && failed(verifySizes(kernel, getValues())))
       return signalPassFailure();
-    if (!isGiven || !kernel.getNumWarpsAttr()) {
-      FailureOr<Candidate> chosen = chooseCandidate(kernel, *chip, problem);
-      if (failed(chosen))
+    if (!isComplete()) {
+      FailureOr<std::optional<Schedule>> row = findRow(kernel, *chip, problem);
+      if (failed(row))
         return signalPassFailure();
-      values = chosen->params;
-      kernel.setNumWarps(chosen->warps);
-      if (chosen->stages)
-        schedule.stages = chosen->stages;
+      FailureOr<Candidate> chosen =
+          chooseCandidate(kernel, *chip, problem, row->has_value());
+      if (*row)
+        give(kernel, **row);
+      // A row may leave values open.
+      if (*row && !isComplete())
+        chosen = chooseCandidate(kernel, *chip, problem, false);
+      if (!isComplete()) {
+        if (failed(chosen))
+          return signalPassFailure();
+        give(kernel, getFields(*chosen));
+      }
     }
+    if (failed(verifySizes(kernel, getValues())))
+      return signalPassFailure();
+    DictionaryAttr values = getValues();
+    Schedule schedule = getSchedule(kernel);
     closeExtents(kernel, values);
     kernel.setExtentsAttr(values);
     schedule.params.reset();

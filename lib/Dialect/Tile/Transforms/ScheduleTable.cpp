@@ -6,6 +6,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 using namespace mlir;
 using namespace tile;
@@ -89,14 +90,26 @@ LogicalResult ScheduleTable::Loader::loadText(StringRef text, StringRef path) {
       continue;
     }
     auto row = dyn_cast<ScheduleRowOp>(op);
-    if (!row)
-      return op.emitOpError("is neither tile.schedule_row nor "
+    auto kernel = dyn_cast<KernelRowOp>(op);
+    if (!row && !kernel)
+      return op.emitOpError("is none of tile.schedule_row, tile.kernel_row and "
                             "tile.include_schedules");
-    const Schedule &schedule = row.getSchedule().getFields();
+    const Schedule &schedule =
+        (row ? row.getSchedule() : kernel.getSchedule()).getFields();
     if (failed(verifyScheduleOnChip(schedule, chip,
-                                    [&] { return row.emitOpError(); })))
+                                    [&] { return op.emitOpError(); })))
       return failure();
-    table.rows.push_back({row.getPattern().getPattern(), schedule});
+    if (row) {
+      table.rows.push_back({row.getPattern().getPattern(), schedule});
+      continue;
+    }
+    SizePattern sizes;
+    // The verifier of the row has reported errors.
+    if (failed(parseSizePattern(kernel.getSizes().value_or(""), sizes,
+                                [](size_t, const Twine &) {})))
+      return failure();
+    table.kernelRows.push_back(
+        {kernel.getKernel().str(), std::move(sizes), schedule});
   }
   return success();
 }
@@ -126,6 +139,53 @@ ScheduleTable::find(const KernelFeatures &features) const {
   const Row *row = llvm::find_if(
       rows, [&](const Row &row) { return row.pattern.matches(features); });
   return row == rows.end() ? std::nullopt : std::optional(row->schedule);
+}
+
+/// Returns true if the parameters of `kernel` have all of `values` in their
+/// lists.
+static bool hasValues(KernelOp kernel, DictionaryAttr values) {
+  SmallVector<ParamOp, 4> params = getParams(kernel);
+  return llvm::all_of(values, [&](NamedAttribute value) {
+    return llvm::any_of(params, [&](ParamOp param) {
+      return param.getParameterAttr() == value.getName() &&
+             llvm::is_contained(param.getValues(),
+                                cast<IntegerAttr>(value.getValue()).getInt());
+    });
+  });
+}
+
+/// Returns true if the sizes of a problem fulfil `pattern`.
+static bool matches(const SizePattern &pattern,
+                    const llvm::StringMap<SmallVector<int64_t>> &sizes) {
+  return llvm::all_of(pattern, [&](const auto &entry) {
+    auto given = sizes.find(entry.getKey());
+    SmallVector<int64_t> unknown(entry.getValue().size(), ShapedType::kDynamic);
+    ArrayRef<int64_t> extents =
+        given == sizes.end() ? ArrayRef<int64_t>(unknown) : given->second;
+    return extents.size() == entry.getValue().size() &&
+           llvm::all_of(llvm::zip_equal(entry.getValue(), extents),
+                        [](const auto &pair) {
+                          const auto &[range, extent] = pair;
+                          return !range || (!ShapedType::isDynamic(extent) &&
+                                            range->contains(extent));
+                        });
+  });
+}
+
+std::optional<Schedule>
+ScheduleTable::find(KernelOp kernel,
+                    const llvm::StringMap<SmallVector<int64_t>> &sizes) const {
+  for (const KernelRow &row : kernelRows)
+    if (row.kernel == kernel.getName() &&
+        hasValues(kernel, *row.schedule.params) && matches(row.sizes, sizes))
+      return row.schedule;
+  return std::nullopt;
+}
+
+std::string tile::getScheduleFolder(StringRef folder) {
+  if (!folder.empty())
+    return folder.str();
+  return llvm::sys::Process::GetEnv("TILE_SCHEDULES").value_or("");
 }
 
 LogicalResult

@@ -8,7 +8,12 @@
 #define TILE_DIALECT_TILE_IR_KERNELPATTERN_H
 
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -70,6 +75,17 @@ struct KernelPattern {
 };
 
 llvm::hash_code hash_value(const KernelPattern &pattern);
+
+/// Conditions on the extents of buffers and the values of scalars, by the names
+/// of arguments; nothing for an extent that may be any number.
+using SizePattern =
+    llvm::StringMap<llvm::SmallVector<std::optional<KernelPattern::Interval>>>;
+
+/// Parses `argument = extents, ...`. An extent is a number, a range `n..m`, or
+/// `?`. Calls `fail` with the place of an error in `text` and its message.
+llvm::LogicalResult parseSizePattern(
+    llvm::StringRef text, SizePattern &pattern,
+    llvm::function_ref<void(size_t place, const llvm::Twine &message)> fail);
 
 } // namespace tile
 

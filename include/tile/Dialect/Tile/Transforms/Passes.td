@@ -50,9 +50,11 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
   let description = [{
     Replaces the parameters of a kernel (`tile.param`) by numbers, in its types
     (`#tile.open`) and its computations. The field `params` of the kernel's
-    schedule gives values; of the others, and of the number of warps if the kernel
-    has no `num_warps`, the pass takes those with the least predicted time
-    (Analysis/CostModel.h). The kernel keeps the values as `extents`, which errors
+    schedule gives values. If it does not give all, or the kernel has no
+    `num_warps`, the first row for the kernel and the sizes in the file of the chip
+    gives them and other fields (`tile.kernel_row`), unless it contradicts a value
+    that is given. Without a row, the pass takes the values with the least
+    predicted time (Analysis/CostModel.h). The kernel keeps the values as `extents`, which errors
     of later passes name. A kernel without parameters remains.
 
     ```mlir output
@@ -68,13 +70,19 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
     unknown extent. Without them, the prediction is for a large problem. The
     program is correct for all sizes.
 
+    The file of the chip is that of the folder `schedules`, else of the environment
+    variable TILE_SCHEDULES, else of the compiler.
+
     The remarks `extents-chosen` and `extents-rejected` give the first few
-    candidates with their predicted cycles and the unit that bounds them. Fails
+    candidates with their predicted cycles and the unit that bounds them, and
+    `extents-from-row` a schedule that a row gives. Fails
     if no candidate fits the chip, and for a tile that is too large.
   }];
   let options = [
     Option<"sizes", "sizes", "std::string", "\"\"",
-           "the problem that open extents are chosen for: 'argument = extents, ...'">];
+           "the problem that open extents are chosen for: 'argument = extents, ...'">,
+    Option<"schedules", "schedules", "std::string", "\"\"",
+           "folder with a file <chip>.mlir of schedules">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }

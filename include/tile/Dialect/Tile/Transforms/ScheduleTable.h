@@ -19,6 +19,13 @@ public:
   /// Returns the schedule of the first row that matches, or none.
   std::optional<Schedule> find(const KernelFeatures &features) const;
 
+  /// Returns the schedule of the first row for `kernel`, which has open
+  /// extents, and a problem of these sizes, or none. `sizes` has the extents of
+  /// arguments that are known; kDynamic is unknown.
+  std::optional<Schedule>
+  find(KernelOp kernel,
+       const llvm::StringMap<llvm::SmallVector<int64_t>> &sizes) const;
+
 private:
   class Loader;
 
@@ -27,7 +34,17 @@ private:
     Schedule schedule;
   };
   llvm::SmallVector<Row, 0> rows;
+
+  struct KernelRow {
+    std::string kernel;
+    SizePattern sizes;
+    Schedule schedule;
+  };
+  llvm::SmallVector<KernelRow, 0> kernelRows;
 };
+
+/// Returns `folder`, else the value of the environment variable TILE_SCHEDULES.
+std::string getScheduleFolder(llvm::StringRef folder);
 
 /// Verifies that `chip` can run a kernel with this schedule.
 llvm::LogicalResult
