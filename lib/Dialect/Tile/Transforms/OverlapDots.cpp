@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Matchers.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEOVERLAPDOTS
@@ -68,11 +69,40 @@ static bool reads(DotOp dot, RingTakeOp take) {
 }
 
 namespace {
+/// The values that share registers: an argument of a loop, its initial value,
+/// the value that the loop yields for it, and the result; a value and its
+/// conversions.
+class SharedRegisters {
+public:
+  explicit SharedRegisters(Operation *root) {
+    root->walk([&](scf::ForOp loop) {
+      for (auto [argument, initial, yielded, result] :
+           llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(),
+                           loop.getYieldedValues(), loop.getResults())) {
+        classes.unionSets(argument, yielded);
+        classes.unionSets(argument, result);
+        // Each loop has its own copy of a constant.
+        if (!matchPattern(initial, m_Constant()))
+          classes.unionSets(argument, initial);
+      }
+    });
+    root->walk([&](ConvertLayoutOp convert) {
+      classes.unionSets(convert.getSource(), convert.getResult());
+    });
+  }
+
+  bool share(Value a, Value b) const { return classes.isEquivalent(a, b); }
+
+private:
+  llvm::EquivalenceClasses<Value> classes;
+};
+
 /// Schedules the products of one block.
 class BlockScheduler {
 public:
-  explicit BlockScheduler(Block &block)
-      : block(block), builder(block.getParentOp()->getContext()) {}
+  BlockScheduler(Block &block, const SharedRegisters &registers)
+      : block(block), registers(registers),
+        builder(block.getParentOp()->getContext()) {}
   void run();
 
 private:
@@ -83,56 +113,39 @@ private:
   };
 
   bool needs(Operation *op, Started &started);
-  SmallVector<Value> findOverwriting(Operation *op);
+  bool overwrites(Operation *op) const;
   void hold(RingReleaseOp release);
   void complete(size_t count, Operation *before, ValueRange values = {});
 
   Block &block;
+  const SharedRegisters &registers;
   OpBuilder builder;
   SmallVector<Started> started;
 };
 } // namespace
 
-/// Returns the argument of a loop body that `dot` reads from registers while it
-/// runs; null if there is none. The value that the loop yields for the argument
-/// is written to the same registers.
-static BlockArgument getCarriedOperand(DotOp dot) {
-  Value a = dot.getA();
-  while (auto convert = a.getDefiningOp<ConvertLayoutOp>())
-    a = convert.getSource();
-  auto argument = dyn_cast<BlockArgument>(a);
-  if (!argument || argument.getOwner() != dot->getBlock() ||
-      !isa<scf::ForOp>(dot->getBlock()->getParentOp()))
-    return {};
-  return argument;
+/// Returns true if a product in flight reads registers that `op` writes: the
+/// result of `op` is carried to the argument that the product reads.
+bool BlockScheduler::overwrites(Operation *op) const {
+  // Conversions move nothing here. All products end before a region.
+  if (isa<ConvertLayoutOp>(op) || op->getNumRegions() != 0)
+    return false;
+  return llvm::any_of(started, [&](const Started &each) {
+    DotOp dot = each.dot;
+    return llvm::any_of(op->getResults(), [&](Value result) {
+      return registers.share(dot.getA(), result) ||
+             registers.share(dot.getB(), result);
+    });
+  });
 }
 
-/// Returns the f32 operands of `op` if `op` computes a value that a product in
-/// flight reads in the next iteration: `op` then overwrites registers that the
-/// product still reads. Handed on by the await, they keep `op` after it.
-SmallVector<Value> BlockScheduler::findOverwriting(Operation *op) {
-  for (Started &each : started) {
-    BlockArgument carried = getCarriedOperand(each.dot);
-    if (!carried)
-      continue;
-    Value next = block.getTerminator()->getOperand(carried.getArgNumber() - 1);
-    // Conversions move nothing here, and a loop starts with values in the
-    // registers of its results.
-    while (Operation *source = next.getDefiningOp()) {
-      if (auto convert = dyn_cast<ConvertLayoutOp>(source))
-        next = convert.getSource();
-      else if (auto loop = dyn_cast<scf::ForOp>(source))
-        next = loop.getInitArgs()[cast<OpResult>(next).getResultNumber()];
-      else
-        break;
-    }
-    if (next.getDefiningOp() == op && op->getNumRegions() == 0)
-      return llvm::filter_to_vector(op->getOperands(), [](Value operand) {
-        return isa<RankedTensorType>(operand.getType()) &&
-               getElementTypeOrSelf(operand).isF32();
-      });
-  }
-  return {};
+/// Returns the operands of `op` that an await can hand on, which are tiles of
+/// f32. Results of the await keep `op` after it.
+static SmallVector<Value> getAwaitable(Operation *op) {
+  return llvm::filter_to_vector(op->getOperands(), [](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) &&
+           getElementTypeOrSelf(operand).isF32();
+  });
 }
 
 /// Returns true if `op` must not run before the product is finished.
@@ -234,10 +247,12 @@ void BlockScheduler::run() {
     for (size_t i = 0; i < started.size(); ++i)
       if (needs(&op, started[i]))
         count = i + 1;
-    SmallVector<Value> overwriting = findOverwriting(&op);
-    if (!overwriting.empty())
+    SmallVector<Value> values;
+    if (overwrites(&op)) {
       count = started.size();
-    complete(count, &op, overwriting);
+      values = getAwaitable(&op);
+    }
+    complete(count, &op, values);
     if (auto dot = dyn_cast<DotOp>(op); dot && canOverlap(dot)) {
       dot.setAsync(true);
       dot.getResult().setType(
@@ -285,8 +300,9 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
           if (!block.getOps<DotOp>().empty())
             blocks.push_back(&block);
     });
+    SharedRegisters registers(getOperation());
     for (Block *block : blocks)
-      BlockScheduler(*block).run();
+      BlockScheduler(*block, registers).run();
     Schedule schedule = getSchedule(getOperation());
     bool turns = schedule.takesTurns();
     schedule.turns.reset();

@@ -390,3 +390,62 @@ tile.kernel @published(%k: !k, %sums: !rows) attributes {num_warps = 4 : i32} {
     tile.ring.release %rslot
   }
 }
+
+// Any operation whose result the loop carries to the registers of an MMA in flight
+// waits for the MMA, not only a conversion from f32. The await hands on tiles of f32
+// only.
+// CHECK-LABEL: tile.kernel @carried_f16
+tile.kernel @carried_f16(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %kb = tile.alloc : !tile
+  %kfull = tile.alloc : !bars
+  %kring = tile.ring.create %kb, %kfull : !ring
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %one = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+    %ks, %kslot = tile.ring.take %kring : !ring
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %one, %o = %zero)
+        -> (tensor<64x64xf16, #a>, tensor<64x64xf32, #mma>) {
+      // CHECK: %[[O:.*]] = tile.dot async
+      %o1 = tile.dot %p, %ks, %o : tensor<64x64xf16, #a>, !tile -> tensor<64x64xf32, #mma>
+      // CHECK-NEXT: tile.await %[[O]] :
+      // CHECK-NEXT: arith.mulf
+      %p1 = arith.mulf %p, %p : tensor<64x64xf16, #a>
+      scf.yield %p1, %o1 : tensor<64x64xf16, #a>, tensor<64x64xf32, #mma>
+    }
+  }, {
+    %kt, %kslot = tile.ring.acquire %kring : !ring
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %kt fills %kslot : !k, !tile
+  }
+}
+
+// Two values that a loop carries start from one constant, but have registers of their
+// own: computing the one does not wait for the MMA that reads the other.
+// CHECK-LABEL: tile.kernel @same_constant
+tile.kernel @same_constant(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %kb = tile.alloc : !tile
+  %kfull = tile.alloc : !bars
+  %kring = tile.ring.create %kb, %kfull : !ring
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %one = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+    %ks, %kslot = tile.ring.take %kring : !ring
+    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %one, %q = %one, %o = %zero)
+        -> (tensor<64x64xf16, #a>, tensor<64x64xf16, #a>, tensor<64x64xf32, #mma>) {
+      // CHECK: %[[O:.*]] = tile.dot async
+      %o1 = tile.dot %p, %ks, %o : tensor<64x64xf16, #a>, !tile -> tensor<64x64xf32, #mma>
+      // CHECK-NEXT: arith.mulf
+      // CHECK-NEXT: tile.await %[[O]] :
+      %q1 = arith.mulf %q, %q : tensor<64x64xf16, #a>
+      scf.yield %p, %q1, %o1 : tensor<64x64xf16, #a>, tensor<64x64xf16, #a>, tensor<64x64xf32, #mma>
+    }
+  }, {
+    %kt, %kslot = tile.ring.acquire %kring : !ring
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %kt fills %kslot : !k, !tile
+  }
+}
