@@ -593,3 +593,39 @@ tile.kernel @in_place(%k: !k, %n: index) attributes {num_warps = 4 : i32, schedu
     tile.store %t, %k[%i, %c0] : tensor<64x64xf16, #mma>, !k
   }
 }
+
+// -----
+
+!q = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x32xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!qtile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!ktile = !tile.buffer<64x32xf16, #tile.swizzle<64>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// A tile that stays for all iterations of an inner loop has one buffer; the tiles of
+// the inner loop have the stages of the kernel.
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=2, stages=3
+// CHECK-LABEL: tile.kernel @outer_loop
+// CHECK: tile.alloc : !tile.buffer<64x64xf16
+// CHECK-NEXT: tile.alloc : !tile.buffer<1xi64
+// CHECK-NEXT: tile.alloc : !tile.buffer<1xi64
+// CHECK: tile.alloc : !tile.buffer<3x64x32xf16
+tile.kernel @outer_loop(%q: !q, %k: !k, %o: !q, %p: !k, %n: index)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c64 {
+    %qt = tile.alloc : !qtile
+    tile.copy %q[%i, %c0], %qt : !q, !qtile
+    scf.for %j = %c0 to %n step %c64 {
+      %kt = tile.alloc : !ktile
+      tile.copy %k[%j, %c0], %kt : !k, !ktile
+      %v = tile.load %kt[%c0, %c0] : !ktile -> tensor<64x32xf16, #mma>
+      tile.store %v, %p[%j, %c0] : tensor<64x32xf16, #mma>, !k
+    }
+    %w = tile.load %qt[%c0, %c0] : !qtile -> tensor<64x64xf16, #mma>
+    tile.store %w, %o[%i, %c0] : tensor<64x64xf16, #mma>, !q
+  }
+}

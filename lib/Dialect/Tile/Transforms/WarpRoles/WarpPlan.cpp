@@ -91,10 +91,14 @@ private:
 } // namespace
 
 /// Returns true if a loop is around `op`. `stages` becomes the number of stages
-/// that the innermost loop asks for, or 0.
+/// that the innermost loop asks for, or 0. It is 1 for a tile that stays for a
+/// loop inside of that one: more stages only hide the latency of a copy from
+/// one such loop to the next.
 bool Planner::isRepeated(Operation *op, int64_t &stages) {
   auto loop = op->getParentOfType<scf::ForOp>();
   stages = loop ? getSchedule(loop).stages.value_or(0) : 0;
+  if (loop && stages == 0 && !loop.getBody()->getOps<scf::ForOp>().empty())
+    stages = 1;
   return bool(loop);
 }
 
