@@ -35,40 +35,43 @@ tile.schedule_row <products = 2>
 // The derivative of a softcap takes registers, and so do the addresses of atomics
 // and the bounds of packed sequences.
 #tight = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
-                        registers = [240, 24], save_registers>
+                        registers = [240, 24], stages = 2, save_registers>
 #keys128 = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
-                          registers = [232, 40]>
+                          registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4, head from 97 to 128, softcap, packed>
     use #tight
 tile.schedule_row <products from 4, head from 97 to 128, softcap,
                    atomic_results> use #tight
 tile.schedule_row <products from 4, head to 64, softcap>
-    use <tile = [64, 128], warps = 8, producers = 4, registers = [232, 40]>
+    use <tile = [64, 128], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2>
 tile.schedule_row <products from 4, head to 96, softcap> use #keys128
 tile.schedule_row <products from 4, head to 128, softcap>
     use <tile = [64, 128], warps = 8, producers = 1, storers = 3,
-         registers = [240, 24]>
+         registers = [240, 24], stages = 2>
 
 tile.schedule_row <products from 4, head to 64, atomic_results, packed = false>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [240, 24],
-         save_registers>
+         stages = 2, save_registers>
 tile.schedule_row <products from 4, head from 65 to 128, atomic_results>
     use #tight
 
 tile.schedule_row <products from 4, head to 64, mask = window, packed>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
-         registers = [240, 24], save_registers>
+         registers = [240, 24], stages = 2, save_registers>
 tile.schedule_row <products from 4, head to 64, packed>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
-         registers = [232, 40]>
+         registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4, head to 64>
-    use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40]>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2>
 tile.schedule_row <products from 4, head to 128> use #keys128
 tile.schedule_row <products from 4, head to 192>
     use <tile = [64, 64], warps = 8, producers = 1, storers = 3,
-         registers = [232, 40]>
+         registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4>
-    use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40]>
+    use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2>
 
 // Backward, a block owns queries: mma.sync.
 tile.include_schedules "sm_80"

@@ -2,7 +2,6 @@
 
 #include "AttentionBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tile;
@@ -11,7 +10,7 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   Value farthest = index(kFarthest);
   APInt constant;
   bool isConstant = matchPattern(side, m_ConstantInt(&constant));
-  if (!isConstant && style.recomputesCoordinates)
+  if (!isConstant && fewRegisters)
     side = RecomputeOp::create(b, side);
   if (!offset) {
     if (isConstant)
@@ -21,8 +20,7 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   }
   // The offset moves the window to the right of the one that is aligned at the
   // ends. In 64 bits, which hold all sums.
-  Value position =
-      style.recomputesCoordinates ? RecomputeOp::create(b, offset) : offset;
+  Value position = fewRegisters ? RecomputeOp::create(b, offset) : offset;
   Value delay = sub(wide(position), sub(sk, sq));
   Value moved = isLeft ? sub(wide(side), delay) : add(wide(side), delay);
   moved = min(max(moved, index(-kFarthest)), farthest);
@@ -226,21 +224,11 @@ void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
   if (!isPacked())
     return body(first);
   Value step = arith::MulIOp::create(b, blocks, index(size));
-  if (style.recomputesCoordinates) {
-    first = i32(first);
-    end = i32(end);
-    step = i32(step);
-  }
-  auto loop = scf::ForOp::create(b, first, end, step);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value row = loop.getInductionVar();
-  // Most blocks of threads have one block of rows or none.
-  if (style.loadsByTMA)
-    setStages(loop, 1);
-  if (style.recomputesCoordinates)
-    row = arith::IndexCastOp::create(b, b.getIndexType(), row);
-  body(row);
+  forEach(narrow(first), narrow(end), narrow(step), {},
+          [&](Value row, ValueRange) {
+            body(row);
+            return SmallVector<Value>();
+          });
 }
 
 Value AttentionBuilder::viewHead(Value buffer, Side side, Value head) {

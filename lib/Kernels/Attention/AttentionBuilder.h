@@ -25,24 +25,6 @@ inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
 /// most that a block of threads reads at once.
 inline constexpr int64_t kStatsRows = 128;
 
-/// Properties of a program of attention that follow from its schedule.
-struct ProgramStyle {
-  explicit ProgramStyle(const Schedule &schedule)
-      : overlapsProducts(schedule.hasRoles()),
-        recomputesCoordinates(schedule.hasRoles()),
-        loadsByTMA(schedule.hasRoles()) {}
-
-  /// MMAs run beside the exponentials of other keys or queries: the program
-  /// starts a product one step before its result is used. Otherwise operations
-  /// follow their operands closely, which takes the fewest registers.
-  bool overlapsProducts;
-  /// The accumulators of consumer warps leave few registers. Loops count in 32
-  /// bits, and coordinates are computed again where they are used.
-  bool recomputesCoordinates;
-  /// Producer warps load all tiles by TMA.
-  bool loadsByTMA;
-};
-
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
@@ -53,9 +35,9 @@ protected:
   AttentionBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
                    const mlir::IRMapping &mapping,
                    const Schedule &schedule = {})
-      : ProgramBuilder(builder), style(schedule), q(mapping.lookup(op.getQ())),
-        k(mapping.lookup(op.getK())), v(mapping.lookup(op.getV())),
-        scale(mapping.lookup(op.getScale())),
+      : ProgramBuilder(builder), fewRegisters(schedule.registers),
+        q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
+        v(mapping.lookup(op.getV())), scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
         cuQ(mapping.lookupOrNull(op.getCuQ())),
         cuK(mapping.lookupOrNull(op.getCuK())),
@@ -155,7 +137,16 @@ protected:
   /// Writes rows of f32 in the element type of the buffer.
   void storeRows(Value rows, Value buffer, Value row);
 
-  const ProgramStyle style;
+  /// Returns a coordinate in the type that loops count in. What a loop carries
+  /// takes registers, and 32 bits hold every coordinate; with enough registers,
+  /// 64 bits save conversions.
+  Value narrow(Value coordinate) {
+    return fewRegisters ? i32(coordinate) : coordinate;
+  }
+
+  /// True if the schedule limits the registers of the warps that compute. They
+  /// keep no coordinates in registers that can be computed again.
+  const bool fewRegisters;
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
   Value offset;

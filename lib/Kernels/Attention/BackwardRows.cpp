@@ -7,7 +7,6 @@
 #include "AttentionBuilder.h"
 #include "Backward.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tile;
@@ -116,29 +115,22 @@ void PassBuilder::buildSink() {
     return math::FmaOp::create(b, math::Exp2Op::create(b, exponent), delta,
                                sum);
   };
-  auto batches = scf::ForOp::create(
-      b, index(0), batch, index(1), ValueRange{fill(many, 0.0f)},
-      [&](OpBuilder &nested, Location, Value sequence, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        enterSequence(sequence);
-        Value stats = lookup(op.getStats());
-        Value lseh = viewStats(stats, RowNumber::LseToBase2, head);
-        Value deltah = viewStats(stats, RowNumber::Delta, head);
-        auto rows = scf::ForOp::create(
-            b, index(0), sq, index(kManyRows), carried,
-            [&](OpBuilder &nested, Location, Value row, ValueRange carried) {
-              OpBuilder::InsertionGuard guard(b);
-              b.setInsertionPoint(nested.getInsertionBlock(),
-                                  nested.getInsertionPoint());
-              scf::YieldOp::create(b, addRows(lseh, deltah, row, carried[0]));
-            });
-        scf::YieldOp::create(b, rows.getResults());
-      });
+  SmallVector<Value> sums =
+      forEach(index(0), batch, index(1), fill(many, 0.0f),
+              [&](Value sequence, ValueRange carried) {
+                enterSequence(sequence);
+                Value stats = lookup(op.getStats());
+                Value lseh = viewStats(stats, RowNumber::LseToBase2, head);
+                Value deltah = viewStats(stats, RowNumber::Delta, head);
+                return forEach(index(0), sq, index(kManyRows), carried,
+                               [&](Value row, ValueRange carried) {
+                                 return SmallVector<Value>{
+                                     addRows(lseh, deltah, row, carried[0])};
+                               });
+              });
   // Tiles have a dimension at least: reduce 1 x kManyRows.
-  Value row = BroadcastOp::create(b, type({1, kManyRows}, b.getF32Type()),
-                                  batches.getResult(0), 0);
+  Value row =
+      BroadcastOp::create(b, type({1, kManyRows}, b.getF32Type()), sums[0], 0);
   RankedTensorType one = type(1, b.getF32Type());
   Value sum = ReduceOp::create(b, one, arith::AtomicRMWKind::addf, row, 1);
   Value gradient = arith::NegFOp::create(b, sum);
@@ -181,17 +173,15 @@ void PassBuilder::buildSumKeys() {
       return storeGradient(load(viewHead(acc, Side::Keys, kvHead), row), to,
                            row);
     Value firstHead = arith::MulIOp::create(b, kvHead, group);
-    auto loop = scf::ForOp::create(
-        b, index(0), group, index(1), zeroRows(to),
-        [&](OpBuilder &nested, Location, Value i, ValueRange carried) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPoint(nested.getInsertionBlock(),
-                              nested.getInsertionPoint());
-          Value from = viewHead(acc, Side::Keys, add(firstHead, i));
-          Value next = arith::AddFOp::create(b, carried[0], load(from, row));
-          scf::YieldOp::create(b, next);
-        });
-    storeGradient(loop.getResult(0), to, row);
+    SmallVector<Value> total =
+        forEach(index(0), group, index(1), zeroRows(to),
+                [&](Value i, ValueRange carried) {
+                  Value from = viewHead(acc, Side::Keys, add(firstHead, i));
+                  Value next =
+                      arith::AddFOp::create(b, carried[0], load(from, row));
+                  return SmallVector<Value>{next};
+                });
+    storeGradient(total[0], to, row);
   };
   forEachBlock(sk, rows, block, [&](Value row) {
     sum(lookup(op.getDkAcc()), lookup(op.getDk()), row);

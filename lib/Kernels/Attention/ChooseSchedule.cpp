@@ -79,6 +79,12 @@ static LogicalResult verifyWhole(Operation *op, const Schedule &schedule,
   return success();
 }
 
+/// Returns the number of products in flight of `schedule`. Products overlap
+/// other operations only if TMA fills their operands, for which producers are.
+static int64_t getInFlight(const Schedule &schedule) {
+  return schedule.inFlight.value_or(schedule.hasRoles() ? 2 : 1);
+}
+
 FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
@@ -100,6 +106,7 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
                          AttentionOp::getScheduleFields(),
                          kInstructionRows * *schedule->warps)))
     return failure();
+  schedule->inFlight = getInFlight(*schedule);
   return schedule;
 }
 
@@ -121,6 +128,7 @@ ScheduleChooser::chooseBackwardKeys(AttentionBackwardOp op) {
            << "]' of the schedule of dk and dv: with roles, the queries of "
               "packed sequences must divide "
            << kStatsRows;
+  schedule->inFlight = getInFlight(*schedule);
   return schedule;
 }
 

@@ -38,8 +38,8 @@ struct ExpandAttention : tile::impl::TileExpandAttentionBase<ExpandAttention> {
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
-  FailureOr<SmallVector<PlannedKernel>> plan(Operation *op,
-                                             ScheduleChooser &chooser);
+  FailureOr<SmallVector<PlannedKernel, 0>> plan(Operation *op,
+                                                ScheduleChooser &chooser);
   LogicalResult expand(func::FuncOp func, ScheduleChooser &chooser,
                        SymbolTable &symbols);
 };
@@ -135,10 +135,10 @@ static Schedule getKernelFields(const Schedule &schedule) {
   return fields;
 }
 
-FailureOr<SmallVector<PlannedKernel>>
+FailureOr<SmallVector<PlannedKernel, 0>>
 ExpandAttention::plan(Operation *op, ScheduleChooser &chooser) {
   std::string name = getKernelName(op);
-  SmallVector<PlannedKernel> kernels;
+  SmallVector<PlannedKernel, 0> kernels;
   if (auto forward = dyn_cast<AttentionOp>(op)) {
     FailureOr<Schedule> schedule = chooser.chooseForward(forward);
     if (failed(schedule))
@@ -164,12 +164,10 @@ ExpandAttention::plan(Operation *op, ScheduleChooser &chooser) {
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
                        getKernelFields(kernel.schedule),
                        std::move(kernel.build)});
-  // The loops of this kernel have no schedules of their own. With roles, its
-  // accumulators and rings of two stages fit together.
+  // The loops of this kernel have no schedules of their own.
   for (PlannedKernel &kernel : kernels)
     if (kernel.name == name + "_" + kKeysSuffix.str())
-      kernel.schedule.stages =
-          keys->hasRoles() ? keys->stages.value_or(2) : keys->stages;
+      kernel.schedule.stages = keys->stages;
   return kernels;
 }
 
@@ -185,7 +183,7 @@ LogicalResult ExpandAttention::expand(func::FuncOp func,
   SmallVector<KernelOp> kernels;
   ImplicitLocOpBuilder b(func.getLoc(), func);
   for (Operation *op : operations) {
-    FailureOr<SmallVector<PlannedKernel>> planned = plan(op, chooser);
+    FailureOr<SmallVector<PlannedKernel, 0>> planned = plan(op, chooser);
     if (failed(planned))
       return failure();
     for (PlannedKernel &plannedKernel : *planned) {

@@ -43,7 +43,7 @@ public:
       buildStream();
     else if (workStages != 0)
       buildWorkers();
-    else if (style.overlapsProducts)
+    else if (*schedule.inFlight > 1)
       forEachRows([&] { buildAhead(locateSteps()); });
     else
       buildRows();
@@ -108,8 +108,6 @@ void ForwardBuilder::enterHead() {
   qh = viewHead(q, Side::Queries, head);
   kh = viewHead(k, Side::Keys, kvHead);
   vh = viewHead(v, Side::Keys, kvHead);
-  if (!style.recomputesCoordinates)
-    enterOutputs();
 }
 
 void ForwardBuilder::enterOutputs() {
@@ -278,16 +276,12 @@ ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
 SmallVector<Value> ForwardBuilder::forEachWork(
     Value count, ValueRange inits,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto loop = scf::ForOp::create(
-      b, i32(index(0)), count, i32(index(1)), inits,
-      [&](OpBuilder &nested, Location loc, Value number, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        scf::YieldOp::create(b, body(number, carried));
-      });
-  setStages(loop, *schedule.workStages);
-  return SmallVector<Value>(loop.getResults());
+  return forEach(
+      i32(index(0)), count, i32(index(1)), inits,
+      [&](Value number, ValueRange carried) {
+        return body(i32(number), carried);
+      },
+      schedule.workStages);
 }
 
 void ForwardBuilder::buildWorkers() {
@@ -354,11 +348,9 @@ void ForwardBuilder::buildStream() {
 /// one more score, their lse, with the value o.
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
-  if (style.recomputesCoordinates) {
-    if (isPacked())
-      head = recompute(head);
-    enterOutputs();
-  }
+  if (fewRegisters && isPacked())
+    head = recompute(head);
+  enterOutputs();
   Partial partial{carried[0], carried[1], carried[2]};
   RankedTensorType perRow = rows(b.getF32Type());
   // Everything relative to 2^base2: c * max, or the sink if that is larger.

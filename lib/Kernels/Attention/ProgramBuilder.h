@@ -2,6 +2,7 @@
 #ifndef TILE_LIB_KERNELS_ATTENTION_PROGRAMBUILDER_H
 #define TILE_LIB_KERNELS_ATTENTION_PROGRAMBUILDER_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
@@ -89,11 +90,28 @@ protected:
         1);
   }
 
-  /// Sets the stages of the rings of a loop.
-  static void setStages(mlir::Operation *loop, int64_t stages) {
+  /// Builds a loop that counts in the type of `begin`, index or i32. `body`
+  /// takes the number as an index, and the values that the loop carries; it
+  /// returns the next ones. `stages`: those of the rings that the loop fills.
+  llvm::SmallVector<Value>
+  forEach(Value begin, Value end, Value step, mlir::ValueRange carried,
+          llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
+              body,
+          Schedule::Number stages = {}) {
+    auto loop = mlir::scf::ForOp::create(
+        b, begin, end, step, carried,
+        [&](mlir::OpBuilder &nested, mlir::Location, Value i,
+            mlir::ValueRange carried) {
+          mlir::OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(nested.getInsertionBlock(),
+                              nested.getInsertionPoint());
+          mlir::scf::YieldOp::create(
+              b, body(i.getType().isIndex() ? i : wide(i), carried));
+        });
     Schedule schedule;
     schedule.stages = stages;
     setSchedule(loop, schedule);
+    return loop.getResults();
   }
 
   mlir::ImplicitLocOpBuilder &b;

@@ -1,7 +1,6 @@
 //===- RowBuilder.cpp - Kernels that walk over the keys -------------------===//
 
 #include "RowBuilder.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,10 +40,9 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
 Value RowBuilder::visible(Value n, bool maskLeft) {
   RankedTensorType tile = scores(b.getI32Type());
   Value column = IotaOp::create(b, tile, 1);
-  bool isRelative = !style.recomputesCoordinates;
-  // The keys relative to n, so that the columns are compared as they are. A
-  // loop keeps these columns in registers, unless coordinates are computed
-  // again.
+  // Keys relative to n are compared with the columns as they are, which a loop
+  // keeps in registers.
+  bool isRelative = !fewRegisters;
   if (!isRelative)
     column = arith::AddIOp::create(b, column, splat(tile, i32(n)));
   auto perRow = [&](Value keys) {
@@ -70,17 +68,12 @@ Value RowBuilder::visible(Value n, bool maskLeft) {
 /// Walks over the keys of [begin, end); begin is a multiple of blockN.
 SmallVector<Value> RowBuilder::loop(Value begin, Value end, bool maskLeft,
                                     bool maskRight, ValueRange carried) {
-  auto loop = scf::ForOp::create(
-      b, begin, end, index(blockN), carried,
-      [&](OpBuilder &nested, Location loc, Value n, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        scf::YieldOp::create(b, step(n, maskLeft, maskRight, carried));
-      });
-  if (schedule.stages)
-    setStages(loop, *schedule.stages);
-  return SmallVector<Value>(loop.getResults());
+  return forEach(
+      begin, end, index(blockN), carried,
+      [&](Value n, ValueRange carried) {
+        return step(n, maskLeft, maskRight, carried);
+      },
+      schedule.stages);
 }
 
 SmallVector<Value> RowBuilder::walkDown(
@@ -88,18 +81,12 @@ SmallVector<Value> RowBuilder::walkDown(
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   // What a loop carries takes registers: 32 bits hold every coordinate.
   Value last = i32(sub(add(begin, end), index(blockN)));
-  auto loop = scf::ForOp::create(
-      b, i32(begin), i32(end), i32(index(blockN)), carried,
-      [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        Value n = arith::IndexCastOp::create(b, b.getIndexType(), sub(last, i));
-        scf::YieldOp::create(b, body(n, carried));
-      });
-  if (schedule.stages)
-    setStages(loop, *schedule.stages);
-  return SmallVector<Value>(loop.getResults());
+  return forEach(
+      i32(begin), i32(end), i32(index(blockN)), carried,
+      [&](Value i, ValueRange carried) {
+        return body(wide(sub(last, i32(i))), carried);
+      },
+      schedule.stages);
 }
 
 void RowBuilder::forEachRows(llvm::function_ref<void()> body) {

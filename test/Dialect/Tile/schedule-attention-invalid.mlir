@@ -10,7 +10,7 @@
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
 func.func @columns(%q: !q, %lse: !rows, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op the schedule of the attribute 'schedule' has no field 'column_warps', only tile, warps, producers, registers, stages, work_stages, turns, save_registers}}
+  // expected-error@+1 {{'tile.attention' op the schedule of the attribute 'schedule' has no field 'column_warps', only tile, warps, producers, registers, stages, work_stages, in_flight, turns, save_registers}}
   tile.attention %q, %q, %q, %q lse %lse scale %scale {schedule = #tile.schedule<column_warps = 2>} : !q, !q, !q, !q, !rows
   return
 }
@@ -27,7 +27,7 @@ func.func @columns(%q: !q, %lse: !rows, %scale: f32) {
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
 func.func @work(%q: !q, %lse: !rows, %stats: !stats, %acc: !acc, %scale: f32) {
-  // expected-error@+1 {{'tile.attention_backward' op the schedule of the attribute 'dkv_schedule' has no field 'work_stages', only tile, warps, column_warps, producers, storers, registers, stages, turns, save_registers}}
+  // expected-error@+1 {{'tile.attention_backward' op the schedule of the attribute 'dkv_schedule' has no field 'work_stages', only tile, warps, column_warps, producers, storers, registers, stages, in_flight, turns, save_registers}}
   tile.attention_backward %q, %q, %q, %q, %q, %lse to %q, %q, %q using %stats scale %scale
       {dkv_schedule = #tile.schedule<work_stages = 1>} : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return

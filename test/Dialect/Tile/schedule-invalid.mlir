@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -94,6 +94,18 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, registers =
 // -----
 // expected-error@+1 {{field 'work_stages' of a schedule needs roles: 'producers' is 0}}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, work_stages = 1>}
+
+// -----
+// expected-error@+1 {{field 'in_flight' of a schedule lies in 1 .. 2, got 3}}
+func.func private @f() attributes {s = #tile.schedule<in_flight = 3>}
+
+// -----
+// expected-error@+1 {{field 'in_flight' of a schedule needs roles: 'producers' is 0}}
+func.func private @f() attributes {s = #tile.schedule<producers = 0, in_flight = 2>}
+
+// -----
+// expected-error@+1 {{field 'work_stages' of a schedule needs two products in flight: 'in_flight' is 1}}
+func.func private @f() attributes {s = #tile.schedule<work_stages = 1, in_flight = 1>}
 
 // -----
 // expected-error@+1 {{field 'turns' of a schedule needs roles: 'producers' is 0}}

@@ -91,13 +91,11 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK: scf.for
 // CHECK: tile.load %{{.*}} -> tensor<64xf32>
 // CHECK-NOT: tensor<64xi1>
-// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
 // CHECK: scf.for
 // CHECK: tile.load %{{.*}} -> tensor<64xf32>
 // CHECK-NOT: tensor<64xi1>
-// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
 // CHECK-NOT: scf.for
-// CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
+// CHECK: tile.require
 func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv

@@ -13,13 +13,13 @@ func.func @sink(%q: !q, %lse: !lse, %sink: !sink, %scale: f32) {
   // CHECK: arith.remui
   // CHECK: %[[Y32:.*]] = arith.remui
   // CHECK: %[[Y:.*]] = arith.index_cast %[[Y32]]
+  // CHECK: scf.for
+  // CHECK: %[[R:.*]]:3 = scf.for
+  // CHECK: scf.yield
   // CHECK: %[[SINK:.*]] = tile.load_scalar %arg2[%[[Y]]]
   // CHECK: %[[WIDE:.*]] = arith.extf %[[SINK]] : bf16 to f32
   // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
   // CHECK: %[[SINK2:.*]] = arith.mulf %[[WIDE]], %[[LOG2E]]
-  // CHECK: scf.for
-  // CHECK: %[[R:.*]]:3 = scf.for
-  // CHECK: scf.yield
   // CHECK: %[[BASE:.*]] = arith.mulf %[[R]]#1
   // CHECK: %[[SINKS:.*]] = tensor.splat %[[SINK2]] : tensor<128xf32>
   // CHECK: %[[LARGEST:.*]] = arith.maxnumf %[[BASE]], %[[SINKS]]
@@ -102,12 +102,12 @@ func.func @packed(%q: !q, %lse: !lse, %cuq: !cu, %cuk: !cu, %max: index, %scale:
   // CHECK: tile.load_scalar %[[CUK]]
   // CHECK: %[[HEAD:.*]] = tile.slice %[[Q]][*, %{{.*}}, *]
   // CHECK: %[[QH:.*]] = tile.narrow %[[HEAD]][0] from %[[START]] length %[[SQ]]
-  // CHECK: %[[SUMS:.*]] = tile.slice %[[LSE]][%{{.*}}, *]
-  // CHECK: %[[LSEH:.*]] = tile.narrow %[[SUMS]][0] from %[[START]] length %[[SQ]]
   // CHECK: %[[ROW:.*]] = arith.muli %[[X]], %[[C128]]
   // CHECK: %[[STEP:.*]] = arith.muli %[[BLOCKS]], %[[C128]]
   // CHECK: scf.for %[[I:.*]] = %[[ROW]] to %[[SQ]] step %[[STEP]]
   // CHECK: tile.load %[[QH]][%[[I]], %[[C0]]]
+  // CHECK: %[[SUMS:.*]] = tile.slice %[[LSE]][%{{.*}}, *]
+  // CHECK: %[[LSEH:.*]] = tile.narrow %[[SUMS]][0] from %[[START]] length %[[SQ]]
   // CHECK: tile.store %{{.*}}, %[[LSEH]][%[[I]]]
   tile.attention %q, %q, %q, %q lse %lse seqlens %cuq, %cuk max %max scale %scale
       : !q, !q, !q, !q, !lse, !cu, !cu

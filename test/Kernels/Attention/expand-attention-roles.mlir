@@ -101,7 +101,8 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
   // CHECK: scf.for {{.*}} : i32 {
   // CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
   // CHECK: tile.store
-  // CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
+  // CHECK-NOT: tile.schedule
+  // CHECK: tile.require
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale : !p, !p, !p, !p, !cu, !cu
   return
 }

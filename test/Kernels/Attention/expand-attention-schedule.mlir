@@ -21,6 +21,9 @@
 // RUN: tile-opt %s -tile-attach-target=chip=sm_90a \
 // RUN:   -tile-apply-schedule='schedule="producers = 0"' -tile-expand-attention \
 // RUN:   | FileCheck %s --check-prefix=NO-ROLES
+// RUN: tile-opt %s -tile-attach-target=chip=sm_90a \
+// RUN:   -tile-apply-schedule='schedule="in_flight = 1"' -tile-expand-attention \
+// RUN:   | FileCheck %s --check-prefix=ONE
 
 !d128 = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !d256 = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -46,11 +49,23 @@
 // ROLES: tile.multiprocessors
 // ROLES: tensor<64x96xf32>
 // ROLES: } {tile.schedule = #tile.schedule<stages = 2>}
-// Without producers, the kernel takes none of the fields of roles.
+// Without producers, the kernel takes none of the fields of roles, nor the stages of
+// their rings.
 // NO-ROLES-LABEL: tile.kernel @d128
 // NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
 // NO-ROLES-NOT: tile.multiprocessors
 // NO-ROLES: tensor<128x128xf32>
+// NO-ROLES-NOT: stages
+// With one product in flight, the kernel keeps its roles, but is not persistent, and
+// the weights are multiplied in their own step.
+// ONE-LABEL: tile.kernel @d128
+// ONE-SAME: schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 0, keep_loops>}
+// ONE-NOT: tile.multiprocessors
+// ONE: scf.for
+// ONE: math.exp2
+// ONE: %[[P:.*]] = arith.truncf
+// ONE: tile.dot %[[P]]
+// ONE: } {tile.schedule = #tile.schedule<stages = 2>}
 func.func @d128(%q: !d128, %k: !d128, %v: !d128, %o: !d128, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale : !d128, !d128, !d128, !d128
   return

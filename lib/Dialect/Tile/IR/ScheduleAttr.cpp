@@ -39,10 +39,14 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
   if (producers == 0) {
     result.storers = storers;
     result.registers = registers;
+    result.stages = stages;
     result.workStages = workStages;
+    result.inFlight = inFlight;
     result.turns = turns;
     result.saveRegisters = saveRegisters;
   }
+  if (inFlight == 1)
+    result.workStages = workStages;
   return result;
 }
 
@@ -246,6 +250,7 @@ static constexpr Limits kLimits[] = {
     {"registers", 24, 256, 8},
     {"stages", 1, 32},
     {"work_stages", 0, 2},
+    {"in_flight", 1, 2},
 };
 
 static LogicalResult verifyRange(StringRef name, ArrayRef<int64_t> values,
@@ -301,6 +306,8 @@ static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
   if (name.empty() && schedule.producers &&
       schedule.workStages.value_or(0) != 0)
     name = "work_stages";
+  if (name.empty() && schedule.inFlight.value_or(1) != 1)
+    name = "in_flight";
   if (name.empty() && schedule.producers && schedule.takesTurns())
     name = "turns";
   if (name.empty() && schedule.producers && schedule.savesRegisters())
@@ -323,6 +330,9 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, Schedule fields) {
   if (failed(result) ||
       failed(verifyHasRoles(fields, /*isWhole=*/false, emitError)))
     return failure();
+  if (fields.inFlight == 1 && fields.workStages.value_or(0) != 0)
+    return emitError() << "field 'work_stages' of a schedule needs two "
+                          "products in flight: 'in_flight' is 1";
   if (fields.warps)
     return verifyWarps(fields, *fields.warps, emitError);
   return success();
@@ -384,15 +394,15 @@ ArrayRef<StringRef> KernelOp::getScheduleFields() {
 
 ArrayRef<StringRef> AttentionOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "tile",   "warps",       "producers", "registers",
-      "stages", "work_stages", "turns",     "save_registers"};
+      "tile",        "warps",     "producers", "registers",     "stages",
+      "work_stages", "in_flight", "turns",     "save_registers"};
   return fields;
 }
 
 ArrayRef<StringRef> AttentionBackwardOp::getKeysScheduleFields() {
   static constexpr StringRef fields[] = {
-      "tile",      "warps",  "column_warps", "producers",     "storers",
-      "registers", "stages", "turns",        "save_registers"};
+      "tile",      "warps",  "column_warps", "producers", "storers",
+      "registers", "stages", "in_flight",    "turns",     "save_registers"};
   return fields;
 }
 

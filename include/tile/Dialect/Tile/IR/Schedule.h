@@ -52,7 +52,7 @@ struct Schedule {
   Number warps, columnWarps;
   Number producers, storers;
   Pair registers;
-  Number stages, workStages;
+  Number stages, workStages, inFlight;
   Flag turns, saveRegisters, keepLoops;
   Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
@@ -70,6 +70,7 @@ struct Schedule {
     visit(llvm::StringRef("registers"), schedules.registers...);
     visit(llvm::StringRef("stages"), schedules.stages...);
     visit(llvm::StringRef("work_stages"), schedules.workStages...);
+    visit(llvm::StringRef("in_flight"), schedules.inFlight...);
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
@@ -86,8 +87,9 @@ struct Schedule {
   bool keepsLoops() const { return keepLoops.value_or(false); }
 
   /// Returns this schedule with the fields of `defaults` where it has none. If
-  /// this schedule has `producers = 0`, the fields of roles stay without value.
-  /// Parameters are filled in one by one.
+  /// this schedule has `producers = 0`, the fields of roles and the stages of
+  /// their rings stay without value; if it has `in_flight = 1`, so does
+  /// `work_stages`. Parameters are filled in one by one.
   Schedule withDefaults(const Schedule &defaults) const;
 
   bool operator==(const Schedule &other) const;

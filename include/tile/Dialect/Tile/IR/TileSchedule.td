@@ -27,14 +27,16 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); chosen where the consumers need more than the block starts with | multiples of 8 in 24 to 256 |
     | `stages = n` | buffers | stages of the ring of each tile that a loop copies | 1 to 32 |
     | `work_stages = n` | buffers | stages of the ring of each tile that a persistent kernel copies once for each work (tile-persist). With 2 in a `tile.attention`, the first MMA of one block of rows is issued before the last MMA of the previous block has ended. 0: not persistent | 0 to 2 |
+    | `in_flight = n` | products | matrix products that a warpgroup has in flight at a time, in a kernel of attention. With 2, a product is started before the exponentials of the step before, or of the other product of its step, and runs beside them; with 1, operations follow their operands closely, which takes the fewest registers; the kernel is not persistent then. 2 with producers and 1 without unless given | 1 to 2 |
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
     | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
 
-    `storers`, `registers`, `work_stages`, `turns` and `save_registers` are for
-    kernels with roles. A block has at most 32 warps in all. A flag is true if it stands alone;
+    `storers`, `registers`, `work_stages`, `in_flight = 2`, `turns` and
+    `save_registers` are for kernels with roles: products overlap other operations
+    only if TMA fills their operands. A block has at most 32 warps in all. A flag is true if it stands alone;
     `turns = false` turns it off.
 
     The attribute stands on
@@ -65,7 +67,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     The fields of a named operation come from, in this order: `--schedule=` (see
     tile-apply-schedule), the operation, and the first row of the chip's file
     that matches (`tile.schedule_row`). An operation or an option that sets
-    `producers = 0` takes none of the fields for roles from the row.
+    `producers = 0` takes neither the fields for roles nor `stages` from the row.
 
     Errors: an unknown field, a field twice, a number out of its range, fields
     that contradict each other, a field that the operation cannot have, and
