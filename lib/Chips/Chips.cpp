@@ -85,8 +85,8 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// H100 SXM. A transcendental instruction has a quarter of the lanes of a SIMD
 /// on AMD. The second-level cache of A100 gives 5120 bytes a clock, that of a
 /// CDNA3 die 2048 to 38 compute units; memory is that of H200, 4.8e12 / (132 *
-/// 1.83e9), and of the other products; the cache of sm_90a is fitted to matrix products
-/// (docs/notes/cost-model.md), and the others are assumed.
+/// 1.83e9), and of the other products; the cache of sm_90a is fitted to matrix
+/// products (docs/notes/cost-model.md), and the others are assumed.
 // clang-format off
 static constexpr Throughput
     //             matrix arithmetic exp shared cache memory registers threads
