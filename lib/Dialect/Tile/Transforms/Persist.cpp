@@ -202,7 +202,7 @@ void Persister::emitCoordinates(Value work, Growth growth,
 bool Persister::run(std::optional<int64_t> stages) {
   Growth growth = findGrowth();
   SmallVector<Operation *> perWork = findPerWork();
-  // What the grid is computed from may stand behind operations of a work.
+  // Scalars of the launch may stand behind the first operation of a work.
   for (Operation &op : llvm::make_early_inc_range(
            kernel.getBody().front().without_terminator()))
     if (!llvm::is_contained(perWork, &op) && !perWork.empty() &&
