@@ -221,7 +221,8 @@ bool Persister::run(std::optional<int64_t> stages) {
   }
   grid.getXMutable().assign(launched);
   works = narrow(all);
-  b.setInsertionPoint(perWork.front());
+  b.setInsertionPoint(perWork.empty() ? kernel.getBody().front().getTerminator()
+                                      : perWork.front());
   block = narrow(ProgramIdOp::create(b, Dimension::x));
   blocks = narrow(NumProgramsOp::create(b, Dimension::x));
 

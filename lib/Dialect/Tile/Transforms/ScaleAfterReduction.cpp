@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -28,7 +29,8 @@ namespace {
 struct ScaledReduction {
   Operation *reduce;
   arith::MulFOp product;
-  Value tile, splat, scale;
+  /// The factors of the product.
+  Value tile, splat;
   SmallVector<Operation *> additions;
 };
 
@@ -63,17 +65,19 @@ static std::optional<ScaledReduction> match(Operation *op) {
     if (user == op)
       continue;
     auto difference = dyn_cast<arith::SubFOp>(user);
-    if (!isa<arith::AddFOp>(user) &&
+    bool isOnce = user->getOperand(0) != user->getOperand(1);
+    if (!(isa<arith::AddFOp>(user) && isOnce) &&
         !(difference && difference.getRhs() != result.product.getResult()))
       return std::nullopt;
     result.additions.push_back(user);
   }
   Value factors[] = {result.product.getLhs(), result.product.getRhs()};
   for (unsigned i : {0, 1})
-    if (auto splat = factors[1 - i].getDefiningOp<tensor::SplatOp>()) {
-      result.tile = factors[i];
-      result.splat = splat;
-      result.scale = splat.getInput();
+    if (SplatElementsAttr elements;
+        factors[i].getDefiningOp<tensor::SplatOp>() ||
+        matchPattern(factors[i], m_Constant(&elements))) {
+      result.splat = factors[i];
+      result.tile = factors[1 - i];
       return result;
     }
   return std::nullopt;
@@ -94,15 +98,26 @@ static void fuse(ScaledReduction scaled, IRRewriter &rewriter) {
   }
 }
 
+/// Returns the scalar of a splat that `match` has found.
+static Value getScale(Value splat, ImplicitLocOpBuilder &b) {
+  if (auto op = splat.getDefiningOp<tensor::SplatOp>())
+    return op.getInput();
+  SplatElementsAttr elements;
+  matchPattern(splat, m_Constant(&elements));
+  return arith::ConstantOp::create(
+      b, b.getF32FloatAttr(elements.getSplatValue<float>()));
+}
+
 /// Reduces before the multiplication if the scale is positive and finite.
 static void rewrite(ScaledReduction scaled, IRRewriter &rewriter) {
   fuse(scaled, rewriter);
   Operation *reduce = scaled.reduce;
   rewriter.setInsertionPoint(reduce);
   ImplicitLocOpBuilder b(reduce->getLoc(), rewriter);
+  Value scale = getScale(scaled.splat, b);
   auto compare = [&](arith::CmpFPredicate predicate, float bound) -> Value {
     return arith::CmpFOp::create(
-        b, predicate, scaled.scale,
+        b, predicate, scale,
         arith::ConstantOp::create(b, b.getF32FloatAttr(bound)));
   };
   Value isPositive =
@@ -115,7 +130,7 @@ static void rewrite(ScaledReduction scaled, IRRewriter &rewriter) {
   b.setInsertionPointToStart(choice.thenBlock());
   Operation *first = b.clone(*reduce);
   first->setOperand(0, scaled.tile);
-  Value splat = tensor::SplatOp::create(b, type, scaled.scale);
+  Value splat = tensor::SplatOp::create(b, type, scale);
   Value last = arith::MulFOp::create(b, first->getResult(0), splat);
   scf::YieldOp::create(b, last);
   rewriter.replaceAllUsesWith(reduce->getResult(0), choice.getResult(0));

@@ -110,6 +110,17 @@ tile.kernel @waits(%a: !m, %nx: index) attributes {num_warps = 4 : i32,
 
 // -----
 
+// The loop over works without an operation is removed.
+// REMARK: [Passed] kernel-persistent {{.*}}pairs=false, work-stages=1
+// CHECK-LABEL: tile.kernel @nothing
+// CHECK: tile.grid
+tile.kernel @nothing(%nx: index) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<producers = 1, work_stages = 1>} {
+  tile.grid %nx, %nx, %nx
+}
+
+// -----
+
 // A schedule without work_stages, or with 0, leaves the grid.
 // REMARK-NOT: remark
 // CHECK-LABEL: tile.kernel @unchanged

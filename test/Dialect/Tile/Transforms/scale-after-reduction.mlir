@@ -57,8 +57,29 @@ tile.kernel @constant() attributes {num_warps = 4 : i32} {
   "test.use"(%least) : (!row) -> ()
 }
 
+// A constant tile of equal elements is a scale, too.
+// CONSTANT-LABEL: tile.kernel @constant_tile
+// CONSTANT-DAG: %[[SPLAT:.*]] = arith.constant dense<1.250000e-01> : tensor<64x64xf32>
+// CONSTANT-DAG: %[[ROW:.*]] = arith.constant dense<1.250000e-01> : tensor<64xf32>
+// CONSTANT: %[[SCORES:.*]] = "test.scores"
+// CONSTANT-NOT: scf.if
+// CONSTANT: %[[M:.*]] = tile.reduce maxnumf %[[SCORES]] along 1
+// CONSTANT: %[[MOST:.*]] = arith.mulf %[[M]], %[[ROW]] : tensor<64xf32>
+// CONSTANT: math.fma %[[SCORES]], %[[SPLAT]], %{{.*}} : tensor<64x64xf32>
+tile.kernel @constant_tile() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %scores = "test.scores"() : () -> !s
+  %splat = arith.constant dense<0.125> : !s
+  %product = arith.mulf %scores, %splat : !s
+  %most = tile.reduce maxnumf %product along 1 : !s -> !row
+  %b = tile.broadcast %most along 1 : !row -> !s
+  %d = arith.subf %product, %b : !s
+  "test.use"(%d) : (!s) -> ()
+}
+
 // Unchanged: a sum, a product that something else reads, a subtraction of the product,
-// a maximum with NaN, a scale for each row, and f16.
+// the sum of the product with itself, a maximum with NaN, a scale for each row, and f16.
 // CHECK-LABEL: tile.kernel @unchanged
 // CHECK-NOT: scf.if
 // CHECK-NOT: math.fma
@@ -75,6 +96,9 @@ tile.kernel @unchanged(%scale: f32) attributes {num_warps = 4 : i32} {
   %2 = arith.mulf %scores, %splat : !s
   %subtracted = tile.reduce maxnumf %2 along 1 : !s -> !row
   %difference = arith.subf %scores, %2 : !s
+  %6 = arith.mulf %scores, %splat : !s
+  %twice = tile.reduce maxnumf %6 along 1 : !s -> !row
+  %double = arith.addf %6, %6 : !s
   %3 = arith.mulf %scores, %splat : !s
   %nan = tile.reduce maximumf %3 along 1 : !s -> !row
   %rows = "test.row"() : () -> !row
@@ -86,6 +110,6 @@ tile.kernel @unchanged(%scale: f32) attributes {num_warps = 4 : i32} {
   %half = tensor.splat %narrow : tensor<64x64xf16>
   %5 = arith.mulf %halves, %half : tensor<64x64xf16>
   %short = tile.reduce maxnumf %5 along 1 : tensor<64x64xf16> -> tensor<64xf16>
-  "test.use"(%sum, %read, %exp, %subtracted, %difference, %nan, %varied, %short)
-      : (!row, !row, !s, !row, !s, !row, !row, tensor<64xf16>) -> ()
+  "test.use"(%sum, %read, %exp, %subtracted, %difference, %twice, %double, %nan, %varied, %short)
+      : (!row, !row, !s, !row, !s, !row, !s, !row, !row, tensor<64xf16>) -> ()
 }

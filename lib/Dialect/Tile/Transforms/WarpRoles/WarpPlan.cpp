@@ -90,16 +90,20 @@ private:
 };
 } // namespace
 
-/// Returns true if a loop is around `op`. `stages` becomes the number of stages
-/// that the innermost loop asks for, or 0. It is 1 for a tile that stays for a
-/// loop inside of that one: more stages only hide the latency of a copy from
-/// one such loop to the next.
+/// Returns true if a loop is around `op`, or if tile-persist is going to put
+/// one there. `stages` becomes the number of stages that the innermost loop
+/// asks for, or 0. It is 1 for a tile that stays for a loop inside of that one:
+/// more stages only hide the latency of a copy from one such loop to the next.
 bool Planner::isRepeated(Operation *op, int64_t &stages) {
   auto loop = op->getParentOfType<scf::ForOp>();
-  stages = loop ? getSchedule(loop).stages.value_or(0) : 0;
-  if (loop && stages == 0 && !loop.getBody()->getOps<scf::ForOp>().empty())
+  if (!loop) {
+    stages = getSchedule(kernel).workStages.value_or(0);
+    return stages != 0;
+  }
+  stages = getSchedule(loop).stages.value_or(0);
+  if (stages == 0 && !loop.getBody()->getOps<scf::ForOp>().empty())
     stages = 1;
-  return bool(loop);
+  return true;
 }
 
 /// Plans a copy, or refuses it.
@@ -114,11 +118,6 @@ Refusal Planner::planCopy(CopyOp copy) {
     return refusal;
   int64_t stages = 0;
   bool repeats = isRepeated(copy, stages);
-  // tile-persist is going to put a loop around it.
-  if (!repeats) {
-    stages = getSchedule(kernel).workStages.value_or(0);
-    repeats = stages != 0;
-  }
   auto ring = llvm::find_if(plan.rings, [&](const Ring &ring) {
     return ring.argument == planned.argument &&
            ring.tile == planned.buffer.getType();
@@ -276,11 +275,15 @@ Refusal Planner::run() {
   if (!refusal)
     chooseStages();
   // Stages are iterations: some may take several tiles of a ring.
+  bool isPersistent = getSchedule(kernel).workStages.value_or(0) != 0;
+  auto isIteration = [&](Operation *parent) {
+    return isa<scf::ForOp>(parent) || (isPersistent && parent == kernel);
+  };
   for (auto [number, ring] : llvm::enumerate(plan.rings)) {
     llvm::SmallDenseMap<Block *, int64_t> together;
     int64_t most = 1;
     for (auto &[copy, planned] : plan.copies)
-      if (planned.ring == number && isa<scf::ForOp>(copy->getParentOp()))
+      if (planned.ring == number && isIteration(copy->getParentOp()))
         most = std::max(most, ++together[copy->getBlock()]);
     if (ring.stages > 1)
       ring.stages *= most;
