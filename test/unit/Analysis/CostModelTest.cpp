@@ -5,11 +5,11 @@
 // nearly the fastest one.
 //
 //===----------------------------------------------------------------------===//
-#include "tile/Analysis/CostModel.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "tile/Analysis/Candidates.h"
 #include "tile/InitAll.h"
 #include "llvm/ADT/Sequence.h"
 #include "gtest/gtest.h"

@@ -5,7 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
-#include "tile/Analysis/CostModel.h"
+#include "tile/Analysis/Candidates.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"

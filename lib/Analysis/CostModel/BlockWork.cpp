@@ -1,0 +1,195 @@
+//===- BlockWork.cpp - The work of a block on each unit -------------------===//
+
+#include "Predictor.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/Registers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+
+/// Bytes of the widest request of TMA: rows of a tile with a narrower swizzle
+/// arrive in several requests, each of which costs more than its share of the
+/// bytes. A request of 64 bytes costs 0.9 times as much as one of 128.
+static constexpr int64_t kRequestBytes = 128;
+static constexpr double kNarrowPower = 0.85;
+
+/// The share of the cycles of other writes that TMA takes of shared memory.
+static constexpr double kBulkWriteShare = 0.5;
+
+/// Elements by which rows of tiles in shared memory are padded if there is no
+/// ldmatrix, which reads swizzled rows.
+static constexpr int64_t kPadding = 8;
+
+/// Adds bytes of `buffer` that go through the second-level cache in requests of
+/// this relative cost.
+void Predictor::addMoved(Value buffer, double bytes, double requests,
+                         Work &work) {
+  at(work.units, CostUnit::Cache) += bytes * requests / rates.cacheBytes;
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (!isa<SliceOp, NarrowOp>(op))
+      break;
+    buffer = op->getOperand(0);
+  }
+  moved[buffer] += bytes * times;
+}
+
+/// Returns the bytes that all blocks read from and write to global memory:
+/// those of each buffer once.
+double Predictor::countMemoryBytes() {
+  double sum = 0;
+  double blocks = grid[0] * grid[1] * grid[2];
+  for (auto [buffer, access] : moved) {
+    auto type = cast<BufferType>(buffer.getType());
+    double bytes = type.getElementBits() / 8.0;
+    for (unsigned dim = 0; dim < type.getShape().size(); ++dim)
+      bytes *= std::max(evaluateExtent(buffer, dim), 1.0);
+    sum += std::min(bytes, access * blocks);
+  }
+  return sum;
+}
+
+/// Adds the instructions of an operation that computes tiles.
+void Predictor::visitCompute(Operation *op, Work &work) {
+  Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType()
+                                : op->getResult(0).getType();
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (!tile)
+    return;
+  double elements = countElements(tile);
+  double instructions = 0, exponentials = 0;
+  if (isa<math::Exp2Op, math::ExpOp, math::LogOp, math::Log2Op, math::RsqrtOp,
+          math::TanhOp, math::SqrtOp, math::ErfOp>(op)) {
+    exponentials = 1;
+    instructions = isa<math::Exp2Op>(op) ? 1 : 3;
+  } else if (isa<arith::DivFOp>(op)) {
+    exponentials = 1;
+    instructions = 8;
+  } else if (isa<arith::TruncFOp, arith::ExtFOp>(op)) {
+    // Two elements are converted at once.
+    instructions = 0.5;
+  } else if (isa<ReduceOp>(op) || op->hasTrait<OpTrait::Elementwise>()) {
+    instructions = 1;
+  }
+  double issue = elements * instructions / rates.arithmetic;
+  double special = elements * exponentials / rates.exponentials;
+  at(work.units, CostUnit::Arithmetic) += issue;
+  at(work.units, CostUnit::Exponential) += special;
+  at(work.units, CostUnit::Serial) += (issue + special) / groups;
+}
+
+/// Returns true if neighbouring elements of `buffer` lie along a dimension of
+/// unknown extent.
+static bool hasOpenRows(BufferType buffer) {
+  auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
+  if (!strided)
+    return false;
+  for (auto [extent, stride] :
+       llvm::zip_equal(buffer.getShape(), strided.getStrides()))
+    if (stride == 1)
+      return ShapedType::isDynamic(extent);
+  return false;
+}
+
+/// Returns the cost of the requests by which TMA fetches a tile, relative to
+/// that of as many bytes in the widest requests; nothing if TMA does not fetch
+/// it.
+std::optional<double> Predictor::getRequestCost(LoadOp load) const {
+  auto strided = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
+  if (!chip.bulkCopy || !strided)
+    return std::nullopt;
+  SmallVector<int64_t> shape = getShape(load.getType());
+  const auto *unit = llvm::find(strided.getStrides(), 1);
+  size_t contiguous = unit - strided.getStrides().begin();
+  if (contiguous >= shape.size())
+    return std::nullopt;
+  int64_t elements = shape[contiguous];
+  std::optional<double> cost;
+  SmallVector<Value> values = {load.getResult()};
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isa<TransposeOp>(user))
+        values.push_back(user->getResult(0));
+      auto dot = dyn_cast<DotOp>(user);
+      std::optional<ProductGrid> grid =
+          dot ? divide(dot) : std::optional<ProductGrid>();
+      if (!grid || !grid->mma->isAsync)
+        continue;
+      // Each warpgroup reads its columns of b by one matrix descriptor, so that
+      // they are a multiple of the swizzle.
+      int64_t row = elements * load.getType().getElementTypeBitWidth() / 8;
+      if (values[i] == dot.getB() && hasColumnsSideBySide(dot))
+        row /= grid->columns;
+      int64_t request = kRequestBytes;
+      while (request > 16 && row % request != 0)
+        request /= 2;
+      cost = std::max(cost.value_or(1),
+                      std::pow(double(kRequestBytes) / request, kNarrowPower));
+    }
+  return cost;
+}
+
+void Predictor::visit(Operation *op, Work &work) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    Work &inner = work.loops.emplace_back();
+    double step = std::max(evaluate(loop.getStep()), 1.0);
+    double length =
+        evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
+    inner.iterations = std::max(std::ceil(length / step), 0.0);
+    double outside = times;
+    times *= inner.iterations;
+    visit(*loop.getBody(), inner);
+    times = outside;
+    return;
+  }
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      visit(block, work);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return visitProduct(dot, work);
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    double bytes = countBytes(load.getResult(), load.getBuffer());
+    std::optional<double> requests = getRequestCost(load);
+    addMoved(load.getBuffer(), bytes, requests.value_or(1), work);
+    if (!feedsOnlyProducts(load.getResult()))
+      return;
+    copiesElements |= hasOpenRows(load.getBuffer().getType());
+    // The tile is written to shared memory, with padding, ahead of its use.
+    at(work.units, CostUnit::Shared) +=
+        bytes * (requests ? kBulkWriteShare : 1) / rates.sharedBytes;
+    work.copiedBytes += bytes;
+    int64_t size = countElements(load.getType());
+    // Rows or columns may be the ones that are padded.
+    if (!chip.ldmatrix)
+      size += size / *llvm::min_element(getShape(load.getType())) * kPadding;
+    size = size * load.getType().getElementTypeBitWidth() / 8;
+    (isa<scf::ForOp>(op->getParentOp()) ? stageBytes : fixedBytes) += size;
+    return;
+  }
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    double bytes = countBytes(store.getValue(), store.getBuffer());
+    addMoved(store.getBuffer(), bytes, 1, work);
+    // The tile goes through shared memory, and the block ends when it has
+    // arrived.
+    at(work.units, CostUnit::Serial) +=
+        2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
+    work.storedElements += countElements(store.getValue().getType());
+    storedBytes = std::max<int64_t>(
+        storedBytes, countElements(store.getValue().getType()) *
+                         store.getBuffer().getType().getElementBits() / 8);
+    return;
+  }
+  // An atomic operation reads and writes.
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+    return addMoved(atomic.getBuffer(),
+                    2 * countBytes(atomic.getValue(), atomic.getBuffer()), 1,
+                    work);
+  if (op->getNumResults() == 1)
+    visitCompute(op, work);
+}
+
+void Predictor::visit(Block &block, Work &work) {
+  for (Operation &op : block)
+    visit(&op, work);
+}

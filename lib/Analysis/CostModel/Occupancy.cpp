@@ -1,0 +1,165 @@
+//===- Occupancy.cpp - Registers, shared memory and resident blocks -------===//
+
+#include "Predictor.h"
+#include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/SharedMemory.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <functional>
+
+using namespace mlir;
+using namespace tile;
+
+/// The fewest registers that a back end takes beyond those of tiles.
+static constexpr int64_t kFewestOthers = 28;
+
+/// Bytes of the mbarriers of a kernel.
+static constexpr int64_t kBarrierBytes = 256;
+
+/// Returns the registers of a thread for a tile; 0 if the tile is in shared
+/// memory, or computed where it is used.
+int64_t Predictor::countRegisters(Value value) const {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  if (!tile)
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (op && (isa<BroadcastOp, TransposeOp, IotaOp>(op) ||
+             op->getName().getStringRef() == "tensor.splat" ||
+             op->hasTrait<OpTrait::ConstantLike>() ||
+             tile.getElementType().isInteger(1)))
+    return 0;
+  if (op && isa<LoadOp>(op) && feedsOnlyProducts(value))
+    return 0;
+  int64_t bits = tile.getElementTypeBitWidth();
+  // Rows and columns are shared by the lanes of an MMA, four in a row.
+  double threads = candidate.warps * chip.warpSize;
+  if (tile.getRank() < 2)
+    threads /= 4;
+  return llvm::divideCeil(int64_t(std::ceil(countElements(tile) / threads)) *
+                              std::max<int64_t>(bits, 16),
+                          32);
+}
+
+/// Returns the most registers of live tiles.
+int64_t Predictor::estimateTiles() {
+  int64_t peak = 0;
+  // Values that are live after an operation, in one pass from the end of each
+  // block. Values from outside of a loop are live in all of it.
+  std::function<void(Block &, llvm::SetVector<Value>)> walk =
+      [&](Block &block, llvm::SetVector<Value> live) {
+        for (Operation &op : llvm::reverse(block)) {
+          for (Value result : op.getResults())
+            live.remove(result);
+          // Elementwise operations overwrite operands that are not needed any
+          // more.
+          for (Value operand : op.getOperands())
+            live.insert(operand);
+          for (Region &region : op.getRegions()) {
+            region.walk([&](Operation *inner) {
+              for (Value operand : inner->getOperands())
+                if (!region.isAncestor(operand.getParentRegion()))
+                  live.insert(operand);
+            });
+            for (Block &inner : region)
+              walk(inner, live);
+          }
+          int64_t registers = 0;
+          for (Value value : live)
+            registers += countRegisters(value);
+          peak = std::max(peak, registers);
+        }
+      };
+  walk(kernel.getBody().front(), {});
+  return peak;
+}
+
+/// Plans the warp roles as tile-choose-roles does.
+Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+                               bool &isSlower) {
+  RolePlan plan;
+  auto count = [&](int64_t stages, bool stagesStores) {
+    int64_t fixed =
+        stagesStores ? std::max(fixedBytes, storedBytes) : fixedBytes;
+    return fixed + stages * stageBytes + kBarrierBytes;
+  };
+  auto check = [&](const Schedule &schedule, bool stagesStores,
+                   int64_t limit) -> Refusal {
+    int64_t bytes = count(*schedule.stages, stagesStores);
+    if (bytes > limit)
+      return "it takes " + std::to_string(bytes) +
+             " bytes of shared memory, of " + std::to_string(limit);
+    cost.sharedBytes = bytes;
+    cost.stagesStores = stagesStores;
+    return std::nullopt;
+  };
+  auto isCopiedByElements = [&] { return copiesElements; };
+  // The prediction knows no persistent kernels yet.
+  RoleRequest request{chip,
+                      given,
+                      candidate.warps,
+                      tiles + kRegisterAllowance,
+                      issueRegisters,
+                      /*mostWorkStages=*/0,
+                      check,
+                      isCopiedByElements};
+  if (Refusal refusal = planRoles(request, plan)) {
+    isSlower = plan.isSlower;
+    return refusal;
+  }
+  if (tiles + kFewestOthers > plan.registers)
+    return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
+           " registers, of " + std::to_string(plan.registers);
+  cost.hasRoles = true;
+  cost.tileRegisters = tiles;
+  cost.registerLimit = plan.registers;
+  cost.stages = *plan.schedule.stages;
+  cost.registers = std::min(tiles + kRegisterMargin, plan.registers);
+  int64_t warps = candidate.warps + *plan.schedule.producers +
+                  plan.schedule.storers.value_or(0);
+  int64_t each = plan.schedule.registers
+                     ? getRegisterShare(chip.warpSize * warps)
+                     : llvm::alignTo(cost.registers, 8);
+  cost.residentBlocks = countResidentBlocks(chip, warps, each);
+  while (cost.residentBlocks > 1 &&
+         cost.sharedBytes > getSharedLimit(chip, cost.residentBlocks))
+    --cost.residentBlocks;
+  return std::nullopt;
+}
+
+/// Chooses the stages, and finds out how many blocks run on a multiprocessor.
+Refusal Predictor::chooseMemory(Cost &cost) {
+  int64_t tiles = estimateTiles() + fragments;
+  Schedule given = getSchedule(kernel);
+  if (candidate.stages)
+    given.stages = candidate.stages;
+  if (chip.bulkCopy && isAsync && given.producers != 0) {
+    bool isSlower = false;
+    Refusal refusal = chooseRoles(given, tiles, cost, isSlower);
+    if (!refusal || !isSlower)
+      return refusal;
+  }
+  int64_t threads = candidate.warps * chip.warpSize;
+  if (threads > kMostThreads)
+    return "it has " + std::to_string(threads) + " threads";
+  int64_t limit = std::min(chip.maxRegisters, rates.registers / threads);
+  if (tiles + kFewestOthers > limit)
+    return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
+           " registers, of " + std::to_string(limit);
+  if (Refusal refusal =
+          checkIssueRegisters(chip, candidate.warps, issueRegisters))
+    return refusal;
+  cost.registers = std::min(tiles + kRegisterMargin, limit);
+  int64_t byRegisters = countResidentBlocks(chip, candidate.warps,
+                                            llvm::alignTo(cost.registers, 8));
+  bool runsAhead = stageBytes > 0 && chip.asyncCopy.isDefault;
+  int64_t stages = given.stages.value_or(runsAhead ? kFewestStages : 1);
+  cost.stages = stages;
+  cost.sharedBytes = fixedBytes + stages * stageBytes;
+  if (cost.sharedBytes > chip.sharedBytes)
+    return "it takes " + std::to_string(cost.sharedBytes) +
+           " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
+  cost.residentBlocks = std::min<int64_t>(
+      byRegisters, chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
+  return std::nullopt;
+}

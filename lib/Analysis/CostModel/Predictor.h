@@ -1,0 +1,123 @@
+//===- Predictor.h - The parts of the cost model ----------------*- C++ -*-===//
+//
+// Internal to the cost model (tile/Analysis/CostModel.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
+#define TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
+
+#include "tile/Analysis/CostModel.h"
+#include "llvm/ADT/MapVector.h"
+#include <vector>
+
+namespace tile {
+
+/// Warps that use all units of a multiprocessor: one for each of its four
+/// parts.
+inline constexpr double kPartWarps = 4;
+
+/// Cycles of the units, for all threads of a block; those of `Serial` for one
+/// warpgroup.
+using Units = std::array<double, kCostUnits>;
+
+inline double &at(Units &units, CostUnit unit) { return units[unsigned(unit)]; }
+
+/// How a product is divided among the warps.
+struct ProductGrid {
+  const Mma *mma;
+  int64_t rows, columns;
+  /// The extents, padded to what the warps divide.
+  int64_t m, n, k;
+};
+
+/// Predicts the cost of a kernel for one candidate.
+class Predictor {
+public:
+  Predictor(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes,
+            const Candidate &candidate)
+      : kernel(kernel), chip(chip), rates(chip.throughput), sizes(sizes),
+        candidate(candidate),
+        groups(std::max<double>(candidate.warps, 1) / kPartWarps) {}
+
+  Refusal run(Cost &cost);
+
+private:
+  /// The work of a region: that of one iteration if it is a loop, and inner
+  /// loops.
+  struct Work {
+    Units units{};
+    double iterations = 1;
+    /// Bytes that are copied to shared memory ahead, and elements that are
+    /// stored to global memory.
+    double copiedBytes = 0, storedElements = 0;
+    /// The cycles of products in those of `Serial`.
+    double serialProducts = 0;
+    /// Registers of the tiles that products read and that the iteration
+    /// computes from other products; 0 if there are none.
+    int64_t chainedRegisters = 0;
+    std::vector<Work> loops;
+  };
+
+  double evaluate(mlir::Value value);
+  double compute(mlir::Value value);
+  double evaluateExtent(mlir::Value buffer, int64_t dim);
+  llvm::SmallVector<int64_t> getShape(mlir::Type tile) const;
+  double countElements(mlir::Type tile) const;
+  double countBytes(mlir::Value tile, mlir::Value buffer);
+
+  llvm::SmallVector<const Mma *> listInstructions(DotOp dot) const;
+  bool suits(DotOp dot, const Mma &mma, int64_t rows) const;
+  std::optional<ProductGrid> select(DotOp dot, int64_t m, int64_t n,
+                                    int64_t k) const;
+  std::optional<ProductGrid> divide(DotOp dot) const;
+  std::optional<double> getRequestCost(LoadOp load) const;
+  void visit(mlir::Block &block, Work &work);
+  void visit(mlir::Operation *op, Work &work);
+  void visitProduct(DotOp dot, Work &work);
+  void visitCompute(mlir::Operation *op, Work &work);
+  void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
+  double countMemoryBytes();
+
+  int64_t estimateTiles();
+  int64_t countRegisters(mlir::Value value) const;
+  Refusal chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+                      bool &isSlower);
+  Refusal chooseMemory(Cost &cost);
+  double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
+  void addTotals(const Work &work, double times, Cost &cost) const;
+
+  KernelOp kernel;
+  const Chip &chip;
+  const Throughput &rates;
+  const ProblemSizes &sizes;
+  Candidate candidate;
+  /// Groups of warps that use all units of a multiprocessor.
+  double groups;
+  std::array<double, 3> grid{};
+  llvm::DenseMap<mlir::Value, double> numbers;
+  /// Bytes that a block moves of each buffer.
+  llvm::MapVector<mlir::Value, double> moved;
+  /// Iterations of the loops that are being visited.
+  double times = 1;
+  /// The rate of the second-level cache relative to that with all
+  /// multiprocessors.
+  double cacheGain = 1;
+  bool isAsync = false, isPadded = false;
+  /// Whether rows of tiles may end beyond those of their buffers, so that
+  /// threads would copy them element by element.
+  bool copiesElements = false;
+  /// Registers of a thread for the fragments of a product whose instructions
+  /// read registers, and those that an asynchronous product needs.
+  int64_t fragments = 0, issueRegisters = 0;
+  /// Bytes of shared memory for each stage, and beside the rings.
+  int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
+};
+
+/// Returns true if neighbouring columns of operand b of `dot` are neighbours in
+/// shared memory too. A transposed b is stored in its form before the
+/// transposition.
+bool hasColumnsSideBySide(DotOp dot);
+
+} // namespace tile
+
+#endif // TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H

@@ -1,0 +1,214 @@
+//===- Products.cpp - The cost of matrix products -------------------------===//
+
+#include "Predictor.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/RolePlan.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Cycles from the end of an asynchronous MMA to the start of the next one of
+/// the same warpgroup, with the barriers of the iteration, and cycles between
+/// dependent products of synchronous instructions.
+static constexpr double kAsyncGap = 200, kSyncGap = 60;
+
+/// Cycles in which warps exchange a tile through shared memory, with barriers.
+static constexpr double kExchangeCycles = 500;
+
+/// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
+/// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+/// Architecture via Microbenchmarking", 2024).
+static constexpr double kSyncShare = 0.62;
+
+/// The narrowest swizzle in bytes, of which the rows of operands in shared
+/// memory are multiples.
+static constexpr int64_t kNarrowestSwizzle = 32;
+
+/// Returns true if `value` is only added up in a loop, computed elementwise and
+/// stored.
+static bool isOnlyStored(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (OpOperand &use : values[i].getUses()) {
+      Operation *user = use.getOwner();
+      auto dot = dyn_cast<DotOp>(user);
+      auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+      if (user->hasTrait<OpTrait::Elementwise>()) {
+        values.insert_range(user->getResults());
+      } else if (dot && &use == &dot.getAccMutable()) {
+        values.insert(dot.getResult());
+      } else if (loop && isa<scf::YieldOp>(user)) {
+        values.insert(loop.getResult(use.getOperandNumber()));
+        values.insert(loop.getRegionIterArg(use.getOperandNumber()));
+      } else if (!isa<StoreOp, AtomicRMWOp>(user)) {
+        return false;
+      }
+    }
+  return true;
+}
+
+bool tile::hasColumnsSideBySide(DotOp dot) {
+  bool sideBySide = true;
+  Value operand = dot.getB();
+  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+    sideBySide ^= transpose.getOrder()[0] == 1;
+    operand = transpose.getSource();
+  }
+  return sideBySide;
+}
+
+/// Returns the rows of product instructions that `dot` may use, the preferred
+/// one first.
+SmallVector<const Mma *> Predictor::listInstructions(DotOp dot) const {
+  SmallVector<const Mma *> found;
+  auto element =
+      getMmaElement(cast<ShapedType>(dot.getA().getType()).getElementType());
+  for (llvm::StringLiteral name : chip.mma)
+    if (const Mma *mma = findMma(name);
+        mma->operand == element &&
+        (!dot.getInstruction() || *dot.getInstruction() == name))
+      found.push_back(mma);
+  return found;
+}
+
+/// Returns true if `dot` may have `rows` times `columns` warps.
+bool Predictor::suits(DotOp dot, const Mma &mma, int64_t rows) const {
+  int64_t columns = candidate.warps / rows;
+  return candidate.warps % rows == 0 && rows % mma.warps == 0 &&
+         (!dot.getWarps() || *dot.getWarps() == ArrayRef({rows, columns}));
+}
+
+/// Returns how tile-assign-layouts divides a product of these extents: by the
+/// first instruction that divides them.
+std::optional<ProductGrid> Predictor::select(DotOp dot, int64_t m, int64_t n,
+                                             int64_t k) const {
+  bool sideBySide = hasColumnsSideBySide(dot);
+  bool isWritten = isOnlyStored(dot.getResult());
+  for (const Mma *mma : listInstructions(dot)) {
+    bool readsShared = !mma->spaces[1].registers;
+    auto isNarrow = [&](int64_t elements) {
+      return elements * getBits(mma->operand) / 8 % kNarrowestSwizzle != 0;
+    };
+    if (k % mma->k != 0 || (readsShared && isNarrow(sideBySide ? n : k)))
+      continue;
+    std::optional<ProductGrid> best;
+    int64_t fewest = 0;
+    for (int64_t rows = candidate.warps; rows >= 1; --rows) {
+      int64_t columns = candidate.warps / rows;
+      if (!suits(dot, *mma, rows) || m % (mma->m * rows) != 0 ||
+          n % (mma->n * columns) != 0 ||
+          (readsShared && columns > 1 && sideBySide && isNarrow(n / columns)))
+        continue;
+      ProductGrid grid{mma, rows, columns, m, n, k};
+      // Warps that multiply alone share fragments best in a square.
+      if (!isWritten || mma->warps != 1)
+        return grid;
+      int64_t read = m / rows + n / columns;
+      if (!best || read < fewest) {
+        best = grid;
+        fewest = read;
+      }
+    }
+    if (best)
+      return best;
+  }
+  return std::nullopt;
+}
+
+/// Returns how tile-pad-extents and tile-assign-layouts divide a product:
+/// extents that no instruction divides grow by as little as possible.
+std::optional<ProductGrid> Predictor::divide(DotOp dot) const {
+  SmallVector<int64_t> acc = getShape(dot.getTile());
+  int64_t depth = getShape(dot.getA().getType())[1];
+  std::array<int64_t, 3> least{};
+  double volume = 0;
+  for (const Mma *mma : listInstructions(dot))
+    for (int64_t rows = candidate.warps; rows >= 1; --rows) {
+      if (!suits(dot, *mma, rows))
+        continue;
+      int64_t columns = candidate.warps / rows;
+      std::array<int64_t, 3> grown = {
+          int64_t(llvm::alignTo(acc[0], mma->m * rows)),
+          int64_t(llvm::alignTo(acc[1], mma->n * columns)),
+          int64_t(llvm::alignTo(depth, mma->k))};
+      double size = double(grown[0]) * grown[1] * grown[2];
+      if (volume == 0 || size < volume) {
+        volume = size;
+        least = grown;
+      }
+    }
+  if (volume == 0)
+    return std::nullopt;
+  return select(dot, least[0], least[1], least[2]);
+}
+
+/// Returns true if `value` is computed from a product of the same block.
+static bool isMadeFromProduct(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  Block *block = value.getParentBlock();
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || op->getBlock() != block || isa<LoadOp>(op))
+      continue;
+    if (isa<DotOp>(op))
+      return true;
+    values.insert_range(op->getOperands());
+  }
+  return false;
+}
+
+void Predictor::visitProduct(DotOp dot, Work &work) {
+  std::optional<ProductGrid> grid = divide(dot);
+  if (!grid)
+    return;
+  const Mma &mma = *grid->mma;
+  isAsync |= mma.isAsync;
+  const Mma *fastest = findMma(chip.mma.front());
+  double rate = rates.matrix;
+  if (fastest->isAsync && !mma.isAsync)
+    rate *= kSyncShare;
+  double cycles = 2.0 * grid->m * grid->n * grid->k / rate;
+  at(work.units, CostUnit::Matrix) += cycles;
+  double serial = cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  at(work.units, CostUnit::Serial) += serial;
+  work.serialProducts += serial;
+  if (mma.isAsync && isMadeFromProduct(dot.getA()))
+    work.chainedRegisters += countRegisters(dot.getA());
+  issueRegisters =
+      std::max(issueRegisters, getIssueRegisters(mma, grid->n / grid->columns));
+  SmallVector<int64_t> shape = getShape(dot.getTile());
+  isPadded |= grid->m != shape[0] || grid->n != shape[1] ||
+              grid->k != getShape(dot.getA().getType())[1];
+  // Rows that several warps share are reduced, and become operands of other
+  // products, through shared memory.
+  if (grid->columns > 1 && !isOnlyStored(dot.getResult())) {
+    at(work.units, CostUnit::Shared) +=
+        2.0 * grid->m * grid->n * getBits(mma.operand) / 8 / rates.sharedBytes;
+    at(work.units, CostUnit::Serial) += kExchangeCycles;
+  }
+  if (!mma.isAsync)
+    fragments = std::max(fragments,
+                         (grid->m / grid->rows + grid->n / grid->columns) *
+                             mma.k * getBits(mma.operand) / 32 / chip.warpSize);
+  // Warps read the fragments of both operands; those of an accumulator that
+  // becomes operand a are in registers.
+  double bytes = getBits(mma.operand) / 8.0;
+  auto isComputed = [](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    while (isa_and_nonnull<TransposeOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return op && !isa<LoadOp>(op);
+  };
+  double a = isComputed(dot.getA()) && mma.spaces[0].registers
+                 ? 0
+                 : double(grid->m) * grid->k * grid->columns;
+  // One instruction of several warps reads b once for all of them.
+  double b = double(grid->n) * grid->k * grid->rows / mma.warps;
+  if (mma.isAsync)
+    b = double(grid->n) * grid->k * grid->m / (mma.m * mma.warps);
+  at(work.units, CostUnit::Shared) += (a + b) * bytes / rates.sharedBytes;
+}

@@ -1,0 +1,134 @@
+//===- ProgramNumbers.cpp - Numbers of a program for given sizes ----------===//
+
+#include "Predictor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+
+/// Values of extents and scalars that nothing is known of: large ones.
+static constexpr double kUnknown = 4096;
+
+std::string tile::getArgumentName(KernelOp kernel, unsigned argument) {
+  auto name =
+      kernel.getArgAttrOfType<StringAttr>(argument, TileDialect::kNameAttr);
+  return name ? name.str() : "arg" + std::to_string(argument);
+}
+
+/// Returns the extent of a buffer: static, given, or kUnknown.
+double Predictor::evaluateExtent(Value buffer, int64_t dim) {
+  int64_t extent = cast<BufferType>(buffer.getType()).getShape()[dim];
+  if (!ShapedType::isDynamic(extent))
+    return extent;
+  if (auto slice = buffer.getDefiningOp<SliceOp>()) {
+    for (auto [i, kept] : llvm::enumerate(slice.getKept()))
+      if (kept && dim-- == 0)
+        return evaluateExtent(slice.getSource(), i);
+  } else if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
+    return int64_t(narrow.getDim()) == dim
+               ? evaluate(narrow.getLength())
+               : evaluateExtent(narrow.getSource(), dim);
+  } else if (auto argument = dyn_cast<BlockArgument>(buffer)) {
+    auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
+    if (given != sizes.end() && dim < int64_t(given->second.size()) &&
+        !ShapedType::isDynamic(given->second[dim]))
+      return given->second[dim];
+  }
+  return kUnknown;
+}
+
+double Predictor::compute(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    // The mean iteration.
+    if (auto loop = dyn_cast<scf::ForOp>(parent);
+        loop && argument == loop.getInductionVar())
+      return (evaluate(loop.getLowerBound()) + evaluate(loop.getUpperBound())) /
+             2;
+    if (parent != kernel)
+      return kUnknown;
+    auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
+    return given != sizes.end() && given->second.size() == 1 &&
+                   !ShapedType::isDynamic(given->second[0])
+               ? given->second[0]
+               : kUnknown;
+  }
+  Operation *op = value.getDefiningOp();
+  auto a = [&] { return evaluate(op->getOperand(0)); };
+  auto b = [&] { return evaluate(op->getOperand(1)); };
+  auto divide = [&] { return b() == 0 ? 0 : a() / b(); };
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([&](arith::ConstantOp constant) {
+        auto number = dyn_cast<IntegerAttr>(constant.getValue());
+        return number ? double(number.getValue().getSExtValue()) : kUnknown;
+      })
+      .Case([&](ParamOp param) {
+        return candidate.params.getAs<IntegerAttr>(param.getParameterAttr())
+            .getInt();
+      })
+      .Case([&](DimOp dim) {
+        return evaluateExtent(dim.getBuffer(), dim.getDim());
+      })
+      // The mean block.
+      .Case([&](ProgramIdOp id) {
+        return std::floor(grid[unsigned(id.getAxis())] / 2);
+      })
+      .Case(
+          [&](NumProgramsOp count) { return grid[unsigned(count.getAxis())]; })
+      .Case([&](MultiprocessorsOp) { return double(chip.processors); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp, arith::TruncIOp>([&](auto) { return a(); })
+      .Case([&](arith::AddIOp) { return a() + b(); })
+      .Case([&](arith::SubIOp) { return a() - b(); })
+      .Case([&](arith::MulIOp) { return a() * b(); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) { return std::floor(divide()); })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+          [&](auto) { return std::ceil(divide()); })
+      .Case<arith::RemUIOp, arith::RemSIOp>(
+          [&](auto) { return b() == 0 ? 0 : std::fmod(a(), b()); })
+      .Case<arith::MinUIOp, arith::MinSIOp>(
+          [&](auto) { return std::min(a(), b()); })
+      .Case<arith::MaxUIOp, arith::MaxSIOp>(
+          [&](auto) { return std::max(a(), b()); })
+      .Default([](auto) { return kUnknown; });
+}
+
+/// Returns the number that an index or an integer has in the mean block.
+double Predictor::evaluate(Value value) {
+  auto known = numbers.find(value);
+  if (known != numbers.end())
+    return known->second;
+  double number = compute(value);
+  numbers[value] = number;
+  return number;
+}
+
+SmallVector<int64_t> Predictor::getShape(Type type) const {
+  SmallVector<int64_t> shape;
+  for (const TileExtent &extent : getExtents(cast<ShapedType>(type)))
+    shape.push_back(
+        extent.name ? candidate.params.getAs<IntegerAttr>(extent.name).getInt()
+        : ShapedType::isDynamic(extent.number) ? 1
+                                               : extent.number);
+  return shape;
+}
+
+double Predictor::countElements(Type tile) const {
+  double elements = 1;
+  for (int64_t extent : getShape(tile))
+    elements *= extent;
+  return elements;
+}
+
+/// Returns the bytes of a tile that lie within the extents of its buffer.
+double Predictor::countBytes(Value tile, Value buffer) {
+  double bytes = cast<BufferType>(buffer.getType()).getElementBits() / 8.0;
+  for (auto [dim, extent] : llvm::enumerate(getShape(tile.getType())))
+    bytes *=
+        std::min<double>(extent, std::max(evaluateExtent(buffer, dim), 1.0));
+  return bytes;
+}
