@@ -105,6 +105,73 @@ bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,
          constant.getSExtValue() + extent <= buffer.getShape()[dim];
 }
 
+/// Returns the coordinate that `value` is, in another type or computed again.
+static Value getCoordinate(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Returns x if `value` is x rounded to a multiple of another number, down for
+/// DivUIOp and up for CeilDivUIOp; null otherwise.
+template <typename DivOp> static Value getRounded(Value value) {
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  auto count = product ? product.getLhs().getDefiningOp<DivOp>() : DivOp();
+  return count && count.getRhs() == product.getRhs() ? count.getLhs() : Value();
+}
+
+/// Returns true if one coordinate is known to be at most another one. Null
+/// stands for 0.
+static bool isAtMost(Value low, Value high, unsigned depth) {
+  APInt constant;
+  if (low && matchPattern(low, m_ConstantInt(&constant)) &&
+      !constant.isStrictlyPositive())
+    low = Value();
+  low = low ? getCoordinate(low) : low;
+  high = getCoordinate(high);
+  if (low == high || (!low && isKnownNonNegative(high)))
+    return true;
+  if (depth == 0)
+    return false;
+  Operation *lower = low ? low.getDefiningOp() : nullptr;
+  Operation *higher = high.getDefiningOp();
+  auto isBelow = [&](Value value) { return isAtMost(value, high, depth - 1); };
+  auto isAbove = [&](Value value) { return isAtMost(low, value, depth - 1); };
+  if (isa_and_nonnull<arith::MinSIOp>(lower) &&
+      llvm::any_of(lower->getOperands(), isBelow))
+    return true;
+  if (isa_and_nonnull<arith::MaxSIOp>(lower))
+    return llvm::all_of(lower->getOperands(), isBelow);
+  if (Value rounded = low ? getRounded<arith::DivUIOp>(low) : Value())
+    if (isBelow(rounded))
+      return true;
+  if (isa_and_nonnull<arith::MaxSIOp>(higher))
+    return llvm::any_of(higher->getOperands(), isAbove);
+  if (auto select = high.getDefiningOp<arith::SelectOp>())
+    return isAbove(select.getTrueValue()) && isAbove(select.getFalseValue());
+  if (Value rounded = getRounded<arith::CeilDivUIOp>(high))
+    return isAbove(rounded);
+  auto difference = high.getDefiningOp<arith::SubIOp>();
+  return !low && difference &&
+         isAtMost(difference.getRhs(), difference.getLhs(), depth - 1);
+}
+
+bool tile::isWithin(Value index, int64_t extent, Value length) {
+  auto argument = dyn_cast<BlockArgument>(getCoordinate(index));
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  constexpr unsigned depth = 8;
+  return loop && argument == loop.getInductionVar() &&
+         knownDivisor(index) % extent == 0 &&
+         knownDivisor(length) % extent == 0 &&
+         isAtMost(Value(), loop.getLowerBound(), depth) &&
+         isAtMost(loop.getUpperBound(), length, depth);
+}
+
 //===----------------------------------------------------------------------===//
 // Choice of the width
 //===----------------------------------------------------------------------===//

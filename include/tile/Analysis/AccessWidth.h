@@ -29,6 +29,11 @@ bool isKnownNonNegative(mlir::Value index);
 bool isInBounds(BufferType buffer, mlir::Value index, unsigned dim,
                 int64_t extent);
 
+/// Returns true if the elements [index, index + extent) are known to lie within
+/// [0, length): `index` is the number of a loop that counts in steps of
+/// `extent` up to at most `length`, a multiple of `extent`.
+bool isWithin(mlir::Value index, int64_t extent, mlir::Value length);
+
 /// One memory side of an access: a tile that starts at `indices` of a buffer.
 struct MemoryOperand {
   BufferType type;

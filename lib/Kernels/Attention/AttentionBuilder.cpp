@@ -268,15 +268,6 @@ Value AttentionBuilder::locateStats(Value buffer) {
              roundDown(max(room, index(0)), kAlignedRows));
 }
 
-Value AttentionBuilder::loadStats(Value buffer, RowNumber number, Value head,
-                                  Value row, int64_t count) {
-  assert(kStatsRows % count == 0 && "reads the next sequence");
-  Value which = index(int64_t(number));
-  Value rows = SliceOp::create(b, buffer, {head, which, Value()});
-  return LoadOp::create(b, type(count, b.getF32Type()), rows,
-                        add(locateStats(buffer), row));
-}
-
 Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row) {
   auto from = cast<BufferType>(buffer.getType());
   SmallVector<int64_t> shape{count, padColumns(from.getShape().back())};

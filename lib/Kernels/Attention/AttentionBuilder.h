@@ -115,11 +115,6 @@ protected:
   /// How many rows of a sequence a buffer like stats has: in a packed batch,
   /// what is past the end and before a multiple of kStatsRows is zero.
   Value countStats();
-  /// `count` numbers from `row` on, a multiple of `count`, of a sequence of a
-  /// packed batch. They are read as rows of all sequences, since the copy
-  /// engine cannot end with one; `count` divides kStatsRows.
-  Value loadStats(Value buffer, RowNumber number, Value head, Value row,
-                  int64_t count);
 
   /// Sets c and, with a softcap, inner.
   void computeFactors();

@@ -40,10 +40,6 @@ private:
   SmallVector<Value> loop(Value begin, Value end, bool masked,
                           ValueRange carried);
   SmallVector<Value> step(Value m, bool masked, ValueRange carried);
-  /// Returns true if TMA loads the numbers per row of a packed batch. It reads
-  /// rows of all sequences; threads read a view of one sequence, which takes up
-  /// to 10 % fewer instructions in the inner loops of AMD kernels.
-  bool readsAllRows() const { return isPacked() && schedule.hasRoles(); }
   /// Returns whether both sides of the window are bounded: one comparison tests
   /// both then, which takes fewer registers than two bounds per key.
   bool hasWidth() const { return left && right; }
@@ -72,8 +68,8 @@ private:
   Value row, keys, values;
   /// c per score.
   Value cScores;
-  /// A head of q, and its views of the buffers.
-  Value queryHead, qh, doh, lseh, deltah, dqh;
+  /// A head of q: views of the buffers.
+  Value qh, doh, lseh, deltah, dqh;
   /// First query and end of the queries that see some of the keys; those of
   /// the blocks that see all of them.
   Value begin, end, fullBegin, fullEnd;
@@ -185,13 +181,8 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   // If products overlap, dP runs beside the exponentials, and the sums of dQ
   // leave while dK is computed.
   bool runsBeside = *schedule.inFlight > 1;
-  auto loadNumbers = [&](Value view, RowNumber number) -> Value {
-    if (readsAllRows())
-      return loadStats(stats, number, queryHead, m, blockM);
-    return LoadOp::create(b, perQuery, view, m);
-  };
-  Value sums = loadNumbers(lseh, RowNumber::LseToBase2);
-  Value deltas = loadNumbers(deltah, RowNumber::Delta);
+  Value sums = LoadOp::create(b, perQuery, lseh, m);
+  Value deltas = LoadOp::create(b, perQuery, deltah, m);
   Value queries = load(qh, headDim);
   Value product = dotOfKeys(keys, transpose(queries), fill(tile, 0.0f));
   Value gradients, dp, dq;
@@ -251,7 +242,6 @@ SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
 
 /// Adds all queries of a head.
 SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
-  queryHead = head;
   qh = viewHead(q, Side::Queries, head);
   doh = viewHead(dO, Side::Queries, head);
   lseh = viewStats(stats, RowNumber::LseToBase2, head);

@@ -1,9 +1,19 @@
 //===- ArgumentTile.cpp - Tiles of a kernel's arguments -------------------===//
 
 #include "ArgumentTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "tile/Analysis/AccessWidth.h"
 
 using namespace mlir;
 using namespace tile;
+
+void ArgumentTile::addStart(OpBuilder &builder, Location loc) {
+  if (!start || isRagged())
+    return;
+  Value &index = indices[dims.front()];
+  index = arith::AddIOp::create(builder, loc, start, index);
+  start = Value();
+}
 
 Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
                                BufferType dest, ArgumentTile &tile) {
@@ -46,6 +56,14 @@ Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
     return "its source is no slice of an argument";
   if (tile.start && narrowed != tile.dims.front())
     return "its source is a part of other dimensions than its rows";
+  // Along columns, TMA starts at multiples of 16 bytes.
+  bool canStart =
+      tile.start &&
+      (tile.dims.size() > 1 ||
+       knownDivisor(tile.start) * dest.getElementBits() % (16 * 8) == 0);
+  if (canStart &&
+      isWithin(tile.indices[narrowed], dest.getShape().front(), tile.length))
+    tile.length = Value();
   return checkTensorMap(cast<BufferType>(tile.argument.getType()), tile.dims,
                         dest, tile.isRagged());
 }

@@ -24,7 +24,7 @@ struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
 
 private:
   AllocOp findStaging(StagedStore planned, const Chip &chip);
-  void stage(const StagedStore &planned, AllocOp staging);
+  void stage(StagedStore planned, AllocOp staging);
 
   WarpRolesOp roles;
   /// Buffers that stores go through.
@@ -153,10 +153,11 @@ AllocOp StageStores::findStaging(StagedStore planned, const Chip &chip) {
   return {};
 }
 
-void StageStores::stage(const StagedStore &planned, AllocOp staging) {
+void StageStores::stage(StagedStore planned, AllocOp staging) {
   StoreOp store = planned.store;
   OpBuilder builder(store);
   Location loc = store.getLoc();
+  planned.addStart(builder, loc);
   bool isUsed = llvm::is_contained(stagings, staging);
   if (isFilledInBulk(staging))
     BarrierOp::create(builder, loc); // all have read what it held

@@ -222,7 +222,7 @@ def Tile_MultiprocessorsOp : Tile_Op<"multiprocessors", [Pure]> {
 def Tile_RecomputeOp : Tile_Op<"recompute", [NoMemoryEffect]> {
   let summary = "a copy of a number that hides its origin";
   let description = [{
-    The result is `value`, but passes treat it as an unknown number. Values that
+    The result is `value`, but no pass replaces it by `value`. Values that
     are computed from it are recomputed after each such operation instead of
     being kept in registers in between. This lowers register pressure in loops
     that need all registers.

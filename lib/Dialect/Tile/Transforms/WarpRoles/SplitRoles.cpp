@@ -84,21 +84,20 @@ Value Splitter::materialize(Value value, IRMapping &mapping) {
 void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping) {
   const Ring &ring = plan.rings[planned.ring];
   Location where = planned.copy->getLoc();
-  SmallVector<Value> indices;
-  for (Value index : planned.indices)
-    indices.push_back(materialize(index, mapping));
+  ArgumentTile tile = planned;
+  for (Value &index : tile.indices)
+    index = materialize(index, mapping);
+  for (Value *bound : {&tile.start, &tile.length})
+    if (*bound)
+      *bound = materialize(*bound, mapping);
+  tile.addStart(rewriter, where);
   // The only slot may be in use for long: the tile waits in the L2 cache.
-  if (ring.counted && ring.stages == 1 && !planned.isRagged())
-    BulkPrefetchOp::create(rewriter, where, planned.argument, indices,
-                           planned.dims, ring.tile);
+  if (ring.counted && ring.stages == 1 && !tile.isRagged())
+    BulkPrefetchOp::create(rewriter, where, tile.argument, tile.indices,
+                           tile.dims, ring.tile);
   auto slot = RingAcquireOp::create(rewriter, where, rings[planned.ring]);
-  Value start, length;
-  if (planned.isRagged()) {
-    start = materialize(planned.start, mapping);
-    length = materialize(planned.length, mapping);
-  }
-  BulkCopyOp::create(rewriter, where, planned.argument, indices, planned.dims,
-                     start, length, slot.getBuffer(), slot.getSlot());
+  BulkCopyOp::create(rewriter, where, tile.argument, tile.indices, tile.dims,
+                     tile.start, tile.length, slot.getBuffer(), slot.getSlot());
 }
 
 /// Emits a TMA reduction of the next slot of the ring of `sum`.
