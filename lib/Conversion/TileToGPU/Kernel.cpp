@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/IR/LaunchExpressions.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -278,9 +279,7 @@ FailureOr<mlir::gpu::GPUFuncOp> tile::outlineKernel(KernelOp kernel,
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   GridOp grid = kernel.getGrid();
   int64_t sharedBytes = kernel.getSharedBytes().value_or(0);
-  bool waits =
-      kernel.walk([](WaitPrerequisitesOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  bool waits = containsOp(kernel, llvm::IsaPred<WaitPrerequisitesOp>);
   builder.setInsertionPoint(func);
   tile::gpu::ManifestOp::create(
       builder, loc, kernel.getName(),

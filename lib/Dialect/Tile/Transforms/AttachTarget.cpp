@@ -1,5 +1,6 @@
 //===- AttachTarget.cpp - The target chip of a module ---------------------===//
 
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -35,12 +36,9 @@ bool tile::runsCopiesAhead(KernelOp kernel, const Chip &chip) {
   if (chip.asyncCopy.mechanism == AsyncCopy::None)
     return false;
   return chip.asyncCopy.isDefault || getSchedule(kernel).stages ||
-         kernel
-             .walk([](scf::ForOp loop) {
-               return getSchedule(loop).stages ? WalkResult::interrupt()
-                                               : WalkResult::advance();
-             })
-             .wasInterrupted();
+         containsOp<scf::ForOp>(kernel, [](scf::ForOp loop) {
+           return getSchedule(loop).stages.has_value();
+         });
 }
 
 /// Returns the instruction that the author of `dot` names, by its attribute or

@@ -18,6 +18,7 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 namespace tile {
@@ -160,12 +161,7 @@ static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
     issueRegisters = std::max(issueRegisters, getIssueRegisters(dot));
   });
   auto copiesElements = [&] {
-    return kernel
-        .walk([](CopyOp copy) {
-          return isCopiedByElements(copy) ? WalkResult::interrupt()
-                                          : WalkResult::advance();
-        })
-        .wasInterrupted();
+    return containsOp<CopyOp>(kernel, isCopiedByElements);
   };
   auto check = [&](const Schedule &schedule, bool stagesStores, int64_t limit) {
     return checkMemory(kernel, chip, schedule, stagesStores, limit);

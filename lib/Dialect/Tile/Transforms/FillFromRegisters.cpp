@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -91,18 +92,10 @@ SmallVector<Value> Filler::loadInBranch(scf::IfOp branch,
   return SmallVector<Value>(loading.getResults());
 }
 
-/// Returns true if `op` acquires or takes a slot, itself or in its regions.
-static bool advancesRing(Operation *op) {
-  WalkResult found = op->walk([](Operation *inner) {
-    return isa<RingAcquireOp, RingTakeOp>(inner) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
-  });
-  return found.wasInterrupted();
-}
-
 void Filler::fill(RingPublishOp publish) {
   Operation *place = publish->getNextNode();
-  while (place && !advancesRing(place) &&
+  while (place &&
+         !containsOp(place, llvm::IsaPred<RingAcquireOp, RingTakeOp>) &&
          !place->hasTrait<OpTrait::IsTerminator>())
     place = place->getNextNode();
   // A role ends without a terminator.

@@ -11,6 +11,7 @@
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Analysis/SlotAccesses.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -278,13 +279,10 @@ void BarrierInserter::visit(Operation *op, State &state) {
   if (isa<WarpRolesOp>(op)) {
     // Roles are visited separately. A barrier before the roles orders earlier
     // accesses.
-    WalkResult isGlobal = op->walk([&](Operation *inner) {
-      return needsGlobalBarrier(inner, state) ? WalkResult::interrupt()
-                                              : WalkResult::advance();
-    });
-    bool anySince = !state.read.empty() || !state.written.empty();
-    if (anySince || isGlobal.wasInterrupted())
-      barrierBefore(op, state, isGlobal.wasInterrupted());
+    bool isGlobal = containsOp(
+        op, [&](Operation *inner) { return needsGlobalBarrier(inner, state); });
+    if (isGlobal || !state.read.empty() || !state.written.empty())
+      barrierBefore(op, state, isGlobal);
     State after = emptyState();
     for (Region &role : op->getRegions()) {
       State inside = state;

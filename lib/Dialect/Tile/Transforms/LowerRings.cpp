@@ -10,6 +10,7 @@
 #include "FillFromRegisters.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/IR/RingOrder.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -503,13 +504,10 @@ struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     // Only the way in which threads fill slots depends on the chip.
-    WalkResult published = kernel.walk([](RingPublishOp publish) {
-      return getRing(publish.getSlots().front()).getFull()
-                 ? WalkResult::advance()
-                 : WalkResult::interrupt();
-    });
     bool hasGroups = true;
-    if (published.wasInterrupted()) {
+    if (containsOp<RingPublishOp>(kernel, [](RingPublishOp publish) {
+          return !getRing(publish.getSlots().front()).getFull();
+        })) {
       const Chip *chip = getTargetChip(kernel);
       if (!chip)
         return signalPassFailure();

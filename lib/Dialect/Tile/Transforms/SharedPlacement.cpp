@@ -4,6 +4,7 @@
 #include "ArgumentTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 using namespace mlir;
@@ -123,12 +124,9 @@ static bool mayHaveRoles(KernelOp kernel, const Chip &chip) {
   Schedule schedule = getSchedule(kernel);
   if (schedule.producers || !chip.bulkCopy)
     return schedule.hasRoles();
-  return kernel
-      .walk([](DotOp dot) {
-        return dot->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return containsOp<DotOp>(kernel, [](DotOp dot) {
+    return bool(dot->getParentOfType<scf::ForOp>());
+  });
 }
 
 void SharedPlacement::placeSharedRows(TileLayouts &layouts) {

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tile/Analysis/GlobalMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -65,15 +66,14 @@ struct VerifyPrerequisites
     // For each buffer, one read and one write by the prerequisites, if any.
     llvm::StringMap<Access> reads, writes;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
-      WalkResult waits = kernel.walk(
-          [](WaitPrerequisitesOp) { return WalkResult::interrupt(); });
+      bool waits = containsOp(kernel, llvm::IsaPred<WaitPrerequisitesOp>);
       SmallVector<Access> accesses = collectAccesses(kernel);
-      if (!waits.wasInterrupted()) {
+      if (!waits) {
         reads.clear();
         writes.clear();
       }
       for (const Access &access : accesses) {
-        if (!waits.wasInterrupted() || isAfterWait(access.op, kernel))
+        if (!waits || isAfterWait(access.op, kernel))
           continue;
         auto written = writes.find(access.buffer);
         auto read = access.isWrite ? reads.find(access.buffer) : reads.end();

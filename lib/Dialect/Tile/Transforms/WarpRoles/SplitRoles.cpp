@@ -12,6 +12,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 
 using namespace mlir;
 using namespace tile;
@@ -151,10 +152,7 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
       continue;
     }
     auto loop = dyn_cast<scf::ForOp>(op);
-    bool any = false;
-    if (loop)
-      loop.walk([&](Operation *inner) { any |= isMine(inner); });
-    if (!any)
+    if (!loop || !containsOp(loop, isMine))
       continue;
     auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
                                    materialize(loop.getLowerBound(), mapping),

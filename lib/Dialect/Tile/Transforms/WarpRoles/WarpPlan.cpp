@@ -4,6 +4,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/BulkRuns.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -241,16 +242,14 @@ Refusal Planner::checkRing(const PlannedCopy &planned) {
     if (!op || plan.findCopy(op))
       return "another copy is issued before it fills its buffer";
   int64_t others = 0;
+  auto isOther = [&](Operation *op) {
+    const PlannedCopy *other = plan.findCopy(op);
+    return other && other->ring == planned.ring;
+  };
   for (Operation *op = copy->getNextNode(); op; op = op->getNextNode()) {
     bool isLast = op == planned.last;
-    const PlannedCopy *other = plan.findCopy(op);
-    others += other && other->ring == planned.ring;
-    bool nested = false;
-    if (op->getNumRegions() != 0)
-      op->walk([&](Operation *inner) {
-        const PlannedCopy *other = plan.findCopy(inner);
-        nested |= other && other->ring == planned.ring;
-      });
+    others += isOther(op);
+    bool nested = op->getNumRegions() != 0 && containsOp(op, isOther);
     if (nested || others >= plan.rings[planned.ring].stages)
       return "more tiles are in use at once than the ring has stages";
     if (isLast)
