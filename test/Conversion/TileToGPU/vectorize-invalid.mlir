@@ -244,3 +244,17 @@ tile.kernel @no_roles() attributes {num_warps = 4 : i32} {
   }
 }
 }
+
+// -----
+
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+module attributes {tile.target = "sm_90a"} {
+tile.kernel @no_fence() attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %full = tile.alloc {offset = 0} : !bars
+  // expected-error@+2 {{failed to legalize operation 'tile.arrive_barrier'}}
+  // expected-error@+1 {{'tile.arrive_barrier' op has no fence; run tile-insert-barriers first}}
+  tile.arrive_barrier %full[%c0] fenced : !bars
+}
+}

@@ -46,8 +46,8 @@ tile.kernel @rings(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
       %d = tile.dot async %q, %ki, %p : !tile, !tile, !pending -> !pending
       // CHECK: %{{.*}} = tile.await %[[P]] : !tile.pending<tensor<64x64xf32, #[[MMA]]>>
       %done = tile.await %p : !pending
-      // CHECK: tile.ring.release %[[HELD]]
-      tile.ring.release %before
+      // CHECK: tile.ring.release %[[HELD]] fenced
+      tile.ring.release %before fenced
       scf.yield %d, %next : !pending, !tile.slot
     }
     // CHECK: %[[R:.*]]:2 = tile.await %[[LOOP]]#0 with %{{.*}} : !tile.pending<{{.*}}> with tensor<64x64xf32, #[[MMA]]>

@@ -262,6 +262,8 @@ static LogicalResult convertWaitBarrier(WaitBarrierOp op,
 static LogicalResult convertArriveBarrier(ArriveBarrierOp op,
                                           Parts<ArriveBarrierOp> operands,
                                           Lowering &b) {
+  if (op.getFenced())
+    return op.emitOpError("has no fence; run tile-insert-barriers first");
   BufferParts barriers(op.getBarriers().getType(), operands.getBarriers());
   Value number = operands.getIndex().front();
   if (b.roles.oneThread.contains(op)) {

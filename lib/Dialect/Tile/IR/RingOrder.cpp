@@ -1,7 +1,7 @@
 //===- RingOrder.cpp - Tiles of rings in program order --------------------===//
 //
-// The walk visits loops until the numbers of newer groups are stable. They only
-// become smaller.
+// The walk visits loops until the numbers of newer groups and the complete
+// tiles are stable. Both only become smaller.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,8 +46,10 @@ FailureOr<bool> RingOrder::merge(State &state, const State &other) {
     for (auto [slot, otherSlot] : llvm::zip_equal(slots, others)) {
       if (slot.state != otherSlot.state || slot.token != otherSlot.token)
         return failure();
-      changes |= otherSlot.newer < slot.newer;
+      changes |= otherSlot.newer < slot.newer ||
+                 otherSlot.isComplete < slot.isComplete;
       slot.newer = std::min(slot.newer, otherSlot.newer);
+      slot.isComplete &= otherSlot.isComplete;
     }
   }
   return changes;
@@ -63,6 +65,15 @@ LogicalResult RingOrder::acquire(RingAcquireOp op, State &state) {
   return success();
 }
 
+/// Waits for all groups but the newest `count`.
+void RingOrder::wait(RingTakeOp op, int64_t count, State &state) {
+  auto [it, isNew] = pending.try_emplace(op, count);
+  it->second = std::min(it->second, count);
+  for (auto &[ring, slots] : state)
+    for (Entry &slot : slots)
+      slot.isComplete |= slot.state == Entry::Full && slot.newer >= count;
+}
+
 LogicalResult RingOrder::take(RingTakeOp op, State &state) {
   for (Entry &slot : state[getRingOf(op)]) {
     if (slot.state == Entry::Filling)
@@ -71,8 +82,8 @@ LogicalResult RingOrder::take(RingTakeOp op, State &state) {
              << "acquired here";
     if (slot.state != Entry::Full)
       continue;
-    auto [it, isNew] = newer.try_emplace(op, slot.newer);
-    it->second = std::min(it->second, slot.newer);
+    if (!slot.isComplete)
+      wait(op, slot.newer, state);
     slot.state = Entry::Taken;
     slot.token = op.getSlot();
     return success();

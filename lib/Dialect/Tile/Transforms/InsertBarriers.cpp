@@ -412,20 +412,17 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
       return signalPassFailure();
     BarrierInserter(kernel, allocs).run(kernel.getBody().front());
     insertFences(kernel);
-    shareFences(kernel);
+    kernel.walk(fenceArrivals);
   }
 
 private:
   /// Inserts the fences that MMAs and TMA operations need to see writes to
   /// shared memory.
   static void insertFences(KernelOp kernel) {
-    WalkResult reads = kernel.walk([](Operation *op) {
-      return isa<DotOp, BulkStoreOp, BulkReduceOp>(op) &&
-                     !getSharedAccesses(op).empty()
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
-    });
-    if (reads.wasInterrupted())
+    if (containsOp(kernel, [](Operation *op) {
+          return isa<DotOp, BulkStoreOp, BulkReduceOp>(op) &&
+                 !getSharedAccesses(op).empty();
+        }))
       (void)fenceBarriers(kernel.getBody().front(), /*written=*/false,
                           /*dryRun=*/false);
   }
@@ -466,32 +463,34 @@ private:
     return written;
   }
 
-  /// Merges fences, since a fence waits for all accesses that its thread has in
-  /// flight. Releases after a fence move after the next fence of the block, if
-  /// there is one, and the first fence is erased. This delays the release, but
-  /// causes no deadlock: everything that this iteration still waits for has
-  /// been issued before the released buffer is used again.
-  static void shareFences(KernelOp kernel) {
-    SmallVector<FenceAsyncOp> fences;
-    kernel.walk([&](FenceAsyncOp fence) { fences.push_back(fence); });
-    for (FenceAsyncOp fence : fences) {
-      SmallVector<Operation *> releases;
-      Operation *op = fence->getNextNode();
-      for (; isa_and_nonnull<ArriveBarrierOp>(op); op = op->getNextNode())
-        releases.push_back(op);
-      // A fence before a barrier serves other accesses, too. After a store to
-      // shared memory, another role waits for the release.
-      if (isa_and_nonnull<BarrierOp>(op) ||
-          isa_and_nonnull<StoreOp>(fence->getPrevNode()))
-        continue;
-      while (op && op->getNumRegions() == 0 && !isa<FenceAsyncOp>(op))
-        op = op->getNextNode();
-      if (releases.empty() || !isa_and_nonnull<FenceAsyncOp>(op))
-        continue;
-      for (Operation *release : llvm::reverse(releases))
-        release->moveAfter(op);
-      fence.erase();
+  /// Emits the fences of fenced arrivals. A fence waits for all accesses that
+  /// its thread has in flight, so arrivals wait for the next one of their
+  /// block. Without one they share one, in the place of the last of them.
+  static void fenceArrivals(Block *block) {
+    SmallVector<ArriveBarrierOp> waiting;
+    auto arriveAfter = [&](Operation *fence) {
+      for (ArriveBarrierOp arrival : llvm::reverse(waiting)) {
+        arrival.setFenced(false);
+        arrival->moveAfter(fence);
+      }
+      waiting.clear();
+    };
+    auto emitFence = [&] {
+      if (waiting.empty())
+        return;
+      OpBuilder builder(waiting.back());
+      arriveAfter(FenceAsyncOp::create(builder, waiting.back().getLoc()));
+    };
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      if (auto arrival = dyn_cast<ArriveBarrierOp>(op);
+          arrival && arrival.getFenced())
+        waiting.push_back(arrival);
+      else if (isa<FenceAsyncOp>(op))
+        arriveAfter(&op);
+      else if (op.getNumRegions() != 0)
+        emitFence();
     }
+    emitFence();
   }
 };
 } // namespace

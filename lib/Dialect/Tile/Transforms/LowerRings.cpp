@@ -30,6 +30,8 @@ namespace {
 struct Count {
   Value base;
   int64_t more = 0;
+  /// The operation of the block that advanced the count last.
+  Operation *advanced = nullptr;
 };
 
 /// The counts of a role: of the slots that it acquires and of those that it
@@ -64,14 +66,13 @@ private:
   void lower(Block &block, Counts &counts);
   void lower(scf::ForOp loop, Counts &counts);
   void advance(Operation *op, Counts &counts);
-  void arrive(Operation *op, Value slot, bool full);
-  void waitForCopies(RingTakeOp op);
+  void arrive(Operation *op, Value slot, bool full, bool fenced = false);
   std::pair<Value, Value> locate(Operation *op, Counts &counts);
   bool haveOneForm(unsigned x, unsigned y);
   bool areAdvancedAlike(unsigned x, unsigned y, Block &block);
   SmallVector<Group> groupCounts(scf::ForOp loop, const Counts &counts);
-  SmallVector<Value> emitBases(ArrayRef<Group> groups, const Counts &counts);
-  Counts carry(ArrayRef<Group> groups, const Counts &counts, ValueRange bases);
+  Counts carry(ArrayRef<Group> groups, const Counts &counts, ValueRange bases,
+               Operation *advanced = nullptr);
 
   IRRewriter rewriter;
   KernelOp kernel;
@@ -236,22 +237,16 @@ SmallVector<Group> RingLowering::groupCounts(scf::ForOp loop,
   return groups;
 }
 
-/// Emits the values that a loop carries: the lowest count of each group.
-SmallVector<Value> RingLowering::emitBases(ArrayRef<Group> groups,
-                                           const Counts &counts) {
-  return llvm::map_to_vector(groups, [&](const Group &group) {
-    return emitCount(group.front(), counts);
-  });
-}
-
-/// Returns `counts` where those of `groups` are relative to `bases`.
+/// Returns `counts` where those of `groups` are relative to `bases`, the values
+/// that a loop carries: the lowest count of each group. `advanced` is the loop
+/// for the counts after it.
 Counts RingLowering::carry(ArrayRef<Group> groups, const Counts &counts,
-                           ValueRange bases) {
+                           ValueRange bases, Operation *advanced) {
   Counts carried = counts;
   for (auto [group, base] : llvm::zip_equal(groups, bases))
     for (unsigned number : group)
-      carried[number] = {base,
-                         counts[number].more - counts[group.front()].more};
+      carried[number] = {base, counts[number].more - counts[group.front()].more,
+                         advanced};
   return carried;
 }
 
@@ -300,20 +295,6 @@ static Operation *findFirstUser(Value buffer) {
   return first;
 }
 
-/// Makes `op` wait for the copies that fill its slot. Waits that follow each
-/// other become one.
-void RingLowering::waitForCopies(RingTakeOp op) {
-  int64_t newer = order.getNewer(op);
-  Operation *before = op->getPrevNode();
-  while (before && (isa<SliceOp, TransposeOp, RingTakeOp>(before) ||
-                    isa<arith::ArithDialect>(before->getDialect())))
-    before = before->getPrevNode();
-  if (auto wait = dyn_cast_or_null<WaitGroupOp>(before))
-    wait.setPending(std::min<int64_t>(wait.getPending(), newer));
-  else
-    WaitGroupOp::create(rewriter, op.getLoc(), newer);
-}
-
 /// Lowers a tile.ring.acquire or tile.ring.take.
 void RingLowering::advance(Operation *op, Counts &counts) {
   RingCreateOp ring = getRingOf(op);
@@ -347,36 +328,25 @@ void RingLowering::advance(Operation *op, Counts &counts) {
   if (take && isShared)
     WaitBarrierOp::create(rewriter, where, ring.getFull(), slot, phase);
   else if (take && hasGroups)
-    waitForCopies(take);
-  if (counted)
+    if (std::optional<int64_t> pending = order.getPending(take))
+      WaitGroupOp::create(rewriter, where, *pending);
+  if (counted) {
     ++counts[*counted].more;
+    counts[*counted].advanced = op;
+  }
   rewriter.replaceAllUsesWith(op->getResult(0), buffer);
   slots[op->getResult(1)] = slot;
 }
 
 /// Lowers `op`, which uses up a token, to an arrival if the ring has mbarriers.
-void RingLowering::arrive(Operation *op, Value slot, bool full) {
+void RingLowering::arrive(Operation *op, Value slot, bool full, bool fenced) {
   RingCreateOp ring = getRing(slot);
   if (!ring.getFull())
     return;
   rewriter.setInsertionPoint(op);
   ArriveBarrierOp::create(rewriter, op->getLoc(),
                           full ? ring.getFull() : ring.getEmpty(),
-                          slots.lookup(slot));
-}
-
-/// Returns the first of the waits right before `op`, with the releases between
-/// them, or `op` if there are none. Counts that stand before the waits are
-/// computed while products and stores are in flight.
-static Operation *skipWaits(Operation *op) {
-  Operation *first = op;
-  for (Operation *each = op->getPrevNode();
-       isa_and_nonnull<AwaitOp, BulkWaitOp, RingReleaseOp, ArriveBarrierOp>(
-           each);
-       each = each->getPrevNode())
-    if (isa<AwaitOp, BulkWaitOp>(each))
-      first = each;
-  return first;
+                          slots.lookup(slot), fenced);
 }
 
 void RingLowering::lower(scf::ForOp loop, Counts &counts) {
@@ -389,8 +359,12 @@ void RingLowering::lower(scf::ForOp loop, Counts &counts) {
   if (!groups.empty()) {
     DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
     rewriter.setInsertionPoint(loop);
+    SmallVector<Value> bases =
+        llvm::map_to_vector(groups, [&](const Group &group) {
+          return emitCount(group.front(), counts);
+        });
     FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
-        rewriter, emitBases(groups, counts),
+        rewriter, bases,
         /*replaceInitOperandUsesInLoop=*/false,
         [&](OpBuilder &, Location, ArrayRef<BlockArgument> bases) {
           return SmallVector<Value>(bases.begin(), bases.end());
@@ -407,10 +381,11 @@ void RingLowering::lower(scf::ForOp loop, Counts &counts) {
       carry(groups, counts, loop.getRegionIterArgs().drop_front(first));
   lower(*loop.getBody(), inner);
   Operation *yield = loop.getBody()->getTerminator();
-  rewriter.setInsertionPoint(skipWaits(yield));
-  for (auto [i, base] : llvm::enumerate(emitBases(groups, inner)))
-    yield->setOperand(first + i, base);
-  counts = carry(groups, counts, loop.getResults().drop_front(first));
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    rewriter.setInsertionPointAfter(inner[group.front()].advanced);
+    yield->setOperand(first + i, emitCount(group.front(), inner));
+  }
+  counts = carry(groups, counts, loop.getResults().drop_front(first), loop);
 }
 
 void RingLowering::lower(Block &block, Counts &counts) {
@@ -429,7 +404,7 @@ void RingLowering::lower(Block &block, Counts &counts) {
         counts[2 * rings.lookup(ring)] =
             counts[2 * rings.lookup(ring) + 1] = {};
     } else if (auto release = dyn_cast<RingReleaseOp>(op)) {
-      arrive(&op, release.getSlot(), /*full=*/false);
+      arrive(&op, release.getSlot(), /*full=*/false, release.getFenced());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       lower(loop, counts);
     } else if (auto copy = dyn_cast<BulkCopyOp>(op); copy && copy.getSlot()) {

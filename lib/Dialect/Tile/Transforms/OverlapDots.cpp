@@ -192,7 +192,7 @@ static bool isRead(Operation *op) {
 static Operation *firstOfReads(Operation *op) {
   Operation *first = op;
   for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
-    if (!isRead(each) && !isa<RingAcquireOp, RingReleaseOp, FenceAsyncOp>(each))
+    if (!isRead(each) && !isa<RingAcquireOp, RingReleaseOp>(each))
       break;
     if (isa<RingTakeOp, RingAcquireOp, LoadOp>(each))
       first = each;

@@ -8,7 +8,7 @@
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 
-// One fence serves the release of the row and the tile that an MMA reads. A barrier
+// One fence serves the arrival for the row and the tile that an MMA reads. A barrier
 // that only orders writes after reads has no fence.
 // The MMA reads until its wait, which follows the barrier in between. So the next
 // iteration needs another barrier before it writes.
@@ -33,8 +33,7 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
       // CHECK-NOT: tile.fence_async
       tile.wait_barrier %full[%c0] phase %c0 : !bars
       %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
-      tile.fence_async
-      tile.arrive_barrier %empty[%c0] : !bars
+      tile.arrive_barrier %empty[%c0] fenced : !bars
       // CHECK: arith.negf
       %z = arith.negf %x : tensor<64xf32, #tile.slice<1, #mma>>
       // CHECK: tile.barrier
@@ -56,6 +55,53 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
     }
   }, {
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars
+    tile.bulk_copy %rows[%c0] dims [0], %row, %full[%c0] : !rows, !row, !bars
+  }
+}
+
+// Without another fence, arrivals share one in the place of the last of them. None
+// moves past a loop, and one that has a fence stays.
+// CHECK-LABEL: tile.kernel @arrivals
+tile.kernel @arrivals(%rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %row = tile.alloc {offset = 0} : !row
+  %full = tile.alloc {offset = 256} : !bars
+  // CHECK: %[[A:.*]] = tile.alloc {offset = 264
+  %a = tile.alloc {offset = 264} : !bars
+  // CHECK: %[[B:.*]] = tile.alloc {offset = 272
+  %b = tile.alloc {offset = 272} : !bars
+  tile.warp_roles warps = [4, 4] {
+    // CHECK: tile.load
+    // CHECK-NEXT: arith.negf
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier %[[A]][%c0] :
+    // CHECK-NEXT: tile.arrive_barrier %[[B]][%c0] :
+    // CHECK-NEXT: scf.for
+    %x = tile.load %row[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
+    tile.arrive_barrier %a[%c0] fenced : !bars
+    %z = arith.negf %x : tensor<64xf32, #tile.slice<1, #mma>>
+    tile.arrive_barrier %b[%c0] fenced : !bars
+    scf.for %i = %c0 to %n step %c1 {
+      // CHECK-NEXT: tile.wait_barrier
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.arrive_barrier %[[A]][%c0] :
+      // CHECK-NEXT: }
+      tile.wait_barrier %full[%c0] phase %c0 : !bars
+      tile.arrive_barrier %a[%c0] fenced : !bars
+    }
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier %[[A]][%c0] :
+    // CHECK-NEXT: tile.wait_barrier
+    // CHECK-NEXT: tile.fence_async
+    // CHECK-NEXT: tile.arrive_barrier %[[B]][%c0] :
+    tile.fence_async
+    tile.arrive_barrier %a[%c0] : !bars
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    tile.fence_async
+    tile.arrive_barrier %b[%c0] : !bars
+  }, {
     tile.bulk_copy %rows[%c0] dims [0], %row, %full[%c0] : !rows, !row, !bars
   }
 }

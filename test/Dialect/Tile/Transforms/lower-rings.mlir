@@ -224,6 +224,9 @@ tile.kernel @one_role(%k: !k, %n: index) {
     }
     // CHECK-NEXT: %[[X:.*]] = tile.slice %[[S]][%[[SLOT]], *, *]
     // CHECK-NEXT: tile.wait_group 3
+    // CHECK-NEXT: %[[WRAPS:.*]] = arith.cmpi eq, %[[SLOT]], %c2
+    // CHECK-NEXT: %[[MORE:.*]] = arith.addi %[[SLOT]], %c1
+    // CHECK-NEXT: %[[NEXT:.*]] = arith.select %[[WRAPS]], %c0, %[[MORE]]
     // CHECK-NEXT: "test.read"(%[[X]])
     %x, %sx = tile.ring.take %ring : !tile.ring<!tile, 3>
     "test.read"(%x) : (!tile) -> ()
@@ -233,16 +236,12 @@ tile.kernel @one_role(%k: !k, %n: index) {
     %y, %sy = tile.ring.take %other : !once
     "test.read"(%y) : (!tile) -> ()
     tile.ring.release %sy
-    // CHECK-NEXT: %[[WRAPS:.*]] = arith.cmpi eq, %[[SLOT]], %c2
-    // CHECK-NEXT: %[[MORE:.*]] = arith.addi %[[SLOT]], %c1
-    // CHECK-NEXT: %[[NEXT:.*]] = arith.select %[[WRAPS]], %c0, %[[MORE]]
     // CHECK-NEXT: scf.yield %[[NEXT]]
   }
   // CHECK: tile.return
 }
 
-// Tiles that are taken together are waited for once. A loop that may have no
-// iterations adds no group.
+// A wait covers all older tiles. A loop that may have no iterations adds no group.
 // CHECK-LABEL: tile.kernel @together
 tile.kernel @together(%k: !k, %n: index) {
   %c0 = arith.constant 0 : index
@@ -266,9 +265,42 @@ tile.kernel @together(%k: !k, %n: index) {
   // CHECK: }
   // CHECK-NEXT: tile.wait_group 1
   // CHECK-NEXT: "test.read"
-  %x, %sx = tile.ring.take %ring : !once
   %y, %sy = tile.ring.take %other : !once
+  %x, %sx = tile.ring.take %ring : !once
   "test.read"(%x, %y) : (!tile, !tile) -> ()
   tile.ring.release %sx
   tile.ring.release %sy
+}
+
+// A wait in a loop, which may have no iterations, covers no tile that is taken after
+// the loop.
+// CHECK-LABEL: tile.kernel @perhaps
+tile.kernel @perhaps(%k: !k, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %s = tile.alloc : !tile
+  %t = tile.alloc : !tile
+  %ring = tile.ring.create %s : !once
+  %other = tile.ring.create %t : !once
+  // CHECK: tile.commit_group
+  %a, %sa = tile.ring.acquire %ring : !once
+  tile.ring.publish %sa
+  // CHECK: scf.for
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK-NEXT: tile.commit_group
+    // CHECK-NEXT: tile.wait_group 0
+    // CHECK-NEXT: "test.read"
+    // CHECK-NEXT: }
+    %b, %sb = tile.ring.acquire %other : !once
+    tile.ring.publish %sb
+    %y, %sy = tile.ring.take %other : !once
+    "test.read"(%y) : (!tile) -> ()
+    tile.ring.release %sy
+  }
+  // CHECK-NEXT: tile.wait_group 0
+  // CHECK-NEXT: "test.read"
+  %x, %sx = tile.ring.take %ring : !once
+  "test.read"(%x) : (!tile) -> ()
+  tile.ring.release %sx
 }

@@ -187,10 +187,8 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %p: !k, %n: index) attributes {num_wa
       // CHECK-NEXT: tile.ring.take
       %rt, %rslot = tile.ring.take %rring : !rowring
       %x = tile.load %rt[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
-      tile.fence_async
-      // CHECK: tile.fence_async
-      // CHECK-NEXT: tile.ring.release
-      tile.ring.release %rslot
+      // CHECK: tile.ring.release %{{.*}} fenced
+      tile.ring.release %rslot fenced
       %b = tile.broadcast %x along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
       %e = arith.addf %s, %b : tensor<64x64xf32, #mma>
       %low = arith.truncf %e : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>

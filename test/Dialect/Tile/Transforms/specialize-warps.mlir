@@ -61,9 +61,9 @@ tile.kernel @ring(%q: !k, %k: !k) attributes {num_warps = 4 : i32,
 // CHECK: %[[INDEX:.*]] = arith.index_castui %[[SLOT]] : i32 to index
 // CHECK: %[[TILE:.*]] = tile.slice %[[K]][%[[INDEX]], *, *]
 // CHECK: tile.wait_barrier %[[FULL]][%[[INDEX]]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[COUNT]], %c1_i32
 // CHECK-NEXT: %[[D:.*]] = tile.dot %[[Q]], %[[TILE]]
 // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]][%[[INDEX]]]
-// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[COUNT]], %c1_i32
 // CHECK-NEXT: scf.yield %[[D]], %[[NEXT]]
 // CHECK-NOT: tile.copy
 // CHECK: }, {
@@ -354,6 +354,38 @@ tile.kernel @two_rows(%x: !rows) attributes {num_warps = 4 : i32, schedule = #ti
 // CHECK: scf.for
 // CHECK: tile.bulk_copy %arg0[%{{.*}}, %c0, %{{.*}}] dims [2], %{{.*}} : {{.*}}!tile.buffer<64xf32
 // CHECK: tile.bulk_copy %arg0[%{{.*}}, %c1, %{{.*}}] dims [2]
+// RING-LABEL: tile.kernel @two_rows
+// RING-COUNT-2: tile.ring.release %{{.*}} fenced
+
+// -----
+
+// The second tile waits for the slot of the first one, whose release must not be
+// delayed: it has its own fence.
+
+!rows = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+
+// RING-LABEL: tile.kernel @one_slot
+// RING: scf.for
+// RING: tile.fence_async
+// RING-NEXT: tile.ring.release %{{[^ ]+$}}
+// RING: tile.fence_async
+// RING-NEXT: tile.ring.release %{{[^ ]+$}}
+tile.kernel @one_slot(%x: !rows) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %x[0] : !rows
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c64 {
+    %u = tile.alloc : !row
+    tile.copy %x[%i], %u : !rows, !row
+    %a = tile.load %u[%c0] : !row -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+    %v = tile.alloc : !row
+    tile.copy %x[%c0], %v : !rows, !row
+    %b = tile.load %v[%c0] : !row -> tensor<64xf32, #tile.slice<1, #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>>>
+  }
+}
 
 // -----
 
@@ -521,6 +553,7 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   // CHECK-NOT: tile.bulk_copy
   // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
   // CHECK: tile.wait_barrier %[[FULL]]
+  // CHECK-NEXT: arith.addi
   // CHECK-NEXT: tile.bulk_add %[[STAGED]], %arg1[%[[I]], %{{.*}}]
   // CHECK: tile.bulk_wait 0 read
   // CHECK-NEXT: tile.arrive_barrier %[[EMPTY]]
@@ -561,6 +594,7 @@ tile.kernel @sums_of_part(%k: !k, %sums: !sums, %start: index, %length: index) a
   // CHECK: }, {
   // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (i32)
   // CHECK: tile.wait_barrier
+  // CHECK-NEXT: arith.addi
   // CHECK-NEXT: tile.bulk_reduce add %[[STAGED]], %arg1[%[[I]], %{{.*}}] dims [0, 1] within %arg2, %arg3
   // CHECK: tile.bulk_wait 0 read
   scf.for %i = %c0 to %length step %c64 {

@@ -21,9 +21,14 @@ public:
   /// released, or if an iteration of a loop changes which slots are in use.
   llvm::LogicalResult run(KernelOp kernel);
 
-  /// Returns the smallest number of groups that any path of the program commits
-  /// between the tile of `take`, in a ring without mbarriers, and `take`.
-  int64_t getNewer(RingTakeOp take) const { return newer.at(take); }
+  /// Returns how many groups `take`, from a ring without mbarriers, may leave
+  /// in flight: the smallest number that any path of the program commits
+  /// between the tile and `take`. None if earlier takes have waited for the
+  /// tile on all paths.
+  std::optional<int64_t> getPending(RingTakeOp take) const {
+    auto it = pending.find(take);
+    return it == pending.end() ? std::nullopt : std::optional(it->second);
+  }
 
 private:
   /// A tile in a slot.
@@ -33,6 +38,8 @@ private:
     mlir::Value token;
     /// The number of groups that are newer, for a full slot.
     int64_t newer = 0;
+    /// True if the copies of a full slot have been waited for.
+    bool isComplete = false;
   };
   /// The slots in use of each ring, the oldest tile first.
   using State = llvm::MapVector<mlir::Operation *, llvm::SmallVector<Entry>>;
@@ -42,12 +49,14 @@ private:
   llvm::LogicalResult visitLoop(mlir::Operation *op, State &state);
   llvm::LogicalResult acquire(RingAcquireOp op, State &state);
   llvm::LogicalResult take(RingTakeOp op, State &state);
+  void wait(RingTakeOp op, int64_t count, State &state);
   static Entry *find(mlir::Value token, State &state);
   static void addGroup(State &state);
   static void rename(State &state, mlir::ValueRange from, mlir::ValueRange to);
   static llvm::FailureOr<bool> merge(State &state, const State &other);
 
-  llvm::DenseMap<mlir::Operation *, int64_t> newer;
+  /// The takes that wait, with the number of groups that they leave in flight.
+  llvm::DenseMap<mlir::Operation *, int64_t> pending;
 };
 
 } // namespace tile

@@ -136,8 +136,7 @@ def Tile_RingTakeOp : Tile_RingSlotOp<"ring.take"> {
     ```mlir
     %tile, %slot = tile.ring.take %ring : !tile.ring<!tile, 2>
     %t = tile.load %tile[%c0, %c0] : !tile -> tensor<128x64xf16, #mma>
-    tile.fence_async
-    tile.ring.release %slot
+    tile.ring.release %slot fenced
     ```
 
     In a ring without mbarriers, it waits for the copies that fill the slot. Newer
@@ -157,7 +156,10 @@ def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
     `tile-insert-barriers` orders the threads.
     Matrix products that read the slot must have been awaited. If threads have
     read the slot by ordinary loads and TMA fills it again, a `tile.fence_async`
-    must precede the release.
+    must precede the release, or the release is `fenced`: `tile-insert-barriers`
+    emits one fence for all fenced releases of a block, and delays them until
+    the next fence that no loop or branch precedes. So no operation up to there
+    may wait for the slot to be filled again.
 
     A loop may carry the token, so that a slot is released in the iteration that
     awaits the product:
@@ -175,8 +177,8 @@ def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
     }
     ```
   }];
-  let arguments = (ins Tile_SlotType:$slot);
-  let assemblyFormat = "$slot attr-dict";
+  let arguments = (ins Tile_SlotType:$slot, UnitAttr:$fenced);
+  let assemblyFormat = "$slot (`fenced` $fenced^)? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

@@ -96,10 +96,15 @@ def Tile_ArriveBarrierOp : Tile_Op<"arrive_barrier"> {
     ```mlir
     tile.arrive_barrier %empty[%slot] : !barriers
     ```
+
+    A `fenced` arrival comes after a `tile.fence_async`, which
+    `tile-insert-barriers` emits. It may delay the arrival (tile.ring.release).
   }];
-  let arguments = (ins Tile_BufferType:$barriers, Index:$index);
+  let arguments = (ins Tile_BufferType:$barriers, Index:$index,
+                       UnitAttr:$fenced);
   let assemblyFormat = [{
-    $barriers `[` $index `]` attr-dict `:` qualified(type($barriers))
+    $barriers `[` $index `]` (`fenced` $fenced^)? attr-dict
+    `:` qualified(type($barriers))
   }];
   let hasVerifier = 1;
 }

@@ -672,8 +672,8 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     | `tile.ring.create`, `tile.ring.release` | nothing |
 
     The wait leaves the newer groups in flight: the smallest number of groups that
-    any path of the program commits after the tile. Waits that follow each other
-    become one.
+    any path of the program commits after the tile. A tile that an earlier wait
+    covers has none.
 
     A chip without asynchronous copies has no groups. There a `tile.copy async`
     that alone fills a slot without mbarriers goes through registers: it becomes a
@@ -840,7 +840,15 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     ```
 
     If a branch or loop needs a barrier only because of accesses before it, the
-    barrier is inserted before the branch or loop. The pass requires the offsets
+    barrier is inserted before the branch or loop.
+
+    Matrix instructions and TMA see writes to shared memory after a
+    `tile.fence_async`, which the pass inserts before such a barrier. A fence
+    waits for all accesses that its thread has in flight. So fenced arrivals
+    (tile.arrive_barrier) move to the next fence of their block, unless a loop or
+    branch is in between; without one they share one fence.
+
+    The pass requires the offsets
     of `tile-plan-shared-memory`. Existing barriers are kept and taken into
     account.
   }];

@@ -35,7 +35,7 @@ private:
   void add(AtomicRMWOp sum, IRMapping &mapping);
   void addRole(Block &consumers, Block &role, bool leaving);
   void consume(Block &block);
-  void take(const PlannedCopy &planned, Operation *place);
+  void take(const PlannedCopy &planned, Operation *place, unsigned tiles);
   void putSum(AtomicRMWOp sum);
 
   IRRewriter rewriter;
@@ -172,19 +172,24 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
 //===----------------------------------------------------------------------===//
 
 /// Takes a tile out of its ring at `place` and releases its slot after its last
-/// reader.
-void Splitter::take(const PlannedCopy &planned, Operation *place) {
+/// reader. The block takes `tiles` tiles from the ring.
+void Splitter::take(const PlannedCopy &planned, Operation *place,
+                    unsigned tiles) {
   Location where = planned.copy->getLoc();
+  const Ring &ring = plan.rings[planned.ring];
   // Threads read through the generic proxy, TMA writes through the async one.
   bool needsFence =
       llvm::any_of(getBufferUsers(planned.buffer), llvm::IsaPred<LoadOp>);
   RingTakeOp slot = takeTile(rewriter, planned, rings[planned.ring], place);
-  if (plan.rings[planned.ring].counted) {
-    rewriter.setInsertionPointAfter(planned.last);
-    if (needsFence)
-      FenceAsyncOp::create(rewriter, where);
-    RingReleaseOp::create(rewriter, where, slot.getSlot());
-  }
+  if (!ring.counted)
+    return;
+  rewriter.setInsertionPointAfter(planned.last);
+  // With a slot for each tile, the block waits for none that is filled again.
+  bool mayWait = tiles <= ring.stages;
+  if (needsFence && !mayWait)
+    FenceAsyncOp::create(rewriter, where);
+  RingReleaseOp::create(rewriter, where, slot.getSlot(),
+                        /*fenced=*/needsFence && mayWait);
 }
 
 /// Puts a sum into the next slot of its ring.
@@ -209,14 +214,16 @@ void Splitter::consume(Block &block) {
     if (const PlannedCopy *planned = plan.findCopy(&op))
       takes.push_back({planned, planned->first});
   DenseMap<unsigned, Operation *> next;
+  DenseMap<unsigned, unsigned> tiles;
   for (auto &[planned, place] : llvm::reverse(takes)) {
     Operation *&later = next[planned->ring];
     if (later && later->isBeforeInBlock(place))
       place = later;
     later = place;
+    ++tiles[planned->ring];
   }
   for (auto &[planned, place] : takes)
-    take(*planned, place);
+    take(*planned, place, tiles[planned->ring]);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (plan.ringOf(&op)) {
       putSum(cast<AtomicRMWOp>(op));
