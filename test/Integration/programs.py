@@ -86,6 +86,7 @@ class Tests(Suite):
                 self.product_stages,
                 self.product_open,
                 self.attention_open,
+                self.backward_open,
                 self.masked_loop,
             )
             for chip in CHIPS[self.device]
@@ -172,6 +173,37 @@ class Tests(Suite):
             o = self.blank(1, rows, 2, 128, dtype="float16")
             self.run(program, chip, q, k, v, o, 128**-0.5, schedule=schedule)
             self.compare(o, exact, 2e-3)
+
+    def backward_open(self, chip):
+        """The gradients of attention, with extents that the schedule or the compiler
+        closes. The last tiles of queries and of keys are incomplete."""
+        import torch
+
+        rows, keys, heads = 100, 150, 2
+        q, do = (self.normal((1, rows, heads, 128), "float16", seed) for seed in (1, 4))
+        k, v = (self.normal((1, keys, heads, 128), "float16", seed) for seed in (2, 3))
+        scale = 128**-0.5
+        exact = [t.detach().double().requires_grad_() for t in (q, k, v)]
+        with torch.enable_grad():
+            scores = scale * torch.einsum("bqhd,bkhd->bhqk", *exact[:2])
+            o = torch.einsum("bhqk,bkhd->bqhd", scores.softmax(-1), exact[2])
+            o.backward(do.double())
+        lse = scores.detach().logsumexp(-1).float()
+        program = (ROOT / "examples/backward_open.mlir").read_text()
+        for schedule in (
+            "@gradients: params = {BQ = 16, BK = 64}, stages = 1",
+            "@gradients: params = {BQ = 32, BK = 32}, stages = 1",
+            None,
+        ):
+            dq, dk, dv = (self.blank(*t.shape, dtype="float16") for t in exact)
+            # Whole blocks of rows: numbers of the threads' fragments.
+            padded = -(-rows // 16) * 16
+            sums = self.blank(1, padded, heads, 128)
+            lse2, delta = (self.blank(1, heads, rows) for _ in range(2))
+            self.run(program, chip, o.detach().half(), do, lse, lse2, delta, sums,
+                     q, k, v, dk, dv, scale, dq, schedule=schedule)
+            for found, expected in zip((dq, dk, dv), exact):
+                self.compare(found, expected.grad, 4e-3)
 
     def masked_loop(self, chip):
         """A loop whose masks hide nothing in some iterations. The bounds of the masks
