@@ -4,7 +4,8 @@
 // loop only: those after the last key, or on the diagonal of a causal mask. Its
 // operands are affine functions of the induction variable and of coordinates in
 // the tile. So it holds for all elements of the tile in the iterations before
-// some iteration, or from some iteration on. The loop is split there:
+// some iteration, from some iteration on, or in all iterations or none. The loop
+// is split there:
 //
 //   lower .. begin   with all comparisons
 //   begin .. end     without any
@@ -54,7 +55,8 @@ private:
   struct Comparison {
     Value mask;
     AffineExpr margin;
-    /// The growth of `margin` from one iteration to the next.
+    /// The growth of `margin` from one iteration to the next; 0 if the
+    /// comparison is the same in all iterations.
     int64_t growth;
   };
 
@@ -79,6 +81,9 @@ private:
   /// comparison or an extension reads them. Additions may wrap around.
   SmallVector<std::pair<Elements, unsigned>> representable;
   Value lower, upper;
+  /// The induction variable after the last iteration, or `lower`. It is a
+  /// multiple of what divides `lower` and the step.
+  Value after;
 };
 } // namespace
 
@@ -165,7 +170,8 @@ LoopSplitter::analyze(arith::CmpIOp op) {
   AffineExpr iv = getAffineDimExpr(0, context);
   auto growth = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
       margin.replace(iv, iv + step) - margin, 1, symbols.size()));
-  if (!growth || growth.getValue() == 0) {
+  // What constants decide is no matter of iterations.
+  if (!growth || isa<AffineConstantExpr>(margin)) {
     representable.truncate(known);
     return std::nullopt;
   }
@@ -206,12 +212,18 @@ Value LoopSplitter::emitFits() {
   return fits;
 }
 
-/// Emits the first iteration in which the comparison holds, if `margin` grows,
-/// or else the first one in which it does not.
+/// Emits the first iteration in which the comparison holds, if `margin` does not
+/// shrink, or else the first one in which it does not.
 Value LoopSplitter::emitFirst(const Comparison &comparison) {
   bool isGrowing = comparison.growth > 0;
   int64_t growth = std::abs(comparison.growth);
   Value margin = emit(comparison.margin, lower);
+  if (growth == 0)
+    return arith::SelectOp::create(
+        builder, loc,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, margin,
+                              number(0)),
+        lower, after);
   // Iterations until the margin is not negative, or until it is.
   Value distance = margin;
   if (isGrowing)
@@ -228,7 +240,7 @@ Value LoopSplitter::emitFirst(const Comparison &comparison) {
                                                    : arith::CmpIPredicate::slt,
                                          margin, number(0));
   Value first = arith::SelectOp::create(builder, loc, isAtOnce, lower, change);
-  return arith::MinSIOp::create(builder, loc, first, upper);
+  return arith::MinSIOp::create(builder, loc, first, after);
 }
 
 /// Emits the iterations from `begin` to `end`, in which the comparisons
@@ -270,7 +282,7 @@ bool LoopSplitter::run() {
     if (!tile || tile.getRank() < 2)
       return;
     if (std::optional<Comparison> found = analyze(compare))
-      (found->growth > 0 ? growing : shrinking).push_back(*found);
+      (found->growth >= 0 ? growing : shrinking).push_back(*found);
   });
   if (!hasProduct || (growing.empty() && shrinking.empty()))
     return false;
@@ -280,7 +292,17 @@ bool LoopSplitter::run() {
                                                    loop.getLowerBound());
   upper = builder.createOrFold<arith::IndexCastOp>(loc, index,
                                                    loop.getUpperBound());
-  Value begin = lower, end = upper;
+  Value distance = arith::MaxSIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, upper, lower),
+      number(0));
+  Value count = arith::DivUIOp::create(
+      builder, loc,
+      arith::AddIOp::create(builder, loc, distance, number(step - 1)),
+      number(step));
+  after = arith::AddIOp::create(
+      builder, loc, lower,
+      arith::MulIOp::create(builder, loc, count, number(step)));
+  Value begin = lower, end = after;
   for (const Comparison &comparison : growing)
     begin = arith::MaxSIOp::create(builder, loc, begin, emitFirst(comparison));
   for (const Comparison &comparison : shrinking)
@@ -289,7 +311,7 @@ bool LoopSplitter::run() {
   if (growing.empty())
     end = arith::SelectOp::create(builder, loc, fits, end, lower);
   else
-    begin = arith::SelectOp::create(builder, loc, fits, begin, upper);
+    begin = arith::SelectOp::create(builder, loc, fits, begin, after);
   end = arith::MaxSIOp::create(builder, loc, begin, end);
 
   ValueRange values = loop.getInitArgs();

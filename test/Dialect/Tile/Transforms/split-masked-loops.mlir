@@ -112,8 +112,42 @@ tile.kernel @window(%b: !b, %row: index) attributes {num_warps = 4 : i32} {
   "use"(%sum) : (!acc) -> ()
 }
 
-// Unchanged: without a product; with a comparison of loaded numbers; with one that does
-// not depend on the iteration; and where the author wants the loop as it is.
+// A comparison that does not depend on the iteration holds in all of them or in none.
+// CHECK-LABEL: tile.kernel @same
+// CHECK: %[[N:.*]] = tile.dim
+// CHECK: %[[STEPS:.*]] = arith.divui
+// CHECK: %[[LENGTH:.*]] = arith.muli %[[STEPS]], %c64
+// CHECK: %[[HOLDS:.*]] = arith.cmpi sge, %{{.*}}, %c0
+// CHECK: arith.select %[[HOLDS]], %c0, %[[LENGTH]] : index
+// CHECK: %[[FULL:.*]] = arith.select %{{.*}}, %{{.*}}, %[[LENGTH]] : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[FULL]] step %c64
+// CHECK: arith.cmpi slt
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c64
+// CHECK-NOT: arith.cmpi
+// CHECK: tile.return
+// REMARK: Reason="1 comparison holds for the whole tile in some iterations: 2 loops"
+tile.kernel @same(%b: !b) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %b[0] : !b
+  %n32 = arith.index_cast %n : index to i32
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %end = tensor.splat %n32 : !ints
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %visible = arith.cmpi slt, %column, %end : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
+// Unchanged: without a product; with a comparison of loaded numbers; with one of
+// constants; and where the author wants the loop as it is.
 // CHECK-LABEL: tile.kernel @unchanged
 // CHECK-COUNT-4: scf.for
 // CHECK-NOT: scf.for
@@ -125,7 +159,6 @@ tile.kernel @unchanged(%b: !b, %ids: !tile.buffer<?x64xi32, #tile.strided<[64, 1
   %c64 = arith.constant 64 : index
   tile.grid %c1, %c1, %c1
   %n = tile.dim %b[0] : !b
-  %n32 = arith.index_cast %n : index to i32
   %zero = arith.constant dense<0.0> : !acc
   %column = tile.iota along 1 : !ints
   %sum0 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
@@ -143,7 +176,7 @@ tile.kernel @unchanged(%b: !b, %ids: !tile.buffer<?x64xi32, #tile.strided<[64, 1
     %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
     scf.yield %seen : !acc
   }
-  %end1 = tensor.splat %n32 : !ints
+  %end1 = arith.constant dense<32> : !ints
   %sum2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %sum1) -> (!acc) {
     %x = tile.load %b[%i, %c0] : !b -> !x
     %s = tile.dot %x, %x, %acc : !x, !x -> !acc

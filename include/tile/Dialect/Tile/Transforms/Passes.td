@@ -94,8 +94,9 @@ def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {
     often holds for all elements of the tile in most iterations: the last keys
     need a mask, those before do not. The pass splits a loop with matrix products
     where such a comparison begins or ceases to hold for the whole tile, and
-    replaces the comparison by true in the iterations between. At most three
-    loops result.
+    replaces the comparison by true in the iterations between. One that does not
+    depend on the iteration holds in all of them or in none. At most three loops
+    result.
 
     ```mlir output
     %r = scf.for %n = %c0 to %keys step %c64 iter_args(%a = %init) -> (!acc) {
