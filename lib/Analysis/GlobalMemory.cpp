@@ -1,6 +1,7 @@
 //===- GlobalMemory.cpp - Queries on the arguments of a kernel ------------===//
 
 #include "tile/Analysis/GlobalMemory.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace tile;
@@ -17,6 +18,33 @@ BlockArgument tile::getRootArgument(Value buffer) {
   return isOfKernel ? argument : BlockArgument();
 }
 
+bool tile::areDisjointSlices(Value buffer, Value other) {
+  auto findSlices = [](Value view) {
+    SmallVector<SliceOp> slices;
+    while (auto slice = view.getDefiningOp<SliceOp>()) {
+      slices.push_back(slice);
+      view = slice.getSource();
+    }
+    std::reverse(slices.begin(), slices.end());
+    return std::pair(slices, view);
+  };
+  auto [slices, root] = findSlices(buffer);
+  auto [others, otherRoot] = findSlices(other);
+  if (root != otherRoot)
+    return false;
+  for (auto [a, b] : llvm::zip(slices, others)) {
+    if (a.getKept() != b.getKept())
+      return false;
+    for (auto [i, j] : llvm::zip_equal(a.getIndices(), b.getIndices())) {
+      std::optional<int64_t> x = getConstantIntValue(i),
+                             y = getConstantIntValue(j);
+      if (x && y && *x != *y)
+        return true;
+    }
+  }
+  return false;
+}
+
 SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
   SmallVector<GlobalAccess, 2> accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
@@ -31,7 +59,7 @@ SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
     Value value = effect.getValue();
     auto buffer = value ? dyn_cast<BufferType>(value.getType()) : BufferType();
     if (buffer && !buffer.isShared())
-      accesses.push_back({getRootArgument(value), isWrite});
+      accesses.push_back({getRootArgument(value), isWrite, value});
   }
   return accesses;
 }

@@ -200,7 +200,35 @@ Refusal RunAhead::checkLateLoad(LoadOp load) {
   return std::nullopt;
 }
 
+/// Returns true if one of `roots` is computed from `source`.
+static bool areComputedFrom(ValueRange roots, Value source) {
+  llvm::SetVector<Value> values;
+  values.insert_range(roots);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == source)
+      return true;
+    if (Operation *op = values[i].getDefiningOp())
+      values.insert_range(op->getOperands());
+  }
+  return false;
+}
+
 Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
+  // Late writes of one element are in no order.
+  for (auto loop = store->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>()) {
+    SmallVector<Value> place(store.getIndices());
+    place.push_back(store.getBuffer());
+    if (!areComputedFrom(place, loop.getInductionVar()))
+      return "the iterations of a loop write the same elements";
+  }
+  // Stores of other blocks are left out: works of a persistent kernel write
+  // different elements.
+  for (Operation &op : *store->getBlock())
+    for (const GlobalAccess &access : getGlobalAccesses(&op))
+      if (&op != store && access.isWrite && access.mayOverlap(argument) &&
+          !areDisjointSlices(access.buffer, store.getBuffer()))
+        return "another write beside it may write the same elements";
   bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
   WalkResult result = kernel.walk([&](Operation *op) {
     for (const GlobalAccess &access : getGlobalAccesses(op)) {
@@ -231,4 +259,47 @@ Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
   if (result.wasInterrupted())
     return "the kernel reads its argument";
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Writes that may be exchanged with other operations
+//===----------------------------------------------------------------------===//
+
+Refusal RunAhead::checkWrite(Operation *write, Operation *scope) {
+  auto quote = [&] {
+    return "'" + write->getName().getStringRef().str() + "'";
+  };
+  auto atomic = dyn_cast<AtomicRMWOp>(write);
+  if (atomic &&
+      (atomic.getResult() || atomic.getOrder() != MemoryOrder::Relaxed))
+    return quote() + " returns a value or orders other accesses";
+  Value buffer = atomic ? atomic.getBuffer() : cast<StoreOp>(write).getBuffer();
+  if (cast<BufferType>(buffer.getType()).isShared())
+    return quote() + " writes shared memory";
+  BlockArgument argument = getRootArgument(buffer);
+  WalkResult result = scope->walk([&](Operation *op) {
+    if (isa<AtomicRMWOp>(op))
+      return WalkResult::advance();
+    for (const GlobalAccess &access : getGlobalAccesses(op))
+      if (!access.isWrite && access.mayOverlap(argument))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return "the loop reads what " + quote() + " writes";
+  return std::nullopt;
+}
+
+bool tile::mustKeepOrder(Operation *write, Operation *other) {
+  auto mayOverlap = [&] {
+    for (const GlobalAccess &access : getGlobalAccesses(write))
+      for (const GlobalAccess &next : getGlobalAccesses(other))
+        if (access.mayOverlap(next.argument))
+          return true;
+    return false;
+  };
+  auto a = dyn_cast<AtomicRMWOp>(write), b = dyn_cast<AtomicRMWOp>(other);
+  bool commute = a && b && a.getKind() == b.getKind() &&
+                 a.getKind() != arith::AtomicRMWKind::assign;
+  return !commute && mayOverlap();
 }

@@ -15,11 +15,17 @@ namespace tile {
 /// chosen at run time.
 mlir::BlockArgument getRootArgument(mlir::Value buffer);
 
+/// Returns true if two views of one kernel argument have no element in common:
+/// they are slices at different constant indices.
+bool areDisjointSlices(mlir::Value buffer, mlir::Value other);
+
 /// An access of one operation to global memory.
 struct GlobalAccess {
   /// The argument, null if it is chosen at run time.
   mlir::BlockArgument argument;
   bool isWrite;
+  /// The view of the argument.
+  mlir::Value buffer = {};
 
   bool mayOverlap(mlir::BlockArgument other) const {
     return !argument || !other || argument == other;

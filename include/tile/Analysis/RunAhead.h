@@ -38,6 +38,10 @@ struct BufferCopy {
 /// not after the copy in its block or that reads beyond it, or no reader.
 Refusal findReaders(BufferCopy &copy);
 
+/// Returns true if two writes to global memory may not be exchanged: they may
+/// write the same element, and are no additions of one kind.
+bool mustKeepOrder(mlir::Operation *write, mlir::Operation *other);
+
 class RunAhead {
 public:
   /// Analyses `kernel`. The answers hold until the writes of the kernel to
@@ -86,6 +90,10 @@ public:
   /// Refuses an atomic addition that must not be performed later than its
   /// place.
   Refusal checkLateAddition(AtomicRMWOp sum);
+
+  /// Refuses a write to global memory whose place among the operations of
+  /// `scope` matters, other writes excepted (see mustKeepOrder).
+  Refusal checkWrite(mlir::Operation *write, mlir::Operation *scope);
 
 private:
   Refusal checkSource(mlir::Value source, mlir::Operation *scope);

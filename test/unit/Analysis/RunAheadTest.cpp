@@ -204,6 +204,72 @@ TEST_F(RunAheadTest, LateStores) {
             "the kernel reads its argument afterwards, or in the same loop");
 }
 
+/// TMA stores to one element are in no order.
+TEST_F(RunAheadTest, LateStoresToOneElement) {
+  KernelOp kernel = parse(R"mlir(
+    %zero = arith.constant dense<0.0> : !t
+    tile.store %zero, %o[%c0, %c0] : !t, !g
+    scf.for %i = %c0 to %n step %c1 {
+      tile.store %zero, %g[%n, %c0] : !t, !g
+    })mlir");
+  ASSERT_TRUE(kernel);
+  RunAhead runAhead(kernel);
+  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(0), kernel.getArgument(1)),
+            std::nullopt);
+  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(1), kernel.getArgument(0)),
+            "the iterations of a loop write the same elements");
+  kernel = parse(R"mlir(
+    %zero = arith.constant dense<0.0> : !t
+    scf.for %i = %c0 to %n step %c1 {
+      %j = arith.addi %i, %n : index
+      tile.store %zero, %g[%j, %c0] : !t, !g
+      tile.store %zero, %o[%j, %c0] : !t, !g
+      tile.store %zero, %o[%i, %c0] : !t, !g
+    })mlir");
+  ASSERT_TRUE(kernel);
+  RunAhead other(kernel);
+  EXPECT_EQ(other.checkLateStore(find<StoreOp>(0), kernel.getArgument(0)),
+            std::nullopt);
+  EXPECT_EQ(other.checkLateStore(find<StoreOp>(1), kernel.getArgument(1)),
+            "another write beside it may write the same elements");
+}
+
+/// Writes that may be exchanged with other operations of a loop.
+TEST_F(RunAheadTest, Writes) {
+  KernelOp kernel = parse(R"mlir(
+    %zero = arith.constant dense<0.0> : !t
+    %ones = arith.constant dense<1> : tensor<128xi32, #one>
+    scf.for %i = %c0 to %n step %c1 {
+      %x = tile.load %g[%i, %c0] : !g -> !t
+      tile.store %x, %o[%i, %c0] : !t, !g
+      tile.store %x, %g[%i, %c0] : !t, !g
+      tile.store %x, %o[%c0, %c0] : !t, !g
+      tile.atomic_rmw addf %x, %o[%i, %c0] : !t, !g
+      tile.atomic_rmw addf %x, %o[%c0, %c0] : !t, !g
+      %old = tile.atomic_rmw addi %ones, %table[%c0] : tensor<128xi32, #one>, !i -> tensor<128xi32, #one>
+      tile.atomic_rmw maxs %ones, %table[%c0] order(release) : tensor<128xi32, #one>, !i
+      tile.atomic_rmw mins %ones, %table[%c0] : tensor<128xi32, #one>, !i
+    })mlir");
+  ASSERT_TRUE(kernel);
+  RunAhead runAhead(kernel);
+  auto loop = find<scf::ForOp>();
+  auto store = [&](unsigned i) { return find<StoreOp>(i); };
+  auto atomic = [&](unsigned i) { return find<AtomicRMWOp>(i); };
+  EXPECT_EQ(runAhead.checkWrite(store(0), loop), std::nullopt);
+  EXPECT_EQ(runAhead.checkWrite(store(1), loop),
+            "the loop reads what 'tile.store' writes");
+  EXPECT_EQ(runAhead.checkWrite(atomic(0), loop), std::nullopt);
+  EXPECT_EQ(runAhead.checkWrite(atomic(2), loop),
+            "'tile.atomic_rmw' returns a value or orders other accesses");
+  EXPECT_EQ(runAhead.checkWrite(atomic(3), loop),
+            "'tile.atomic_rmw' returns a value or orders other accesses");
+  EXPECT_TRUE(mustKeepOrder(store(0), store(2)));
+  EXPECT_FALSE(mustKeepOrder(store(0), store(1)));
+  EXPECT_TRUE(mustKeepOrder(store(0), atomic(0)));
+  EXPECT_FALSE(mustKeepOrder(atomic(0), atomic(1)));
+  EXPECT_TRUE(mustKeepOrder(atomic(3), atomic(4)));
+}
+
 TEST_F(RunAheadTest, LateLoads) {
   KernelOp kernel = parse(R"mlir(
     %s = tile.alloc : !s

@@ -197,14 +197,16 @@ void StageStores::runOnOperation() {
   if (!chip || failed(verifySharedBuffers(kernel)))
     return signalPassFailure();
   roles = *all.begin();
-  SmallVector<StoreOp> stores;
+  // Plans compare the stores as they are.
+  SmallVector<std::pair<StagedStore, Refusal>> plans;
   roles.getRoles().front().walk([&](StoreOp store) {
-    if (isStageCandidate(store))
-      stores.push_back(store);
+    if (isStageCandidate(store)) {
+      auto &[planned, refusal] = plans.emplace_back();
+      refusal = planStagedStore(store, planned);
+    }
   });
-  for (StoreOp store : stores) {
-    StagedStore planned;
-    Refusal refusal = planStagedStore(store, planned);
+  for (auto &[planned, refusal] : plans) {
+    StoreOp store = planned.store;
     AllocOp staging;
     if (!refusal) {
       staging = findStaging(planned, *chip);

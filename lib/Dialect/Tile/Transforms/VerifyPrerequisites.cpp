@@ -42,9 +42,10 @@ static std::string nameOf(KernelOp kernel, BlockArgument argument) {
 static SmallVector<Access> collectAccesses(KernelOp kernel) {
   SmallVector<Access> accesses;
   kernel.walk([&](Operation *op) {
-    for (auto [argument, isWrite] : getGlobalAccesses(op))
-      if (argument)
-        accesses.push_back({op, nameOf(kernel, argument), isWrite});
+    for (const GlobalAccess &access : getGlobalAccesses(op))
+      if (access.argument)
+        accesses.push_back(
+            {op, nameOf(kernel, access.argument), access.isWrite});
   });
   return accesses;
 }
