@@ -352,7 +352,7 @@ enumerateStages(const LoopGraph &graph, size_t limit, bool &isComplete) {
         all.push_back(stages);
       return;
     }
-    for (unsigned stage : {0u, 1u}) {
+    for (unsigned stage = 0; stage < (graph.keepsIterations ? 1 : 2); ++stage) {
       stages.push_back(stage);
       if (isLegal(stages.size() - 1))
         self(self);

@@ -60,6 +60,9 @@ struct LoopGraph {
   /// In the order of the loop as written.
   llvm::SmallVector<Node> nodes;
   llvm::SmallVector<Dependence> dependences;
+  /// Whether all nodes stay in their iteration: nodes of stage 1 run even if
+  /// the loop has no iteration.
+  bool keepsIterations = false;
   /// Nodes of one stage: they read one tile in shared memory.
   llvm::SmallVector<std::pair<unsigned, unsigned>> together;
   llvm::SmallVector<Value> values;
@@ -82,6 +85,7 @@ struct LoopSchedule {
   /// are live at once.
   int64_t carried = 0, peak = 0;
 
+  /// Whether the body runs nodes of two iterations.
   bool isRotated() const {
     return llvm::is_contained(llvm::ArrayRef<unsigned>(stages), 1u);
   }

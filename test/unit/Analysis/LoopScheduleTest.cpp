@@ -219,6 +219,20 @@ TEST(LoopSchedule, KeepsLoopsWithoutRegisters) {
   EXPECT_TRUE(!fitting.isRotated() || fitting.peak < needed);
 }
 
+TEST(LoopSchedule, OrdersLoopsThatKeepIterations) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 20; ++i) {
+    LoopGraph graph = drawGraph(random, 7);
+    graph.registerLimit = 1000;
+    graph.keepsIterations = true;
+    LoopSchedule found = findSchedule(graph).schedule;
+    EXPECT_FALSE(found.isRotated());
+    LoopSchedule written = getWrittenSchedule(graph);
+    EXPECT_LE(found.interval, written.interval * 102 / 100 + 1);
+    EXPECT_FALSE(drawSchedule(graph, i).isRotated());
+  }
+}
+
 TEST(LoopSchedule, BoundsRecurrences) {
   LoopGraph graph = attention(1400);
   // The maximum of a step needs that of the step before.

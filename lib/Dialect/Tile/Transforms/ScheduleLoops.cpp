@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rotation/LoopCosts.h"
+#include "Rotation/ReorderLoop.h"
 #include "Rotation/RotateLoop.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -107,11 +108,18 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
     LoopSchedule drawn = drawSchedule(graph, seed);
     if (drawn.isRotated())
       rotateLoop(body, drawn);
+    else
+      reorderLoop(body, drawn.order);
     return std::nullopt;
   }
   LoopBounds bounds = computeBounds(graph);
   LoopSchedule written = getWrittenSchedule(graph);
   FoundSchedule found = findSchedule(graph);
+  // If nothing fits, another order is no worse than the loop as written.
+  if (graph.keepsIterations && found.schedule.peak > graph.registerLimit) {
+    graph.registerLimit = written.peak;
+    found = findSchedule(graph);
+  }
   const LoopSchedule &best = found.schedule;
   auto report = [&](remark::detail::InFlightRemark remark) {
     remark << remark::metric("interval", best.interval)
@@ -139,6 +147,10 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
         schedule.producers = kWarpgroupWarps;
       setSchedule(kernel, schedule);
     }
+  } else if (!best.isRotated() &&
+             best.length * 100 <= written.length * (100 - kLeastGain)) {
+    report(remark::passed(loop.getLoc(), remarkName("loop-reordered")));
+    reorderLoop(body, best.order);
   } else {
     report(remark::analysis(loop.getLoc(), remarkName("loop-schedule")));
   }

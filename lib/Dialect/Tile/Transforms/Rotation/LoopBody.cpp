@@ -38,6 +38,25 @@ DotOp LoopBody::getProduct(unsigned node) const {
   return dyn_cast<DotOp>(nodes[node].front());
 }
 
+bool LoopBody::isExchanged(Value value) const {
+  // The fragment of an accumulator is an operand a as it lies. Operands b, and
+  // those with rows and columns exchanged, need elements of other warps.
+  return nodeOf.contains(value.getDefiningOp()) &&
+         llvm::any_of(value.getUses(), [&](OpOperand &use) {
+           auto dot = dyn_cast<DotOp>(use.getOwner());
+           return dot ? &use == &dot.getBMutable()
+                      : isa<TransposeOp>(use.getOwner()) &&
+                            llvm::any_of(use.getOwner()->getUsers(),
+                                         llvm::IsaPred<DotOp>);
+         });
+}
+
+SmallVector<Operation *> LoopBody::findWritesBefore(Operation *write) const {
+  return llvm::filter_to_vector(writes, [&](Operation *other) {
+    return other->isBeforeInBlock(write) && mustKeepOrder(other, write);
+  });
+}
+
 bool tile::hasIteration(scf::ForOp loop) {
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
@@ -52,12 +71,17 @@ static std::string quote(Operation *op) {
   return "'" + op->getName().getStringRef().str() + "'";
 }
 
-/// Refuses an operation that cannot run an iteration ahead. A loop that may
+static bool isWrite(Operation *op) { return isa<StoreOp, AtomicRMWOp>(op); }
+
+/// Refuses an operation that cannot run an iteration ahead, or a write that
+/// cannot leave its place in its iteration. A loop that may
 /// have no iteration runs each operation once all the same.
 static Refusal checkOperation(Operation *op, RunAhead &runAhead,
                               bool mayBeEmpty) {
   if (isa<LoadOp>(op))
     return std::nullopt;
+  if (isWrite(op))
+    return runAhead.checkWrite(op, op->getParentOp());
   if (auto dot = dyn_cast<DotOp>(op)) {
     if (dot.getAsync())
       return "its author awaits its products";
@@ -142,7 +166,7 @@ private:
 /// outside of the loop only.
 static bool isFunctionOfIteration(Operation *op, scf::ForOp loop,
                                   const llvm::DenseSet<Operation *> &others) {
-  return !isa<DotOp, ReduceOp>(op) &&
+  return !isa<DotOp, ReduceOp>(op) && !isWrite(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return operand.getParentBlock() != loop.getBody() ||
                   operand == loop.getInductionVar() ||
@@ -211,7 +235,9 @@ void Divider::formNodes() {
     each.isOperand =
         !op.use_empty() && llvm::all_of(op.getUsers(), llvm::IsaPred<DotOp>);
     unsigned node = body.nodes.size();
-    if (!isa<DotOp>(op))
+    if (isWrite(&op))
+      body.writes.push_back(&op);
+    else if (!isa<DotOp>(op))
       node = groups.try_emplace(each.key(), node).first->second;
     if (node == body.nodes.size())
       body.nodes.emplace_back();
@@ -226,11 +252,15 @@ void Divider::sortNodes() {
   size_t count = body.nodes.size();
   SmallVector<llvm::DenseSet<unsigned>> needs(count);
   for (unsigned node = 0; node < count; ++node)
-    for (Operation *op : body.nodes[node])
+    for (Operation *op : body.nodes[node]) {
       for (Value source : body.findSources(op))
         if (Operation *producer = source.getDefiningOp())
           if (unsigned other = body.nodeOf.lookup(producer); other != node)
             needs[node].insert(other);
+      if (isWrite(op))
+        for (Operation *before : body.findWritesBefore(op))
+          needs[node].insert(body.nodeOf.lookup(before));
+    }
   SmallVector<SmallVector<Operation *>> sorted;
   SmallVector<bool> isDone(count, false);
   while (sorted.size() < count)

@@ -12,8 +12,9 @@ namespace tile {
 
 /// The operations of a loop body, in three classes:
 ///
-/// - nodes: each product alone; other operations that the same products of this
-///   and of the last iteration come before and after, together;
+/// - nodes: each product and each write to global memory alone; other
+///   operations that the same products of this and of the last iteration come
+///   before and after, together;
 /// - operations on demand: loads, views of tiles, and what is computed from the
 ///   induction variable and from values outside of the loop. They stand before
 ///   their users, in each stage that needs them;
@@ -24,6 +25,8 @@ struct LoopBody {
   /// order that keeps dependences.
   llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> nodes;
   llvm::DenseMap<mlir::Operation *, unsigned> nodeOf;
+  /// The writes to global memory, in the order of the loop.
+  llvm::SmallVector<mlir::Operation *> writes;
 
   /// Returns true if `op` is in the loop and in no node.
   bool isOnDemand(mlir::Operation *op) const;
@@ -35,6 +38,12 @@ struct LoopBody {
               llvm::SetVector<mlir::Operation *> *used = nullptr) const;
   /// Returns the product of a node; null for other nodes.
   DotOp getProduct(unsigned node) const;
+  /// Returns true if `value`, which a node computes, goes through shared memory
+  /// to a product: its fragment is no operand.
+  bool isExchanged(mlir::Value value) const;
+  /// Returns the writes that `write` must follow.
+  llvm::SmallVector<mlir::Operation *>
+  findWritesBefore(mlir::Operation *write) const;
 };
 
 /// Returns true if the loop has an iteration for all arguments of the kernel.

@@ -21,6 +21,9 @@ using namespace tile;
 static constexpr double kSlowdown = 1.3;
 /// Cycles of the shuffles of a reduction.
 static constexpr int64_t kReductionLatency = 60;
+/// Cycles of the barrier of all warps between the writes of a tile to shared
+/// memory and its product.
+static constexpr int64_t kExchangeLatency = 60;
 /// Registers of addresses, loop counters and masks. In loops of attention,
 /// ptxas takes 27 to 31 beyond those of the tiles.
 static constexpr int64_t kAllowance = 32;
@@ -56,6 +59,7 @@ private:
   double countElements(Type type) const;
   int64_t countRegisters(Type type) const;
   bool isInShared(Value operand) const;
+  double countTransfer(Type type) const;
   Work measure(Operation *op) const;
 
   const LoopBody &body;
@@ -137,9 +141,23 @@ Refusal GraphBuilder::addProducts() {
   return std::nullopt;
 }
 
+/// Returns the cycles in which a group moves its part of a tile to or from
+/// shared memory.
+double GraphBuilder::countTransfer(Type type) const {
+  return countElements(type) *
+         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8 /
+         chip.throughput.sharedBytes;
+}
+
 /// Returns the work of an operation that is no product.
 Work GraphBuilder::measure(Operation *op) const {
   Work work;
+  // The tile leaves through shared memory, or as many bytes at a time from
+  // registers.
+  if (auto store = dyn_cast<StoreOp>(op))
+    work.latency = countTransfer(store.getValue().getType());
+  if (auto sum = dyn_cast<AtomicRMWOp>(op))
+    work.latency = countTransfer(sum.getValue().getType());
   if (isa<LoadOp, TransposeOp, BroadcastOp, IotaOp, tensor::SplatOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>() || op->getNumResults() == 0)
     return work;
@@ -187,6 +205,9 @@ void GraphBuilder::addOperations() {
       for (Operation *each : onDemand.getArrayRef().drop_front(before))
         add(each);
       add(op);
+      for (Value result : op->getResults())
+        if (body.isExchanged(result))
+          part.latency += countTransfer(result.getType()) + kExchangeLatency;
     }
     times[node] += part.time();
   }
@@ -225,6 +246,10 @@ void GraphBuilder::addDependences() {
       if (from != body.nodeOf.end() && (distance || from->second != node))
         edges.insert({from->second, distance});
     }
+    for (Operation *op : body.nodes[node])
+      if (llvm::is_contained(body.writes, op))
+        for (Operation *write : body.findWritesBefore(op))
+          edges.insert({body.nodeOf.lookup(write), 0});
     for (auto [from, distance] : edges)
       graph.dependences.push_back({from, node, distance});
     for (Operation *op : onDemand)
@@ -234,13 +259,13 @@ void GraphBuilder::addDependences() {
   }
 }
 
-/// Returns true if a product reads `value` until it ends, directly or through
-/// views.
+/// Returns true if a product reads `value` from registers until it ends,
+/// directly or through views. A transposed tile is read from shared memory.
 static bool isHeld(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     if (auto dot = dyn_cast<DotOp>(use.getOwner()))
       return &use != &dot.getAccMutable();
-    return isa<TransposeOp, BroadcastOp>(use.getOwner()) &&
+    return isa<BroadcastOp>(use.getOwner()) &&
            isHeld(use.getOwner()->getResult(0));
   });
 }
@@ -323,6 +348,7 @@ Refusal GraphBuilder::run() {
   addValues();
   addFixedRegisters();
   graph.registerLimit = getConsumerRegisters(kernel, chip);
+  graph.keepsIterations = !body.writes.empty();
   return std::nullopt;
 }
 
