@@ -1,6 +1,7 @@
 //===- GridDimensions.cpp - Dependence on the grid ------------------------===//
 
 #include "tile/Analysis/GridDimensions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -38,5 +39,7 @@ unsigned GridDimensions::compute(Value value) {
     return 1u << unsigned(id.getAxis());
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
     return Unknown;
+  if (auto select = dyn_cast<arith::SelectOp>(op); select && ignoresConditions)
+    return find(select.getTrueValue()) | find(select.getFalseValue());
   return find(op->getOperands());
 }

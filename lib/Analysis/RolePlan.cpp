@@ -3,6 +3,7 @@
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -78,8 +79,8 @@ Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
 namespace {
 class RolePlanner {
 public:
-  RolePlanner(const RoleRequest &request, RolePlan &plan)
-      : request(request), chip(request.chip), plan(plan),
+  RolePlanner(const RoleRequest &request, bool addsTiles, RolePlan &plan)
+      : request(request), addsTiles(addsTiles), chip(request.chip), plan(plan),
         needed(request.registers + kRegisterMargin) {}
 
   Refusal run();
@@ -94,12 +95,14 @@ private:
     return getRegisterShare(chip.warpSize * (request.warps + others));
   }
   Refusal tryStages(int64_t stages, bool stagesStores, int64_t limit);
-  void chooseProducers();
+  void chooseOthers();
   void chooseRegisters();
   Refusal checkOccupancy();
   Refusal chooseStages();
 
   const RoleRequest &request;
+  /// Whether storer warps add tiles.
+  bool addsTiles;
   const Chip &chip;
   RolePlan &plan;
   /// Registers of a thread that computes, if there are enough.
@@ -113,14 +116,25 @@ Refusal RolePlanner::tryStages(int64_t stages, bool stagesStores,
   return request.checkMemory(plan.schedule, stagesStores, limit);
 }
 
-/// One producer warp issues all copies. Four are a warpgroup, which can give
-/// its registers to the consumers if these need more than their share.
-void RolePlanner::chooseProducers() {
-  if (plan.schedule.producers)
+/// One producer warp issues all copies, and one storer warp all additions. If
+/// the consumers need more registers than their share, these warps are part of
+/// a warpgroup, which can give its registers.
+void RolePlanner::chooseOthers() {
+  Schedule &schedule = plan.schedule;
+  if (schedule.producers)
     return;
-  bool fits = needed <= getShare(1);
-  plan.schedule.producers =
-      fits || request.warps % kWarpgroupWarps != 0 ? 1 : kWarpgroupWarps;
+  if (addsTiles)
+    schedule.storers = 1;
+  int64_t storers = schedule.storers.value_or(0);
+  schedule.producers = 1;
+  if (needed <= getShare(1 + storers) || request.warps % kWarpgroupWarps != 0)
+    return;
+  int64_t idle =
+      llvm::offsetToAlignment(1 + storers, llvm::Align(kWarpgroupWarps));
+  if (addsTiles)
+    *schedule.storers += idle;
+  else
+    *schedule.producers += idle;
 }
 
 /// Divides the registers among the roles if the consumers need more than their
@@ -179,11 +193,12 @@ Refusal RolePlanner::chooseStages() {
   return tryStages(fewest, /*stagesStores=*/false, getSharedLimit(chip, 1));
 }
 
-/// Makes the kernel persistent if a multiprocessor has room for one block only.
-/// The tiles of the next work are copied during this one if there is memory for
-/// both.
+/// Makes the kernel persistent if a multiprocessor has room for one block only,
+/// and if there are registers for the numbers of a work beside those of its
+/// loops. The tiles of the next work are copied during this one if there is
+/// memory for both.
 void RolePlanner::choosePersistence() {
-  if (request.given.workStages || plan.blocks > 1)
+  if (request.given.workStages || plan.blocks > 1 || needed > plan.registers)
     return;
   Schedule plain = plan.schedule;
   int64_t most = request.given.stages.value_or(kMostStages);
@@ -199,7 +214,7 @@ void RolePlanner::choosePersistence() {
 
 Refusal RolePlanner::run() {
   plan.schedule = request.given;
-  chooseProducers();
+  chooseOthers();
   int64_t all = request.warps + countOthers();
   if (all > kMostWarps)
     return "a block has no room for producers beside " +
@@ -219,10 +234,18 @@ Refusal RolePlanner::run() {
 }
 
 Refusal tile::planRoles(const RoleRequest &request, RolePlan &plan) {
-  plan = {};
-  RolePlanner planner(request, plan);
-  if (Refusal refusal = planner.run())
-    return refusal;
-  planner.choosePersistence();
-  return std::nullopt;
+  bool isOpen = !request.given.producers && !request.given.storers;
+  Refusal refusal;
+  for (bool addsTiles : {true, false}) {
+    if (addsTiles && !(isOpen && request.addsTiles))
+      continue;
+    plan = {};
+    RolePlanner planner(request, addsTiles, plan);
+    refusal = planner.run();
+    if (!refusal) {
+      planner.choosePersistence();
+      break;
+    }
+  }
+  return refusal;
 }

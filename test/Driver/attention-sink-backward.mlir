@@ -1,7 +1,7 @@
 // The example attention_sink_backward.mlir: the compiler chooses the width of
 // every atomic. With the author's layout dQ is added in coalesced scalars, with
-// the compiler's layout in vectors. dV and dK come from swizzled shared memory,
-// four elements at a time.
+// the compiler's layout in vectors, in the loop with a mask and in that without.
+// dV and dK come from swizzled shared memory, four elements at a time.
 
 // RUN: tile-opt %tile_src_root/examples/attention_sink_backward.mlir --tile-to-nvvm=chip=sm_90a \
 // RUN:   --remarks-filter='tile-vectorize' --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=AUTHOR
@@ -22,8 +22,8 @@
 // SM80-COUNT-32: atom.global.add.f32
 
 // COMPILER: [Passed] accumulator-layout
-// COMPILER-COUNT-3: [Passed] atomic-width {{.*}}Reason=nvidia.f32x4, width=4
+// COMPILER-COUNT-4: [Passed] atomic-width {{.*}}Reason=nvidia.f32x4, width=4
 // COMPILER-NOT: atomic-width
 
-// SM90-COUNT-40: red.global.add.v4.f32
+// SM90-COUNT-48: red.global.add.v4.f32
 // SM90-NOT: {{red|atom}}.global

@@ -18,6 +18,10 @@ public:
   /// iteration determines.
   enum : unsigned { X = 1, Y = 2, Z = 4, Unknown = 8 };
 
+  /// With `ignoresConditions`, what decides between two values does not count.
+  explicit GridDimensions(bool ignoresConditions = false)
+      : ignoresConditions(ignoresConditions) {}
+
   /// Returns the dimensions that `value` depends on. The answers hold until the
   /// kernel changes.
   unsigned find(mlir::Value value);
@@ -27,6 +31,7 @@ public:
 private:
   unsigned compute(mlir::Value value);
 
+  bool ignoresConditions;
   llvm::DenseMap<mlir::Value, unsigned> known;
 };
 

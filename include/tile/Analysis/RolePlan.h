@@ -63,11 +63,14 @@ struct RoleRequest {
       checkMemory;
   /// Returns true if a kernel without roles copies element by element.
   llvm::function_ref<bool()> copiesElements;
+  /// Whether a loop adds tiles to global memory that TMA can add.
+  bool addsTiles = false;
 };
 
 struct RolePlan {
   /// The given schedule with `producers`, `stages`, where roles exchange
-  /// registers `registers`, and in a persistent kernel `work_stages`.
+  /// registers `registers`, where TMA adds tiles `storers`, and in a persistent
+  /// kernel `work_stages`.
   Schedule schedule;
   /// Registers that a thread that computes may use.
   int64_t registers = 0;

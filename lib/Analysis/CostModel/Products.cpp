@@ -161,6 +161,13 @@ static bool isMadeFromProduct(Value value) {
   return false;
 }
 
+/// Returns true if `operand` of `dot` is computed from a product whose
+/// fragments are no operands as they lie: it is operand b, or transposed.
+static bool isExchanged(DotOp dot, Value operand) {
+  bool isTransposed = operand.getDefiningOp<TransposeOp>() != nullptr;
+  return (isTransposed || operand == dot.getB()) && isMadeFromProduct(operand);
+}
+
 void Predictor::visitProduct(DotOp dot, Work &work) {
   std::optional<ProductGrid> grid = divide(dot);
   if (!grid)
@@ -190,6 +197,13 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
         2.0 * grid->m * grid->n * getBits(mma.operand) / 8 / rates.sharedBytes;
     at(work.units, CostUnit::Serial) += kExchangeCycles;
   }
+  for (auto [operand, rows] :
+       {std::pair(dot.getA(), grid->m), std::pair(dot.getB(), grid->n)})
+    if (isExchanged(dot, operand)) {
+      at(work.units, CostUnit::Shared) +=
+          double(rows) * grid->k * getBits(mma.operand) / 8 / rates.sharedBytes;
+      at(work.units, CostUnit::Serial) += kExchangeCycles;
+    }
   if (!mma.isAsync)
     fragments = std::max(fragments,
                          (grid->m / grid->rows + grid->n / grid->columns) *

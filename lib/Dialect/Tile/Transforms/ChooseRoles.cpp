@@ -2,8 +2,10 @@
 //
 // Producer warps pay where asynchronous products in a loop read tiles that the
 // loop copies: one thread issues the copies by TMA, and they run beside the
-// products. The number of stages follows from the shared memory, the registers
-// of the roles from the estimate of Analysis/Registers.
+// products. Storer warps let TMA add the tiles that loops add to global memory,
+// if there is shared memory for them. The number of stages follows from the
+// shared memory, the registers of the roles from the estimate of
+// Analysis/Registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,11 +115,11 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
 /// shared memory or cannot be divided.
 static Refusal checkMemory(KernelOp kernel, const Chip &chip,
                            const Schedule &schedule, bool stagesStores,
-                           int64_t limit) {
+                           int64_t limit, SumTiles &tiles) {
   setSchedule(kernel, schedule);
   WarpPlan plan;
   if (Refusal refusal =
-          planWarps(kernel, schedule.storers.value_or(0) != 0, plan))
+          planWarps(kernel, schedule.storers.value_or(0) != 0, plan, tiles))
     return refusal;
   SharedMemoryModel model = modelRoles(kernel, plan);
   if (stagesStores)
@@ -154,6 +156,13 @@ static int64_t findMostWorkStages(KernelOp kernel, const Chip &chip) {
   return copiesForWork ? 2 : 1;
 }
 
+/// Returns true if TMA can add a tile that a loop adds to global memory.
+static bool addsTiles(KernelOp kernel, SumTiles &tiles) {
+  WarpPlan plan;
+  return !planWarps(kernel, /*takesSums=*/true, plan, tiles) &&
+         !plan.sums.empty();
+}
+
 /// Plans the roles of `kernel`. Its schedule is undefined afterwards.
 static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
   int64_t issueRegisters = 0;
@@ -163,12 +172,14 @@ static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
   auto copiesElements = [&] {
     return containsOp<CopyOp>(kernel, isCopiedByElements);
   };
+  SumTiles tiles;
   auto check = [&](const Schedule &schedule, bool stagesStores, int64_t limit) {
-    return checkMemory(kernel, chip, schedule, stagesStores, limit);
+    return checkMemory(kernel, chip, schedule, stagesStores, limit, tiles);
   };
   return planRoles({chip, getSchedule(kernel), kernel.getNumWarps(),
                     estimateRegisters(kernel).total, issueRegisters,
-                    findMostWorkStages(kernel, chip), check, copiesElements},
+                    findMostWorkStages(kernel, chip), check, copiesElements,
+                    addsTiles(kernel, tiles)},
                    plan);
 }
 

@@ -98,9 +98,10 @@ private:
 } // namespace
 
 /// Returns how the time of a work changes along x: a loop with products has one
-/// bound that depends on x.
+/// bound that depends on x. A condition on x, such as whether a tile is
+/// complete, is no growth.
 Growth Persister::findGrowth() {
-  GridDimensions dimensions;
+  GridDimensions dimensions(/*ignoresConditions=*/true);
   Growth growth = Growth::None;
   kernel.walk([&](DotOp dot) {
     for (auto loop = dot->getParentOfType<scf::ForOp>(); loop;

@@ -4,8 +4,8 @@
 // loop only: those after the last key, or on the diagonal of a causal mask. Its
 // operands are affine functions of the induction variable and of coordinates in
 // the tile. So it holds for all elements of the tile in the iterations before
-// some iteration, from some iteration on, or in all iterations or none. The loop
-// is split there:
+// some iteration, from some iteration on, or in all iterations or none. The
+// loop is split there:
 //
 //   lower .. begin   with all comparisons
 //   begin .. end     without any
@@ -212,8 +212,8 @@ Value LoopSplitter::emitFits() {
   return fits;
 }
 
-/// Emits the first iteration in which the comparison holds, if `margin` does not
-/// shrink, or else the first one in which it does not.
+/// Emits the first iteration in which the comparison holds, if `margin` does
+/// not shrink, or else the first one in which it does not.
 Value LoopSplitter::emitFirst(const Comparison &comparison) {
   bool isGrowing = comparison.growth > 0;
   int64_t growth = std::abs(comparison.growth);
@@ -302,7 +302,7 @@ bool LoopSplitter::run() {
   after = arith::AddIOp::create(
       builder, loc, lower,
       arith::MulIOp::create(builder, loc, count, number(step)));
-  Value begin = lower, end = after;
+  Value begin = lower, end = shrinking.empty() ? upper : after;
   for (const Comparison &comparison : growing)
     begin = arith::MaxSIOp::create(builder, loc, begin, emitFirst(comparison));
   for (const Comparison &comparison : shrinking)
@@ -312,7 +312,8 @@ bool LoopSplitter::run() {
     end = arith::SelectOp::create(builder, loc, fits, end, lower);
   else
     begin = arith::SelectOp::create(builder, loc, fits, begin, after);
-  end = arith::MaxSIOp::create(builder, loc, begin, end);
+  if (!shrinking.empty())
+    end = arith::MaxSIOp::create(builder, loc, begin, end);
 
   ValueRange values = loop.getInitArgs();
   if (!growing.empty())

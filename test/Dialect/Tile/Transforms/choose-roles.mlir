@@ -343,3 +343,44 @@ tile.kernel @narrow(%a: !m, %b: !m, %k: index) attributes {num_warps = 12 : i32}
     scf.yield %next : !acc
   }
 }
+
+// -----
+
+// TMA can add the tile that the loop adds to global memory: whole rows of 512 bytes. One
+// warp leaves it, and one copies.
+// REMARK: [Passed] roles-chosen {{.*}}Reason="#tile.schedule<producers = 1, storers = 1,
+// CHECK-LABEL: tile.kernel @sums
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 1, stages = 4>
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!sums = !tile.buffer<?x128xf32, #tile.strided<[128, 1], align = 16>, global>
+tile.kernel @sums(%a: !m, %b: !m, %s: !sums, %n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %bt = tile.load %b[%c0, %c0] : !m -> tensor<64x128xf16>
+  scf.for %i = %c0 to %n step %c128 {
+    %at = tile.load %a[%i, %c0] : !m -> tensor<128x64xf16>
+    %p = tile.dot %at, %bt, %zero : tensor<128x64xf16>, tensor<64x128xf16> -> tensor<128x128xf32>
+    tile.atomic_rmw addf %p, %s[%i, %c0] : tensor<128x128xf32>, !sums
+  }
+}
+
+// Rows of 128 bytes are too short for a TMA instruction: no storer.
+// CHECK-LABEL: tile.kernel @short_rows
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, stages = 4>
+!short = !tile.buffer<?x32xf32, #tile.strided<[?:8, 1], align = 16>, global>
+tile.kernel @short_rows(%a: !m, %b: !m, %s: !short, %n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<128x32xf32>
+  %bt = tile.load %b[%c0, %c0] : !m -> tensor<64x32xf16>
+  scf.for %i = %c0 to %n step %c128 {
+    %at = tile.load %a[%i, %c0] : !m -> tensor<128x64xf16>
+    %p = tile.dot %at, %bt, %zero : tensor<128x64xf16>, tensor<64x32xf16> -> tensor<128x32xf32>
+    tile.atomic_rmw addf %p, %s[%i, %c0] : tensor<128x32xf32>, !short
+  }
+}

@@ -276,10 +276,17 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
     in the schedule of their kernel. If the consumers need more registers than
     their share, it sets four producer warps, which give them theirs.
 
+    Stores and atomic additions to global memory are nodes, too, if nothing in the
+    loop reads what they write. Such a loop is not rotated, but its operations get
+    the order with the shortest time of an iteration: products start as early as
+    their operands permit, and additions leave beside other products. Writes of
+    one argument keep their order, additions excepted. The remark `loop-reordered`
+    reports it.
+
     A loop or a kernel with `keep_loops` in its schedule is unchanged. So is a
     kernel with `producers = 0`, with several warpgroups and `turns = false`, or
     with one warpgroup and no `producers`. Loops with operations that must stay in
-    their iteration, such as stores, remain as they are; so do loops whose
+    their iteration, such as barriers, remain as they are; so do loops whose
     products read a tile of the iteration before, because their author rotated
     them. The remark `loop-not-rotated` gives the reason.
 
@@ -457,7 +464,7 @@ def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
 def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
   let summary = "Chooses warp roles, registers and stages (S4)";
   let description = [{
-    Sets the fields `producers`, `registers` and `stages` of the schedule of a
+    Sets the fields `producers`, `storers`, `registers` and `stages` of the schedule of a
     kernel on a chip with TMA. Fields that the author gives remain. A kernel gets
     producer warps if asynchronous products in a loop read tiles that the loop
     copies, unless its schedule has `producers = 0`.
@@ -466,6 +473,10 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
       than the block starts with, there are 4 producer warps, and `registers`
       moves their registers to the consumers. The need is the estimate of
       Analysis/Registers and a margin.
+    - One storer warp lets TMA add the tiles that loops add to global memory by
+      atomics (see tile-specialize-warps), if there is shared memory for them
+      beside 2 stages. If the consumers need more registers than the block starts
+      with, there are 3, which are a warpgroup with the producer.
     - The rings have as many stages as the shared memory has room for, from 4 to
       2, beside the buffers through which stores leave by TMA. If the registers
       suffice for two blocks on a multiprocessor, so must the shared memory.

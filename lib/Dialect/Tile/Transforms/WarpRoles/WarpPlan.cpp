@@ -61,8 +61,9 @@ SharedMemoryModel tile::modelRoles(KernelOp kernel, const WarpPlan &plan) {
 namespace {
 class Planner {
 public:
-  Planner(KernelOp kernel, bool takesSums, WarpPlan &plan)
-      : kernel(kernel), runAhead(kernel), takesSums(takesSums), plan(plan) {}
+  Planner(KernelOp kernel, bool takesSums, WarpPlan &plan, SumTiles &tiles)
+      : kernel(kernel), runAhead(kernel), takesSums(takesSums), plan(plan),
+        tiles(tiles) {}
 
   Refusal run();
 
@@ -78,6 +79,7 @@ private:
   RunAhead runAhead;
   bool takesSums;
   WarpPlan &plan;
+  SumTiles &tiles;
 
   /// The copies of a ring that several tiles go through.
   struct Use {
@@ -216,8 +218,15 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
       !findArgumentTile(sum.getBuffer(), sum.getIndices(), tile, place) &&
       place.isRagged())
     planned.tile = place;
-  else if (Refusal refusal = findRuns(sum, tile))
-    return refusal;
+  else {
+    auto [it, isNew] = tiles.try_emplace(sum);
+    auto &[type, refusal] = it->second;
+    if (isNew)
+      refusal = findRuns(sum, type);
+    if (refusal)
+      return refusal;
+    tile = type;
+  }
   auto ring = llvm::find_if(plan.rings, [&](const Ring &ring) {
     return ring.leaves() && ring.tile == tile;
   });
@@ -299,6 +308,12 @@ Refusal Planner::run() {
   return std::nullopt;
 }
 
+Refusal tile::planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan,
+                        SumTiles &tiles) {
+  return Planner(kernel, takesSums, plan, tiles).run();
+}
+
 Refusal tile::planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan) {
-  return Planner(kernel, takesSums, plan).run();
+  SumTiles tiles;
+  return planWarps(kernel, takesSums, plan, tiles);
 }

@@ -58,8 +58,18 @@ struct WarpPlan {
   std::optional<unsigned> ringOf(mlir::Operation *op) const;
 };
 
+/// The tiles in shared memory from which TMA would add to global memory, or the
+/// reasons why it cannot. They do not depend on the schedule, and take long to
+/// find.
+using SumTiles =
+    llvm::DenseMap<mlir::Operation *, std::pair<BufferType, Refusal>>;
+
 /// Plans all copies of `kernel` and, if `takesSums`, the additions that TMA can
-/// do. Refuses a kernel that cannot be specialised.
+/// do. Refuses a kernel that cannot be specialised. `tiles` keeps what holds
+/// for other schedules of the same kernel.
+Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan,
+                  SumTiles &tiles);
+/// Plans one schedule.
 Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
 
 /// Returns the shared memory of `kernel` after splitRoles with this plan.
