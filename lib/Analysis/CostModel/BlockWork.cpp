@@ -141,6 +141,9 @@ void Predictor::visit(Operation *op, Work &work) {
     times *= inner.iterations;
     visit(*loop.getBody(), inner);
     times = outside;
+    // tile-schedule rotates no loop that writes to global memory.
+    if (llvm::any_of(*loop.getBody(), llvm::IsaPred<StoreOp, AtomicRMWOp>))
+      inner.chainedRegisters = 0;
     return;
   }
   for (Region &region : op->getRegions())
