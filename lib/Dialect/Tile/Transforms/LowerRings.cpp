@@ -254,25 +254,11 @@ Counts RingLowering::carry(ArrayRef<Group> groups, const Counts &counts,
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Returns the first of the operations right before `op` that only compute
-/// values.
-static Operation *skipComputations(Operation *op) {
-  while (Operation *before = op->getPrevNode()) {
-    if (before->getNumRegions() != 0 || !isMemoryEffectFree(before))
-      break;
-    op = before;
-  }
-  return op;
-}
-
-/// Returns the operation before which the slot of `op` is located. The slot
-/// that a copy fills is located before the addresses of the copy. A tile that
+/// Returns the operation before which the slot of `op` is located. A tile that
 /// threads load is used while MMAs are in flight, which leave few registers:
 /// its slot is located before them, at the start of the block or after its last
 /// loop. MMAs that read a tile start right after the wait for it.
 static Operation *findLocation(Operation *op) {
-  if (isa<RingAcquireOp>(op))
-    return skipComputations(op);
   Operation *location = op;
   if (llvm::any_of(op->getResult(0).getUsers(), llvm::IsaPred<LoadOp>))
     for (Operation *previous = op->getPrevNode();
