@@ -10,17 +10,17 @@ call. The exit status is 1 if a result is wrong.
     gemm.py --tiles 128x256x64:8               # BM x BN x BK : warps
     gemm.py --schedules 'order = plain' 'order = groups<16>'
     gemm.py --program docs/Inputs/gemm.mlir --schedules 'stages = 2'
+    gemm.py --triton                           # beside Triton's persistent kernel
 
 A program has one kernel with the parameters a [M, K], b [K, N] and c [M, N] in f16 or
 bf16. Its tiles have open extents BM, BN and BK, or none. Each combination of tiles and
-schedules is one contender.
+schedules is one contender. gemm_model.py measures what the compiler chooses itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import math
 import sys
 from pathlib import Path
 
@@ -28,34 +28,25 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 import tile  # noqa: E402
-
-#: The extents of weights in DeepGEMM's tests, N x K.
-WEIGHTS = (
-    "2112x7168",
-    "576x7168",
-    "24576x1536",
-    "32768x512",
-    "7168x16384",
-    "4096x7168",
-    "7168x2048",
+from products import (  # noqa: E402
+    Shape,
+    compile_all,
+    element_type,
+    mean,
+    measure,
+    ours,
+    weights_of,
 )
 
 SHAPES = (
     "4096x4096x4096",
     "8192x8192x8192",
     "1024x4096x4096",
-    *(f"{m}x{weight}" for m in (64, 128, 4096) for weight in WEIGHTS),
+    *weights_of((64, 128, 4096)),
 )
 
 #: Rows and columns of C of a thread block, the step along K, and warps.
 TILES = ("128x256x64:8", "128x192x64:8", "128x128x64:8", "64x128x64:4")
-
-#: Rows of the result that are checked at each end.
-CHECKED_ROWS = 128
-
-#: Largest error relative to the largest exact element, by element type: two units
-#: in the last place.
-TOLERANCE = {"f16": 2**-10, "bf16": 2**-7}
 
 
 def main() -> int:
@@ -68,6 +59,7 @@ def main() -> int:
         "--schedules", nargs="+", default=[""], help="fields of schedules to compare"
     )
     parser.add_argument("--shapes", nargs="+", default=SHAPES, metavar="MxNxK")
+    parser.add_argument("--triton", action="store_true", help="with Triton's kernel")
     parser.add_argument("--rounds", type=int, default=50, help="timed rounds")
     parser.add_argument("--warmup", type=int, default=10, help="untimed rounds before")
     arguments = parser.parse_args()
@@ -80,34 +72,35 @@ def main() -> int:
         print("SKIPPED: no GPU")
         return 0
     text = Path(arguments.program).read_text(encoding="utf-8")
-    dtype = "bf16" if "xbf16," in text else "f16"
-    kernels = {
-        name: tile.compile(text, schedule=schedule or None)
-        for name, schedule in contenders(text, arguments).items()
-    }
+    dtype = element_type(text)
+    schedules = contenders(text, arguments)
+    modules = compile_all(text, schedules.values())
+    runs = {name: ours(modules[schedule]) for name, schedule in schedules.items()}
+    if arguments.triton:
+        import triton_gemm
+
+        runs["Triton"] = triton_gemm.contender()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {dtype}")
-    for number, name in enumerate(kernels, 1):
+    for number, name in enumerate(runs, 1):
         print(f"({number}) {name}")
-    columns = "".join(f"{f'({number})':>8}" for number in range(1, len(kernels) + 1))
+    columns = "".join(f"{f'({number})':>8}" for number in range(1, len(runs) + 1))
     print(f"{'M x N x K':>20} {'cuBLAS':>8} {columns} {'best':>8}")
     ratios, wrong = [], 0
-    for shape in arguments.shapes:
-        m, n, k = map(int, shape.split("x"))
-        times, errors = measure(kernels, m, n, k, dtype, arguments)
-        library = times.pop("cuBLAS")
-        ratios.append([library / time for time in times.values()])
+    for shape in map(Shape.parse, arguments.shapes):
+        measured = measure(runs, shape, dtype, arguments.rounds, arguments.warmup)
+        ratios.append([measured.ratio(name) for name in runs])
         ratios[-1].append(max(ratios[-1]))
-        bad = [name for name, error in errors.items() if not error <= TOLERANCE[dtype]]
+        bad = measured.wrong(dtype)
         wrong += len(bad)
         columns = "".join(f"{ratio:8.3f}" for ratio in ratios[-1][:-1])
+        rate = 2 * shape.m * shape.n * shape.k / (measured.library * 1e9)
         print(
-            f"{shape:>20} {2 * m * n * k / (library * 1e9):8.0f} {columns}"
-            f" {ratios[-1][-1]:8.3f}"
-            + "".join(f"  WRONG: {name}: error {errors[name]:.2g}" for name in bad),
+            f"{str(shape):>20} {rate:8.0f} {columns} {ratios[-1][-1]:8.3f}"
+            + "".join(f"  WRONG: {n}: error {measured.errors[n]:.2g}" for n in bad),
             flush=True,
         )
-    means = [math.exp(sum(map(math.log, r)) / len(r)) for r in zip(*ratios)]
-    columns = "".join(f"{mean:8.3f}" for mean in means[:-1])
+    means = [mean(column) for column in zip(*ratios)]
+    columns = "".join(f"{number:8.3f}" for number in means[:-1])
     print(f"{'geometric mean':>20} {'':8} {columns} {means[-1]:8.3f}")
     print("TFLOP/s of cuBLAS; rates of the others relative to it")
     return 1 if wrong else 0
@@ -126,33 +119,6 @@ def contenders(text: str, arguments) -> dict:
             name = f"{tiles} {schedule}".strip()
             found[name] = f"{fields}, {schedule}" if schedule else fields
     return found
-
-
-def measure(kernels: dict, m: int, n: int, k: int, dtype: str, arguments):
-    """Returns the time of each contender in milliseconds, and the largest errors of
-    ours relative to the largest exact element."""
-    import torch
-    from timing import time_in_turn
-
-    torch.manual_seed(0)
-    element = {"f16": torch.float16, "bf16": torch.bfloat16}[dtype]
-    a = torch.randn(m, k, device="cuda", dtype=element)
-    b = torch.randn(k, n, device="cuda", dtype=element)
-    ends = [slice(0, min(m, CHECKED_ROWS)), slice(m - min(m, CHECKED_ROWS), m)]
-    exact = [a[rows].double() @ b.double() for rows in ends]
-    runs = {"cuBLAS": lambda: torch.matmul(a, b)}
-    errors = {}
-    for name, kernel in kernels.items():
-        c = torch.full((m, n), float("nan"), device="cuda", dtype=element)
-        kernel.launch(a, b, c)
-        found = [
-            ((c[rows].double() - right).abs().max() / right.abs().max()).item()
-            for rows, right in zip(ends, exact)
-        ]
-        errors[name] = math.inf if any(map(math.isnan, found)) else max(found)
-        runs[name] = lambda kernel=kernel, c=c: kernel.launch(a, b, c)
-    times = time_in_turn(runs, arguments.rounds, arguments.warmup, flush=True)
-    return times, errors
 
 
 if __name__ == "__main__":

@@ -88,6 +88,8 @@ typedef struct {
   /// The problem that open extents are chosen for, for example
   /// "a = 4096x7168, n = 3" (pass tile-close-extents); null for a large one.
   const char *sizes;
+  /// The candidates for open extents that remarks show; 0 for six.
+  unsigned candidates;
 } TileCompileOptions;
 
 /// Returns the version, for example `Tile 0.1.0, LLVM 22.1.8`.

@@ -1,6 +1,7 @@
 //===- Candidates.cpp - Values of open extents and warps ------------------===//
 
 #include "tile/Analysis/Candidates.h"
+#include "tile/Analysis/SplitReduction.h"
 #include <tuple>
 
 using namespace mlir;
@@ -10,6 +11,9 @@ using namespace tile;
 /// one block runs on a multiprocessor, and the least gain by them.
 static constexpr int64_t kDeepestStages = 8;
 static constexpr double kLeastGain = 0.01;
+
+/// The most blocks that share the iterations of a loop.
+static constexpr int64_t kMostParts = 16;
 
 /// The numbers of warps of a kernel that leaves them open.
 static constexpr int64_t kWarps[] = {4, 8, 12, 16, 2, 1};
@@ -56,19 +60,24 @@ static Refusal checkTiles(KernelOp kernel, DictionaryAttr params) {
   return refusal;
 }
 
-SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
-                                                     const Chip &chip,
-                                                     const ProblemSizes &sizes,
-                                                     Refusal &refusal) {
+/// Returns all combinations of the values of parameters and of warps that the
+/// program and its schedule leave.
+static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
+                                                Refusal &refusal) {
   MLIRContext *context = kernel.getContext();
   Builder builder(context);
-  std::optional<DictionaryAttr> given = tile::getSchedule(kernel).params;
+  Schedule schedule = tile::getSchedule(kernel);
+  std::optional<DictionaryAttr> given = schedule.params;
   SmallVector<Candidate, 0> candidates;
+  auto add = [&](int64_t warps) {
+    Candidate candidate{builder.getDictionaryAttr({}), warps};
+    candidate.split = schedule.split;
+    candidates.push_back(candidate);
+  };
   if (kernel.getNumWarpsAttr())
-    candidates.push_back({builder.getDictionaryAttr({}), kernel.getNumWarps()});
+    add(kernel.getNumWarps());
   else
-    for (int64_t warps : kWarps)
-      candidates.push_back({builder.getDictionaryAttr({}), warps});
+    llvm::for_each(kWarps, add);
   llvm::erase_if(candidates, [&](const Candidate &candidate) {
     Refusal wrong = checkWarps(kernel, candidate.warps);
     if (wrong)
@@ -87,53 +96,131 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
         NamedAttrList params(candidate.params);
         params.append(param.getParameterAttr(),
                       builder.getI64IntegerAttr(value));
-        longer.push_back({params.getDictionary(context), candidate.warps});
+        longer.push_back(candidate);
+        longer.back().params = params.getDictionary(context);
       }
     candidates = std::move(longer);
   }
-  SmallVector<RankedCandidate, 0> ranked;
-  for (const Candidate &candidate : candidates) {
-    Cost cost;
-    Refusal wrong = checkTiles(kernel, candidate.params);
-    if (!wrong)
-      wrong = predictCost(kernel, chip, sizes, candidate, cost);
-    if (wrong) {
-      refusal = describe(candidate) + ": " + *wrong;
-      continue;
-    }
-    ranked.push_back({candidate, cost, ranked.size()});
-    // One block with more stages may be faster than several with fewer.
-    if (!cost.hasRoles || tile::getSchedule(kernel).stages)
-      continue;
-    SmallVector<RankedCandidate, 0> deeper;
-    double least = cost.cycles * (1 - kLeastGain);
-    for (int64_t stages = cost.stages + 1; stages <= kDeepestStages; ++stages) {
-      Candidate deep = candidate;
-      deep.stages = stages;
-      Cost other;
-      if (predictCost(kernel, chip, sizes, deep, other) ||
-          other.stagesStores != cost.stagesStores)
-        break;
-      deeper.push_back({deep, other, ranked.size()});
-    }
-    // The fewest stages that are nearly as fast as the most.
-    for (const RankedCandidate &deep : deeper)
-      if (deep.cost.cycles < least &&
-          deep.cost.cycles * (1 - kLeastGain) < deeper.back().cost.cycles) {
-        ranked.push_back(deep);
-        break;
-      }
+  return candidates;
+}
+
+namespace {
+/// Predicts the times of candidates.
+class Ranking {
+public:
+  Ranking(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes)
+      : kernel(kernel), chip(chip), sizes(sizes),
+        schedule(tile::getSchedule(kernel)) {
+    scf::ForOp loop;
+    maySplit = !schedule.split && !findSplitLoop(kernel, loop);
   }
-  llvm::sort(ranked, [](const RankedCandidate &a, const RankedCandidate &b) {
-    return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <
-           std::tuple(b.cost.isPadded, b.cost.cycles, b.number);
-  });
-  return ranked;
+
+  Refusal add(const Candidate &candidate);
+
+  SmallVector<RankedCandidate, 0> ranked;
+
+private:
+  void addDeeper(const RankedCandidate &base);
+  void addSplit(const RankedCandidate &base);
+
+  KernelOp kernel;
+  const Chip &chip;
+  const ProblemSizes &sizes;
+  Schedule schedule;
+  /// Whether blocks can share the iterations of the kernel's loop.
+  bool maySplit;
+};
+} // namespace
+
+/// Adds a candidate, and more with other stages or parts where these are
+/// faster.
+Refusal Ranking::add(const Candidate &candidate) {
+  if (Refusal wrong = checkTiles(kernel, candidate.params))
+    return wrong;
+  Cost cost;
+  if (Refusal wrong = predictCost(kernel, chip, sizes, candidate, cost))
+    return wrong;
+  RankedCandidate base{candidate, cost, ranked.size()};
+  ranked.push_back(base);
+  addDeeper(base);
+  if (maySplit && cost.blocks < chip.processors)
+    addSplit(base);
+  return std::nullopt;
+}
+
+/// Adds the candidate with more stages than tile-choose-roles chooses: one
+/// block with more of them may be faster than several with fewer.
+void Ranking::addDeeper(const RankedCandidate &base) {
+  const Cost &cost = base.cost;
+  if (!cost.hasRoles || schedule.stages)
+    return;
+  SmallVector<RankedCandidate, 0> deeper;
+  double least = cost.cycles * (1 - kLeastGain);
+  for (int64_t stages = cost.stages + 1; stages <= kDeepestStages; ++stages) {
+    Candidate deep = base.candidate;
+    deep.stages = stages;
+    Cost other;
+    if (predictCost(kernel, chip, sizes, deep, other) ||
+        other.stagesStores != cost.stagesStores)
+      break;
+    deeper.push_back({deep, other, ranked.size()});
+  }
+  // The fewest stages that are nearly as fast as the most.
+  for (const RankedCandidate &deep : deeper)
+    if (deep.cost.cycles < least &&
+        deep.cost.cycles * (1 - kLeastGain) < deeper.back().cost.cycles) {
+      ranked.push_back(deep);
+      break;
+    }
+}
+
+/// Adds the candidate whose iterations are shared by as many blocks as are best
+/// of those that fill one or two places, or half a place, of each
+/// multiprocessor.
+void Ranking::addSplit(const RankedCandidate &base) {
+  std::optional<RankedCandidate> best;
+  int64_t last = 1;
+  for (double places : {0.5, 1.0, 2.0}) {
+    int64_t split = std::min<int64_t>(
+        places * chip.processors / std::max(base.cost.blocks, 1.0), kMostParts);
+    if (split <= last)
+      continue;
+    last = split;
+    Candidate candidate = base.candidate;
+    candidate.split = split;
+    Cost cost;
+    if (predictCost(kernel, chip, sizes, candidate, cost))
+      continue;
+    if (!best || cost.cycles < best->cost.cycles)
+      best = RankedCandidate{candidate, cost, ranked.size()};
+  }
+  if (!best || best->cost.cycles > base.cost.cycles * (1 - kLeastGain))
+    return;
+  ranked.push_back(*best);
+  addDeeper(*best);
+}
+
+SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
+                                                     const Chip &chip,
+                                                     const ProblemSizes &sizes,
+                                                     Refusal &refusal) {
+  Ranking ranking(kernel, chip, sizes);
+  for (const Candidate &candidate : listCandidates(kernel, refusal))
+    if (Refusal wrong = ranking.add(candidate))
+      refusal = describe(candidate) + ": " + *wrong;
+  llvm::sort(ranking.ranked,
+             [](const RankedCandidate &a, const RankedCandidate &b) {
+               return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <
+                      std::tuple(b.cost.isPadded, b.cost.cycles, b.number);
+             });
+  return std::move(ranking.ranked);
 }
 
 std::string tile::describe(const Candidate &candidate) {
   return "params = {" + describeNumbers(candidate.params) +
          "}, warps = " + std::to_string(candidate.warps) +
          (candidate.stages ? ", stages = " + std::to_string(*candidate.stages)
-                           : "");
+                           : "") +
+         (candidate.split ? ", split = " + std::to_string(*candidate.split)
+                          : "");
 }

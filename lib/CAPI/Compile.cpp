@@ -184,6 +184,8 @@ TileArtifact *tileModuleCompile(TileModule *module, TileOutputKind kind,
   compileOptions.schedule = options->schedule ? options->schedule : "";
   compileOptions.schedules = options->schedules ? options->schedules : "";
   compileOptions.sizes = options->sizes ? options->sizes : "";
+  if (options->candidates != 0)
+    compileOptions.candidates = options->candidates;
   OwningOpRef<ModuleOp> copy = module->module->clone();
   FailureOr<Artifact> artifact = compile(*copy, *output, compileOptions);
   if (failed(artifact))

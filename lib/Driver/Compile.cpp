@@ -121,6 +121,7 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
   pipeline.chip = chip.name.str();
   pipeline.schedule = options.schedule;
   pipeline.sizes = options.sizes;
+  pipeline.candidates = options.candidates;
   pipeline.schedules = options.schedules;
   if (chip.vendor == Vendor::NVIDIA)
     buildTileToNVVMPipeline(pm, pipeline);

@@ -32,8 +32,10 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileApplySchedule(apply));
   TileCloseExtentsOptions close;
   close.sizes = options.sizes;
+  close.candidates = options.candidates;
   close.schedules = options.schedules;
   pm.addNestedPass<KernelOp>(createTileCloseExtents(close));
+  pm.addPass(createTileSplitReduction());
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;
   pm.addPass(createTileExpandAttention(expand));

@@ -35,12 +35,18 @@ tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
                 llvm::cl::desc("Folder of files <chip>.mlir that replace the "
                                "compiler's schedules; default: "
                                "$TILE_SCHEDULES"),
-                llvm::cl::value_desc("folder"), llvm::cl::cat(category)) {}
+                llvm::cl::value_desc("folder"), llvm::cl::cat(category)),
+      candidates("candidates",
+                 llvm::cl::desc("The candidates for open extents that remarks "
+                                "show; default: 6"),
+                 llvm::cl::value_desc("number"), llvm::cl::init(6),
+                 llvm::cl::cat(category)) {}
 
 void tile::ScheduleOptions::copyTo(CompileOptions &options) const {
   options.schedule = schedule;
   options.sizes = sizes;
   options.schedules = schedules;
+  options.candidates = candidates;
 }
 
 void tile::printRemarks(mlir::MLIRContext &context) {

@@ -58,6 +58,7 @@ def translate(
     name: str = "source",
     schedule: Optional[str] = None,
     sizes: Optional[str] = None,
+    candidates: int = 0,
 ) -> Artifact:
     """Compiles the text of a program.
 
@@ -66,7 +67,8 @@ def translate(
     `schedule` sets fields of the kernels' schedules, for example
     `"tile = [128, 64], stages = 3"` (docs/Schedules.md).
     Open extents are chosen for the problem `sizes`, for example
-    `"a = 4096x7168, n = 3"`, else for a large one.
+    `"a = 4096x7168, n = 3"`, else for a large one; the remarks show the first
+    `candidates` (0: six).
     Raises CompileError with the messages. Needs no GPU. Safe in several threads.
     """
     if kind not in _KINDS:
@@ -81,6 +83,7 @@ def translate(
     options = native.CompileOptions(chip.encode(), opt_level, 1, 0, remarks)
     options.schedule = schedule.encode() if schedule else None
     options.sizes = sizes.encode() if sizes else None
+    options.candidates = candidates
     data = source.encode()
     context = library.tileContextCreate()
     module = artifact = None

@@ -65,6 +65,7 @@ class CompileOptions(ctypes.Structure):
         ("schedule", ctypes.c_char_p),
         ("schedules", ctypes.c_char_p),
         ("sizes", ctypes.c_char_p),
+        ("candidates", ctypes.c_uint),
     ]
 
 

@@ -36,7 +36,7 @@ import re
 import statistics
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -47,18 +47,8 @@ from .launcher import Module, load
 
 #: The compiler's remark about a candidate.
 _REMARK = re.compile(
-    r"extents-(?:chosen|rejected).*?\"(params = \{[^}]*\}, warps = \d+(?:, stages = \d+)?)"
-    r": (\S+) cycles[^\"]*?(; padded)?\""
+    r"extents-(?:chosen|rejected).*?\"(params = \{[^}]*\}, warps = \d+[^:\"]*): (\S+) cycles"
 )
-
-#: A parameter of a program and its values.
-_PARAM = re.compile(r"tile\.param\s+(\w+)\s+in\s+\[([^\]]*)\]")
-
-#: The numbers of warps that the compiler tries.
-_WARPS = (1, 2, 4, 8, 12, 16)
-
-#: The candidates that the compiler names at once.
-_SHOWN = 6
 
 #: The candidates that are measured.
 _COUNT = 24
@@ -81,11 +71,11 @@ _TOLERANCE = 2**-6
 
 class Candidate(NamedTuple):
     """Fields of a schedule, and the clock cycles that the model predicts, if it does.
-    Candidates whose products are padded come last."""
+    Those of a later candidate are no fewer, except that candidates whose products are
+    padded come last."""
 
     schedule: str
     cycles: Optional[float]
-    padded: bool = False
 
 
 class Result(NamedTuple):
@@ -103,109 +93,27 @@ def candidates(
     *,
     sizes: Optional[str] = None,
     schedule: Optional[str] = None,
-    count: int = _SHOWN,
+    count: int = 6,
 ) -> List[Candidate]:
     """Returns the first `count` candidates for the open extents of a program, in the
     model's order. `sizes` and `schedule` are those of `translate`."""
-    # The compiler names the first candidates among those that have the given values.
-    # To see more, divide a set of candidates by the values of one parameter, as long as
-    # it may hide one of the first `count`.
-    search = _Search(source, chip, sizes, schedule)
-    sets = [search.ask(())]
-    found = sets[0].candidates
+    messages = compiler.translate(
+        source,
+        chip,
+        "ptx" if chip.startswith("sm_") else "hsaco",
+        remarks=True,
+        schedule=schedule,
+        sizes=sizes,
+        candidates=count,
+    ).messages
+    # A candidate repeats the values that the schedule gives.
+    found = [
+        Candidate(_merge(f"{schedule}, {s}") if schedule else s, float(cycles))
+        for s, cycles in _REMARK.findall(messages)
+    ]
     if not found:
-        raise CompileError(search.error or "the program leaves no extents open")
-    while True:
-        found = sorted(
-            {c.schedule: c for s in sets for c in s.candidates}.values(), key=_order
-        )
-        last = _order(found[count - 1]) if len(found) >= count else (True, math.inf)
-        hiding = [
-            s
-            for s in sets
-            if len(s.candidates) >= _SHOWN
-            and _order(s.candidates[-1]) < last
-            and len(s.given) < len(search.values)
-        ]
-        if not hiding:
-            return found[:count]
-        sets = [s for s in sets if s not in hiding]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = [part for s in hiding for part in search.divide(s.given)]
-            # The candidates that are known remain, where the parts name none.
-            sets += [s._replace(given=search.everything) for s in hiding]
-            sets += pool.map(search.ask, parts)
-
-
-def _order(candidate: Candidate) -> Tuple[bool, float]:
-    return candidate.padded, math.inf if candidate.cycles is None else candidate.cycles
-
-
-class _Set(NamedTuple):
-    """The candidates with the given fields: the first ones in the model's order."""
-
-    given: Tuple[str, ...]
-    candidates: List[Candidate]
-
-
-class _Search:
-    """Asks the compiler for candidates."""
-
-    def __init__(self, source, chip, sizes, schedule):
-        self._source, self._chip, self._sizes = source, chip, sizes
-        self._schedule = schedule or ""
-        self._kind = "ptx" if chip.startswith("sm_") else "hsaco"
-        self.error = ""
-        #: The values of the warps and of each parameter that is not given.
-        self.values: List[List[str]] = []
-        for name, numbers in dict(_PARAM.findall(source)).items():
-            if not re.search(rf"\b{name}\s*=", self._schedule):
-                self.values.append([f"{name} = {v.strip()}" for v in numbers.split(",")])
-        if not re.search(r"\bwarps\s*=", self._schedule) and "num_warps" not in source:
-            self.values.append([f"warps = {warps}" for warps in _WARPS])
-        #: Stands for a set that is not divided any more.
-        self.everything = tuple(values[0] for values in self.values)
-
-    def divide(self, given: Tuple[str, ...]) -> List[Tuple[str, ...]]:
-        return [(*given, value) for value in self.values[len(given)]]
-
-    def ask(self, given: Tuple[str, ...]) -> _Set:
-        schedule = _merge_params(self._schedule, given)
-        try:
-            messages = compiler.translate(
-                self._source,
-                self._chip,
-                self._kind,
-                remarks=True,
-                schedule=schedule or None,
-                sizes=self._sizes,
-            ).messages
-        except CompileError as error:
-            self.error = str(error)
-            return _Set(given, [])
-        found = [
-            # The candidate repeats the values that the schedule gives.
-            Candidate(
-                _merge(f"{self._schedule}, {s}") if self._schedule else s,
-                float(cycles),
-                bool(padded),
-            )
-            for s, cycles, padded in _REMARK.findall(messages)
-        ]
-        return _Set(given, found)
-
-
-def _merge_params(schedule: str, given: Sequence[str]) -> str:
-    """Returns the schedule with values of parameters, and perhaps warps."""
-    numbers = [field for field in given if not field.startswith("warps")]
-    params = re.search(r"params\s*=\s*\{([^}]*)\}", schedule)
-    if params:
-        numbers = [n for n in params.group(1).split(",") if n.strip()] + numbers
-    fields = [schedule] if schedule else []
-    if numbers:
-        fields.append("params = {" + ", ".join(n.strip() for n in numbers) + "}")
-    fields += [field for field in given if field.startswith("warps")]
-    return _merge(", ".join(fields)) if fields else ""
+        raise CompileError("the program leaves no extents open")
+    return found
 
 
 def variants(found: Sequence[Candidate], count: int) -> List[Candidate]:
@@ -382,6 +290,24 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
     return worst
 
 
+def _shapes_of(module, kernels, sizes) -> Dict[str, Tuple[int, ...]]:
+    """Returns the shapes of all buffers: those of `sizes`, of the program, and of
+    scratch memory."""
+    shapes = {}
+    for param in (param for kernel in kernels for param in kernel.params):
+        if not isinstance(param, _manifest.Buffer):
+            continue
+        shape = sizes.get(param.name, param.shape)
+        if len(shape) == len(param.shape) and None not in shape:
+            shapes[param.name] = tuple(shape)
+    scalars = {name: shape[0] for name, shape in sizes.items() if name not in shapes}
+    try:
+        scratch = module.scratch(shapes, scalars)
+    except ManifestError as error:
+        raise ArgumentError(f"--sizes does not give all extents: {error}") from None
+    return {**{name: shape for name, (_, shape) in scratch.items()}, **shapes}
+
+
 class GPUTimer:
     """Times modules on the GPU of PyTorch with random arguments."""
 
@@ -400,15 +326,22 @@ class GPUTimer:
             "i64": torch.int64,
         }
         arguments = {}
+        shapes = _shapes_of(module, kernels, sizes)
         for param in (param for kernel in kernels for param in kernel.params):
             if isinstance(param, _manifest.Scalar):
                 is_float = param.type == "f32"
                 value = sizes.get(param.name, (1,))[0]
                 arguments[param.name] = 0.1 if is_float else value
                 continue
-            shape = sizes.get(param.name, param.shape)
-            if None in shape or len(shape) != len(param.shape):
-                raise ArgumentError(f"--sizes gives no extents for '{param.name}'")
+            if not isinstance(param, _manifest.Buffer) or param.name in arguments:
+                continue
+            shape = shapes[param.name]
+            if param.name not in sizes and None in param.shape:
+                # Candidates differ in scratch memory.
+                arguments[param.name] = torch.full(
+                    shape, math.nan, device="cuda", dtype=names[param.type]
+                )
+                continue
             if param.name not in self._arguments:
                 torch.manual_seed(len(self._arguments))
                 values = torch.randn(shape, device="cuda", dtype=torch.float32)
@@ -418,7 +351,7 @@ class GPUTimer:
         outputs = [
             tensor.double()
             for name, tensor in arguments.items()
-            if isinstance(tensor, torch.Tensor)
+            if name in self._arguments
             and not torch.equal(tensor, self._arguments[name])
         ]
         times = []

@@ -10,6 +10,7 @@ failed.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -85,6 +86,7 @@ class Tests(Suite):
                 self.attention_stages,
                 self.product_stages,
                 self.product_open,
+                self.product_split,
                 self.attention_open,
                 self.backward_open,
                 self.masked_loop,
@@ -155,6 +157,30 @@ class Tests(Suite):
             c = self.blank(100, 72, dtype="bfloat16")
             self.run(program, chip, a, b, c, schedule=schedule)
             self.compare(c, a.double() @ b.double(), 0.5)
+
+    def product_split(self, chip):
+        """Matrix products of which several blocks compute a tile: parts of one length,
+        parts with few iterations or none, and no iteration at all."""
+        program = (ROOT / "examples/gemm.mlir").read_text()
+        for (m, n, k), fields in (
+            ((100, 72, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, split = 3"),
+            ((200, 72, 136), "params = {BM = 128, BN = 64, BK = 64}, warps = 4, split = 7"),
+            ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, split = 2"),
+        ):
+            a = self.normal((m, k), "bfloat16", 1)
+            b = self.normal((k, n), "bfloat16", 2)
+            exact = a.double() @ b.double()
+            rows, columns = (int(re.search(rf"{e} = (\d+)", fields)[1]) for e in ("BM", "BN"))
+            parts = int(re.search(r"split = (\d+)", fields)[1])
+            parts *= -(-m // rows) * -(-n // columns)
+            results = []
+            for _ in range(2):
+                c = self.blank(m, n, dtype="bfloat16")
+                sums = self.blank(parts, rows, columns)
+                self.run(program, chip, a, b, c, sums, schedule=fields)
+                self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
+                results.append(c)
+            assert results[0].equal(results[1])
 
     def attention_open(self, chip):
         """Attention whose extents the schedule or the compiler closes."""

@@ -32,12 +32,14 @@ using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;
 /// Returns the name of an argument: its tile.name, or `arg` and its number.
 std::string getArgumentName(KernelOp kernel, unsigned argument);
 
-/// Values of the parameters of a kernel (an i64 each), its warps, and the
-/// stages of its rings if they are not those that tile-choose-roles chooses.
+/// Values of the parameters of a kernel (an i64 each), its warps, the stages of
+/// its rings if they are not those that tile-choose-roles chooses, and the
+/// blocks that share the iterations of its loop (Analysis/SplitReduction.h).
 struct Candidate {
   mlir::DictionaryAttr params;
   int64_t warps;
   std::optional<int64_t> stages = std::nullopt;
+  std::optional<int64_t> split = std::nullopt;
 };
 
 /// The parts of the time of a block.

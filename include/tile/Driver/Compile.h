@@ -38,6 +38,8 @@ struct CompileOptions {
   /// The problem that open extents are chosen for, as tile-close-extents takes
   /// it.
   std::string sizes;
+  /// The candidates for open extents that remarks show.
+  unsigned candidates = 6;
   /// A folder of files of schedules that replace the compiler's; if empty, that
   /// of the environment variable TILE_SCHEDULES.
   std::string schedules;

@@ -30,6 +30,10 @@ struct TileToLLVMOptions : mlir::PassPipelineOptions<TileToLLVMOptions> {
       *this, "sizes",
       llvm::cl::desc("The problem that open extents are chosen for (see "
                      "tile-close-extents)")};
+  Option<unsigned> candidates{
+      *this, "candidates", llvm::cl::init(6),
+      llvm::cl::desc("The candidates for open extents that remarks show (see "
+                     "tile-close-extents)")};
   Option<std::string> schedules{
       *this, "schedules",
       llvm::cl::desc("Folder with a file <chip>.mlir of schedules (see "

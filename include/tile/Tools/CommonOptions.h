@@ -24,8 +24,8 @@ void setVersionPrinter();
 /// --remark-format=emitRemark` does.
 void printRemarks(mlir::MLIRContext &context);
 
-/// Options for the schedules of kernels, `--schedule`, `--sizes` and
-/// `--schedules`.
+/// Options for the schedules of kernels, `--schedule`, `--sizes`,
+/// `--candidates` and `--schedules`.
 class ScheduleOptions {
 public:
   explicit ScheduleOptions(llvm::cl::OptionCategory &category);
@@ -35,6 +35,7 @@ public:
 
 private:
   llvm::cl::opt<std::string> schedule, sizes, schedules;
+  llvm::cl::opt<unsigned> candidates;
 };
 
 } // namespace tile

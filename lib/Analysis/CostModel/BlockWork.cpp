@@ -37,9 +37,8 @@ void Predictor::addMoved(Value buffer, double bytes, double requests,
 
 /// Returns the bytes that all blocks read from and write to global memory:
 /// those of each buffer once.
-double Predictor::countMemoryBytes() {
+double Predictor::countMemoryBytes(double blocks) {
   double sum = 0;
-  double blocks = grid[0] * grid[1] * grid[2];
   for (auto [buffer, access] : moved) {
     auto type = cast<BufferType>(buffer.getType());
     double bytes = type.getElementBits() / 8.0;
@@ -137,6 +136,8 @@ void Predictor::visit(Operation *op, Work &work) {
     double length =
         evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
     inner.iterations = std::max(std::ceil(length / step), 0.0);
+    if (loop == splitLoop)
+      inner.iterations = std::ceil(inner.iterations / *candidate.split);
     double outside = times;
     times *= inner.iterations;
     visit(*loop.getBody(), inner);
@@ -193,6 +194,10 @@ void Predictor::visit(Operation *op, Work &work) {
 }
 
 void Predictor::visit(Block &block, Work &work) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
     visit(&op, work);
+    // Another kernel does what comes after the loop.
+    if (splitLoop && &op == splitLoop)
+      return storeSums(work);
+  }
 }

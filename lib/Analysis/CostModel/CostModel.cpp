@@ -2,6 +2,7 @@
 
 #include "tile/Analysis/CostModel.h"
 #include "Predictor.h"
+#include "tile/Analysis/SplitReduction.h"
 #include <cmath>
 
 using namespace mlir;
@@ -42,6 +43,14 @@ StringRef tile::stringify(CostUnit unit) {
 
 CostUnit Cost::getBound() const {
   return CostUnit(std::distance(units.begin(), llvm::max_element(units)));
+}
+
+/// Returns the rate of the second-level cache for each of `blocks` blocks,
+/// relative to that with a block on all multiprocessors.
+double Predictor::getCacheGain(double blocks) const {
+  double active = std::min<double>(blocks, chip.processors);
+  return std::max(
+      std::min(kPortBytes / rates.cacheBytes, chip.processors / active), 1.0);
 }
 
 /// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
@@ -95,10 +104,12 @@ Refusal Predictor::run(Cost &cost) {
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);
   // Other numbers depend on the grid.
-  cost.blocks = grid[0] * grid[1] * grid[2];
-  double active = std::min<double>(cost.blocks, chip.processors);
-  cacheGain = std::max(
-      std::min(kPortBytes / rates.cacheBytes, chip.processors / active), 1.0);
+  double tiles = grid[0] * grid[1] * grid[2];
+  cost.blocks = tiles * candidate.split.value_or(1);
+  if (candidate.split.value_or(1) > 1)
+    if (Refusal refusal = findSplitLoop(kernel, splitLoop))
+      return refusal;
+  cacheGain = getCacheGain(cost.blocks);
   Work work;
   visit(kernel.getBody().front(), work);
   cost.isPadded = isPadded;
@@ -116,11 +127,13 @@ Refusal Predictor::run(Cost &cost) {
   };
   double compute = full * timeOf(cost.residentBlocks) +
                    timeOf(std::ceil(left / chip.processors));
-  double memory = countMemoryBytes() /
+  double memory = countMemoryBytes(cost.blocks) /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),
                                          1 / kMemoryOverlap);
+  if (splitLoop)
+    cost.cycles += getSumTime(tiles);
   double waves = std::ceil(cost.blocks / places);
   cost.waveEfficiency = cost.blocks / (waves * places);
   return std::nullopt;

@@ -6,6 +6,7 @@
 #ifndef TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
 #define TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/CostModel.h"
 #include "llvm/ADT/MapVector.h"
 #include <vector>
@@ -76,13 +77,16 @@ private:
   void visitProduct(DotOp dot, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
-  double countMemoryBytes();
+  double countMemoryBytes(double blocks);
 
   int64_t estimateTiles();
   int64_t countRegisters(mlir::Value value) const;
   Refusal chooseRoles(Schedule given, int64_t tiles, Cost &cost,
                       bool &isSlower);
   Refusal chooseMemory(Cost &cost);
+  void storeSums(Work &work);
+  double getSumTime(double blocks) const;
+  double getCacheGain(double blocks) const;
   double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
   void addTotals(const Work &work, double times, Cost &cost) const;
 
@@ -94,6 +98,8 @@ private:
   /// Groups of warps that use all units of a multiprocessor.
   double groups;
   std::array<double, 3> grid{};
+  /// The loop whose iterations `split` blocks share, if they do.
+  mlir::scf::ForOp splitLoop;
   llvm::DenseMap<mlir::Value, double> numbers;
   /// Bytes that a block moves of each buffer.
   llvm::MapVector<mlir::Value, double> moved;

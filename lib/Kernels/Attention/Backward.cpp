@@ -29,10 +29,10 @@ static void overlap(MutableArrayRef<BackwardKernel> kernels,
 /// A warp adds up all rows of a head by itself.
 static constexpr int64_t kSinkWarps = 1;
 
-SmallVector<BackwardKernel>
+SmallVector<BackwardKernel, 0>
 tile::planAttentionBackward(AttentionBackwardOp op, const Schedule &keys,
                             const Schedule &queries) {
-  SmallVector<BackwardKernel> kernels;
+  SmallVector<BackwardKernel, 0> kernels;
   auto add = [&](StringRef suffix, auto build, int64_t warps = kWarps) {
     kernels.push_back({suffix, warps, Schedule(),
                        [=](ImplicitLocOpBuilder &b, const IRMapping &mapping) {

@@ -24,7 +24,7 @@ struct BackwardKernel {
 /// Returns the kernels of `op`, in the order in which they have to run. `keys`
 /// and `queries` are the schedules of the kernels that own keys and queries;
 /// the latter is not used if `op` adds dq to dq_acc.
-llvm::SmallVector<BackwardKernel>
+llvm::SmallVector<BackwardKernel, 0>
 planAttentionBackward(AttentionBackwardOp op, const Schedule &keys,
                       const Schedule &queries);
 

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, split, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -50,6 +50,10 @@ func.func private @f() attributes {s = #tile.schedule<stages = 0>}
 // -----
 // expected-error@+1 {{field 'work_stages' of a schedule lies in 0 .. 2, got 3}}
 func.func private @f() attributes {s = #tile.schedule<work_stages = 3>}
+
+// -----
+// expected-error@+1 {{field 'split' of a schedule lies in 1 .. 64, got 65}}
+func.func private @f() attributes {s = #tile.schedule<split = 65>}
 
 // -----
 // expected-error@+1 {{expected true or false}}
@@ -116,14 +120,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

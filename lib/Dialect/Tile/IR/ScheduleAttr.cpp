@@ -251,6 +251,7 @@ static constexpr Limits kLimits[] = {
     {"stages", 1, 32},
     {"work_stages", 0, 2},
     {"in_flight", 1, 2},
+    {"split", 1, 64},
 };
 
 static LogicalResult verifyRange(StringRef name, ArrayRef<int64_t> values,
@@ -387,8 +388,9 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "producers", "storers",        "registers",  "stages", "work_stages",
-      "turns",     "save_registers", "keep_loops", "order",  "params"};
+      "producers",   "storers", "registers",      "stages",
+      "work_stages", "turns",   "save_registers", "keep_loops",
+      "split",       "order",   "params"};
   return fields;
 }
 

@@ -6,6 +6,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "tile/Analysis/Candidates.h"
+#include "tile/Analysis/SplitReduction.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,9 +19,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// The candidates that remarks show.
-static constexpr size_t kShownCandidates = 6;
 
 /// Returns the tile of `type`, which has open extents, for these values of the
 /// parameters.
@@ -139,11 +137,11 @@ static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-close-extents");
 }
 
-/// Returns the candidate with the least predicted time. A row of a file
-/// overrides it if `isOverridden`.
+/// Returns the candidate with the least predicted time; remarks show the first
+/// `shown`. A row of a file overrides it if `isOverridden`.
 static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
                                             const ProblemSizes &sizes,
-                                            bool isOverridden) {
+                                            size_t shown, bool isOverridden) {
   Refusal refusal;
   auto ranked = rankCandidates(kernel, chip, sizes, refusal);
   if (ranked.empty())
@@ -151,13 +149,22 @@ static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
            << "has no values of its open extents that fit " << chip.name << ": "
            << refusal.value_or("there is no candidate");
   for (auto [i, candidate] :
-       llvm::enumerate(ArrayRef(ranked).take_front(kShownCandidates))) {
+       llvm::enumerate(ArrayRef(ranked).take_front(shown))) {
     bool isChosen = i == 0 && !isOverridden;
     auto emit = isChosen ? remark::passed : remark::analysis;
     emit(kernel.getLoc(),
          remarkName(isChosen ? "extents-chosen" : "extents-rejected"))
         << remark::reason("{0}", summarize(candidate));
   }
+  scf::ForOp loop;
+  if (ranked.front().cost.blocks < chip.processors &&
+      !getSchedule(kernel).split)
+    if (Refusal why = findSplitLoop(kernel, loop))
+      remark::missed(kernel.getLoc(), remarkName("reduction-not-split"))
+          << remark::reason(
+                 "{0} blocks are fewer than the {1} multiprocessors, "
+                 "and cannot share iterations: {2}",
+                 ranked.front().cost.blocks, chip.processors, *why);
   return ranked.front().candidate;
 }
 
@@ -179,6 +186,7 @@ static Schedule getFields(const Candidate &candidate) {
   fields.params = candidate.params;
   fields.warps = candidate.warps;
   fields.stages = candidate.stages;
+  fields.split = candidate.split;
   return fields;
 }
 
@@ -240,12 +248,12 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (failed(row))
         return signalPassFailure();
       FailureOr<Candidate> chosen =
-          chooseCandidate(kernel, *chip, problem, row->has_value());
+          chooseCandidate(kernel, *chip, problem, candidates, row->has_value());
       if (*row)
         give(kernel, **row);
       // A row may leave values open.
       if (*row && !isComplete())
-        chosen = chooseCandidate(kernel, *chip, problem, false);
+        chosen = chooseCandidate(kernel, *chip, problem, candidates, false);
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();

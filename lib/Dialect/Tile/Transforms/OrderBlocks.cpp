@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LaunchValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
@@ -96,17 +96,6 @@ int64_t OrderBlocks::chooseGroup(const Chip &chip) {
   return group;
 }
 
-/// Clones the operations that compute `value` from arguments.
-static Value cloneValue(OpBuilder &builder, Value value, IRMapping &mapping) {
-  Operation *op = value.getDefiningOp();
-  if (!op || mapping.contains(value))
-    return mapping.lookupOrDefault(value);
-  for (Value operand : op->getOperands())
-    cloneValue(builder, operand, mapping);
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
 /// Replaces the first two dimensions of the grid by one. Its blocks walk over
 /// `group` blocks along x, then along y, then over the next blocks along x. The
 /// last group may be smaller.
@@ -129,8 +118,8 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
     return arith::IndexCastOp::create(b, b.getI32Type(), value).getResult();
   };
   IRMapping mapping;
-  Value rows = toInteger(cloneValue(b, extents[0], mapping));
-  Value columns = toInteger(cloneValue(b, extents[1], mapping));
+  Value rows = toInteger(cloneLaunchValue(b, extents[0], mapping));
+  Value columns = toInteger(cloneLaunchValue(b, extents[1], mapping));
   Value id = toInteger(ProgramIdOp::create(b, Dimension::x));
   Value size = arith::ConstantIntOp::create(b, group, 32);
   Value height = arith::MinUIOp::create(b, rows, size);

@@ -54,6 +54,7 @@ struct Schedule {
   Pair registers;
   Number stages, workStages, inFlight;
   Flag turns, saveRegisters, keepLoops;
+  Number split;
   Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
   Numbers params;
@@ -74,6 +75,7 @@ struct Schedule {
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
+    visit(llvm::StringRef("split"), schedules.split...);
     visit(llvm::StringRef("order"), schedules.order...);
     visit(llvm::StringRef("params"), schedules.params...);
   }

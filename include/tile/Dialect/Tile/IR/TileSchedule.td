@@ -30,6 +30,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `in_flight = n` | products | matrix products that a warpgroup has in flight at a time, in a kernel of attention. With 2, a product is started before the exponentials of the step before, or of the other product of its step, and runs beside them; with 1, operations follow their operands closely, which takes the fewest registers; the kernel is not persistent then. 2 with producers and 1 without unless given | 1 to 2 |
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
+    | `split = n` | parts | blocks that share the iterations of a loop that only adds up tiles; another kernel adds their sums (tile-split-reduction). 1: no sharing | 1 to 64 |
     | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
     | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
@@ -48,7 +49,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `work_stages`, `turns`,
-      `save_registers`, `keep_loops`, `order` and `params`. The number of consumer warps is
+      `save_registers`, `keep_loops`, `split`, `order` and `params`. The number of consumer warps is
       `num_warps`; `--schedule='warps = n'` sets it. A pass removes the fields
       that it has carried out.
     - an `scf.for`, as `tile.schedule`: `stages` and `keep_loops`.

@@ -73,18 +73,74 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
     The file of the chip is that of the folder `schedules`, else of the environment
     variable TILE_SCHEDULES, else of the compiler.
 
-    The remarks `extents-chosen` and `extents-rejected` give the first few
-    candidates with their predicted cycles and the unit that bounds them, and
-    `extents-from-row` a schedule that a row gives. Fails
+    The remarks `extents-chosen` and `extents-rejected` give the first `candidates`
+    with their predicted cycles and the unit that bounds them, and
+    `extents-from-row` a schedule that a row gives. `reduction-not-split` says why
+    blocks cannot share the iterations of a loop (tile-split-reduction) where the
+    chosen values leave multiprocessors without a block. Fails
     if no candidate fits the chip, and for a tile that is too large.
   }];
   let options = [
     Option<"sizes", "sizes", "std::string", "\"\"",
            "the problem that open extents are chosen for: 'argument = extents, ...'">,
+    Option<"candidates", "candidates", "unsigned", "6",
+           "the candidates that remarks show">,
     Option<"schedules", "schedules", "std::string", "\"\"",
            "folder with a file <chip>.mlir of schedules">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
+  let summary = "Lets several blocks share the iterations of a loop (S1)";
+  let description = [{
+    A matrix product with few rows has fewer tiles than the chip has
+    multiprocessors. The pass carries out the field `split = n` of a kernel's
+    schedule: n blocks compute a tile. Each runs a range of the iterations of the
+    kernel's loop and stores its sum. Another kernel, which follows it, adds the
+    sums in their order and does all that comes after the loop. So the bits of the
+    result do not depend on the run.
+
+    The sums are in a buffer of f32, which becomes the last parameter of both
+    kernels: the caller allocates it as scratch memory (`shapes` of the manifest).
+    The second kernel starts while the first one ends, on chips with programmatic
+    dependent launch.
+
+    ```mlir output
+    tile.kernel @gemm(%a: !a, %b: !b, %c: !c) attributes {schedule = #tile.schedule<split = 4>} {
+      tile.grid %rows, %columns, %c1
+      %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (tensor<64x32xf32>) { ... }
+      "store"(%sum, %c)
+    }
+    // becomes
+    !parts = !tile.buffer<?x64x32xf32, #tile.strided<[2048, 32, 1], align = 16>, global>
+    tile.kernel @gemm(%a: !a, %b: !b, %c: !c, %parts: !parts {tile.name = "gemm_parts"}) {
+      tile.launch_dependents
+      tile.require %parts[0] at_least %blocks, "..." : !parts    // 4 * %rows * %columns
+      tile.grid %rows, %columns, %c4
+      %sum = scf.for %i = %first to %last step %c64 iter_args(%acc = %zero) -> (tensor<64x32xf32>) { ... }
+      %mine = tile.slice %parts[%number, *, *] : !parts
+      tile.store %sum, %mine[%c0, %c0] : ...
+    }
+    tile.kernel @gemm_sum(%a: !a, %b: !b, %c: !c, %parts: !parts {tile.name = "gemm_parts"}) {
+      tile.wait_prerequisites
+      tile.grid %rows, %columns, %c1
+      %sum = ...                                                 // of 4 tiles of %parts
+      "store"(%sum, %c)
+    }
+    ```
+
+    The kernel has one loop at its top level. The loop adds to each tile that it
+    carries, of f32 and without a layout, by `tile.dot` and `arith.addf`; neither
+    it nor what stands in front of it writes memory. The kernel reads no numbers of
+    blocks or multiprocessors (`tile.num_programs`, `tile.multiprocessors`), and its
+    author has not ordered its launch (`tile.wait_prerequisites`). It is an error if a
+    kernel with `split` is another one. The remark `reduction-split` reports
+    success.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::tile::TileDialect"];
 }
 
 def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {

@@ -1,0 +1,23 @@
+//===- SplitReduction.h - Loops whose iterations may be divided -*- C++ -*-===//
+//
+// A kernel with few blocks leaves multiprocessors idle. If its loop only adds
+// up tiles, several blocks can share the iterations of one, and another kernel
+// adds their sums.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_ANALYSIS_SPLITREDUCTION_H
+#define TILE_ANALYSIS_SPLITREDUCTION_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// Finds the loop of `kernel` whose iterations blocks may share: the only one
+/// at the top level, which adds to each tile that it carries and has no other
+/// effect. Refuses a kernel without such a loop. Extents may be open.
+Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
+
+} // namespace tile
+
+#endif // TILE_ANALYSIS_SPLITREDUCTION_H

@@ -1,0 +1,38 @@
+//===- SplitLoop.cpp - The cost of sums of several blocks -----------------===//
+//
+// Blocks that share the iterations of a loop store their sums, and another
+// kernel adds these (tile-split-reduction).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Predictor.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Cycles from the end of the blocks to that of the kernel that adds their
+/// sums, without those of its reads.
+static constexpr double kSumCycles = 3500;
+
+/// Adds the stores of the sums, which are of f32.
+void Predictor::storeSums(Work &work) {
+  for (Value result : splitLoop.getResults()) {
+    double elements = countElements(result.getType());
+    double bytes = elements * sizeof(float);
+    at(work.units, CostUnit::Cache) += bytes / rates.cacheBytes;
+    at(work.units, CostUnit::Serial) +=
+        2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
+    work.storedElements += elements;
+    storedBytes = std::max<int64_t>(storedBytes, bytes);
+  }
+}
+
+/// Returns the cycles of the kernel that adds the sums. It has `blocks` blocks.
+double Predictor::getSumTime(double blocks) const {
+  double bytes = 0;
+  for (Value result : scf::ForOp(splitLoop).getResults())
+    bytes += countElements(result.getType()) * sizeof(float);
+  double each = std::ceil(blocks / chip.processors);
+  double rate = rates.cacheBytes * getCacheGain(blocks);
+  return kSumCycles + each * bytes * *candidate.split / rate;
+}

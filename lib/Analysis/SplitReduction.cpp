@@ -1,0 +1,97 @@
+//===- SplitReduction.cpp - Loops whose iterations may be divided ---------===//
+
+#include "tile/Analysis/SplitReduction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tile;
+
+static std::string quote(Operation *op) {
+  return "'" + op->getName().getStringRef().str() + "'";
+}
+
+/// Refuses a loop that does more to the tile with this number than add to it.
+static Refusal checkSum(scf::ForOp loop, unsigned number) {
+  std::string name = "value " + std::to_string(number) + " of the loop";
+  Value value = loop.getRegionIterArg(number);
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  if (!tile || !tile.getElementType().isF32())
+    return name + " is no tile of f32";
+  if (getLayoutAttr(tile))
+    return name + " has a layout";
+  while (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    if (user->getBlock() != loop.getBody())
+      return name + " is used in a region of the loop";
+    auto dot = dyn_cast<DotOp>(user);
+    if (isa<scf::YieldOp>(user)) {
+      if (use.getOperandNumber() != number)
+        return name + " becomes another one in the next iteration";
+      return std::nullopt;
+    }
+    if (!isa<arith::AddFOp>(user) && !(dot && &use == &dot.getAccMutable()))
+      return name + " is read by " + quote(user) + ", not only added to";
+    value = user->getResult(0);
+    if (value.getType() != tile)
+      return name + " is added to by " + quote(user) + " of another type";
+  }
+  return name + " is used several times in an iteration";
+}
+
+/// Refuses an operation that may write memory. `scope` names where it is.
+static Refusal checkReadsOnly(Operation *root, StringRef scope) {
+  Refusal refusal;
+  root->walk([&](Operation *op) {
+    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<ParamOp, GridOp, RequireOp>(op))
+      return WalkResult::advance();
+    auto effects = getEffectsRecursively(op);
+    if (effects && llvm::all_of(*effects, [](auto &effect) {
+          return isa<MemoryEffects::Read>(effect.getEffect());
+        }))
+      return WalkResult::advance();
+    refusal = quote(op) + " stands " + scope.str();
+    return WalkResult::interrupt();
+  });
+  return refusal;
+}
+
+Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
+  loop = nullptr;
+  for (auto other : kernel.getBody().front().getOps<scf::ForOp>()) {
+    if (loop)
+      return std::string("the kernel has several loops");
+    loop = other;
+  }
+  if (!loop)
+    return std::string("the kernel has no loop");
+  if (!loop.getInductionVar().getType().isIndex())
+    return std::string("the loop does not count in 'index'");
+  if (loop.getNumResults() == 0)
+    return std::string("the loop has no result");
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    if (Refusal refusal = checkSum(loop, i))
+      return refusal;
+  for (Operation &op : kernel.getBody().front()) {
+    if (&op == loop)
+      break;
+    if (Refusal refusal = checkReadsOnly(&op, "in front of the loop"))
+      return refusal;
+  }
+  if (Refusal refusal = checkReadsOnly(loop, "in the loop"))
+    return refusal;
+  // Operations that depend on how many blocks a launch has, or on the order of
+  // launches.
+  Operation *other = nullptr;
+  kernel.walk([&](Operation *op) {
+    if (isa<NumProgramsOp, MultiprocessorsOp, WaitPrerequisitesOp,
+            LaunchDependentsOp>(op))
+      other = op;
+  });
+  if (other)
+    return "the kernel has a " + quote(other);
+  return std::nullopt;
+}

@@ -1,0 +1,224 @@
+// RUN: tile-opt %s -split-input-file -verify-diagnostics \
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-split-reduction)'
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: the kernel has no loop}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: the kernel has several loops}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %q = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: the loop has no result}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  scf.for %i = %c0 to %k step %c64 {
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is read by 'arith.mulf', not only added to}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.mulf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  tile.store %r, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is used several times in an iteration}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %acc : !t
+    scf.yield %n : !t
+  }
+  tile.store %r, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop becomes another one in the next iteration}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r:2 = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero, %b = %zero) -> (!t, !t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %b, %n : !t, !t
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %c0) -> (index) {
+    %n = arith.addi %acc, %i : index
+    scf.yield %n : index
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: 'tile.store' stands in the loop}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    tile.store %t, %o[%c0, %i] : !t, !m
+    scf.yield %n : !t
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: 'tile.store' stands in front of the loop}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  tile.store %zero, %o[%c0, %c0] : !t, !m
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: the kernel has a 'tile.num_programs'}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %p = tile.num_programs x
+  tile.store %r, %o[%p, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: the kernel has a 'tile.wait_prerequisites'}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  tile.wait_prerequisites
+  tile.store %r, %o[%c0, %c0] : !t, !m
+}
