@@ -175,8 +175,8 @@ void Ranking::addDeeper(const RankedCandidate &base) {
 }
 
 /// Adds the candidate whose iterations are shared by as many blocks as are best
-/// of those that fill one or two places, or half a place, of each
-/// multiprocessor.
+/// of those that fill half of the multiprocessors, or one or two places of each.
+/// All blocks run at once: a second wave would store and add more sums.
 void Ranking::addSplit(const RankedCandidate &base) {
   std::optional<RankedCandidate> best;
   int64_t last = 1;
@@ -189,7 +189,8 @@ void Ranking::addSplit(const RankedCandidate &base) {
     Candidate candidate = base.candidate;
     candidate.split = split;
     Cost cost;
-    if (predictCost(kernel, chip, sizes, candidate, cost))
+    if (predictCost(kernel, chip, sizes, candidate, cost) ||
+        cost.blocks > chip.processors * cost.residentBlocks)
       continue;
     if (!best || cost.cycles < best->cost.cycles)
       best = RankedCandidate{candidate, cost, ranked.size()};
