@@ -175,8 +175,8 @@ void Ranking::addDeeper(const RankedCandidate &base) {
 }
 
 /// Adds the candidate whose iterations are shared by as many blocks as are best
-/// of those that fill half of the multiprocessors, or one or two places of each.
-/// All blocks run at once: a second wave would store and add more sums.
+/// of those that fill half of the multiprocessors, or one or two places of
+/// each. All blocks run at once: a second wave would store and add more sums.
 void Ranking::addSplit(const RankedCandidate &base) {
   std::optional<RankedCandidate> best;
   int64_t last = 1;
