@@ -105,16 +105,24 @@ static Predecessors findPredecessors(const LoopGraph &graph,
   return predecessors;
 }
 
-/// Runs `node` after the nodes whose results are ready at the cycles `ready`.
+/// Returns the groups whose products run at the same time.
+static int64_t countGroupsInPhase(const LoopGraph &graph,
+                                  llvm::ArrayRef<unsigned> stages) {
+  return llvm::is_contained(stages, 1u) ? 1 : graph.groups;
+}
+
+/// Runs `node` after the nodes whose results are ready at the cycles `ready`,
+/// beside those of other groups in phase.
 static void place(const LoopGraph &graph, const Predecessors &predecessors,
-                  unsigned node, llvm::MutableArrayRef<int64_t> ready,
-                  Clocks &clocks) {
+                  unsigned node, int64_t groups,
+                  llvm::MutableArrayRef<int64_t> ready, Clocks &clocks) {
   const LoopGraph::Node &each = graph.nodes[node];
   for (unsigned before : predecessors[node])
     clocks.stream = std::max(clocks.stream, ready[before]);
   if (each.isProduct) {
     clocks.stream += graph.issueCycles;
-    clocks.matrix = std::max(clocks.matrix, clocks.stream) + each.cycles;
+    clocks.matrix =
+        std::max(clocks.matrix, clocks.stream) + each.cycles * groups;
     ready[node] = clocks.matrix + graph.productLatency;
   } else {
     clocks.stream += each.cycles;
@@ -195,8 +203,9 @@ LoopSchedule tile::evaluateSchedule(const LoopGraph &graph,
   Predecessors predecessors = findPredecessors(graph, stages);
   llvm::SmallVector<int64_t> ready(graph.nodes.size(), 0);
   Clocks clocks;
+  int64_t groups = countGroupsInPhase(graph, stages);
   for (unsigned node : order)
-    place(graph, predecessors, node, ready, clocks);
+    place(graph, predecessors, node, groups, ready, clocks);
   schedule.length = clocks.end;
   schedule.interval = std::max(clocks.end, computeBounds(graph).resource);
   schedule.carried = countCarried(graph, stages);
@@ -232,7 +241,7 @@ private:
 
   const LoopGraph &graph;
   llvm::ArrayRef<unsigned> stages;
-  int64_t limit, &visited;
+  int64_t groups, limit, &visited;
   Predecessors predecessors;
   /// The cycles from the start of a node to the end of the body, at least.
   llvm::SmallVector<int64_t> tails;
@@ -247,7 +256,8 @@ private:
 OrderSearch::OrderSearch(const LoopGraph &graph,
                          llvm::ArrayRef<unsigned> stages, int64_t limit,
                          int64_t &visited)
-    : graph(graph), stages(stages), limit(limit), visited(visited),
+    : graph(graph), stages(stages), groups(countGroupsInPhase(graph, stages)),
+      limit(limit), visited(visited),
       predecessors(findPredecessors(graph, stages)),
       tails(graph.nodes.size(), 0), isPlaced(graph.nodes.size(), false),
       ready(graph.nodes.size(), 0) {
@@ -304,7 +314,7 @@ void OrderSearch::extend(const Clocks &clocks) {
     int64_t stream = node.isProduct ? graph.issueCycles : node.cycles;
     int64_t matrix = node.isProduct ? node.cycles : 0;
     Clocks next = clocks;
-    place(graph, predecessors, i, ready, next);
+    place(graph, predecessors, i, groups, ready, next);
     isPlaced[i] = true;
     order.push_back(i);
     streamLeft -= stream;

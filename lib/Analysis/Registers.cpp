@@ -1,6 +1,7 @@
 //===- Registers.cpp - Registers of a thread ------------------------------===//
 
 #include "tile/Analysis/Registers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "tile/Layout/Queries.h"
@@ -36,6 +37,32 @@ bool tile::feedsOnlyProducts(Value value) {
       }
     }
   return true;
+}
+
+bool tile::isFunctionOfCoordinates(Value value) {
+  SetVector<Value> tiles;
+  tiles.insert(value);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    Operation *op = tiles[i].getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        isa<DotOp, ReduceOp>(op))
+      return false;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType, PendingType>(operand.getType()))
+        tiles.insert(operand);
+  }
+  return true;
+}
+
+bool tile::isMaskOfCoordinates(Operation *op) {
+  if (op->getNumResults() != 1)
+    return false;
+  Value mask = op->getResult(0);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    mask = select.getCondition();
+  return isa<RankedTensorType>(mask.getType()) &&
+         getElementTypeOrSelf(mask).isSignlessInteger() &&
+         isFunctionOfCoordinates(mask);
 }
 
 /// Returns the tile that `value` is in registers, or will be when a product in

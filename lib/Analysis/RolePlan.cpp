@@ -13,9 +13,6 @@ using namespace tile;
 /// guide, "compute capabilities").
 static constexpr int64_t kReservedBytes = 1024;
 
-/// The fewest registers that setmaxnreg gives (PTX ISA).
-static constexpr int64_t kFewestRegisters = 24;
-
 /// The most blocks of a multiprocessor that the stages leave room for. The
 /// epilogue of one block runs beside the products of another (docs/notes/
 /// hopper-gemm.md).
@@ -60,6 +57,13 @@ int64_t tile::getIssueRegisters(DotOp dot) {
     return 0;
   return getIssueRegisters(layout.getMma(),
                            dot.getTile().getDimSize(1) / layout.getWarps()[1]);
+}
+
+int64_t tile::getMostConsumerRegisters(const Chip &chip, int64_t warps) {
+  int64_t all = warps + kWarpgroupWarps;
+  int64_t registers = getRegisterShare(chip.warpSize * all) * all -
+                      kFewestRegisters * kWarpgroupWarps;
+  return std::min(registers / warps / 8 * 8, chip.maxRegisters);
 }
 
 Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
@@ -150,8 +154,11 @@ void RolePlanner::chooseRegisters() {
       mine = std::min(mine, chip.maxRegisters) / 8 * 8;
       if (mine <= share)
         continue;
-      schedule.registers = {mine, theirs};
-      if (needed <= mine)
+      // Registers are given in units of eight.
+      int64_t left = ((warps + others) * share - warps * mine) / others;
+      schedule.registers = {mine, std::min(left / 8 * 8, kProducerRegisters)};
+      // Producers with the fewest registers spill.
+      if (request.registers + kLeastRegisterMargin <= mine)
         break;
     }
   plan.registers = schedule.registers ? schedule.registers->front() : share;

@@ -57,10 +57,8 @@ struct Cost {
   /// 32-bit registers of a thread that computes, bytes of shared memory of a
   /// block, and stages of the rings in loops.
   int64_t registers = 0, sharedBytes = 0, stages = 1;
-  /// Registers of the tiles that are live at once, and those that a consumer of
-  /// a kernel with roles may use.
-  int64_t tileRegisters = 0, registerLimit = 0;
-  /// Whether instructions do not divide a product among the warps.
+  /// Whether instructions do not divide a product among the warps, or threads
+  /// do not divide a tile.
   bool isPadded = false;
   /// Whether producer warps copy, and whether results leave through shared
   /// memory then.

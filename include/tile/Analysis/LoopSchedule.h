@@ -13,8 +13,10 @@
 //
 //   interval = max(busiest unit of all groups, length of the body of one group)
 //
-// Groups share the units. They drift into different phases by themselves, so
-// the phases are no part of the schedule.
+// Groups share the units. Those of a rotated loop take turns to start products,
+// so their phases differ. Without turns, groups that start together stay in
+// phase, because the matrix unit serves them all at once: a product takes as
+// long as those of all groups.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_ANALYSIS_LOOPSCHEDULE_H
@@ -67,6 +69,8 @@ struct LoopGraph {
   llvm::SmallVector<std::pair<unsigned, unsigned>> together;
   llvm::SmallVector<Value> values;
   llvm::SmallVector<Unit> units;
+  /// The groups of warps, each of which executes the nodes.
+  int64_t groups = 1;
   /// Cycles of the stream to issue a product, and cycles from the end of a
   /// product until its result can be read.
   int64_t issueCycles = 0, productLatency = 0;
@@ -78,8 +82,8 @@ struct LoopGraph {
 
 struct LoopSchedule {
   llvm::SmallVector<unsigned> stages, order;
-  /// Cycles of one execution of the body: of one group alone, and with all
-  /// groups.
+  /// Cycles of one execution of the body: of one group, alone or in phase with
+  /// the others, and with all groups.
   int64_t length = 0, interval = 0;
   /// Registers of the values that the loop carries, and the most registers that
   /// are live at once.

@@ -27,6 +27,9 @@ namespace tile {
 /// for matrix products, 27 to 31 for attention.
 inline constexpr int64_t kRegisterMargin = 40;
 
+/// The fewest registers that ptxas takes beyond estimateRegisters.
+inline constexpr int64_t kLeastRegisterMargin = 20;
+
 /// Registers of addresses, loop counters and constants. Back ends compute these
 /// again when registers are short: the backward kernels of attention at head
 /// dimension 64 on sm_90a have 224 registers of tiles and do not spill with
@@ -35,6 +38,9 @@ inline constexpr int64_t kRegisterAllowance = 8;
 
 /// Registers with which the threads of every producer can do.
 inline constexpr int64_t kProducerRegisters = 40;
+/// The fewest registers that setmaxnreg gives (PTX ISA), with which producers
+/// may spill.
+inline constexpr int64_t kFewestRegisters = 24;
 
 /// Returns the 32-bit registers of a thread that hold a tile with a layout; 0
 /// for a tile in shared memory. Only elements of 16 bits are packed.
@@ -44,6 +50,16 @@ int64_t countRegisters(mlir::RankedTensorType tile);
 /// elementwise operations. If it is read from shared memory, its fragments are
 /// loaded and computed one by one.
 bool feedsOnlyProducts(mlir::Value value);
+
+/// Returns true if the elements of the tile `value` follow from their
+/// coordinates and from scalars. They are computed where they are used, and
+/// need no registers.
+bool isFunctionOfCoordinates(mlir::Value value);
+
+/// Returns true if `op` computes or applies a mask of coordinates. Few
+/// iterations of a loop need it: tile-split-masked-loops leaves it out of the
+/// others.
+bool isMaskOfCoordinates(mlir::Operation *op);
 
 /// A tile in registers.
 struct LiveTile {

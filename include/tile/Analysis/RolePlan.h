@@ -37,6 +37,10 @@ int64_t getIssueRegisters(const Mma &mma, int64_t columns);
 /// Returns these registers for a product whose accumulator has a layout.
 int64_t getIssueRegisters(DotOp dot);
 
+/// Returns the most registers of a thread that computes, if `warps` warps
+/// compute and a warpgroup of producers gives them its registers.
+int64_t getMostConsumerRegisters(const Chip &chip, int64_t warps);
+
 /// Refuses a block of `warps` warps that starts with fewer registers than an
 /// MMA needs (getIssueRegisters).
 Refusal checkIssueRegisters(const Chip &chip, int64_t warps,

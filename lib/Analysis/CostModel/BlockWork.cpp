@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/Registers.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -54,7 +55,7 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType()
                                 : op->getResult(0).getType();
   auto tile = dyn_cast<RankedTensorType>(type);
-  if (!tile)
+  if (!tile || isMaskOfCoordinates(op))
     return;
   double elements = countElements(tile);
   double instructions = 0, exponentials = 0;
@@ -76,6 +77,7 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Arithmetic) += issue;
   at(work.units, CostUnit::Exponential) += special;
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
+  work.others += (issue + special) / groups;
 }
 
 /// Returns true if neighbouring elements of `buffer` lie along a dimension of
@@ -132,10 +134,7 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
 void Predictor::visit(Operation *op, Work &work) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Work &inner = work.loops.emplace_back();
-    double step = std::max(evaluate(loop.getStep()), 1.0);
-    double length =
-        evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
-    inner.iterations = std::max(std::ceil(length / step), 0.0);
+    inner.iterations = countIterations(loop);
     if (loop == splitLoop)
       inner.iterations = std::ceil(inner.iterations / *candidate.split);
     double outside = times;
@@ -164,6 +163,11 @@ void Predictor::visit(Operation *op, Work &work) {
         bytes * (requests ? kBulkWriteShare : 1) / rates.sharedBytes;
     work.copiedBytes += bytes;
     int64_t size = countElements(load.getType());
+    // tile-pad-extents grows an extent whose elements threads do not divide.
+    isPadded |= size % (candidate.warps * chip.warpSize) != 0 &&
+                !llvm::all_of(getShape(load.getType()), [](int64_t extent) {
+                  return llvm::isPowerOf2_64(extent);
+                });
     // Rows or columns may be the ones that are padded.
     if (!chip.ldmatrix)
       size += size / *llvm::min_element(getShape(load.getType())) * kPadding;

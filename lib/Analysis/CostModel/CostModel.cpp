@@ -2,6 +2,7 @@
 
 #include "tile/Analysis/CostModel.h"
 #include "Predictor.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SplitReduction.h"
 #include <cmath>
 
@@ -29,7 +30,7 @@ static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 static constexpr double kElementStoreCycles = 0.5;
 
 /// Registers of addresses, counters and masks in a loop that is rotated.
-static constexpr int64_t kRotationRegisters = 32;
+static constexpr int64_t kRotationRegisters = 24;
 
 /// Cycles of the start and the end of a block, and of the launch.
 static constexpr double kBlockCycles = 1000, kLaunchCycles = 8500;
@@ -53,6 +54,38 @@ double Predictor::getCacheGain(double blocks) const {
       std::min(kPortBytes / rates.cacheBytes, chip.processors / active), 1.0);
 }
 
+/// Returns true if tile-schedule starts the products of the next iteration
+/// before it computes on those of this one. There must be registers for the
+/// tile in between.
+bool Predictor::isRotated(const Work &work) const {
+  return chip.bulkCopy && isAsync && groups >= 2 && work.chainedRegisters > 0 &&
+         tiles + work.chainedRegisters + kRotationRegisters <=
+             getMostConsumerRegisters(chip, candidate.warps);
+}
+
+/// Returns the cycles of an iteration in which products depend on each other
+/// through the work of the threads. A warpgroup alternates between the matrix
+/// unit and the other units, which it shares with the other warpgroups: a
+/// closed network of queues. Mean value analysis gives the time of a round
+/// (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing
+/// Networks", 1980).
+double Predictor::getChainTime(const Work &work, int64_t blocks) const {
+  int64_t customers = std::max<int64_t>(std::llround(groups * blocks), 1);
+  // Warpgroups that wait for each product stay in phase, because the matrix
+  // unit serves all of them at once. Warps with products of their own do not.
+  if (isAsync && !isRotated(work))
+    return customers * (work.products + work.others);
+  double time = 0, atProducts = 0, atOthers = 0;
+  for (int64_t count = 1; count <= customers; ++count) {
+    double products = work.products * (1 + atProducts);
+    double others = work.others * (1 + atOthers);
+    time = products + others;
+    atProducts = count * products / time;
+    atOthers = count * others / time;
+  }
+  return time;
+}
+
 /// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
 double Predictor::getTime(const Work &work, int64_t blocks,
                           const Cost &cost) const {
@@ -60,10 +93,14 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
   double cache = work.units[unsigned(CostUnit::Cache)] / cacheGain;
   add(cache * blocks);
+  bool isChain = work.chainedRegisters > 0;
   for (unsigned unit = 0; unit < kCostUnits; ++unit)
-    if (CostUnit(unit) != CostUnit::Serial && CostUnit(unit) != CostUnit::Cache)
+    if (CostUnit(unit) == CostUnit::Shared ||
+        (!isChain && CostUnit(unit) != CostUnit::Serial &&
+         CostUnit(unit) != CostUnit::Cache))
       add(work.units[unit] * blocks);
-  double serial = work.units[unsigned(CostUnit::Serial)];
+  double serial = isChain ? getChainTime(work, blocks)
+                          : work.units[unsigned(CostUnit::Serial)];
   if (work.copiedBytes > 0) {
     double copy = kCopyLatency + cache;
     // Without stages, the threads wait for each copy.
@@ -74,21 +111,15 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   }
   if (cost.hasRoles && !cost.stagesStores)
     serial += work.storedElements * kElementStoreCycles;
-  // tile-schedule starts the products of the next iteration before it computes
-  // on those of this one, if there are registers for the tile in between.
-  bool isRotated =
-      cost.hasRoles && groups >= 2 && work.chainedRegisters > 0 &&
-      cost.tileRegisters + work.chainedRegisters + kRotationRegisters <=
-          cost.registerLimit;
-  if (isRotated) {
-    add(work.serialProducts);
-    serial -= work.serialProducts;
-  }
   add(serial);
   double time = std::pow(sum, 1 / kOverlap);
   for (const Work &loop : work.loops)
     time += getTime(loop, blocks, cost);
-  return time * work.iterations;
+  time *= work.iterations;
+  // Nothing runs beside the begin and the end of a rotated loop.
+  if (isRotated(work))
+    time += work.products + work.others;
+  return time;
 }
 
 void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
@@ -113,7 +144,7 @@ Refusal Predictor::run(Cost &cost) {
   Work work;
   visit(kernel.getBody().front(), work);
   cost.isPadded = isPadded;
-  if (Refusal refusal = chooseMemory(cost))
+  if (Refusal refusal = chooseMemory(work, cost))
     return refusal;
   addTotals(work, 1, cost);
   cost.cacheBytes =

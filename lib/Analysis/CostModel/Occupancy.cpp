@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace tile;
 
 /// The fewest registers that a back end takes beyond those of tiles.
-static constexpr int64_t kFewestOthers = 28;
+static constexpr int64_t kFewestOthers =
+    kRegisterAllowance + kLeastRegisterMargin;
 
 /// Bytes of the mbarriers of a kernel.
 static constexpr int64_t kBarrierBytes = 256;
@@ -24,10 +25,9 @@ int64_t Predictor::countRegisters(Value value) const {
   if (!tile)
     return 0;
   Operation *op = value.getDefiningOp();
-  if (op && (isa<BroadcastOp, TransposeOp, IotaOp>(op) ||
-             op->getName().getStringRef() == "tensor.splat" ||
-             op->hasTrait<OpTrait::ConstantLike>() ||
-             tile.getElementType().isInteger(1)))
+  if (op &&
+      (isa<BroadcastOp, TransposeOp>(op) ||
+       tile.getElementType().isInteger(1) || isFunctionOfCoordinates(value)))
     return 0;
   if (op && isa<LoadOp>(op) && feedsOnlyProducts(value))
     return 0;
@@ -75,7 +75,7 @@ int64_t Predictor::estimateTiles() {
 }
 
 /// Plans the warp roles as tile-choose-roles does.
-Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                                bool &isSlower) {
   RolePlan plan;
   auto count = [&](int64_t stages, bool stagesStores) {
@@ -98,7 +98,7 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
   RoleRequest request{chip,
                       given,
                       candidate.warps,
-                      tiles + kRegisterAllowance,
+                      tiles + chained + kRegisterAllowance,
                       issueRegisters,
                       /*mostWorkStages=*/0,
                       check,
@@ -111,10 +111,8 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(plan.registers);
   cost.hasRoles = true;
-  cost.tileRegisters = tiles;
-  cost.registerLimit = plan.registers;
   cost.stages = *plan.schedule.stages;
-  cost.registers = std::min(tiles + kRegisterMargin, plan.registers);
+  cost.registers = std::min(tiles + chained + kRegisterMargin, plan.registers);
   int64_t warps = candidate.warps + *plan.schedule.producers +
                   plan.schedule.storers.value_or(0);
   int64_t each = plan.schedule.registers
@@ -127,15 +125,24 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t tiles, Cost &cost,
   return std::nullopt;
 }
 
+/// Returns the most registers by which a rotated loop exceeds the loop as
+/// written.
+int64_t Predictor::countChained(const Work &work) const {
+  int64_t registers = isRotated(work) ? work.chainedRegisters : 0;
+  for (const Work &loop : work.loops)
+    registers = std::max(registers, countChained(loop));
+  return registers;
+}
+
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.
-Refusal Predictor::chooseMemory(Cost &cost) {
-  int64_t tiles = estimateTiles() + fragments;
+Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
+  tiles = estimateTiles() + fragments;
   Schedule given = getSchedule(kernel);
   if (candidate.stages)
     given.stages = candidate.stages;
   if (chip.bulkCopy && isAsync && given.producers != 0) {
     bool isSlower = false;
-    Refusal refusal = chooseRoles(given, tiles, cost, isSlower);
+    Refusal refusal = chooseRoles(given, countChained(work), cost, isSlower);
     if (!refusal || !isSlower)
       return refusal;
   }

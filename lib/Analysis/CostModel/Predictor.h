@@ -51,8 +51,9 @@ private:
     /// Bytes that are copied to shared memory ahead, and elements that are
     /// stored to global memory.
     double copiedBytes = 0, storedElements = 0;
-    /// The cycles of products in those of `Serial`.
-    double serialProducts = 0;
+    /// Cycles in which one warpgroup occupies the matrix unit, and its other
+    /// work.
+    double products = 0, others = 0;
     /// Registers of the tiles that products read and that the iteration
     /// computes from other products; 0 if there are none.
     int64_t chainedRegisters = 0;
@@ -60,6 +61,7 @@ private:
   };
 
   double evaluate(mlir::Value value);
+  double countIterations(mlir::scf::ForOp loop);
   double compute(mlir::Value value);
   double evaluateExtent(mlir::Value buffer, int64_t dim);
   llvm::SmallVector<int64_t> getShape(mlir::Type tile) const;
@@ -81,12 +83,15 @@ private:
 
   int64_t estimateTiles();
   int64_t countRegisters(mlir::Value value) const;
-  Refusal chooseRoles(Schedule given, int64_t tiles, Cost &cost,
+  Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
-  Refusal chooseMemory(Cost &cost);
   void storeSums(Work &work);
   double getSumTime(double blocks) const;
   double getCacheGain(double blocks) const;
+  int64_t countChained(const Work &work) const;
+  Refusal chooseMemory(const Work &work, Cost &cost);
+  bool isRotated(const Work &work) const;
+  double getChainTime(const Work &work, int64_t blocks) const;
   double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
   void addTotals(const Work &work, double times, Cost &cost) const;
 
@@ -101,6 +106,8 @@ private:
   /// The loop whose iterations `split` blocks share, if they do.
   mlir::scf::ForOp splitLoop;
   llvm::DenseMap<mlir::Value, double> numbers;
+  /// The place of the block in the grid to which `numbers` belong, from 0 to 1.
+  double place = 0.5;
   /// Bytes that a block moves of each buffer.
   llvm::MapVector<mlir::Value, double> moved;
   /// Iterations of the loops that are being visited.
@@ -115,6 +122,8 @@ private:
   /// Registers of a thread for the fragments of a product whose instructions
   /// read registers, and those that an asynchronous product needs.
   int64_t fragments = 0, issueRegisters = 0;
+  /// Registers of the live tiles of the program as written.
+  int64_t tiles = 0;
   /// Bytes of shared memory for each stage, and beside the rings.
   int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
 };

@@ -14,6 +14,10 @@ using namespace tile;
 /// dependent products of synchronous instructions.
 static constexpr double kAsyncGap = 200, kSyncGap = 60;
 
+/// The share of the rate of shared memory that operands of a product reach
+/// beside copies (products with 64 columns of attention, H200).
+static constexpr double kOperandShare = 0.8;
+
 /// Cycles in which warps exchange a tile through shared memory, with barriers.
 static constexpr double kExchangeCycles = 500;
 
@@ -180,10 +184,10 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     rate *= kSyncShare;
   double cycles = 2.0 * grid->m * grid->n * grid->k / rate;
   at(work.units, CostUnit::Matrix) += cycles;
-  double serial = cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
-  at(work.units, CostUnit::Serial) += serial;
-  work.serialProducts += serial;
-  if (mma.isAsync && isMadeFromProduct(dot.getA()))
+  at(work.units, CostUnit::Serial) +=
+      cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
+  // The network of queues is measured on chips with asynchronous products.
+  if (fastest->isAsync && isMadeFromProduct(dot.getA()))
     work.chainedRegisters += countRegisters(dot.getA());
   issueRegisters =
       std::max(issueRegisters, getIssueRegisters(mma, grid->n / grid->columns));
@@ -196,6 +200,7 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     at(work.units, CostUnit::Shared) +=
         2.0 * grid->m * grid->n * getBits(mma.operand) / 8 / rates.sharedBytes;
     at(work.units, CostUnit::Serial) += kExchangeCycles;
+    work.others += kExchangeCycles;
   }
   for (auto [operand, rows] :
        {std::pair(dot.getA(), grid->m), std::pair(dot.getB(), grid->n)})
@@ -224,5 +229,8 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   double b = double(grid->n) * grid->k * grid->rows / mma.warps;
   if (mma.isAsync)
     b = double(grid->n) * grid->k * grid->m / (mma.m * mma.warps);
-  at(work.units, CostUnit::Shared) += (a + b) * bytes / rates.sharedBytes;
+  double shared = (a + b) * bytes / rates.sharedBytes;
+  at(work.units, CostUnit::Shared) += shared;
+  work.products +=
+      std::max(cycles, shared / kOperandShare) / groups + mma.gapCycles;
 }

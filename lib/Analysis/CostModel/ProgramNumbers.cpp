@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 
 using namespace mlir;
@@ -72,9 +73,9 @@ double Predictor::compute(Value value) {
       .Case([&](DimOp dim) {
         return evaluateExtent(dim.getBuffer(), dim.getDim());
       })
-      // The mean block.
       .Case([&](ProgramIdOp id) {
-        return std::floor(grid[unsigned(id.getAxis())] / 2);
+        double extent = grid[unsigned(id.getAxis())];
+        return std::min(std::floor(extent * place), extent - 1);
       })
       .Case(
           [&](NumProgramsOp count) { return grid[unsigned(count.getAxis())]; })
@@ -97,7 +98,7 @@ double Predictor::compute(Value value) {
       .Default([](auto) { return kUnknown; });
 }
 
-/// Returns the number that an index or an integer has in the mean block.
+/// Returns the number that an index or an integer has in the block at `place`.
 double Predictor::evaluate(Value value) {
   auto known = numbers.find(value);
   if (known != numbers.end())
@@ -105,6 +106,32 @@ double Predictor::evaluate(Value value) {
   double number = compute(value);
   numbers[value] = number;
   return number;
+}
+
+/// Returns the iterations of `loop` in a block, on average: those of some
+/// blocks, if they differ.
+double Predictor::countIterations(scf::ForOp loop) {
+  auto count = [&] {
+    double step = std::max(evaluate(loop.getStep()), 1.0);
+    double length =
+        evaluate(loop.getUpperBound()) - evaluate(loop.getLowerBound());
+    return std::max(std::ceil(length / step), 0.0);
+  };
+  auto countAt = [&](double where) {
+    llvm::SaveAndRestore saved(place, where);
+    llvm::DenseMap<Value, double> others;
+    std::swap(numbers, others);
+    double iterations = count();
+    std::swap(numbers, others);
+    return iterations;
+  };
+  if (countAt(0) == countAt(1))
+    return count();
+  constexpr int kSamples = 16;
+  double sum = 0;
+  for (int i = 0; i < kSamples; ++i)
+    sum += countAt((i + 0.5) / kSamples);
+  return sum / kSamples;
 }
 
 SmallVector<int64_t> Predictor::getShape(Type type) const {

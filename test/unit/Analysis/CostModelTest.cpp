@@ -94,7 +94,11 @@ protected:
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
-    module = parseSourceFile<ModuleOp>(TILE_SOURCE_DIR "/examples/gemm.mlir",
+    parse("gemm.mlir");
+  }
+
+  void parse(const std::string &example) {
+    module = parseSourceFile<ModuleOp>(TILE_SOURCE_DIR "/examples/" + example,
                                        &context);
     kernel = *module->getOps<KernelOp>().begin();
   }
@@ -267,4 +271,29 @@ TEST_F(CostModel, CandidatesAreInOrderAndKeepWhatIsGiven) {
         EXPECT_LE(ranked[i - 1].cost.cycles, ranked[i].cost.cycles);
     }
   }
+}
+
+// Attention of 128 query heads and as many keys as queries, against
+// measurements of 128 x 128, 128 x 96, 128 x 64 and 192 x 96
+// (docs/notes/hopper-forward.md).
+TEST_F(CostModel, RanksTilesOfAttention) {
+  parse("forward_open.mlir");
+  Builder b(&context);
+  auto predict = [&](int64_t rows, int64_t keys, int64_t warps) {
+    Candidate candidate{
+        b.getDictionaryAttr({b.getNamedAttr("BQ", b.getI64IntegerAttr(rows)),
+                             b.getNamedAttr("BK", b.getI64IntegerAttr(keys))}),
+        warps};
+    Cost cost;
+    ProblemSizes sizes;
+    for (StringRef name : {"arg0", "arg1"})
+      sizes[name] = {4, 4096, 16, 128};
+    EXPECT_FALSE(
+        predictCost(kernel, *findChip("sm_90a"), sizes, candidate, cost));
+    return cost.cycles;
+  };
+  EXPECT_LT(predict(128, 128, 8), 0.97 * predict(128, 96, 8));
+  EXPECT_LT(predict(128, 96, 8), 0.97 * predict(128, 64, 8));
+  // The registers do not suffice for a rotated loop.
+  EXPECT_LT(predict(128, 128, 8), 0.97 * predict(192, 96, 12));
 }

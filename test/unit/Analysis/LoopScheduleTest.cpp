@@ -211,6 +211,19 @@ TEST(LoopSchedule, KeepsLoopsThatFillTheMatrixUnit) {
   EXPECT_FALSE(findSchedule(graph).schedule.isRotated());
 }
 
+TEST(LoopSchedule, GroupsWithoutTurnsAreInPhase) {
+  // Each product takes as long as those of all groups, so exponentials are
+  // never hidden in the loop as written.
+  LoopGraph graph = attention(400);
+  graph.units = {{"matrix", 3792}};
+  graph.groups = 3;
+  EXPECT_EQ(getWrittenSchedule(graph).length,
+            2 * (32 + 3 * 632 + 40) + 400 + 150 + 120 + 120);
+  LoopSchedule found = findSchedule(graph).schedule;
+  EXPECT_TRUE(found.isRotated());
+  EXPECT_EQ(found.interval, 3792);
+}
+
 TEST(LoopSchedule, KeepsLoopsWithoutRegisters) {
   LoopGraph graph = attention(1400);
   int64_t needed = findSchedule(graph).schedule.peak;

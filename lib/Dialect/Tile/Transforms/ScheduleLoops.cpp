@@ -57,8 +57,6 @@ static Refusal checkKernel(KernelOp kernel, const Chip &chip) {
   // tile-choose-roles finds out later.
   if (!needsTurns(kernel) && !schedule.hasRoles())
     return "one warpgroup may have no producer warps";
-  if (needsTurns(kernel) && schedule.turns == false)
-    return "its warpgroups do not take turns";
   return std::nullopt;
 }
 
@@ -139,7 +137,7 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
     rotateLoop(body, best);
     if (needsTurns(kernel)) {
       Schedule schedule = getSchedule(kernel);
-      schedule.turns = true;
+      schedule.turns = schedule.turns.value_or(true);
       // Four producer warps can give registers to the consumers, one cannot.
       int64_t threads = chip.warpSize * (kernel.getNumWarps() + 1);
       if (!schedule.producers &&

@@ -2,7 +2,7 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=tile-schedule -o %t.mlir 2>&1 | FileCheck %s
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-schedule))' \
 // RUN:   --remark-format=emitRemark --remarks-filter=tile-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SM80
-// Of all these loops, that of @rotated alone is rotated.
+// Of all these loops, those of @rotated and @no_turns alone are rotated.
 // RUN: FileCheck %s --check-prefix=IR < %t.mlir
 
 // SM80-COUNT-12: [Missed] loop-not-rotated {{.*}} Reason="the kernel has no producer warps"
@@ -22,8 +22,6 @@
 // IR: scf.for
 // IR: }
 // IR: tile.dot
-// IR: tile.kernel
-// IR-NOT: arith.divui
 tile.kernel @rotated(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -33,7 +31,39 @@ tile.kernel @rotated(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32} {
   %zero = arith.constant dense<0.0> : !o
   %no_s = arith.constant dense<0.0> : !s
   %q = tile.load %a[%c0, %c0] : !a -> !h
-  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Passed] loop-rotated {{.*}} busiest-unit={{.*}}, carried-registers={{.*}}, exact=true, interval={{[0-9]+}}, interval-as-written={{[0-9]+}}, limited-by="{{.*}}", recurrence-bound={{[0-9]+}}, registers={{[0-9]+}}, registers-limit=232, resource-bound={{[0-9]+}}
+  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Passed] loop-rotated {{.*}} busiest-unit={{.*}}, carried-registers={{.*}}, exact=true, interval={{[0-9]+}}, interval-as-written={{[0-9]+}}, limited-by="{{.*}}", recurrence-bound={{[0-9]+}}, registers={{[0-9]+}}, registers-limit=240, resource-bound={{[0-9]+}}
+  %r = scf.for %i = %c0 to %rows step %c128 iter_args(%out = %zero) -> (!o) {
+    %k = tile.load %a[%i, %c0] : !a -> !h
+    %kt = tile.transpose %k [1, 0] : !h -> tensor<64x128xf16>
+    %s = tile.dot %q, %kt, %no_s : !h, tensor<64x128xf16> -> !s
+    %e = math.exp2 %s : !s
+    %p = arith.truncf %e : !s to tensor<128x128xf16>
+    %v = tile.load %a[%i, %c0] : !a -> !h
+    %new = tile.dot %p, %v, %out : tensor<128x128xf16>, !h -> !o
+    scf.yield %new : !o
+  }
+  tile.store %r, %c[%c0, %c0] : !o, !c
+}
+
+// The author does not want turns.
+// IR-LABEL: tile.kernel @no_turns
+// IR-SAME: #tile.schedule<producers = 4, turns = false>
+// IR: tile.dot
+// IR: scf.for
+// IR: }
+// IR: tile.dot
+// IR: tile.kernel
+// IR-NOT: arith.divui
+tile.kernel @no_turns(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4, turns = false>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c1, %c1, %c1
+  %rows = tile.dim %a[0] : !a
+  %zero = arith.constant dense<0.0> : !o
+  %no_s = arith.constant dense<0.0> : !s
+  %q = tile.load %a[%c0, %c0] : !a -> !h
+  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Passed] loop-rotated
   %r = scf.for %i = %c0 to %rows step %c128 iter_args(%out = %zero) -> (!o) {
     %k = tile.load %a[%i, %c0] : !a -> !h
     %kt = tile.transpose %k [1, 0] : !h -> tensor<64x128xf16>
@@ -57,29 +87,6 @@ tile.kernel @none(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32, sched
   %no_s = arith.constant dense<0.0> : !s
   %q = tile.load %a[%c0, %c0] : !a -> !h
   // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Missed] loop-not-rotated {{.*}} Reason="the kernel has no producer warps"
-  %r = scf.for %i = %c0 to %rows step %c128 iter_args(%out = %zero) -> (!o) {
-    %k = tile.load %a[%i, %c0] : !a -> !h
-    %kt = tile.transpose %k [1, 0] : !h -> tensor<64x128xf16>
-    %s = tile.dot %q, %kt, %no_s : !h, tensor<64x128xf16> -> !s
-    %e = math.exp2 %s : !s
-    %p = arith.truncf %e : !s to tensor<128x128xf16>
-    %v = tile.load %a[%i, %c0] : !a -> !h
-    %new = tile.dot %p, %v, %out : tensor<128x128xf16>, !h -> !o
-    scf.yield %new : !o
-  }
-  tile.store %r, %c[%c0, %c0] : !o, !c
-}
-
-tile.kernel @turns(%a: !a, %c: !c, %n: !n) attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4, turns = false>} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c128 = arith.constant 128 : index
-  tile.grid %c1, %c1, %c1
-  %rows = tile.dim %a[0] : !a
-  %zero = arith.constant dense<0.0> : !o
-  %no_s = arith.constant dense<0.0> : !s
-  %q = tile.load %a[%c0, %c0] : !a -> !h
-  // CHECK: [[#@LINE+1]]:{{[0-9]+}}: remark: [Missed] loop-not-rotated {{.*}} Reason="its warpgroups do not take turns"
   %r = scf.for %i = %c0 to %rows step %c128 iter_args(%out = %zero) -> (!o) {
     %k = tile.load %a[%i, %c0] : !a -> !h
     %kt = tile.transpose %k [1, 0] : !h -> tensor<64x128xf16>

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -25,8 +26,8 @@ static constexpr int64_t kReductionLatency = 60;
 /// memory and its product.
 static constexpr int64_t kExchangeLatency = 60;
 /// Registers of addresses, loop counters and masks. In loops of attention,
-/// ptxas takes 27 to 31 beyond those of the tiles.
-static constexpr int64_t kAllowance = 32;
+/// ptxas takes 27 to 31 beyond those of the tiles, and does with 26.
+static constexpr int64_t kAllowance = 26;
 /// The bytes of operands that an asynchronous product reads at once: 64 rows of
 /// a, and up to 256 columns of b.
 static constexpr int64_t kProductRows = 64, kProductColumns = 256;
@@ -159,7 +160,8 @@ Work GraphBuilder::measure(Operation *op) const {
   if (auto sum = dyn_cast<AtomicRMWOp>(op))
     work.latency = countTransfer(sum.getValue().getType());
   if (isa<LoadOp, TransposeOp, BroadcastOp, IotaOp, tensor::SplatOp>(op) ||
-      op->hasTrait<OpTrait::ConstantLike>() || op->getNumResults() == 0)
+      op->hasTrait<OpTrait::ConstantLike>() || op->getNumResults() == 0 ||
+      isMaskOfCoordinates(op))
     return work;
   double elements = countElements(op->getResultTypes().front());
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -311,13 +313,9 @@ void GraphBuilder::addFixedRegisters() {
           break;
         operand = view->getOperand(0);
       }
-      Operation *source = operand.getDefiningOp();
-      bool isComputed = source && isMemoryEffectFree(source) &&
-                        llvm::none_of(source->getOperandTypes(),
-                                      llvm::IsaPred<RankedTensorType>);
-      if (isa<RankedTensorType>(operand.getType()) && !isComputed &&
+      if (isa<RankedTensorType>(operand.getType()) &&
           !loop->isAncestor(operand.getParentBlock()->getParentOp()) &&
-          !feedsOnlyProducts(operand))
+          !feedsOnlyProducts(operand) && !isFunctionOfCoordinates(operand))
         tiles.insert(operand);
     }
   graph.fixedRegisters = kAllowance;
@@ -330,19 +328,16 @@ void GraphBuilder::addFixedRegisters() {
 static int64_t getConsumerRegisters(KernelOp kernel, const Chip &chip) {
   Schedule schedule = getSchedule(kernel);
   int64_t producers = schedule.producers.value_or(kWarpgroupWarps);
-  if (schedule.registers || !chip.bulkCopy || producers % kWarpgroupWarps != 0)
+  if (schedule.registers || !chip.bulkCopy || producers != kWarpgroupWarps)
     return getRegisterLimit(kernel, chip);
-  int64_t warps = kernel.getNumWarps();
-  int64_t share = getRegisterShare(chip.warpSize * (warps + producers));
-  int64_t left =
-      (share * (warps + producers) - kProducerRegisters * producers) / warps;
-  return std::min(left / 8 * 8, chip.maxRegisters);
+  return getMostConsumerRegisters(chip, kernel.getNumWarps());
 }
 
 Refusal GraphBuilder::run() {
   graph.nodes.resize(body.nodes.size());
   if (Refusal refusal = addProducts())
     return refusal;
+  graph.groups = groups;
   addOperations();
   addDependences();
   addValues();
