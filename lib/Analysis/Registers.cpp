@@ -282,9 +282,9 @@ int64_t tile::getRegisterLimit(KernelOp kernel, const Chip &chip) {
     if (roles.getRegisters())
       registers = roles.getRegisters()->front();
   }
-  if (!hasRoles)
-    return chip.maxRegisters;
   int64_t threads = chip.warpSize * countPlannedWarps(kernel);
+  if (!hasRoles)
+    return std::min(chip.maxRegisters, chip.throughput.registers / threads);
   return std::min(registers.value_or(getRegisterShare(threads)),
                   chip.maxRegisters);
 }

@@ -12,13 +12,13 @@
 
 // RES: "shared_bytes":49152,"spill_bytes":0
 
-// A wait leaves the copies of the newer groups in flight: four groups of two
-// instructions on gfx950 and of eight on gfx942. The barrier does not wait for them. The
+// A wait leaves the copies of the newer group in flight: four instructions on gfx950 and
+// sixteen on gfx942. The barrier does not wait for them. The
 // hardware adds the offset of an instruction to both addresses, so there is none.
 // GFX950: global_load_lds_dwordx4
 // GFX942: global_load_lds_dword v
-// GFX950: s_waitcnt vmcnt(8) lgkmcnt(0)
-// GFX942: s_waitcnt vmcnt(32) lgkmcnt(0)
+// GFX950: s_waitcnt vmcnt(4) lgkmcnt(0)
+// GFX942: s_waitcnt vmcnt(16) lgkmcnt(0)
 // ASM-NEXT: s_barrier
 // ASM-NOT: vmcnt(0)
 // GFX950: global_load_lds_dwordx4

@@ -35,7 +35,7 @@ struct AsyncCopy {
   } mechanism = None;
   /// The sizes, in bytes, of the copy of one lane, the largest first.
   llvm::ArrayRef<int64_t> bytes = {};
-  /// Loops run copies ahead even if the schedule does not ask for stages.
+  /// Loops use these copies even if the schedule does not ask for stages.
   bool isDefault = false;
 };
 

@@ -3,6 +3,7 @@
 #include "Kernel.h"
 #include "Lowering.h"
 #include "VectorAccess.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -104,6 +105,16 @@ static LogicalResult convertWaitGroup(WaitGroupOp op, Parts<WaitGroupOp>,
   return b.erase(op);
 }
 
+static LogicalResult convertScheduleBarrier(ScheduleBarrierOp op,
+                                            Parts<ScheduleBarrierOp>,
+                                            Lowering &b) {
+  // Other instructions may cross: they compute addresses and predicates.
+  if (b.chip.vendor == Vendor::AMD)
+    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::valu |
+                                          amdgpu::sched_barrier_opt_enum::salu);
+  return b.erase(op);
+}
+
 static LogicalResult convertBarrier(BarrierOp op, Parts<BarrierOp>,
                                     Lowering &b) {
   // On AMD GPUs gpu.barrier becomes one that orders shared memory alone.
@@ -118,6 +129,6 @@ static LogicalResult convertBarrier(BarrierOp op, Parts<BarrierOp>,
 
 void tile::addBufferConversions(ConversionAdder &conversions) {
   conversions.addAll(convertAlloc, convertBarrier, convertCommitGroup,
-                     convertDim, convertLoadScalar, convertNarrow, convertSlice,
-                     convertWaitGroup);
+                     convertDim, convertLoadScalar, convertNarrow,
+                     convertScheduleBarrier, convertSlice, convertWaitGroup);
 }

@@ -137,8 +137,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
                            nvgpu::NVGPUDialect, NVVM::NVVMDialect,
                            tile::gpu::TileGPUDialect, vector::VectorDialect>();
     target.addLegalOp<UnrealizedConversionCastOp, amdgpu::GatherToLDSOp,
-                      LLVM::FenceOp, LLVM::InlineAsmOp, LLVM::IntToPtrOp,
-                      ROCDL::ReadfirstlaneOp>();
+                      amdgpu::SchedBarrierOp, LLVM::FenceOp, LLVM::InlineAsmOp,
+                      LLVM::IntToPtrOp, ROCDL::ReadfirstlaneOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });

@@ -32,6 +32,23 @@ private:
 };
 } // namespace
 
+/// Returns true if the chip copies to the layout of the destination of `copy`
+/// without registers. Copies to the LDS fill contiguous memory.
+static bool fillsDirectly(CopyOp copy, const Chip &chip) {
+  switch (chip.asyncCopy.mechanism) {
+  case AsyncCopy::None:
+    return false;
+  case AsyncCopy::CpAsync:
+    return true;
+  case AsyncCopy::DirectToLDS:
+    break;
+  }
+  LayoutAttrInterface layout =
+      cast<BufferType>(copy.getDest().getType()).getLayout();
+  auto padded = dyn_cast<PaddedAttr>(layout);
+  return isa<SwizzleAttr>(layout) || (padded && padded.getPad() == 0);
+}
+
 /// Returns the copy that alone fills the slot of `token`, in the block of its
 /// tile.ring.acquire or in a branch of that block; null if there is none.
 static CopyOp findCopy(Value token) {
@@ -93,6 +110,14 @@ SmallVector<Value> Filler::loadInBranch(scf::IfOp branch,
 }
 
 void Filler::fill(RingPublishOp publish) {
+  CopiesByBlock copies;
+  for (Value token : publish.getSlots())
+    if (CopyOp copy = findCopy(token); copy && !fillsDirectly(copy, chip))
+      copies[copy->getBlock()].push_back(copy);
+  if (copies.empty())
+    return;
+  rewriter.setInsertionPoint(publish);
+  ScheduleBarrierOp::create(rewriter, publish.getLoc());
   Operation *place = publish->getNextNode();
   while (place &&
          !containsOp(place, llvm::IsaPred<RingAcquireOp, RingTakeOp>) &&
@@ -103,10 +128,8 @@ void Filler::fill(RingPublishOp publish) {
     publish->moveBefore(place);
   else
     publish->moveBefore(publish->getBlock(), publish->getBlock()->end());
-  CopiesByBlock copies;
-  for (Value token : publish.getSlots())
-    if (CopyOp copy = findCopy(token))
-      copies[copy->getBlock()].push_back(copy);
+  rewriter.setInsertionPoint(publish);
+  ScheduleBarrierOp::create(rewriter, publish.getLoc());
   for (auto &[block, together] : copies) {
     SmallVector<Value> slots = llvm::map_to_vector(
         together, [](CopyOp copy) -> Value { return copy.getDest(); });
@@ -127,7 +150,7 @@ void Filler::fill(RingPublishOp publish) {
   }
 }
 
-void tile::fillFromRegisters(KernelOp kernel, const Chip &chip) {
+bool tile::fillFromRegisters(KernelOp kernel, const Chip &chip) {
   Filler filler(kernel, chip);
   SmallVector<RingPublishOp> publishes;
   kernel.walk([&](RingPublishOp publish) {
@@ -136,4 +159,12 @@ void tile::fillFromRegisters(KernelOp kernel, const Chip &chip) {
   });
   for (RingPublishOp publish : publishes)
     filler.fill(publish);
+  if (chip.asyncCopy.mechanism != AsyncCopy::DirectToLDS)
+    return chip.asyncCopy.mechanism == AsyncCopy::CpAsync;
+  return kernel
+      .walk([](CopyOp copy) {
+        return copy.getAsync() ? WalkResult::interrupt()
+                               : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -7,11 +7,12 @@
 
 namespace tile {
 
-/// Fills the slots of all rings of `kernel` without mbarriers through
-/// registers: each asynchronous copy becomes a load where the copy stands and a
-/// store right before the next slot is acquired or taken. The operations
-/// between overlap with the load.
-void fillFromRegisters(KernelOp kernel, const Chip &chip);
+/// Fills slots of rings without mbarriers through registers, where the chip has
+/// no instruction that copies to the layout of the slot: such an asynchronous
+/// copy becomes a load where the copy stands and a store right before the next
+/// slot is acquired or taken. The operations between overlap with the load.
+/// Returns true if threads wait for groups of other asynchronous copies.
+bool fillFromRegisters(KernelOp kernel, const Chip &chip);
 
 } // namespace tile
 

@@ -472,9 +472,7 @@ struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
       const Chip *chip = getTargetChip(kernel);
       if (!chip)
         return signalPassFailure();
-      hasGroups = chip->asyncCopy.mechanism != AsyncCopy::None;
-      if (!hasGroups)
-        fillFromRegisters(kernel, *chip);
+      hasGroups = fillFromRegisters(kernel, *chip);
     }
     if (failed(RingLowering(kernel, hasGroups).run()))
       signalPassFailure();

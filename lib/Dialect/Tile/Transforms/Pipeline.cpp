@@ -47,8 +47,26 @@ static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
   return std::nullopt;
 }
 
-/// Copies in the order of their first reads; those whose reads interleave
-/// together.
+/// Returns true if an operation from `first` on, before `last`, computes on
+/// tiles in registers or stores them.
+static bool usesTiles(Operation *first, Operation *last) {
+  auto uses = [](Operation *op) {
+    auto isTile = llvm::IsaPred<RankedTensorType>;
+    bool uses = llvm::any_of(op->getOperandTypes(), isTile) ||
+                (llvm::any_of(op->getResultTypes(), isTile) &&
+                 !isa<LoadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>());
+    return uses && !isa<TransposeOp>(op) ? WalkResult::interrupt()
+                                         : WalkResult::advance();
+  };
+  for (Operation *op = first; op != last; op = op->getNextNode())
+    if (op->walk(uses).wasInterrupted())
+      return true;
+  return false;
+}
+
+/// Copies in the order of their first reads. Those whose reads interleave are
+/// together, and those between whose first reads nothing happens that would
+/// hide the latency of the second one.
 static SmallVector<CopyGroup> formGroups(SmallVector<BufferCopy> copies,
                                          bool oneGroup) {
   llvm::sort(copies, [](const BufferCopy &a, const BufferCopy &b) {
@@ -59,7 +77,8 @@ static SmallVector<CopyGroup> formGroups(SmallVector<BufferCopy> copies,
   SmallVector<CopyGroup> groups;
   for (BufferCopy &copy : copies) {
     if (groups.empty() ||
-        (!oneGroup && groups.back().last->isBeforeInBlock(copy.first)))
+        (!oneGroup && groups.back().last->isBeforeInBlock(copy.first) &&
+         usesTiles(groups.back().first, copy.first)))
       groups.push_back({{}, copy.first, copy.last});
     CopyGroup &group = groups.back();
     if (group.last->isBeforeInBlock(copy.last))
@@ -439,31 +458,6 @@ void tile::pipelineStreams(MutableArrayRef<CopyStream> streams) {
   }
 }
 
-/// Returns the largest number of stages, up to two, with which the kernel fits
-/// the shared memory of the chip; 0 and the reason in `noStages` if one stage
-/// does not fit.
-static int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup,
-                            Refusal &noStages) {
-  SharedMemoryModel model(kernel);
-  noStages = "a loop cannot have the stages that its author asks for";
-  for (int64_t stages : {2, 1}) {
-    FailureOr<SmallVector<CopyStream>> streams =
-        planCopyStreams(kernel, stages, oneGroup, /*report=*/false);
-    if (failed(streams))
-      continue;
-    SharedMemoryModel pipelined = model;
-    addRings(*streams, pipelined);
-    int64_t bytes = pipelined.placeWithin(chip.sharedBytes).bytes;
-    if (bytes <= chip.sharedBytes)
-      return stages;
-    noStages = "with " + std::to_string(stages) + " stage" +
-               (stages == 1 ? "" : "s") + " the kernel takes " +
-               std::to_string(bytes) + " bytes of shared memory; " +
-               chip.name.str() + " has " + std::to_string(chip.sharedBytes);
-  }
-  return 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Copies that no loop runs ahead
 //===----------------------------------------------------------------------===//
@@ -527,16 +521,10 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
     setSchedule(kernel, schedule);
     Refusal noStages;
     int64_t chosen = stages > 0 ? int64_t(stages) : asked.value_or(0);
-    // Tiles in flight take registers where copies are not asynchronous. So a
-    // schedule must ask for them.
-    if (chosen == 0 && runsAhead)
-      chosen = chooseStages(kernel, *chip, oneGroup, noStages);
-    else if (chosen == 0)
-      noStages =
-          chip->name.str() +
-          (hasCopies ? " copies ahead only if the schedule asks for stages"
-                     : " has no asynchronous copies, and no schedule "
-                       "asks for stages");
+    if (chosen == 0)
+      chosen = runsAhead ? chooseStages(kernel, *chip, oneGroup, noStages)
+                         : chooseStagesThroughRegisters(kernel, *chip, oneGroup,
+                                                        noStages);
     FailureOr<SmallVector<CopyStream>> streams =
         planCopyStreams(kernel, chosen, oneGroup, /*report=*/true, noStages);
     if (failed(streams))

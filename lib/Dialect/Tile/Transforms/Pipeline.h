@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Chips/Chips.h"
 
 namespace tile {
 
@@ -41,6 +42,18 @@ void addRings(llvm::ArrayRef<CopyStream> streams, SharedMemoryModel &model);
 
 /// Pipelines the loops.
 void pipelineStreams(llvm::MutableArrayRef<CopyStream> streams);
+
+/// Returns the largest number of stages, up to two, with which the kernel fits
+/// the shared memory of the chip; 0 and the reason in `noStages` if one stage
+/// does not fit.
+int64_t chooseStages(KernelOp kernel, const Chip &chip, bool oneGroup,
+                     Refusal &noStages);
+
+/// Returns the fewest stages with which the copies of the most loops run ahead
+/// through registers: a tile is in flight for one phase, whatever the number of
+/// stages is. Returns 0 and the reason in `noStages` if there are none.
+int64_t chooseStagesThroughRegisters(KernelOp kernel, const Chip &chip,
+                                     bool oneGroup, Refusal &noStages);
 
 } // namespace tile
 

@@ -527,6 +527,23 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, false); }]>];
 }
 
+def Tile_ScheduleBarrierOp : Tile_Op<"schedule_barrier"> {
+  let summary = "keeps matrix products and memory accesses in their order";
+  let description = [{
+    The back end moves no matrix product and no access to memory across the
+    barrier. `tile-lower-rings` puts it after loads that run ahead and before the
+    stores of what they have loaded, so that the products between hide the
+    latency of the loads: back ends move a load towards its use, or the use
+    towards the load, to save registers. AMD chips: `amdgpu.sched_barrier`.
+    NVIDIA's assembler has no such instruction, so there it does nothing.
+
+    ```mlir
+    tile.schedule_barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//

@@ -743,10 +743,13 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     any path of the program commits after the tile. A tile that an earlier wait
     covers has none.
 
-    A chip without asynchronous copies has no groups. There a `tile.copy async`
-    that alone fills a slot without mbarriers goes through registers: it becomes a
-    `tile.load` in its place and a `tile.store` before the next slot is acquired or
-    taken. So the load is in flight beside the operations between.
+    Some copies have no instruction that copies to the layout of their slot: all of
+    gfx11 and gfx12, and on gfx942 and gfx950 those to padded rows. There a
+    `tile.copy async` that alone fills a slot without mbarriers goes through
+    registers: it becomes a `tile.load` in its place and a `tile.store` before the
+    next slot is acquired or taken. The load is in flight beside the operations
+    between, which `tile.schedule_barrier` keeps there. Without other copies there
+    are no groups.
 
     A token that a loop carries becomes the number of its slot. All warps of the
     first role arrive at an mbarrier, or the one thread of another role.
@@ -784,9 +787,8 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     group are published together, and its readers wait for that group only. When
     the readers of a group start, those of the previous group are done, and its
     slots are filled for the iteration `stages` later. With two groups, even one stage overlaps the copy of one
-    group with the use of the other (the order of FlashAttention-2). On chips
-    that copy to shared memory without registers, this is done only if the
-    schedule of the kernel or of a loop asks for stages.
+    group with the use of the other (the order of FlashAttention-2). Copies between
+    whose first reads no tile is used are one group.
 
     ```mlir output
     scf.for %i = %c0 to %n step %c64 {
@@ -817,9 +819,10 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     rings: the last iterations of the first loop copy the tiles of the first
     iterations of the second.
 
-    Chips without asynchronous copies fill the slots through registers (see
-    tile-lower-rings). Since the tiles in flight take registers, loops are
-    pipelined there only if a schedule asks for stages.
+    AMD chips fill slots through registers (see tile-lower-rings), gfx942 and gfx950
+    only if no schedule asks for stages. Without a schedule, these loops get the
+    fewest stages with which a copy runs ahead, one or two, if the kernel has
+    registers for the tiles in flight.
 
     Elsewhere, copies outside of such loops become asynchronous, too, in rings of
     one slot; the tile is taken before its first read. Loads from their buffers,
