@@ -29,8 +29,10 @@ static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 /// memory if the tile does not leave through shared memory.
 static constexpr double kElementStoreCycles = 0.5;
 
-/// Registers of addresses, counters and masks in a loop that is rotated.
-static constexpr int64_t kRotationRegisters = 24;
+/// The most registers that the tiles of a rotated loop take, as a share of
+/// those of a consumer: with more, ptxas spills more than a few bytes in
+/// forward attention (docs/notes/hopper-forward.md).
+static constexpr double kRotationShare = 0.84;
 
 /// Cycles of the start and the end of a block, and of the launch.
 static constexpr double kBlockCycles = 1000, kLaunchCycles = 8500;
@@ -59,8 +61,8 @@ double Predictor::getCacheGain(double blocks) const {
 /// tile in between.
 bool Predictor::isRotated(const Work &work) const {
   return chip.bulkCopy && isAsync && groups >= 2 && work.chainedRegisters > 0 &&
-         tiles + work.chainedRegisters + kRotationRegisters <=
-             getMostConsumerRegisters(chip, candidate.warps);
+         tiles + work.chainedRegisters <=
+             kRotationShare * getMostConsumerRegisters(chip, candidate.warps);
 }
 
 /// Returns the cycles of an iteration in which products depend on each other
