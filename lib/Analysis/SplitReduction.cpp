@@ -16,7 +16,8 @@ static Refusal checkSum(scf::ForOp loop, unsigned number) {
   std::string name = "value " + std::to_string(number) + " of the loop";
   Value value = loop.getRegionIterArg(number);
   auto tile = dyn_cast<RankedTensorType>(value.getType());
-  if (!tile || !tile.getElementType().isF32())
+  if (!tile || !(isTile(tile) || isOpenTile(tile)) ||
+      !tile.getElementType().isF32())
     return name + " is no tile of f32";
   if (getLayoutAttr(tile))
     return name + " has a layout";
@@ -37,7 +38,9 @@ static Refusal checkSum(scf::ForOp loop, unsigned number) {
     if (value.getType() != tile)
       return name + " is added to by " + quote(user) + " of another type";
   }
-  return name + " is used several times in an iteration";
+  return name +
+         (value.use_empty() ? " is not used" : " is used several times") +
+         " in an iteration";
 }
 
 /// Refuses an operation that may write memory. `scope` names where it is.

@@ -8,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Analysis/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -62,9 +63,9 @@ private:
     Value block, share;
   };
 
-  Copy prepare(KernelOp copy, int64_t blocks);
+  Copy prepare(KernelOp copy);
   void storeSums(Copy &copy);
-  int64_t countPieces(KernelOp copy);
+  int64_t countPieces(const Copy &copy);
   void divideEpilogue(Copy &copy, int64_t pieces, Value offset);
   void addSums(Copy &copy, int64_t pieces);
 
@@ -107,9 +108,17 @@ static scf::ForOp getLoop(KernelOp kernel) {
   return *kernel.getBody().front().getOps<scf::ForOp>().begin();
 }
 
-/// Adds the buffers of sums to a copy of the kernel, multiplies its grid by
-/// `blocks`, and numbers its blocks.
-Splitter::Copy Splitter::prepare(KernelOp copy, int64_t blocks) {
+/// Multiplies the blocks of a launch along z.
+static void multiplyGrid(KernelOp kernel, int64_t blocks) {
+  GridOp grid = kernel.getGrid();
+  ImplicitLocOpBuilder b(grid.getLoc(), grid);
+  Value factor = arith::ConstantIndexOp::create(b, blocks);
+  grid.getZMutable().assign(arith::MulIOp::create(b, grid.getZ(), factor));
+}
+
+/// Adds the buffers of sums to a copy of the kernel, and numbers the blocks of
+/// a launch whose grid is multiplied.
+Splitter::Copy Splitter::prepare(KernelOp copy) {
   Copy result{copy, getLoop(copy), {}, Value(), Value()};
   MLIRContext *context = copy.getContext();
   for (auto [tile, name] : llvm::zip_equal(tiles, names)) {
@@ -137,7 +146,6 @@ Splitter::Copy Splitter::prepare(KernelOp copy, int64_t blocks) {
   for (Value sums : result.sums)
     RequireOp::create(b, sums, /*dim=*/0, Relation::AtLeast, count,
                       "the parts of all blocks");
-  grid.getZMutable().assign(multiply(extents[2], number(blocks)));
 
   SmallVector<ProgramIdOp> depths;
   copy.walk([&](ProgramIdOp id) {
@@ -225,7 +233,7 @@ void Splitter::storeSums(Copy &copy) {
 }
 
 /// Returns true if `op` computes each element of a tile from elements of tiles
-/// at the same place.
+/// at the same place. Operations on scalars change no memory.
 static bool isElementwise(Operation *op, ArrayRef<int64_t> shape) {
   auto isOther = [&](Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);
@@ -238,17 +246,33 @@ static bool isElementwise(Operation *op, ArrayRef<int64_t> shape) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   if (llvm::none_of(op->getOperandTypes(), isTile) &&
       llvm::none_of(op->getResultTypes(), isTile))
-    return true;
+    return isMemoryEffectFree(op) || isa<LoadScalarOp>(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<SplatElementsAttr>(constant.getValue());
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<LoadOp, StoreOp, tensor::SplatOp>(op);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getBuffer().getType().isShared();
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getBuffer().getType().isShared();
+  return op->hasTrait<OpTrait::Elementwise>() || isa<tensor::SplatOp>(op);
+}
+
+/// Returns true if `op` may read elements that `write` writes in another row of
+/// the tile.
+static bool readsOtherRows(Operation *op, StoreOp write) {
+  if (isa<LoadOp>(op) &&
+      llvm::equal(op->getOperands(), write->getOperands().drop_front()))
+    return false;
+  BlockArgument argument = getRootArgument(write.getBuffer());
+  return llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
+    return !access.isWrite && access.mayOverlap(argument) &&
+           !areDisjointSlices(access.buffer, write.getBuffer());
+  });
 }
 
 /// Finds the operations after the loop, and returns the number of blocks that
-/// can divide a tile by its rows there: 1 if an operation needs whole tiles.
-int64_t Splitter::countPieces(KernelOp copy) {
-  scf::ForOp loop = getLoop(copy);
+/// can divide a tile by its rows there: 1 if a row needs others.
+int64_t Splitter::countPieces(const Copy &copy) {
+  scf::ForOp loop = copy.loop;
   ArrayRef<int64_t> shape = tiles.front().getShape();
   if (llvm::any_of(tiles, [&](RankedTensorType tile) {
         return tile.getShape() != shape;
@@ -267,6 +291,11 @@ int64_t Splitter::countPieces(KernelOp copy) {
       if (Operation *op = operand.getDefiningOp(); op && op != loop)
         epilogue.insert(op);
   }
+  for (Operation *write : epilogue)
+    if (auto store = dyn_cast<StoreOp>(write))
+      for (Operation *op : epilogue)
+        if (readsOtherRows(op, store))
+          return 1;
   int64_t pieces = 1, elements = tiles.front().getNumElements();
   while (shape[0] % (2 * pieces) == 0 &&
          elements / (2 * pieces) >= kBlockElements)
@@ -370,10 +399,12 @@ void Splitter::run(SymbolTable &symbols) {
   KernelOp second = kernel.clone();
   second.setSymName((kernel.getName() + "_sum").str());
   symbols.insert(second, std::next(Block::iterator(kernel)));
-  Copy first = prepare(kernel, parts);
+  Copy first = prepare(kernel);
+  multiplyGrid(kernel, parts);
   storeSums(first);
-  int64_t pieces = countPieces(second);
-  Copy last = prepare(second, pieces);
+  Copy last = prepare(second);
+  int64_t pieces = countPieces(last);
+  multiplyGrid(second, pieces);
   addSums(last, pieces);
 }
 

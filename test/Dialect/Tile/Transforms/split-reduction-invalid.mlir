@@ -222,3 +222,41 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
   tile.wait_prerequisites
   tile.store %r, %o[%c0, %c0] : !t, !m
 }
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is not used in an iteration}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    scf.yield %t : !t
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<f32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %n = arith.addf %acc, %zero : !t
+    scf.yield %n : !t
+  }
+}
