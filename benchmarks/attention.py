@@ -23,7 +23,6 @@ has five. The time of backward includes all its kernels.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import sys
 import tempfile
@@ -34,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
+import gpu  # noqa: E402
 import plot  # noqa: E402
 from results import (  # noqa: E402
     MAIN_SCOPE,
@@ -67,14 +67,10 @@ def main() -> int:
     shapes = list(make_shapes(arguments))
     if arguments.compile_only:
         return compile_all(Path(arguments.artifacts), shapes, arguments.chip)
-    if importlib.util.find_spec("torch") is None:
-        print("SKIPPED: no PyTorch")
+    if gpu.is_missing():
         return 0
     import torch
 
-    if not torch.cuda.is_available():
-        print("SKIPPED: no GPU")
-        return 0
     if arguments.artifacts:
         return benchmark(arguments, shapes, Path(arguments.artifacts))
     with tempfile.TemporaryDirectory(prefix="tile-") as folder:

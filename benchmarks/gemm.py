@@ -20,29 +20,22 @@ schedules is one contender. gemm_model.py measures what the compiler chooses its
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
+import gpu  # noqa: E402
+import products  # noqa: E402
 import tile  # noqa: E402
-from products import (  # noqa: E402
-    Shape,
-    compile_all,
-    element_type,
-    mean,
-    measure,
-    ours,
-    weights_of,
-)
+from products import Shape, mean  # noqa: E402
 
 SHAPES = (
     "4096x4096x4096",
     "8192x8192x8192",
     "1024x4096x4096",
-    *weights_of((64, 128, 4096)),
+    *products.weights_of((64, 128, 4096)),
 )
 
 #: Rows and columns of C of a thread block, the step along K, and warps.
@@ -63,19 +56,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=50, help="timed rounds")
     parser.add_argument("--warmup", type=int, default=10, help="untimed rounds before")
     arguments = parser.parse_args()
-    if importlib.util.find_spec("torch") is None:
-        print("SKIPPED: no PyTorch")
+    if gpu.is_missing():
         return 0
     import torch
 
-    if not torch.cuda.is_available():
-        print("SKIPPED: no GPU")
-        return 0
     text = Path(arguments.program).read_text(encoding="utf-8")
-    dtype = element_type(text)
+    dtype = products.element_type(text)
     schedules = contenders(text, arguments)
-    modules = compile_all(text, schedules.values())
-    runs = {name: ours(modules[schedule]) for name, schedule in schedules.items()}
+    modules = products.compile_all(text, schedules.values())
+    runs = {name: products.ours(modules[schedule]) for name, schedule in schedules.items()}
     if arguments.triton:
         import triton_gemm
 
@@ -87,7 +76,7 @@ def main() -> int:
     print(f"{'M x N x K':>20} {'cuBLAS':>8} {columns} {'best':>8}")
     ratios, wrong = [], 0
     for shape in map(Shape.parse, arguments.shapes):
-        measured = measure(runs, shape, dtype, arguments.rounds, arguments.warmup)
+        measured = products.measure(runs, shape, dtype, arguments.rounds, arguments.warmup)
         ratios.append([measured.ratio(name) for name in runs])
         ratios[-1].append(max(ratios[-1]))
         bad = measured.wrong(dtype)

@@ -16,7 +16,6 @@ exit status is 1 if a result is wrong.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import re
 import sys
@@ -27,23 +26,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
+import gpu  # noqa: E402
+import products  # noqa: E402
 import tile  # noqa: E402
-from products import (  # noqa: E402
-    Shape,
-    compile_all,
-    element_type,
-    mean,
-    measure,
-    ours,
-    weights_of,
-)
+from products import Shape, mean  # noqa: E402
 from tile import tune  # noqa: E402
 
 #: The shapes of docs/notes/cost-model.md: those of DeepGEMM's tests, and squares.
 SHAPES = (
     "4096x4096x4096",
     "8192x8192x8192",
-    *weights_of((4096, 64, 128, 1024, 8192, 256, 2048)),
+    *products.weights_of((4096, 64, 128, 1024, 8192, 256, 2048)),
 )
 
 #: The clock in MHz by which predicted cycles become times: that of an H200.
@@ -67,16 +60,12 @@ def main() -> int:
     if arguments.table:
         print_table(json.loads(Path(arguments.table).read_text(encoding="utf-8")))
         return 0
-    if importlib.util.find_spec("torch") is None:
-        print("SKIPPED: no PyTorch")
+    if gpu.is_missing():
         return 0
     import torch
 
-    if not torch.cuda.is_available():
-        print("SKIPPED: no GPU")
-        return 0
     text = (ROOT / "examples/gemm.mlir").read_text(encoding="utf-8")
-    dtype = element_type(text)
+    dtype = products.element_type(text)
     shapes = [Shape.parse(shape) for shape in arguments.shapes]
     chip = tile.compiler.chip_for(torch.cuda.get_device_capability())
     with ThreadPoolExecutor() as pool:
@@ -85,7 +74,7 @@ def main() -> int:
     for candidates, shape in zip(chosen, shapes):
         for schedule in also.get(str(shape), ()):
             candidates.setdefault(schedule, None)
-    modules = compile_all(text, (s for candidates in chosen for s in candidates))
+    modules = products.compile_all(text, (s for candidates in chosen for s in candidates))
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {dtype}")
     print(
         f"{'M x N x K':>18} {'predicted':>9} {'measured':>8} {'cuBLAS':>7}"
@@ -93,12 +82,12 @@ def main() -> int:
     )
     results, wrong = [], 0
     for shape, candidates in zip(shapes, chosen):
-        runs = {schedule: ours(modules[schedule]) for schedule in candidates}
+        runs = {schedule: products.ours(modules[schedule]) for schedule in candidates}
         if arguments.triton:
             import triton_gemm
 
             runs["Triton"] = triton_gemm.contender()
-        measured = measure(runs, shape, dtype, arguments.rounds, arguments.warmup)
+        measured = products.measure(runs, shape, dtype, arguments.rounds, arguments.warmup)
         bad = measured.wrong(dtype)
         wrong += len(bad)
         result = {

@@ -21,6 +21,15 @@ def _set_blocks(arguments) -> None:
     arguments["c"].block_shape = [bm, bn // 2 if arguments["HALVES"] else bn]
 
 
+def _configuration(bm, bn, bk, stages, warps, halves, specialize=False):
+    return triton.Config(
+        {"BM": bm, "BN": bn, "BK": bk, "HALVES": halves, "SPECIALIZE": specialize},
+        num_stages=stages,
+        num_warps=warps,
+        pre_hook=_set_blocks,
+    )
+
+
 def _plain_configurations() -> list:
     tiles = (
         # BM, BN, BK, stages, warps
@@ -39,25 +48,15 @@ def _plain_configurations() -> list:
         (64, 32, 128, 6, 4),
     )
     return [
-        triton.Config(
-            {"BM": bm, "BN": bn, "BK": bk, "HALVES": halves, "SPECIALIZE": False},
-            num_stages=stages,
-            num_warps=warps,
-            pre_hook=_set_blocks,
-        )
-        for bm, bn, bk, stages, warps in tiles
-        for halves in ((False, True) if bm * bn >= 128 * 256 else (False,))
+        _configuration(*tile, halves)
+        for tile in tiles
+        for halves in ((False, True) if tile[0] * tile[1] >= 128 * 256 else (False,))
     ]
 
 
 def _specialized_configurations() -> list:
     return [
-        triton.Config(
-            {"BM": bm, "BN": bn, "BK": 64, "HALVES": True, "SPECIALIZE": True},
-            num_stages=3,
-            num_warps=warps,
-            pre_hook=_set_blocks,
-        )
+        _configuration(bm, bn, 64, 3, warps, halves=True, specialize=True)
         for bm, bn, warps in ((128, 256, 8), (128, 128, 4))
     ]
 

@@ -2,6 +2,7 @@
 
 #include "tile/Analysis/GlobalMemory.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 
 using namespace mlir;
 using namespace tile;
@@ -66,11 +67,9 @@ SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
 
 bool tile::isAccessedIn(Operation *scope, BlockArgument argument,
                         bool isWrite) {
-  WalkResult result = scope->walk([&](Operation *op) {
-    for (const GlobalAccess &access : getGlobalAccesses(op))
-      if (access.isWrite == isWrite && access.mayOverlap(argument))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
+  return containsOp(scope, [&](Operation *op) {
+    return llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
+      return access.isWrite == isWrite && access.mayOverlap(argument);
+    });
   });
-  return result.wasInterrupted();
 }

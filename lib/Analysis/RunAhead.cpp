@@ -5,6 +5,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Analysis/SharedMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 
 using namespace mlir;
 using namespace tile;
@@ -230,33 +231,32 @@ Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
           !areDisjointSlices(access.buffer, store.getBuffer()))
         return "another write beside it may write the same elements";
   bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
-  WalkResult result = kernel.walk([&](Operation *op) {
-    for (const GlobalAccess &access : getGlobalAccesses(op)) {
-      if (access.isWrite || !access.mayOverlap(argument))
-        continue;
-      Operation *reader = store->getBlock()->findAncestorOpInBlock(*op);
-      if (isInLoop || !reader || !reader->isBeforeInBlock(store))
-        return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+  bool isReadLater = containsOp(kernel, [&](Operation *op) {
+    Operation *reader = store->getBlock()->findAncestorOpInBlock(*op);
+    bool isBefore = !isInLoop && reader && reader->isBeforeInBlock(store);
+    return !isBefore &&
+           llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
+             return !access.isWrite && access.mayOverlap(argument);
+           });
   });
-  if (result.wasInterrupted())
+  if (isReadLater)
     return "the kernel reads its argument afterwards, or in the same loop";
   return std::nullopt;
 }
 
-Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
-  BlockArgument argument = getRootArgument(sum.getBuffer());
-  // Atomic operations on one argument commute.
-  WalkResult result = kernel.walk([&](Operation *op) {
-    if (isa<AtomicRMWOp>(op))
-      return WalkResult::advance();
-    for (const GlobalAccess &access : getGlobalAccesses(op))
-      if (!access.isWrite && access.mayOverlap(argument))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
+/// Returns true if an operation in `scope`, other than an atomic one, reads
+/// `argument`. Atomic operations on one argument commute.
+static bool isReadIn(Operation *scope, BlockArgument argument) {
+  return containsOp(scope, [&](Operation *op) {
+    return !isa<AtomicRMWOp>(op) &&
+           llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
+             return !access.isWrite && access.mayOverlap(argument);
+           });
   });
-  if (result.wasInterrupted())
+}
+
+Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
+  if (isReadIn(kernel, getRootArgument(sum.getBuffer())))
     return "the kernel reads its argument";
   return std::nullopt;
 }
@@ -276,16 +276,7 @@ Refusal RunAhead::checkWrite(Operation *write, Operation *scope) {
   Value buffer = atomic ? atomic.getBuffer() : cast<StoreOp>(write).getBuffer();
   if (cast<BufferType>(buffer.getType()).isShared())
     return quote() + " writes shared memory";
-  BlockArgument argument = getRootArgument(buffer);
-  WalkResult result = scope->walk([&](Operation *op) {
-    if (isa<AtomicRMWOp>(op))
-      return WalkResult::advance();
-    for (const GlobalAccess &access : getGlobalAccesses(op))
-      if (!access.isWrite && access.mayOverlap(argument))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
+  if (isReadIn(scope, getRootArgument(buffer)))
     return "the loop reads what " + quote() + " writes";
   return std::nullopt;
 }

@@ -49,6 +49,12 @@ protected:
     module->walk<WalkOrder::PreOrder>([&](OpT op) { all.push_back(op); });
     return number < all.size() ? all[number] : OpT();
   }
+  /// The refusal of a store that is late, by their numbers in the kernel.
+  Refusal checkLateStore(unsigned store, unsigned argument) {
+    auto kernel = find<KernelOp>();
+    return RunAhead(kernel).checkLateStore(find<StoreOp>(store),
+                                           kernel.getArgument(argument));
+  }
   /// The refusal of the first copy in the scope of the first loop.
   Refusal checkInLoop(StringRef loopBody) {
     KernelOp kernel =
@@ -189,48 +195,39 @@ TEST_F(RunAheadTest, BlockScalars) {
   EXPECT_FALSE(scalars.contains(find<arith::ConstantOp>(2)));
 }
 
-/// TMA stores after a read are late by no reader; those before one are.
+/// A store may end late if no read of its argument follows.
 TEST_F(RunAheadTest, LateStores) {
-  KernelOp kernel = parse(R"mlir(
+  ASSERT_TRUE(parse(R"mlir(
     %x = tile.load %o[%c0, %c0] : !g -> !t
     tile.store %x, %o[%c0, %c0] : !t, !g
     tile.store %x, %g[%c0, %c0] : !t, !g
-    %y = tile.load %g[%c0, %c0] : !g -> !t)mlir");
-  ASSERT_TRUE(kernel);
-  RunAhead runAhead(kernel);
-  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(0), kernel.getArgument(1)),
-            std::nullopt);
-  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(1), kernel.getArgument(0)),
+    %y = tile.load %g[%c0, %c0] : !g -> !t)mlir"));
+  EXPECT_EQ(checkLateStore(0, 1), std::nullopt);
+  EXPECT_EQ(checkLateStore(1, 0),
             "the kernel reads its argument afterwards, or in the same loop");
 }
 
 /// TMA stores to one element are in no order.
 TEST_F(RunAheadTest, LateStoresToOneElement) {
-  KernelOp kernel = parse(R"mlir(
+  ASSERT_TRUE(parse(R"mlir(
     %zero = arith.constant dense<0.0> : !t
     tile.store %zero, %o[%c0, %c0] : !t, !g
     scf.for %i = %c0 to %n step %c1 {
       tile.store %zero, %g[%n, %c0] : !t, !g
-    })mlir");
-  ASSERT_TRUE(kernel);
-  RunAhead runAhead(kernel);
-  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(0), kernel.getArgument(1)),
-            std::nullopt);
-  EXPECT_EQ(runAhead.checkLateStore(find<StoreOp>(1), kernel.getArgument(0)),
+    })mlir"));
+  EXPECT_EQ(checkLateStore(0, 1), std::nullopt);
+  EXPECT_EQ(checkLateStore(1, 0),
             "the iterations of a loop write the same elements");
-  kernel = parse(R"mlir(
+  ASSERT_TRUE(parse(R"mlir(
     %zero = arith.constant dense<0.0> : !t
     scf.for %i = %c0 to %n step %c1 {
       %j = arith.addi %i, %n : index
       tile.store %zero, %g[%j, %c0] : !t, !g
       tile.store %zero, %o[%j, %c0] : !t, !g
       tile.store %zero, %o[%i, %c0] : !t, !g
-    })mlir");
-  ASSERT_TRUE(kernel);
-  RunAhead other(kernel);
-  EXPECT_EQ(other.checkLateStore(find<StoreOp>(0), kernel.getArgument(0)),
-            std::nullopt);
-  EXPECT_EQ(other.checkLateStore(find<StoreOp>(1), kernel.getArgument(1)),
+    })mlir"));
+  EXPECT_EQ(checkLateStore(0, 0), std::nullopt);
+  EXPECT_EQ(checkLateStore(1, 1),
             "another write beside it may write the same elements");
 }
 

@@ -161,10 +161,6 @@ bool tile::fillFromRegisters(KernelOp kernel, const Chip &chip) {
     filler.fill(publish);
   if (chip.asyncCopy.mechanism != AsyncCopy::DirectToLDS)
     return chip.asyncCopy.mechanism == AsyncCopy::CpAsync;
-  return kernel
-      .walk([](CopyOp copy) {
-        return copy.getAsync() ? WalkResult::interrupt()
-                               : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return containsOp<CopyOp>(kernel,
+                            [](CopyOp copy) { return copy.getAsync(); });
 }

@@ -63,8 +63,8 @@ private:
   Value emitPaired(Value number);
   void emitCoordinates(Value work, Growth growth, Value (&coordinates)[3]);
 
-  // Operations on i32: the numbers of works are less than 2^31, and divisions
-  // of 32 bits are short.
+  // Operations on i32, where divisions are short. The pass's description gives
+  // the limit that follows.
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(b, value, 32);
   }

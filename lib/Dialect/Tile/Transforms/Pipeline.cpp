@@ -21,6 +21,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/GlobalMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -50,16 +51,15 @@ static Refusal checkCopy(RunAhead &runAhead, scf::ForOp loop, CopyOp copy,
 /// Returns true if an operation from `first` on, before `last`, computes on
 /// tiles in registers or stores them.
 static bool usesTiles(Operation *first, Operation *last) {
-  auto uses = [](Operation *op) {
+  auto usesTile = [](Operation *op) {
     auto isTile = llvm::IsaPred<RankedTensorType>;
     bool uses = llvm::any_of(op->getOperandTypes(), isTile) ||
                 (llvm::any_of(op->getResultTypes(), isTile) &&
                  !isa<LoadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>());
-    return uses && !isa<TransposeOp>(op) ? WalkResult::interrupt()
-                                         : WalkResult::advance();
+    return uses && !isa<TransposeOp>(op);
   };
   for (Operation *op = first; op != last; op = op->getNextNode())
-    if (op->walk(uses).wasInterrupted())
+    if (containsOp(op, usesTile))
       return true;
   return false;
 }

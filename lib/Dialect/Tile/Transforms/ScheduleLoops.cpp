@@ -21,8 +21,8 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// The least gain of a rotation that pays for the prologue and the epilogue, in
-/// percent of the interval.
+/// The least gain for which a loop changes, in percent of the interval. It pays
+/// for the prologue and the epilogue of a rotation.
 static constexpr int64_t kLeastGain = 3;
 /// Registers that ptxas takes beyond the estimate of a rotated loop. Without
 /// them it spills and serializes wgmmas.
@@ -40,9 +40,8 @@ static std::string describeLimit(const LoopSchedule &schedule,
   return "dependences within an iteration";
 }
 
-/// Returns true if several warpgroups compute. In rotated loops their products
-/// and exponentials coincide unless they take turns: without turns such a loop
-/// is no faster than the loop as written (measured on H200).
+/// Returns true if several warpgroups compute. In rotated loops, their products
+/// and exponentials coincide unless they take turns.
 static bool needsTurns(KernelOp kernel) {
   return kernel.getNumWarps() >= 2 * kWarpgroupWarps;
 }
@@ -88,8 +87,8 @@ private:
 };
 } // namespace
 
-/// Rotates the loop if that makes it faster. Refuses a loop that cannot be
-/// rotated.
+/// Rotates the loop or changes the order of its operations if that makes it
+/// faster. Refuses a loop that cannot be rotated.
 Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
                                 scf::ForOp loop) {
   if (seed == 0)
@@ -114,7 +113,8 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
   LoopSchedule written = getWrittenSchedule(graph);
   FoundSchedule found = findSchedule(graph);
   // If nothing fits, another order is no worse than the loop as written.
-  if (graph.keepsIterations && found.schedule.peak > graph.registerLimit) {
+  int64_t limit = graph.registerLimit;
+  if (graph.keepsIterations && found.schedule.peak > limit) {
     graph.registerLimit = written.peak;
     found = findSchedule(graph);
   }
@@ -128,7 +128,7 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
            << remark::metric("limited-by", describeLimit(best, bounds))
            << remark::metric("carried-registers", best.carried)
            << remark::metric("registers", best.peak)
-           << remark::metric("registers-limit", graph.registerLimit)
+           << remark::metric("registers-limit", limit)
            << remark::metric("exact", found.isExact);
   };
   if (best.isRotated() &&

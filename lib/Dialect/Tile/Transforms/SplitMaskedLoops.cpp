@@ -170,7 +170,8 @@ LoopSplitter::analyze(arith::CmpIOp op) {
   AffineExpr iv = getAffineDimExpr(0, context);
   auto growth = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
       margin.replace(iv, iv + step) - margin, 1, symbols.size()));
-  // What constants decide is no matter of iterations.
+  // A comparison with a constant margin is the same in every launch: nothing is
+  // left to decide at run time.
   if (!growth || isa<AffineConstantExpr>(margin)) {
     representable.truncate(known);
     return std::nullopt;

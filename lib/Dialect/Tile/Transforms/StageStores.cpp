@@ -197,7 +197,7 @@ void StageStores::runOnOperation() {
   if (!chip || failed(verifySharedBuffers(kernel)))
     return signalPassFailure();
   roles = *all.begin();
-  // Plans compare the stores as they are.
+  // A plan looks at the other stores, so all are planned before one changes.
   SmallVector<std::pair<StagedStore, Refusal>> plans;
   roles.getRoles().front().walk([&](StoreOp store) {
     if (isStageCandidate(store)) {

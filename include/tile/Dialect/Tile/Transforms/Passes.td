@@ -327,10 +327,11 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
     ```
 
     Products overlap other operations only if TMA fills their operands, so the
-    chip must have TMA. Several warpgroups gain from rotated loops only if the
+    chip must have TMA. Several warpgroups gain most from rotated loops if the
     products of one run beside the exponentials of another: the pass sets `turns`
-    in the schedule of their kernel. If the consumers need more registers than
-    their share, it sets four producer warps, which give them theirs.
+    in the schedule of their kernel, unless the schedule has `turns = false`. If
+    the consumers need more registers than their share, it sets four producer
+    warps, which give them theirs.
 
     Stores and atomic additions to global memory are nodes, too, if nothing in the
     loop reads what they write. Such a loop is not rotated, but its operations get
@@ -340,11 +341,10 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
     reports it.
 
     A loop or a kernel with `keep_loops` in its schedule is unchanged. So is a
-    kernel with `producers = 0`, with several warpgroups and `turns = false`, or
-    with one warpgroup and no `producers`. Loops with operations that must stay in
-    their iteration, such as barriers, remain as they are; so do loops whose
-    products read a tile of the iteration before, because their author rotated
-    them. The remark `loop-not-rotated` gives the reason.
+    kernel with `producers = 0`, or with one warpgroup and no `producers`. Loops
+    with operations that must stay in their iteration, such as barriers, remain as
+    they are; so do loops whose products read a tile of the iteration before,
+    because their author rotated them. The remark `loop-not-rotated` gives the reason.
 
     The remark `loop-rotated` gives the interval in cycles before and after, its
     bounds by the busiest unit and by recurrences, what limits it, and an estimate
@@ -590,6 +590,10 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     } {tile.schedule = #tile.schedule<stages = n>}
     ```
 
+    Works are counted in 32 bits, where divisions are short. A launch must have
+    fewer than 2^31 works, less one for each multiprocessor. The pass cannot check
+    the number, and nothing reports a launch with more, which leaves works out.
+
     If one bound of a loop with products depends on x and the other does not, works
     along x differ in length. Each block then does pairs of a long and a short
     work. Works that are left after whole rounds of pairs are spread over all
@@ -819,10 +823,11 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     rings: the last iterations of the first loop copy the tiles of the first
     iterations of the second.
 
-    AMD chips fill slots through registers (see tile-lower-rings), gfx942 and gfx950
-    only if no schedule asks for stages. Without a schedule, these loops get the
-    fewest stages with which a copy runs ahead, one or two, if the kernel has
-    registers for the tiles in flight.
+    AMD chips fill slots through registers (see tile-lower-rings). If a schedule
+    asks for stages, gfx942 and gfx950 do so for padded slots only, and fill the
+    others without registers. If none does, these loops get the fewest stages with
+    which a copy runs ahead, one or two, and none if the kernel lacks registers
+    for the tiles in flight.
 
     Elsewhere, copies outside of such loops become asynchronous, too, in rings of
     one slot; the tile is taken before its first read. Loads from their buffers,

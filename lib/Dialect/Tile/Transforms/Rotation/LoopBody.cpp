@@ -74,8 +74,8 @@ static std::string quote(Operation *op) {
 static bool isWrite(Operation *op) { return isa<StoreOp, AtomicRMWOp>(op); }
 
 /// Refuses an operation that cannot run an iteration ahead, or a write that
-/// cannot leave its place in its iteration. A loop that may
-/// have no iteration runs each operation once all the same.
+/// cannot leave its place in its iteration. A rotated loop that may have no
+/// iteration runs each operation once all the same.
 static Refusal checkOperation(Operation *op, RunAhead &runAhead,
                               bool mayBeEmpty) {
   if (isa<LoadOp>(op))

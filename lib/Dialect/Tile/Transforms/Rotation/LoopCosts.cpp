@@ -322,9 +322,7 @@ void GraphBuilder::addFixedRegisters() {
           !feedsOnlyProducts(operand) && !isFunctionOfCoordinates(operand))
         tiles.insert(operand);
     }
-  bool writes =
-      llvm::any_of(*loop.getBody(), llvm::IsaPred<StoreOp, AtomicRMWOp>);
-  graph.fixedRegisters = writes ? kWritingAllowance : kAllowance;
+  graph.fixedRegisters = body.writes.empty() ? kAllowance : kWritingAllowance;
   for (Value tile : tiles)
     graph.fixedRegisters += countRegisters(tile.getType());
 }

@@ -216,9 +216,9 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
   ArgumentTile place;
   if (tile && value.getRank() == 2 &&
       !findArgumentTile(sum.getBuffer(), sum.getIndices(), tile, place) &&
-      place.isRagged())
+      place.isRagged()) {
     planned.tile = place;
-  else {
+  } else {
     auto [it, isNew] = tiles.try_emplace(sum);
     auto &[type, refusal] = it->second;
     if (isNew)
