@@ -4,10 +4,12 @@
 //
 // DEFINE: %{small} = --arg=zeros:80x48:f32 --arg=5 --arg=3
 // DEFINE: %{large} = --arg=zeros:96x32:f32 --arg=6 --arg=2
+// DEFINE: %{groups} = --arg=zeros:64x176:f32 --arg=4 --arg=11
 // DEFINE: %{persistent} = tile-run %s --chip=sm_90a --schedule='work_stages = 1' --atol=0
 //
 // RUN: tile-run %s --chip=sm_90a %{small} --out=%t.small.npy
 // RUN: tile-run %s --chip=sm_90a %{large} --out=%t.large.npy
+// RUN: tile-run %s --chip=sm_90a %{groups} --out=%t.groups.npy
 // RUN: %{persistent} %{small} --grid=1,1,1 --expect=%t.small.npy
 // RUN: %{persistent} %{small} --grid=2,1,1 --expect=%t.small.npy
 // RUN: %{persistent} %{small} --grid=3,1,1 --expect=%t.small.npy
@@ -20,11 +22,16 @@
 // RUN: %{persistent} %{large} --grid=5,1,1 --expect=%t.large.npy
 // RUN: %{persistent} %{large} --grid=6,1,1 --expect=%t.large.npy
 // RUN: %{persistent} %{large} --grid=11,1,1 --expect=%t.large.npy
+// RUN: %{persistent} %{groups} --grid=1,1,1 --expect=%t.groups.npy
+// RUN: %{persistent} %{groups} --grid=2,1,1 --expect=%t.groups.npy
+// RUN: %{persistent} %{groups} --grid=3,1,1 --expect=%t.groups.npy
+// RUN: %{persistent} %{groups} --grid=5,1,1 --expect=%t.groups.npy
+// RUN: %{persistent} %{groups} --grid=9,1,1 --expect=%t.groups.npy
 
 // RUN: %{persistent} %{large} --expect=%t.large.npy --remarks 2>&1 | FileCheck %s
-// CHECK: kernel-persistent {{.*}}pairs=false
-// CHECK: kernel-persistent {{.*}}pairs=true
-// CHECK: kernel-persistent {{.*}}pairs=true
+// CHECK: kernel-persistent {{.*}}longest-works=none
+// CHECK: kernel-persistent {{.*}}longest-works="largest x"
+// CHECK: kernel-persistent {{.*}}longest-works="smallest x"
 
 !counts = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !operand = tensor<16x16xf16>

@@ -42,29 +42,24 @@ Refusal tile::checkPersistence(KernelOp kernel) {
   return refusal;
 }
 
+/// The rounds of works, one for each block, that a group of rows has at least:
+/// with fewer the blocks differ in the sums of their lengths.
+static constexpr int64_t kRoundsOfGroup = 2;
+/// The blocks that do works of one row at the same time, at least, in groups of
+/// more rounds. They read the same memory.
+static constexpr int64_t kBlocksOfRow = 16;
+
 namespace {
 /// The works along x take longer with their number, take less time with it, or
 /// neither.
 enum class Growth { None, Longer, Shorter };
 
-class Persister {
-public:
-  Persister(KernelOp kernel)
-      : kernel(kernel), grid(kernel.getGrid()), b(grid.getLoc(), grid) {}
+/// Emits operations on i32, where divisions are short. The description of the
+/// pass gives the limit that follows.
+class Emitter {
+protected:
+  Emitter(ImplicitLocOpBuilder builder) : b(builder) {}
 
-  /// Rewrites the kernel. The loop over works asks for `stages`. Returns true
-  /// if works are paired.
-  bool run(std::optional<int64_t> stages);
-
-private:
-  Growth findGrowth();
-  SmallVector<Operation *> findPerWork();
-  scf::ForOp emitLoop(bool isPaired);
-  Value emitPaired(Value number);
-  void emitCoordinates(Value work, Growth growth, Value (&coordinates)[3]);
-
-  // Operations on i32, where divisions are short. The pass's description gives
-  // the limit that follows.
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(b, value, 32);
   }
@@ -85,17 +80,109 @@ private:
   Value select(Value condition, Value x, Value y) {
     return b.createOrFold<arith::SelectOp>(condition, x, y);
   }
+  /// Returns `x` plus 1 if the condition holds.
+  Value addIf(Value x, Value condition) {
+    return add(x, b.createOrFold<arith::ExtUIOp>(b.getI32Type(), condition));
+  }
+
+  ImplicitLocOpBuilder b;
+};
+
+/// The numbers of a launch, as i32.
+struct Launch {
+  /// The extents of the original grid, and its product: the number of works.
+  Value extents[3], works;
+  /// The number of this block, and the number of blocks.
+  Value block, blocks;
+};
+
+/// The order of works whose length depends on x. A row has the works of one y
+/// and z. Rows form groups, which follow each other. The works of a group are
+/// in order of their length, the longest first, and dealt to the blocks in
+/// rounds. Every other round walks back over the blocks, and so do the rounds
+/// of every other group, so that the sums of lengths are about equal.
+class LongestFirst : Emitter {
+public:
+  /// Emits the numbers that all works need.
+  LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch);
+
+  /// The number of works of this block.
+  Value getCount() const { return count; }
+  /// Returns the row of the `number`-th work of this block, and the number of
+  /// its length, of which 0 is the longest.
+  std::pair<Value, Value> emitWork(ImplicitLocOpBuilder builder, Value number);
+
+private:
+  /// The numbers of works that one block has: in an even group before the last
+  /// one, in an even and an odd one, in all groups before the last one.
+  struct Counts {
+    Value inEven, inTwo, beforeLast;
+  };
+  Value emitPlace(Value round, Value block);
+  Value emitCount(Value worksOfGroup, Value group, Value block);
+  Counts emitCounts(Value rowsOfGroup, Value block);
+
+  const Launch &launch;
+  /// The number of the last group, the rows of each group before it, and the
+  /// works of this block.
+  Value last, rowsOfGroup, count;
+};
+
+class Persister : Emitter {
+public:
+  Persister(KernelOp kernel)
+      : Emitter(
+            ImplicitLocOpBuilder(kernel.getGrid().getLoc(), kernel.getGrid())),
+        kernel(kernel), grid(kernel.getGrid()) {}
+
+  /// Rewrites the kernel. The loop over works asks for `stages`. Returns how
+  /// the works grow; the longest come first.
+  Growth run(std::optional<int64_t> stages);
+
+private:
+  Growth findGrowth();
+  SmallVector<Operation *> findPerWork();
 
   KernelOp kernel;
   GridOp grid;
-  ImplicitLocOpBuilder b;
-  /// Extents of the original grid, the number of works, the number of this
-  /// block and the number of blocks, as i32.
-  Value extents[3], works, block, blocks;
-  /// In paired order: the works in whole rounds of pairs, and the other works.
-  Value paired, others;
+  Launch launch;
 };
 } // namespace
+
+static Growth reverse(Growth growth) {
+  if (growth == Growth::None)
+    return growth;
+  return growth == Growth::Longer ? Growth::Shorter : Growth::Longer;
+}
+
+/// Returns how `value`, which depends on x, changes with x. Extents are taken
+/// as positive, and operations that are not known as monotonic.
+static Growth findDirection(Value value, GridDimensions &dimensions) {
+  if (!(dimensions.find(value) & GridDimensions::X))
+    return Growth::None;
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<ProgramIdOp>(op))
+    return Growth::Longer;
+  bool flips = false;
+  if (isa<arith::MulIOp>(op))
+    flips = llvm::any_of(op->getOperands(), [](Value factor) {
+      APInt constant;
+      return matchPattern(factor, m_ConstantInt(&constant)) &&
+             constant.isNegative();
+    });
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool isCondition =
+        isa<arith::SelectOp>(op) && operand.getOperandNumber() == 0;
+    if (isCondition)
+      continue;
+    Growth growth = findDirection(operand.get(), dimensions);
+    if (growth == Growth::None)
+      continue;
+    bool isSubtracted = isa<arith::SubIOp>(op) && operand.getOperandNumber();
+    return flips || isSubtracted ? reverse(growth) : growth;
+  }
+  return Growth::None;
+}
 
 /// Returns how the time of a work changes along x: a loop with products has one
 /// bound that depends on x. A condition on x, such as whether a tile is
@@ -113,7 +200,9 @@ Growth Persister::findGrowth() {
       bool isLower = lower & GridDimensions::X,
            isUpper = upper & GridDimensions::X;
       if (isLower != isUpper)
-        growth = isUpper ? Growth::Longer : Growth::Shorter;
+        growth = isUpper
+                     ? findDirection(loop.getUpperBound(), dimensions)
+                     : reverse(findDirection(loop.getLowerBound(), dimensions));
     }
     return growth == Growth::None ? WalkResult::advance()
                                   : WalkResult::interrupt();
@@ -140,67 +229,75 @@ SmallVector<Operation *> Persister::findPerWork() {
   return perWork;
 }
 
-/// Emits the number of the `number`-th work of this block in paired order: a
-/// long work, then a short one. Blocks do pairs in whole rounds first. Of the
-/// other works, fewer than two for each block, the long ones go to the first
-/// blocks, and the short ones to the blocks after these and on the way back.
-Value Persister::emitPaired(Value number) {
+LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
+    : Emitter(builder), launch(launch) {
   Value one = constant(1), two = constant(2);
-  Value rounds = div(paired, blocks); // of works, two for each pair
-  Value pair = add(block, mul(div(number, two), blocks));
-  Value inPair = add(mul(pair, two), rem(number, two));
-  Value back = sub(sub(mul(blocks, two), one), block);
-  Value isFirst =
-      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, number, rounds);
-  Value slot = select(isFirst, block, back);
-  Value firsts = div(add(others, one), two);
-  Value isLong = isLess(slot, firsts);
-  Value second = add(mul(sub(slot, firsts), two), one);
-  Value inRest = add(paired, select(isLong, mul(slot, two), second));
-  return select(isLess(number, rounds), inPair, inRest);
+  Value rows = mul(launch.extents[1], launch.extents[2]);
+  Value wanted = b.createOrFold<arith::MaxUIOp>(
+      b.createOrFold<arith::CeilDivUIOp>(
+          mul(launch.blocks, constant(kRoundsOfGroup)), launch.extents[0]),
+      div(launch.blocks, constant(kBlocksOfRow)));
+  Value groups = b.createOrFold<arith::MaxUIOp>(
+      div(add(rows, div(wanted, two)), wanted), one);
+  last = sub(groups, one);
+  rowsOfGroup = div(rows, groups);
+  Value worksOfLast =
+      sub(launch.works, mul(mul(last, rowsOfGroup), launch.extents[0]));
+  count = add(emitCounts(rowsOfGroup, launch.block).beforeLast,
+              emitCount(worksOfLast, last, launch.block));
 }
 
-/// Emits the loop over the works of this block, whose body begins with the
-/// number of the work.
-scf::ForOp Persister::emitLoop(bool isPaired) {
-  if (!isPaired)
-    return scf::ForOp::create(b, block, works, blocks);
-  Value two = constant(2), zero = constant(0), one = constant(1);
-  Value round = mul(blocks, two);
-  Value rounds = div(works, round);
-  paired = mul(rounds, round);
-  others = sub(works, paired);
-  Value back = sub(sub(round, one), block);
-  Value count = mul(rounds, two);
-  for (Value slot : {block, back})
-    count = add(count, b.createOrFold<arith::ExtUIOp>(b.getI32Type(),
-                                                      isLess(slot, others)));
-  return scf::ForOp::create(b, zero, count, one);
+/// Returns the place in a round of `block`, the number of this block: the
+/// number itself, or that from the end in an odd round.
+Value LongestFirst::emitPlace(Value round, Value block) {
+  Value fromEnd = sub(sub(launch.blocks, constant(1)), block);
+  return select(isOdd(round), fromEnd, block);
 }
 
-/// Emits the coordinates of a work in the original grid. In paired order, the
-/// longest work along x comes first, then the shortest one, and so on; if their
-/// number is odd, every other row walks back, so that pairs across rows are as
-/// long as the others.
-void Persister::emitCoordinates(Value work, Growth growth,
-                                Value (&coordinates)[3]) {
-  Value x = rem(work, extents[0]), row = div(work, extents[0]);
-  if (growth != Growth::None) {
-    Value one = constant(1), two = constant(2);
-    Value last = sub(extents[0], one);
-    Value isBack = isOdd(b.createOrFold<arith::AndIOp>(extents[0], row));
-    Value place = select(isBack, sub(last, x), x);
-    Value half = div(place, two), opposite = sub(last, half);
-    Value isShort = isOdd(place);
-    x = growth == Growth::Shorter ? select(isShort, opposite, half)
-                                  : select(isShort, half, opposite);
-  }
-  coordinates[0] = x;
-  coordinates[1] = rem(row, extents[1]);
-  coordinates[2] = div(row, extents[1]);
+/// Returns how many works of a group `block` has.
+Value LongestFirst::emitCount(Value worksOfGroup, Value group, Value block) {
+  Value rounds = div(worksOfGroup, launch.blocks);
+  Value rest = sub(worksOfGroup, mul(rounds, launch.blocks));
+  return addIf(rounds, isLess(emitPlace(add(rounds, group), block), rest));
 }
 
-bool Persister::run(std::optional<int64_t> stages) {
+LongestFirst::Counts LongestFirst::emitCounts(Value rowsOfGroup, Value block) {
+  Counts counts;
+  Value worksOfGroup = mul(rowsOfGroup, launch.extents[0]);
+  counts.inEven = emitCount(worksOfGroup, constant(0), block);
+  counts.inTwo =
+      add(counts.inEven, emitCount(worksOfGroup, constant(1), block));
+  Value inPairs = mul(div(last, constant(2)), counts.inTwo);
+  counts.beforeLast = select(isOdd(last), add(inPairs, counts.inEven), inPairs);
+  return counts;
+}
+
+std::pair<Value, Value> LongestFirst::emitWork(ImplicitLocOpBuilder builder,
+                                               Value number) {
+  b = builder;
+  // Computed again for each work, the counts take no registers in between.
+  Value block = RecomputeOp::create(b, launch.block);
+  Value rowsBeforeLast = RecomputeOp::create(b, rowsOfGroup);
+  Counts counts = emitCounts(rowsBeforeLast, block);
+  Value isBeforeLast = isLess(number, counts.beforeLast);
+  Value two = div(number, counts.inTwo);
+  Value inThese = sub(number, mul(two, counts.inTwo));
+  Value isEven = isLess(inThese, counts.inEven);
+  Value even = mul(two, constant(2));
+  Value group =
+      select(isBeforeLast, select(isEven, even, add(even, constant(1))), last);
+  Value round =
+      select(isBeforeLast, select(isEven, inThese, sub(inThese, counts.inEven)),
+             sub(number, counts.beforeLast));
+  Value position =
+      add(mul(round, launch.blocks), emitPlace(add(round, group), block));
+  Value firstRow = mul(group, rowsBeforeLast);
+  Value allRows = mul(launch.extents[1], launch.extents[2]);
+  Value rows = select(isBeforeLast, rowsBeforeLast, sub(allRows, firstRow));
+  return {add(firstRow, rem(position, rows)), div(position, rows)};
+}
+
+Growth Persister::run(std::optional<int64_t> stages) {
   Growth growth = findGrowth();
   SmallVector<Operation *> perWork = findPerWork();
   // Scalars of the launch may stand behind the first operation of a work.
@@ -216,18 +313,23 @@ bool Persister::run(std::optional<int64_t> stages) {
   Value launched = arith::MinUIOp::create(b, all, MultiprocessorsOp::create(b));
   Value one = arith::ConstantIndexOp::create(b, 1);
   for (auto [extent, operand] :
-       llvm::zip_equal(extents, grid->getOpOperands())) {
+       llvm::zip_equal(launch.extents, grid->getOpOperands())) {
     extent = narrow(operand.get());
     operand.set(one);
   }
   grid.getXMutable().assign(launched);
-  works = narrow(all);
+  launch.works = narrow(all);
   b.setInsertionPoint(perWork.empty() ? kernel.getBody().front().getTerminator()
                                       : perWork.front());
-  block = narrow(ProgramIdOp::create(b, Dimension::x));
-  blocks = narrow(NumProgramsOp::create(b, Dimension::x));
+  launch.block = narrow(ProgramIdOp::create(b, Dimension::x));
+  launch.blocks = narrow(NumProgramsOp::create(b, Dimension::x));
 
-  scf::ForOp loop = emitLoop(growth != Growth::None);
+  std::optional<LongestFirst> order;
+  if (growth != Growth::None)
+    order.emplace(b, launch);
+  auto loop =
+      order ? scf::ForOp::create(b, constant(0), order->getCount(), constant(1))
+            : scf::ForOp::create(b, launch.block, launch.works, launch.blocks);
   Schedule schedule;
   schedule.stages = stages;
   setSchedule(loop, schedule);
@@ -235,18 +337,24 @@ bool Persister::run(std::optional<int64_t> stages) {
   for (Operation *op : perWork)
     op->moveBefore(end);
   b.setInsertionPointToStart(loop.getBody());
-  Value work = loop.getInductionVar();
-  if (growth != Growth::None)
-    work = emitPaired(work);
-  Value coordinates[3];
-  emitCoordinates(work, growth, coordinates);
+  Value number = loop.getInductionVar(), x, row;
+  if (order) {
+    std::tie(row, x) = order->emitWork(b, number);
+    if (growth == Growth::Longer)
+      x = sub(sub(launch.extents[0], constant(1)), x);
+  } else {
+    x = rem(number, launch.extents[0]);
+    row = div(number, launch.extents[0]);
+  }
+  Value coordinates[] = {x, rem(row, launch.extents[1]),
+                         div(row, launch.extents[1])};
   for (Value &coordinate : coordinates)
     coordinate = arith::IndexCastOp::create(b, b.getIndexType(), coordinate);
   loop.walk([&](ProgramIdOp id) {
     id.replaceAllUsesWith(coordinates[unsigned(id.getAxis())]);
     id.erase();
   });
-  return growth != Growth::None;
+  return growth;
 }
 
 namespace {
@@ -267,11 +375,14 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
       return;
     }
     // Without roles, no copy runs ahead of the work before.
-    bool isPaired = Persister(kernel).run(
+    Growth growth = Persister(kernel).run(
         schedule.hasRoles() ? std::optional(stages) : std::nullopt);
     remark::passed(kernel.getLoc(), remarkName("kernel-persistent"))
         << remark::metric("work-stages", stages)
-        << remark::metric("pairs", isPaired);
+        << remark::metric("longest-works", growth == Growth::None ? "none"
+                                           : growth == Growth::Longer
+                                               ? "largest x"
+                                               : "smallest x");
   }
 };
 } // namespace

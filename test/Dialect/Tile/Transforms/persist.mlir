@@ -8,7 +8,7 @@
 
 // Scalars that do not depend on the block stay in front of the loop. The loop asks for
 // the stages of the tiles of a work.
-// REMARK: [Passed] kernel-persistent {{.*}}pairs=false, work-stages=2
+// REMARK: [Passed] kernel-persistent {{.*}}longest-works=none, work-stages=2
 // CHECK-LABEL: tile.kernel @plain
 // CHECK-NOT: work_stages
 // CHECK-DAG: %[[X:.*]] = tile.dim %{{.*}}[0]
@@ -48,9 +48,9 @@ tile.kernel @plain(%a: !m, %z: index) attributes {num_warps = 4 : i32,
 !m = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !t = tensor<16x16xf32>
 
-// The length of a work grows with x: a block does pairs of a long and a short work.
+// The length of a work grows with x: the longest works come first.
 // Without roles, the loop asks for no stages.
-// REMARK: [Passed] kernel-persistent {{.*}}pairs=true, work-stages=1
+// REMARK: [Passed] kernel-persistent {{.*}}longest-works="largest x", work-stages=1
 // CHECK-LABEL: tile.kernel @triangle
 // CHECK: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c1_i32 : i32 {
 // CHECK:   arith.select
@@ -64,6 +64,36 @@ tile.kernel @triangle(%a: !m, %nx: index, %ny: index) attributes {num_warps = 4 
   tile.grid %nx, %ny, %c1
   %x = tile.program_id x
   %end = arith.muli %x, %c16 : index
+  %zero = arith.constant dense<0.0> : !t
+  %sum = scf.for %n = %c0 to %end step %c16 iter_args(%s = %zero) -> (!t) {
+    %t = tile.load %a[%n, %c0] : !m -> tensor<16x16xf32>
+    %h = arith.truncf %t : !t to tensor<16x16xf16>
+    %next = tile.dot %h, %h, %s : tensor<16x16xf16>, tensor<16x16xf16> -> !t
+    scf.yield %next : !t
+  }
+  tile.store %sum, %a[%x, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!t = tensor<16x16xf32>
+
+// The program counts x down: the works with the smallest x are the longest. A condition
+// does not matter.
+// REMARK: [Passed] kernel-persistent {{.*}}longest-works="smallest x", work-stages=1
+// CHECK-LABEL: tile.kernel @reversed
+tile.kernel @reversed(%a: !m, %nx: index, %ny: index) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<work_stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  tile.grid %nx, %ny, %c1
+  %x = tile.program_id x
+  %left = arith.subi %nx, %x : index
+  %rows = arith.muli %left, %c16 : index
+  %is_last = arith.cmpi eq, %x, %ny : index
+  %end = arith.select %is_last, %c16, %rows : index
   %zero = arith.constant dense<0.0> : !t
   %sum = scf.for %n = %c0 to %end step %c16 iter_args(%s = %zero) -> (!t) {
     %t = tile.load %a[%n, %c0] : !m -> tensor<16x16xf32>
@@ -111,7 +141,7 @@ tile.kernel @waits(%a: !m, %nx: index) attributes {num_warps = 4 : i32,
 // -----
 
 // The loop over works without an operation is removed.
-// REMARK: [Passed] kernel-persistent {{.*}}pairs=false, work-stages=1
+// REMARK: [Passed] kernel-persistent {{.*}}longest-works=none, work-stages=1
 // CHECK-LABEL: tile.kernel @nothing
 // CHECK: tile.grid
 tile.kernel @nothing(%nx: index) attributes {num_warps = 4 : i32,
