@@ -34,6 +34,9 @@ static constexpr double kElementStoreCycles = 0.5;
 /// forward attention (docs/notes/hopper-forward.md).
 static constexpr double kRotationShare = 0.84;
 
+/// Schedulers of a multiprocessor (CUDA C++ Programming Guide, 16.8.1).
+static constexpr int64_t kSchedulers = 4;
+
 /// Cycles of the start and the end of a block, and of the launch.
 static constexpr double kBlockCycles = 1000, kLaunchCycles = 8500;
 
@@ -77,10 +80,14 @@ double Predictor::getChainTime(const Work &work, int64_t blocks) const {
   // unit serves all of them at once. Warps with products of their own do not.
   if (isAsync && !isRotated(work))
     return customers * (work.products + work.others);
+  // A warp with products of its own runs on one scheduler, which has its part
+  // of each unit.
+  int64_t parts = isAsync ? 1 : kSchedulers;
+  customers = llvm::divideCeil(customers, parts);
   double time = 0, atProducts = 0, atOthers = 0;
   for (int64_t count = 1; count <= customers; ++count) {
-    double products = work.products * (1 + atProducts);
-    double others = work.others * (1 + atOthers);
+    double products = work.products * parts * (1 + atProducts);
+    double others = work.others * parts * (1 + atOthers);
     time = products + others;
     atProducts = count * products / time;
     atOthers = count * others / time;
