@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Persist.h"
+#include "WorkOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -42,96 +43,15 @@ Refusal tile::checkPersistence(KernelOp kernel) {
   return refusal;
 }
 
-/// The rounds of works, one for each block, that a group of rows has at least:
-/// with fewer the blocks differ in the sums of their lengths.
-static constexpr int64_t kRoundsOfGroup = 2;
-/// The blocks that do works of one row at the same time, at least, in groups of
-/// more rounds. They read the same memory.
-static constexpr int64_t kBlocksOfRow = 16;
-
 namespace {
 /// The works along x take longer with their number, take less time with it, or
 /// neither.
 enum class Growth { None, Longer, Shorter };
 
-/// Emits operations on i32, where divisions are short. The description of the
-/// pass gives the limit that follows.
-class Emitter {
-protected:
-  Emitter(ImplicitLocOpBuilder builder) : b(builder) {}
-
-  Value constant(int64_t value) {
-    return arith::ConstantIntOp::create(b, value, 32);
-  }
-  Value narrow(Value index) {
-    return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
-  }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
-  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
-  Value div(Value x, Value y) { return b.createOrFold<arith::DivUIOp>(x, y); }
-  Value rem(Value x, Value y) { return b.createOrFold<arith::RemUIOp>(x, y); }
-  Value isLess(Value x, Value y) {
-    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, x, y);
-  }
-  Value isOdd(Value x) {
-    return b.createOrFold<arith::TruncIOp>(b.getI1Type(), x);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return b.createOrFold<arith::SelectOp>(condition, x, y);
-  }
-  /// Returns `x` plus 1 if the condition holds.
-  Value addIf(Value x, Value condition) {
-    return add(x, b.createOrFold<arith::ExtUIOp>(b.getI32Type(), condition));
-  }
-
-  ImplicitLocOpBuilder b;
-};
-
-/// The numbers of a launch, as i32.
-struct Launch {
-  /// The extents of the original grid, and its product: the number of works.
-  Value extents[3], works;
-  /// The number of this block, and the number of blocks.
-  Value block, blocks;
-};
-
-/// The order of works whose length depends on x. A row has the works of one y
-/// and z. Rows form groups, which follow each other. The works of a group are
-/// in order of their length, the longest first, and dealt to the blocks in
-/// rounds. Every other round walks back over the blocks, and so do the rounds
-/// of every other group, so that the sums of lengths are about equal.
-class LongestFirst : Emitter {
-public:
-  /// Emits the numbers that all works need.
-  LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch);
-
-  /// The number of works of this block.
-  Value getCount() const { return count; }
-  /// Returns the row of the `number`-th work of this block, and the number of
-  /// its length, of which 0 is the longest.
-  std::pair<Value, Value> emitWork(ImplicitLocOpBuilder builder, Value number);
-
-private:
-  /// The numbers of works that one block has: in an even group before the last
-  /// one, in an even and an odd one, in all groups before the last one.
-  struct Counts {
-    Value inEven, inTwo, beforeLast;
-  };
-  Value emitPlace(Value round, Value block);
-  Value emitCount(Value worksOfGroup, Value group, Value block);
-  Counts emitCounts(Value rowsOfGroup, Value block);
-
-  const Launch &launch;
-  /// The number of the last group, the rows of each group before it, and the
-  /// works of this block.
-  Value last, rowsOfGroup, count;
-};
-
-class Persister : Emitter {
+class Persister : I32Emitter {
 public:
   Persister(KernelOp kernel)
-      : Emitter(
+      : I32Emitter(
             ImplicitLocOpBuilder(kernel.getGrid().getLoc(), kernel.getGrid())),
         kernel(kernel), grid(kernel.getGrid()) {}
 
@@ -227,74 +147,6 @@ SmallVector<Operation *> Persister::findPerWork() {
       perWork.push_back(&op);
   }
   return perWork;
-}
-
-LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
-    : Emitter(builder), launch(launch) {
-  Value one = constant(1), two = constant(2);
-  Value rows = mul(launch.extents[1], launch.extents[2]);
-  Value wanted = b.createOrFold<arith::MaxUIOp>(
-      b.createOrFold<arith::CeilDivUIOp>(
-          mul(launch.blocks, constant(kRoundsOfGroup)), launch.extents[0]),
-      div(launch.blocks, constant(kBlocksOfRow)));
-  Value groups = b.createOrFold<arith::MaxUIOp>(
-      div(add(rows, div(wanted, two)), wanted), one);
-  last = sub(groups, one);
-  rowsOfGroup = div(rows, groups);
-  Value worksOfLast =
-      sub(launch.works, mul(mul(last, rowsOfGroup), launch.extents[0]));
-  count = add(emitCounts(rowsOfGroup, launch.block).beforeLast,
-              emitCount(worksOfLast, last, launch.block));
-}
-
-/// Returns the place in a round of `block`, the number of this block: the
-/// number itself, or that from the end in an odd round.
-Value LongestFirst::emitPlace(Value round, Value block) {
-  Value fromEnd = sub(sub(launch.blocks, constant(1)), block);
-  return select(isOdd(round), fromEnd, block);
-}
-
-/// Returns how many works of a group `block` has.
-Value LongestFirst::emitCount(Value worksOfGroup, Value group, Value block) {
-  Value rounds = div(worksOfGroup, launch.blocks);
-  Value rest = sub(worksOfGroup, mul(rounds, launch.blocks));
-  return addIf(rounds, isLess(emitPlace(add(rounds, group), block), rest));
-}
-
-LongestFirst::Counts LongestFirst::emitCounts(Value rowsOfGroup, Value block) {
-  Counts counts;
-  Value worksOfGroup = mul(rowsOfGroup, launch.extents[0]);
-  counts.inEven = emitCount(worksOfGroup, constant(0), block);
-  counts.inTwo =
-      add(counts.inEven, emitCount(worksOfGroup, constant(1), block));
-  Value inPairs = mul(div(last, constant(2)), counts.inTwo);
-  counts.beforeLast = select(isOdd(last), add(inPairs, counts.inEven), inPairs);
-  return counts;
-}
-
-std::pair<Value, Value> LongestFirst::emitWork(ImplicitLocOpBuilder builder,
-                                               Value number) {
-  b = builder;
-  // Computed again for each work, the counts take no registers in between.
-  Value block = RecomputeOp::create(b, launch.block);
-  Value rowsBeforeLast = RecomputeOp::create(b, rowsOfGroup);
-  Counts counts = emitCounts(rowsBeforeLast, block);
-  Value isBeforeLast = isLess(number, counts.beforeLast);
-  Value two = div(number, counts.inTwo);
-  Value inThese = sub(number, mul(two, counts.inTwo));
-  Value isEven = isLess(inThese, counts.inEven);
-  Value even = mul(two, constant(2));
-  Value group =
-      select(isBeforeLast, select(isEven, even, add(even, constant(1))), last);
-  Value round =
-      select(isBeforeLast, select(isEven, inThese, sub(inThese, counts.inEven)),
-             sub(number, counts.beforeLast));
-  Value position =
-      add(mul(round, launch.blocks), emitPlace(add(round, group), block));
-  Value firstRow = mul(group, rowsBeforeLast);
-  Value allRows = mul(launch.extents[1], launch.extents[2]);
-  Value rows = select(isBeforeLast, rowsBeforeLast, sub(allRows, firstRow));
-  return {add(firstRow, rem(position, rows)), div(position, rows)};
 }
 
 Growth Persister::run(std::optional<int64_t> stages) {
