@@ -210,9 +210,11 @@ public:
   std::optional<std::pair<StringRef, std::string>>
   findAlignmentLimit(int64_t width) const;
   /// Returns the reason why a group of registers may cross the bounds of the
-  /// buffer; std::nullopt if there is none.
-  std::optional<std::string> findBoundsLimit(const Layout &dist,
-                                             const AccessGroups &groups) const;
+  /// buffer; std::nullopt if there is none. Where partial accesses may cross
+  /// the end, sets `partialDim`, which is null if they are not wanted.
+  std::optional<std::string>
+  findBoundsLimit(const Layout &dist, const AccessGroups &groups,
+                  std::optional<unsigned> *partialDim) const;
 
   const MemoryOperand &operand;
   BufferType type;
@@ -293,11 +295,26 @@ Side::findAlignmentLimit(int64_t width) const {
   return std::nullopt;
 }
 
+/// Returns true if the elements of each group are neighbours along `dim`, in
+/// order.
+static bool areNeighbours(const Layout &dist, const AccessGroups &groups,
+                          unsigned dim) {
+  for (size_t i = 0; i < groups.order.size(); ++i) {
+    auto element = dist.element(groups.order[i], 0, 0);
+    auto first = dist.element(groups.order[i - i % groups.width], 0, 0);
+    first[dim] += i % groups.width;
+    if (element != first)
+      return false;
+  }
+  return true;
+}
+
 /// A group must be entirely inside the bounds or entirely outside. Along a
 /// dimension whose extent and start are multiples of n, this holds for elements
 /// of one block of n.
 std::optional<std::string>
-Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups) const {
+Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups,
+                      std::optional<unsigned> *partialDim) const {
   if (type.isShared())
     return std::nullopt;
   int64_t lanes = dist.axisSize(kLane), warps = dist.axisSize(kWarp);
@@ -320,15 +337,20 @@ Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups) const {
           pairs.push_back({groups.order[i], groups.order[i + j]});
     if (pairs.empty())
       continue;
+    bool canBePartial = partialDim && isKnownNonNegative(index) &&
+                        areNeighbours(dist, groups, dim);
     for (int64_t warp = 0; warp < warps; ++warp)
       for (int64_t lane = 0; lane < lanes; ++lane)
         for (auto [first, second] : pairs) {
           auto a = dist.element(first, lane, warp);
           auto b = dist.element(second, lane, warp);
-          if (a[dim] / block != b[dim] / block)
+          if (a[dim] / block == b[dim] / block)
+            continue;
+          if (!canBePartial)
             return "elements " + element(a) + ", " + element(b) +
                    " may be on both sides of the end of dimension " +
                    std::to_string(dim);
+          *partialDim = dim;
         }
   }
   return std::nullopt;
@@ -388,8 +410,11 @@ AccessWidth tile::decideWidth(const Layout &dist,
       return limit("width-layout", operands[obstacle->memory].name,
                    describe(*obstacle, operands[obstacle->memory].type, width));
     result.groups = widestAccess(dist, memories, width);
+    result.partialDim.reset();
     for (const Side &side : sides)
-      if (auto reason = side.findBoundsLimit(dist, result.groups))
+      if (auto reason = side.findBoundsLimit(
+              dist, result.groups,
+              request.canBePartial ? &result.partialDim : nullptr))
         return limit("width-extent", side.operand.name, *reason);
     return std::nullopt;
   };
@@ -405,5 +430,6 @@ AccessWidth tile::decideWidth(const Layout &dist,
       result.limits.push_back(*limit);
   }
   result.groups = widestAccess(dist, memories, 1);
+  result.partialDim.reset();
   return result;
 }

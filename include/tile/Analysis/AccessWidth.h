@@ -54,6 +54,9 @@ struct WidthRequest {
   /// Returns the message for a width without an instruction: "sm_80 has no
   /// atomic addf of 4 f32".
   std::function<std::string(int64_t)> unavailable;
+  /// Whether an access may consist of its first elements only, those before the
+  /// end of a buffer.
+  bool canBePartial = false;
 };
 
 /// The reason why an access is not wider. The id is stable and is the name of
@@ -84,6 +87,8 @@ struct AccessWidth {
   /// The limits on the way from WidthRequest::widest down to the width of the
   /// groups; empty if these are equal.
   llvm::SmallVector<WidthLimit> limits;
+  /// The dimension along which accesses may be partial.
+  std::optional<unsigned> partialDim;
 };
 
 /// Returns the width of the accesses of a tile with the layout `dist` to all

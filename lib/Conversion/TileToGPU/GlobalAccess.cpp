@@ -101,11 +101,11 @@ SmallVector<int64_t> GlobalAccess::boundsKey(int64_t r) {
   return key;
 }
 
-Value GlobalAccess::inBounds(int64_t r) {
+Value GlobalAccess::inBounds(int64_t r, std::optional<unsigned> except) {
   Value result;
   for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
     auto [position, count] = bounds[dim];
-    if (!count)
+    if (!count || dim == except)
       continue;
     Value place = b.i32(distance);
     // An unsigned comparison, so that negative coordinates are out of bounds.
@@ -117,6 +117,19 @@ Value GlobalAccess::inBounds(int64_t r) {
     result = b.both(result, inside);
   }
   return result;
+}
+
+Value GlobalAccess::countInBounds(int64_t r, unsigned dim, int64_t count) {
+  auto [position, end] = bounds[dim];
+  Value place = b.i32(dist.element(r, 0, 0)[dim]);
+  if (position)
+    place = b.add(position, place);
+  Value left = arith::SubIOp::create(b, end, place);
+  left = arith::MaxSIOp::create(b, left, b.i32(0));
+  left = arith::MinSIOp::create(b, left, b.i32(count));
+  Value number = arith::IndexCastOp::create(b, b.getIndexType(), left);
+  Value inside = inBounds(r, dim);
+  return inside ? b.select(inside, number, b.index(0)) : number;
 }
 
 GlobalAccess::Bounds GlobalAccess::emitBounds(Value position, unsigned dim,

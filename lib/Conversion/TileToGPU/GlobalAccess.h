@@ -25,7 +25,10 @@ public:
   /// Emits the bounds check of register r; returns null if it is always in
   /// bounds. The check uses 32 bits, since the manifest limits extents to below
   /// 2^31.
-  mlir::Value inBounds(int64_t r);
+  mlir::Value inBounds(int64_t r) { return inBounds(r, std::nullopt); }
+  /// Emits how many of `count` elements, those of register r and behind it
+  /// along `dim`, are in bounds, as an index.
+  mlir::Value countInBounds(int64_t r, unsigned dim, int64_t count);
 
 private:
   /// The state for a buffer with a #tile.map. If the start is a multiple of the
@@ -49,6 +52,8 @@ private:
   };
 
   Bounds emitBounds(mlir::Value position, unsigned dim, bool nonNegative);
+  /// Emits the bounds check along all dimensions but `except`.
+  mlir::Value inBounds(int64_t r, std::optional<unsigned> except);
 
   Emitter &b;
   const Layout &dist;

@@ -169,9 +169,13 @@ static Refusal emitAsyncCopy(Lowering &b, CopyOp op, const BufferParts &source,
                               memoryOperand(dest, origin)};
   WidthRequest request = anyWidth(
       source.type, std::min(b.chip.maxGlobalAccess, b.chip.maxSharedAccess));
+  // The instruction reads the first elements only and writes zeros for the
+  // others, if it is told so.
+  request.canBePartial = true;
   Layout dist = layout(elements);
   AccessWidth width = decideWidth(dist, operands, request);
   AccessGroups groups = width.groups;
+  std::optional<unsigned> partialDim = width.partialDim;
   int64_t bits = dest.type.getElementBits();
   if (!llvm::is_contained(b.chip.asyncCopy.bytes, groups.width * bits / 8))
     return "asynchronous copies need at least 4 bytes: " +
@@ -180,10 +184,11 @@ static Refusal emitAsyncCopy(Lowering &b, CopyOp op, const BufferParts &source,
   // neighbouring threads copy neighbouring accesses.
   if (groups.width < elements) {
     Layout narrow = layout(groups.width);
-    AccessGroups others = decideWidth(narrow, operands, request).groups;
-    if (others.width == groups.width) {
+    AccessWidth others = decideWidth(narrow, operands, request);
+    if (others.groups.width == groups.width) {
       dist = narrow;
-      groups = others;
+      groups = others.groups;
+      partialDim = others.partialDim;
     }
   }
   remarkLimits(op, width);
@@ -197,8 +202,11 @@ static Refusal emitAsyncCopy(Lowering &b, CopyOp op, const BufferParts &source,
     bool bypass = groups.width * bits == 128;
     for (auto [i, offset] : llvm::enumerate(offsets)) {
       int64_t r = groups.order[i * groups.width];
-      Value inside = access.inBounds(r);
-      Value valid = inside ? b.select(inside, all, none) : Value();
+      Value valid;
+      if (partialDim)
+        valid = access.countInBounds(r, *partialDim, groups.width);
+      else if (Value inside = access.inBounds(r))
+        valid = b.select(inside, all, none);
       nvgpu::DeviceAsyncCopyOp::create(
           b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), dest.memory,
           offset, source.memory, access.offset(r), b.getIndexAttr(groups.width),

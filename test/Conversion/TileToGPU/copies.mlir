@@ -55,6 +55,22 @@ tile.kernel @inside(%g: !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 1
   tile.copy async %g[%c0, %c0], %s : !tile.buffer<16x64xf16, #tile.strided<[64, 1], align = 16>, global>, !s
 }
 
+// The end of a row may be inside an access, of which the first elements are read then.
+// CHECK-LABEL: gpu.func @partial(
+// SM80: %[[LEFT:.+]] = arith.maxsi
+// SM80: %[[SOME:.+]] = arith.minsi %[[LEFT]], %c8_i32
+// SM80: %[[NUMBER:.+]] = arith.index_cast %[[SOME]] : i32 to index
+// SM80: %[[COUNT:.+]] = arith.select %{{.+}}, %[[NUMBER]], %c0 : index
+// SM80: nvgpu.device_async_copy %{{.+}}[%{{.+}}], %{{.+}}[%{{.+}}], 8, %[[COUNT]] {bypassL1}
+// GFX1100: gpu.return
+tile.kernel @partial(%g: !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>)
+    attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !s
+  tile.copy async %g[%c0, %c0], %s : !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>, !s
+}
+
 !columns = !tile.buffer<16x64xf16, #tile.padded<8, order = [0, 1]>, shared>
 
 // Another dimension is contiguous in shared memory: each thread copies a block, so
