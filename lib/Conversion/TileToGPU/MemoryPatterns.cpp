@@ -157,6 +157,18 @@ static LogicalResult convertStore(StoreOp op, Parts<StoreOp> operands,
   return b.erase(op);
 }
 
+namespace {
+/// The division of a tile into asynchronous copies.
+struct AsyncCopies {
+  Layout dist;
+  AccessWidth width;
+
+  int64_t countPerThread() const {
+    return width.groups.order.size() / width.groups.width;
+  }
+};
+} // namespace
+
 /// Emits the copies of `op` by cp.async. Refuses if neighbouring elements are
 /// too few for one.
 static Refusal emitAsyncCopy(Lowering &b, CopyOp op, const BufferParts &source,
@@ -169,28 +181,43 @@ static Refusal emitAsyncCopy(Lowering &b, CopyOp op, const BufferParts &source,
                               memoryOperand(dest, origin)};
   WidthRequest request = anyWidth(
       source.type, std::min(b.chip.maxGlobalAccess, b.chip.maxSharedAccess));
-  // The instruction reads the first elements only and writes zeros for the
-  // others, if it is told so.
-  request.canBePartial = true;
-  Layout dist = layout(elements);
-  AccessWidth width = decideWidth(dist, operands, request);
-  AccessGroups groups = width.groups;
-  std::optional<unsigned> partialDim = width.partialDim;
   int64_t bits = dest.type.getElementBits();
-  if (!llvm::is_contained(b.chip.asyncCopy.bytes, groups.width * bits / 8))
+  auto hasInstruction = [&](const AsyncCopies &copies) {
+    return llvm::is_contained(b.chip.asyncCopy.bytes,
+                              copies.width.groups.width * bits / 8);
+  };
+  auto divide = [&](bool canBePartial) {
+    request.canBePartial = canBePartial;
+    AsyncCopies copies{layout(elements), {}};
+    copies.width = decideWidth(copies.dist, operands, request);
+    // If a thread cannot copy all its neighbouring elements by one access,
+    // neighbouring threads copy neighbouring accesses.
+    int64_t width = copies.width.groups.width;
+    if (hasInstruction(copies) && width < elements) {
+      Layout narrow = layout(width);
+      AccessWidth others = decideWidth(narrow, operands, request);
+      if (others.groups.width == width) {
+        others.limits = copies.width.limits;
+        copies = {narrow, others};
+      }
+    }
+    return copies;
+  };
+  // The instruction reads the first elements only and writes zeros for the
+  // others, if it is told so. The number of elements takes registers, which
+  // pays if a thread has fewer copies.
+  AsyncCopies copies = divide(/*canBePartial=*/false);
+  AsyncCopies partial = divide(/*canBePartial=*/true);
+  if (!hasInstruction(copies) ||
+      partial.countPerThread() < copies.countPerThread())
+    copies = std::move(partial);
+  const AccessWidth &width = copies.width;
+  if (!hasInstruction(copies))
     return "asynchronous copies need at least 4 bytes: " +
            width.limits.back().str();
-  // If a thread cannot copy all its neighbouring elements by one access,
-  // neighbouring threads copy neighbouring accesses.
-  if (groups.width < elements) {
-    Layout narrow = layout(groups.width);
-    AccessWidth others = decideWidth(narrow, operands, request);
-    if (others.groups.width == groups.width) {
-      dist = narrow;
-      groups = others.groups;
-      partialDim = others.partialDim;
-    }
-  }
+  const Layout &dist = copies.dist;
+  const AccessGroups &groups = width.groups;
+  std::optional<unsigned> partialDim = width.partialDim;
   remarkLimits(op, width);
   emitForOwner(b, dist, [&] {
     GlobalAccess access(b, dist, source, indices);
