@@ -32,3 +32,36 @@ tile.kernel @two_tiles(%a: !m, %b: !m, %c: !m, %k: index, %blocks: index) attrib
   %r = arith.truncf %sum : !acc to tensor<128x128xf16>
   tile.store %r, %c[%row, %c0] : tensor<128x128xf16>, !m
 }
+
+// The producer finds the coordinates of a work once, before its loop over k.
+// CHECK-LABEL: tile.kernel @product
+// CHECK: tile.store
+// CHECK: scf.for %[[WORK:.*]] = {{.*}} : i32 {
+// CHECK-DAG: arith.remui %[[WORK]]
+// CHECK-DAG: arith.divui %[[WORK]]
+// CHECK: scf.for
+// CHECK-NOT: arith.{{rem|div}}ui
+// CHECK: tile.bulk_copy
+// CHECK-NOT: arith.{{rem|div}}ui
+// CHECK: tile.bulk_copy
+tile.kernel @product(%a: !m, %b: !m, %c: !m, %k: index, %rows: index, %columns: index)
+    attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4, work_stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %row = arith.muli %x, %c128 : index
+  %column = arith.muli %y, %c128 : index
+  %zero = arith.constant dense<0.0> : !acc
+  %s = scf.for %i = %c0 to %k step %c64 iter_args(%s0 = %zero) -> (!acc) {
+    %at = tile.load %a[%row, %i] : !m -> tensor<128x64xf16>
+    %bt = tile.load %b[%i, %column] : !m -> tensor<64x128xf16>
+    %n0 = tile.dot %at, %bt, %s0 : tensor<128x64xf16>, tensor<64x128xf16> -> !acc
+    scf.yield %n0 : !acc
+  }
+  %r = arith.truncf %s : !acc to tensor<128x128xf16>
+  tile.store %r, %c[%row, %column] : tensor<128x128xf16>, !m
+}

@@ -44,6 +44,9 @@ private:
   const WarpPlan &plan;
   /// The value of each ring of the plan.
   SmallVector<Value> rings;
+  /// The loops of the role around the insertion point, by the block of the loop
+  /// of the program that each one copies.
+  DenseMap<Block *, scf::ForOp> entered;
 };
 } // namespace
 
@@ -68,13 +71,18 @@ void Splitter::makeRings() {
 // Producers and storers
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` as another role computes it.
+/// Returns `value` as another role computes it. The operations are written
+/// outside of the loops that are not around them in the program: no later pass
+/// hoists a division.
 Value Splitter::materialize(Value value, IRMapping &mapping) {
   if (Value mapped = mapping.lookupOrNull(value))
     return mapped;
   Operation *op = value.getDefiningOp();
   if (!op || plan.outside.contains(op))
     return value;
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (scf::ForOp loop = entered.lookup(op->getBlock()))
+    rewriter.setInsertionPoint(loop);
   for (Value operand : op->getOperands())
     mapping.map(operand, materialize(operand, mapping));
   rewriter.clone(*op, mapping);
@@ -163,7 +171,9 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
     // Values that are cloned inside are not visible after the loop.
     IRMapping inner = mapping;
     inner.map(loop.getInductionVar(), copy.getInductionVar());
+    entered[&from] = copy;
     follow(*loop.getBody(), leaving, inner);
+    entered.erase(&from);
   }
 }
 
