@@ -34,7 +34,8 @@ static constexpr double kElementStoreCycles = 0.5;
 /// forward attention (docs/notes/hopper-forward.md).
 static constexpr double kRotationShare = 0.84;
 
-/// Schedulers of a multiprocessor (CUDA C++ Programming Guide, 16.8.1).
+/// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
+/// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;
 
 /// Cycles of the start and the end of a block, and of the launch.

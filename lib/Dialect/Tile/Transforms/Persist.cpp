@@ -75,8 +75,8 @@ static Growth reverse(Growth growth) {
   return growth == Growth::Longer ? Growth::Shorter : Growth::Longer;
 }
 
-/// Returns how `value`, which depends on x, changes with x. Extents are taken
-/// as positive, and operations that are not known as monotonic.
+/// Returns how `value` changes with x. Takes extents as positive, and unknown
+/// operations as increasing.
 static Growth findDirection(Value value, GridDimensions &dimensions) {
   if (!(dimensions.find(value) & GridDimensions::X))
     return Growth::None;

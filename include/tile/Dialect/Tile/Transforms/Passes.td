@@ -595,10 +595,11 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     the number, and nothing reports a launch with more, which leaves works out.
 
     If one bound of a loop with products depends on x and the other does not, works
-    along x differ in length. The longest works come first then, in rounds over the
-    blocks of which every other one walks back. Large grids are divided into groups
-    of coordinates y and z, which follow each other, so that several blocks read the
-    same memory at the same time. A group has at least about two rounds.
+    along x differ in length. They are dealt to the blocks in rounds then, the longest
+    first. Every other round goes over the blocks backwards. Large grids are divided
+    into groups of coordinates y and z, which follow each other, so that several
+    blocks read the same memory at the same time. A group has at least about two
+    rounds.
 
     The remark `kernel-persistent` reports success. The remark
     `kernel-not-persistent` gives the reason why a kernel is unchanged: it reads
