@@ -78,7 +78,7 @@ def main() -> int:
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {dtype}")
     print(
         f"{'M x N x K':>18} {'predicted':>9} {'measured':>8} {'cuBLAS':>7}"
-        f" {'ratio':>6} {'Triton':>6} {'lost':>6} {'of six':>6}  first choice; fastest"
+        f" {'ratio':>6} {'Triton':>6} {'lost':>6} {'best':>6}  first choice; fastest"
     )
     results, wrong = [], 0
     for shape, candidates in zip(shapes, chosen):
@@ -154,13 +154,13 @@ def shorten(schedule: str) -> str:
 
 def describe(result: dict) -> str:
     first, best = result["candidates"][0], fastest_of(result["candidates"])
-    lost, six = losses(result)
+    lost, least = losses(result)
     triton = result["triton"]
     beside = f"{triton / first['measured']:6.3f}" if triton else f"{'':6}"
     return (
         f"{result['shape']:>18} {first['predicted']:9.1f} {first['measured']:8.1f}"
         f" {result['cublas']:7.1f} {result['cublas'] / first['measured']:6.3f} {beside}"
-        f" {lost - 1:6.1%} {six - 1:6.1%}  {shorten(first['schedule'])};"
+        f" {lost - 1:6.1%} {least - 1:6.1%}  {shorten(first['schedule'])};"
         f" {shorten(best['schedule'])} {best['measured']:.1f}"
     )
 
@@ -170,13 +170,13 @@ def summarize(results: list) -> None:
     firsts = [result["candidates"][0] for result in results]
     ratios = [r["cublas"] / f["measured"] for r, f in zip(results, firsts)]
     best = [r["cublas"] / fastest_of(r["candidates"])["measured"] for r in results]
-    lost, six = zip(*map(losses, results))
+    lost, least = zip(*map(losses, results))
     errors = [max(f["predicted"] / f["measured"], f["measured"] / f["predicted"])
               for f in firsts]  # fmt: skip
     print(f"first choice against cuBLAS: {mean(ratios):.3f}, least {min(ratios):.3f}")
     print(f"fastest schedule against cuBLAS: {mean(best):.3f}, least {min(best):.3f}")
     print(f"first choice behind the fastest: {mean(lost) - 1:.1%}, most {max(lost) - 1:.1%}")
-    print(f"best candidate behind the fastest: {mean(six) - 1:.1%}, most {max(six) - 1:.1%}")
+    print(f"best candidate behind the fastest: {mean(least) - 1:.1%}, most {max(least) - 1:.1%}")
     print(f"predicted times are off by {mean(errors) - 1:.1%}")
     times = [(r["triton"], f["measured"]) for r, f in zip(results, firsts) if r["triton"]]
     if times:
