@@ -26,8 +26,8 @@ public:
   /// bounds. The check uses 32 bits, since the manifest limits extents to below
   /// 2^31.
   mlir::Value inBounds(int64_t r) { return inBounds(r, std::nullopt); }
-  /// Emits how many of `count` elements, those of register r and behind it
-  /// along `dim`, are in bounds, as an index.
+  /// Emits the number of elements in bounds, an index, among the `count`
+  /// elements along `dim` from that of register r on.
   mlir::Value countInBounds(int64_t r, unsigned dim, int64_t count);
 
 private:

@@ -44,8 +44,8 @@ private:
   const WarpPlan &plan;
   /// The value of each ring of the plan.
   SmallVector<Value> rings;
-  /// The loops of the role around the insertion point, by the block of the loop
-  /// of the program that each one copies.
+  /// The loops of the role around the insertion point. The key is the block of
+  /// the consumers in which the loop stands that was cloned.
   DenseMap<Block *, scf::ForOp> entered;
 };
 } // namespace
