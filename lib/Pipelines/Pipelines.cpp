@@ -50,6 +50,8 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileSplitMaskedLoops());
   kernel.addPass(createTileAssignLayouts());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileJoinComparisons());
+  kernel.addPass(createCSEPass());
   kernel.addPass(createTileCheckRegisters());
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());

@@ -90,6 +90,7 @@ class Tests(Suite):
                 self.attention_open,
                 self.backward_open,
                 self.masked_loop,
+                self.masks,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -268,6 +269,58 @@ class Tests(Suite):
                 self.compare(o, expected, 1e-3)
                 results.append(o)
             assert results[0].equal(results[1])
+
+    def masks(self, chip):
+        """Masks of several comparisons, which become one where no sum wraps around."""
+        import torch
+
+        def wrap(x):
+            return (x + 2**31) % 2**32 - 2**31
+
+        program = (ROOT / "test/Executor/masks.mlir").read_text()
+        line = torch.arange(64, dtype=torch.int32, device=self.device)[:, None]
+        column = torch.arange(96, dtype=torch.int32, device=self.device)[None]
+        lengths = torch.randint(-5, 110, (64,), dtype=torch.int32, device=self.device)
+        most, least = 2**31 - 1, -(2**31)
+        lengths[:4] = torch.tensor([most, least, most - 1, least + 1], dtype=torch.int32)
+        limits = lengths[:, None]
+        for n, row, end, window in (
+            (0, 0, 96, 20),
+            (32, 40, 70, 1),
+            (0, -200, 96, 20),  # nothing is visible
+            (64, 64, 0, 0),
+            (70, 3, -1, -10),
+            (0, most - 20, most, 5),  # row + line wraps around
+            (0, least, most, 5),
+            (most - 50, most - 60, 30, 7),  # n + column wraps around
+            (most, 0, most, most),
+            (least, 0, least, least),
+            (least + 40, least, 96, -7),
+        ):
+            query = wrap(row + line.long())
+            key = wrap(n + column.long())
+            begin = wrap(query - window)
+            start = min(max(n, 0), most - 95)
+            place = start + column.long()
+            expected = [
+                (column < end) & (key <= query),
+                (key <= query) & (key > begin) & (column < limits),
+                (column >= end) | (key > query) | (line >= end),
+                (wrap(query - key) < window) & (column <= limits),
+                (line >= end) & (query > key) & (column >= end),
+                ~((column < limits) & (key < query)) & (line <= column),
+                (wrap(end - column.long()) > limits) & (column != 3),
+                (column < end) & (place <= query) & (column < limits) & (line >= end),
+                (place > begin)
+                & (start - column.long() < limits)
+                & (place >= query)
+                & (column < end),
+            ]
+            found = self.blank(9, 64, 96)
+            arguments = (lengths, found, n, row, end, window)
+            self.run(program, chip, *arguments)
+            for i, mask in enumerate(expected):
+                assert found[i].bool().equal(mask), (i, n, row, end, window)
 
     def page_table(self, chip):
         """Page numbers from memory, and computed ones."""

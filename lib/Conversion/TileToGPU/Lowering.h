@@ -122,6 +122,23 @@ void addWgmmaConversions(ConversionAdder &conversions);
 void populateElementwisePattern(const mlir::TypeConverter &types,
                                 mlir::RewritePatternSet &patterns);
 
+/// The operand of a comparison that is the coordinate `dim` of a tile.
+struct CoordinateOperand {
+  unsigned position, dim;
+  mlir::RankedTensorType tile;
+};
+using CoordinateComparisons =
+    llvm::DenseMap<mlir::Operation *, CoordinateOperand>;
+/// Returns the comparisons in `root` of a coordinate with numbers that are the
+/// same along it, for which a thread computes less if it compares constants and
+/// has no registers to keep coordinates in.
+CoordinateComparisons findCoordinateComparisons(mlir::Operation *root);
+/// Adds the pattern for these comparisons. It comes before that for elementwise
+/// operations.
+void populateComparePattern(const mlir::TypeConverter &types,
+                            const CoordinateComparisons &comparisons,
+                            mlir::RewritePatternSet &patterns);
+
 } // namespace tile
 
 #endif // TILE_LIB_CONVERSION_TILETOGPU_LOWERING_H

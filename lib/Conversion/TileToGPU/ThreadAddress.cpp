@@ -18,14 +18,18 @@ static Value emitDigit(Emitter &b, Value value, int64_t divisor, int64_t extent,
   return b.mul(value, stride);
 }
 
-Value tile::emitThread(Emitter &b) {
-  Operation *parent = b.getInsertionBlock()->getParentOp();
+bool tile::isInRoleWithRegisters(Block *block) {
+  Operation *parent = block->getParentOp();
   auto func = dyn_cast<mlir::gpu::GPUFuncOp>(parent);
   if (!func)
     func = parent->getParentOfType<mlir::gpu::GPUFuncOp>();
   // outlineKernel() sets this attribute for such roles.
-  if (func && func != parent &&
-      func->hasAttr(NVVM::NVVMDialect::getMinctasmAttrName()))
+  return func && func != parent &&
+         func->hasAttr(NVVM::NVVMDialect::getMinctasmAttrName());
+}
+
+Value tile::emitThread(Emitter &b) {
+  if (isInRoleWithRegisters(b.getInsertionBlock()))
     return tile::gpu::ThreadOp::create(b, b.getI32Type());
   return b.threadNumber();
 }

@@ -12,9 +12,13 @@
 
 namespace tile {
 
-/// Emits the number of the calling thread, an i32. If roles have different
-/// numbers of registers, it is read again at each use, because the consumers
-/// have no registers to keep coordinates in during a loop.
+/// Returns true if `block` is in a role of a kernel whose roles have different
+/// numbers of registers. Its threads have no registers to keep coordinates in
+/// during a loop.
+bool isInRoleWithRegisters(mlir::Block *block);
+
+/// Emits the number of the calling thread, an i32. Where
+/// isInRoleWithRegisters(), it is read again at each use.
 mlir::Value emitThread(Emitter &b);
 
 /// Emits the coordinates (i32, one per dimension) of register 0 of `thread`,

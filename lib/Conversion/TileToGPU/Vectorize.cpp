@@ -158,6 +158,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     addTensorMapConversions(conversions);
     addWgmmaConversions(conversions);
     populateElementwisePattern(converter, patterns);
+    CoordinateComparisons comparisons = findCoordinateComparisons(gpuModule);
+    populateComparePattern(converter, comparisons, patterns);
     // Without rollback, patterns that inspect the indices of a buffer never
     // find block arguments that have been replaced.
     ConversionConfig config;

@@ -438,23 +438,58 @@ class Generator:
             "compare", self.like(x, "i1"), [x, y], 1.0, name=name, predicate=predicate
         )
 
+    def coordinate_mask(self, type: Tuple) -> int:
+        """A mask of comparisons of coordinates, as of a ragged or a causal tile."""
+        flags = (type[0], "i1", type[2])
+        # Its numbers are too large for other operations.
+        visible, seen = list(self.visible), None
+        for _ in range(self.draw.choice([1, 1, 2, 2, 3, 4])):
+            part = self.emit(
+                "compare", flags, [self.coordinate(type), self.coordinate(type)], 1.0,
+                name="arith.cmpi",
+                predicate=self.draw.choice(["slt", "sle", "sgt", "sge", "slt", "sle", "eq", "ult"]),
+            )
+            if seen is not None:
+                name = self.draw.choice(["arith.andi", "arith.andi", "arith.ori", "arith.xori"])
+                part = self.emit("elementwise", flags, [seen, part], 1.0, name=name)
+            seen = part
+        self.visible[:] = visible
+        return seen
+
+    def coordinate(self, type: Tuple) -> int:
+        """One side of a comparison: a sum of coordinates and a number."""
+        dims = type[0]
+        number = self.draw.choice(
+            [0, self.draw.randint(-40, 140), self.draw.randint(0, 64), 2**31 - 40, -(2**31) + 30]
+        )
+        if self.draw.random() < 0.3:
+            return self.constant(type, number)
+        axis = self.draw.randrange(len(dims))
+        total = self.emit("iota", type, limit=128.0, dim=axis)
+        for _ in range(self.draw.choice([0, 0, 1, 2])):
+            kind = self.draw.random()
+            if kind < 0.3:
+                other = self.constant(type, number)
+            elif kind < 0.6:
+                other = self.emit("iota", type, limit=128.0, dim=self.draw.randrange(len(dims)))
+            else:
+                variables = ["x", "y"] + [name for name, step, _ in self.loops if step is None]
+                other = self.emit(
+                    "position", type, limit=1000.0, variable=self.draw.choice(variables),
+                    dim=dims[axis],
+                )
+            name = self.draw.choice(["arith.addi", "arith.addi", "arith.subi"])
+            operands = [total, other] if self.draw.random() < 0.7 else [other, total]
+            total = self.emit("elementwise", type, operands, 1000.0, name=name)
+        return total
+
     def mask(self) -> None:
         x = self.pick()
         if x is None:
             return
         type = self.like(x)
         if self.draw.random() < 0.5:
-            # By coordinates, as of a ragged or a causal tile.
-            dims, dtype, pin = self.like(x, "i32")
-            i = self.emit("iota", (dims, dtype, pin), limit=128.0, dim=self.draw.randrange(len(dims)))
-            if len(dims) > 1 and self.draw.random() < 0.5:
-                j = self.emit("iota", (dims, dtype, pin), limit=128.0, dim=self.draw.randrange(len(dims)))
-            else:
-                j = self.constant((dims, dtype, pin), self.draw.randint(0, 64))
-            seen = self.emit(
-                "compare", (dims, "i1", pin), [i, j], 1.0, name="arith.cmpi",
-                predicate=self.draw.choice(["slt", "sle", "sgt", "eq", "ult"]),
-            )
+            seen = self.coordinate_mask(self.like(x, "i32"))
         else:
             seen = self.compare(x)
             if self.draw.random() < 0.3:

@@ -89,12 +89,24 @@ def transpose(g: Generator, shape: Sequence[int], order: Tuple[int, ...], dtype:
 
 
 def masks(full: bool) -> Iterator[Case]:
-    """iota along each dimension, a comparison and a select."""
+    """iota along each dimension, comparisons and a select."""
     shapes = [(r, c) for r in ROWS for c in COLUMNS][:: 1 if full else 4]
     shapes += [(60, 60), (7, 100), (13, 68), (3, 4, 5), (2, 16, 32), (17,), (64,), (100,)]
     for shape in shapes:
         for axis in range(len(shape)):
             yield lambda g, s=shape, a=axis: mask(g, s, a)
+    # The draws of the cases differ.
+    for number in range(300 if full else 30):
+        yield lambda g, s=shapes[number % len(shapes)]: random_mask(g, s)
+
+
+def random_mask(g: Generator, shape: Sequence[int]) -> None:
+    dims = tuple(g.dim(n) for n in shape)
+    x = g.load(dims, "f32")
+    hidden = g.constant((dims, "f32", None), float("-inf"))
+    for _ in range(4):
+        seen = g.coordinate_mask((dims, "i32", None))
+        g.store(g.emit("select", (dims, "f32", None), [seen, x, hidden], g.limit[x]))
 
 
 def mask(g: Generator, shape: Sequence[int], axis: int) -> None:

@@ -252,8 +252,25 @@ LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {
 }
 
 //===----------------------------------------------------------------------===//
-// DimOp
+// ProgramIdOp, DimOp
 //===----------------------------------------------------------------------===//
+
+static ConstantIntRanges getRange(int64_t least, int64_t most) {
+  unsigned bits = IndexType::kInternalStorageBitWidth;
+  return ConstantIntRanges::fromSigned(APInt(bits, least), APInt(bits, most));
+}
+
+/// A launch has fewer than 2^31 blocks along each dimension.
+void ProgramIdOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                    SetIntRangeFn setResultRanges) {
+  setResultRanges(getResult(), getRange(0, llvm::maxIntN(32) - 1));
+}
+
+/// The launcher checks that extents are less than 2^31.
+void DimOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                              SetIntRangeFn setResultRanges) {
+  setResultRanges(getResult(), getRange(0, llvm::maxIntN(32)));
+}
 
 LogicalResult DimOp::verify() {
   int64_t dim = getDim();

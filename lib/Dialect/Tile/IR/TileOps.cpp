@@ -676,6 +676,17 @@ LogicalResult BroadcastOp::verify() {
   return verifySliced(*this, getType(), getSource().getType(), getDim());
 }
 
+void IotaOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                               SetIntRangeFn setResultRanges) {
+  int64_t extent = getType().getDimSize(getDim());
+  unsigned bits = getType().getElementTypeBitWidth();
+  setResultRanges(getResult(),
+                  ShapedType::isDynamic(extent)
+                      ? ConstantIntRanges::maxRange(bits)
+                      : ConstantIntRanges::fromSigned(APInt(bits, 0),
+                                                      APInt(bits, extent - 1)));
+}
+
 LogicalResult IotaOp::verify() {
   auto tile = cast<RankedTensorType>(getType());
   if (int64_t(getDim()) >= tile.getRank())

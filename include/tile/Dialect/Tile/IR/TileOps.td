@@ -9,6 +9,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "tile/Dialect/Tile/IR/TileSchedule.td"
@@ -173,7 +174,8 @@ def Tile_RequireOp : Tile_Op<"require", [HasParent<"::tile::KernelOp">]> {
   }];
 }
 
-def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "index of this block in the grid";
   let description = [{
     The index of the block along dimension `axis` of the grid.
@@ -236,7 +238,8 @@ def Tile_RecomputeOp : Tile_Op<"recompute", [NoMemoryEffect]> {
   let assemblyFormat = "$value attr-dict";
 }
 
-def Tile_DimOp : Tile_Op<"dim", [Pure]> {
+def Tile_DimOp : Tile_Op<"dim", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "extent of a buffer";
   let description = [{
     The number of elements of `buffer` along dimension `dim`.
@@ -679,6 +682,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure,
 }
 
 def Tile_IotaOp : Tile_Op<"iota", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>,
     DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["isRematerializable"]>]> {
   let summary = "the coordinate of each element";
   let description = [{

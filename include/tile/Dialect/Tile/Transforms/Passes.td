@@ -405,6 +405,43 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
       "a loop may take">];
 }
 
+def TileJoinComparisons : Pass<"tile-join-comparisons", "::tile::KernelOp"> {
+  let summary = "One comparison of coordinates for each element of a mask (S2)";
+  let description = [{
+    A mask is often a conjunction: the columns before the last key, and those up
+    to the diagonal. The pass writes each comparison of a coordinate with a bound
+    as `coordinate <= bound` or `coordinate >= bound`, where the bound is a scalar
+    or has one element for each index of the other dimension. Of several upper
+    bounds the least remains, of several lower bounds the greatest. A comparison
+    that is the same along the coordinate becomes a part of the bound.
+
+    ```mlir output
+    %end = tensor.splat %left : tensor<128x64xi32, #mma>
+    %inside = arith.cmpi slt, %column, %end : tensor<128x64xi32, #mma>
+    %key = arith.addi %column, %n : tensor<128x64xi32, #mma>
+    %before = arith.cmpi sle, %key, %query : tensor<128x64xi32, #mma>
+    %visible = arith.andi %inside, %before : tensor<128x64xi1, #mma>
+    // becomes
+    %last = arith.minsi ..., ... : tensor<128xi32, #tile.slice<1, #mma>>
+    %bound = tile.broadcast %last along 1 : ... -> tensor<128x64xi32, #mma>
+    %visible = arith.cmpi sle, %column, %bound : tensor<128x64xi32, #mma>
+    ```
+
+    Disjunctions (`arith.ori`), negations (`arith.xori`) and nested selections
+    with one alternative are handled alike. The coordinate is the one for which a
+    thread computes less, by the layout of the tile. A mask that would not become
+    cheaper is unchanged.
+
+    The result never changes: a comparison whose sums could wrap around in their
+    type, by the ranges of the values and by the other bounds of the conjunction,
+    remains. Masks have two dimensions and a layout. The remark
+    `comparisons-joined` reports success.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::tile::TileDialect"];
+}
+
 def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
   let summary = "Checks that tiles fit the registers of a thread (S2)";
   let description = [{
