@@ -16,16 +16,19 @@ tile.schedule_row <products = 2, head to 64, softcap> use #small
 tile.schedule_row <products = 2, head to 64>
     use <tile = [256, 64], warps = 16, producers = 4, registers = [112, 32],
          stages = 2, work_stages = 2, turns>
+tile.schedule_row <products = 2, head to 96, mask = none>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2, work_stages = 2, turns>
 tile.schedule_row <products = 2, head to 128> use #small
 tile.schedule_row <products = 2, head to 192, value to 128>
     use <tile = [128, 96], warps = 8, producers = 4, registers = [232, 40],
-         stages = 2, work_stages = 2>
+         stages = 2, work_stages = 2, turns>
 tile.schedule_row <products = 2, head to 192>
     use <tile = [128, 112], warps = 8, producers = 4, registers = [232, 40],
          stages = 2, work_stages = 1>
 tile.schedule_row <products = 2>
     use <tile = [128, 80], warps = 8, producers = 4, registers = [232, 40],
-         stages = 2, work_stages = 1>
+         stages = 2, work_stages = 1, turns>
 
 // Backward, a block owns keys: a thread holds k * (2 head + 2 q) / 256
 // accumulators, then half as many registers of dS and P beside those of dQ; from

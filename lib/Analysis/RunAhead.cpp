@@ -47,21 +47,44 @@ llvm::DenseSet<Operation *> RunAhead::findBlockScalars() {
   return scalars;
 }
 
+/// Returns the loop that carries `value`, an argument or a result of it, and
+/// the number of the value; null if there is none.
+static std::pair<scf::ForOp, unsigned> findCarried(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    return {dyn_cast<scf::ForOp>(result.getOwner()), result.getResultNumber()};
+  auto argument = cast<BlockArgument>(value);
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument == loop.getInductionVar())
+    return {};
+  return {loop, argument.getArgNumber() - loop.getNumInductionVars()};
+}
+
 Refusal RunAhead::checkValue(Value value, Operation *scope,
                              llvm::SetVector<Operation *> *slice) {
   llvm::SetVector<Operation *> local;
   llvm::SetVector<Operation *> &visited = slice ? *slice : local;
   SmallVector<Value> values{value};
+  llvm::SmallDenseSet<Value> carried;
   while (!values.empty()) {
     Value value = values.pop_back_val();
     if (!scope->isAncestor(value.getParentBlock()->getParentOp()))
       continue;
+    if (auto [loop, number] = findCarried(value); loop) {
+      // A role that runs all iterations can carry a scalar too.
+      if (scope != kernel || isa<RankedTensorType>(value.getType()))
+        return "its place depends on a value that a loop carries";
+      if (carried.insert(loop.getRegionIterArg(number)).second)
+        values.append({loop.getInitArgs()[number],
+                       loop.getYieldedValues()[number], loop.getLowerBound(),
+                       loop.getUpperBound(), loop.getStep()});
+      continue;
+    }
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       Operation *owner = argument.getOwner()->getParentOp();
-      auto loop = dyn_cast<scf::ForOp>(owner);
-      if (owner == kernel || (loop && value == loop.getInductionVar()))
+      if (isa<KernelOp, scf::ForOp>(owner))
         continue;
-      return "its place depends on a value that a loop carries";
+      return "its place depends on a value of '" +
+             owner->getName().getStringRef().str() + "'";
     }
     Operation *op = value.getDefiningOp();
     if (!isRepeatable(op))
@@ -201,15 +224,19 @@ Refusal RunAhead::checkLateLoad(LoadOp load) {
   return std::nullopt;
 }
 
-/// Returns true if one of `roots` is computed from `source`.
-static bool areComputedFrom(ValueRange roots, Value source) {
+/// Returns true if one of `roots` is computed from the induction variable of
+/// `loop`, of this iteration or of the one before.
+static bool areComputedFromNumber(ValueRange roots, scf::ForOp loop) {
   llvm::SetVector<Value> values;
   values.insert_range(roots);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] == source)
+    if (values[i] == loop.getInductionVar())
       return true;
     if (Operation *op = values[i].getDefiningOp())
       values.insert_range(op->getOperands());
+    else if (llvm::is_contained(loop.getRegionIterArgs(), values[i]))
+      values.insert(
+          loop.getTiedLoopYieldedValue(cast<BlockArgument>(values[i]))->get());
   }
   return false;
 }
@@ -220,7 +247,7 @@ Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
        loop = loop->getParentOfType<scf::ForOp>()) {
     SmallVector<Value> place(store.getIndices());
     place.push_back(store.getBuffer());
-    if (!areComputedFrom(place, loop.getInductionVar()))
+    if (!areComputedFromNumber(place, loop))
       return "the iterations of a loop write the same elements";
   }
   // Stores of other blocks are left out: works of a persistent kernel write

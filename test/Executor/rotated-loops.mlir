@@ -31,6 +31,14 @@
 // REDEFINE: %{fields} = producers = 4
 // RUN: %{written} && %{rotate} && FileCheck %s < %t.mlir && %{check}
 
+// A persistent kernel, in which the end of a work runs beside the next one. Blocks
+// have 5 works, 3 and 2, or 2 and 1.
+// REDEFINE: %{fields} = producers = 4, work_stages = 2
+// RUN: %{rotate} && %{check} --grid=1,1,1 --remarks 2>&1 | FileCheck %s --check-prefix=WORKS
+// RUN: %{check} --grid=2,1,1
+// RUN: %{check} --grid=3,1,1
+// WORKS: works-overlapped
+
 // CHECK: iter_args
 // CHECK: arith.select
 

@@ -59,8 +59,10 @@ public:
   llvm::DenseSet<mlir::Operation *> findBlockScalars();
 
   /// Refuses a value that is not a function of values from outside `scope`, of
-  /// arguments of the kernel and of induction variables. Adds the operations in
-  /// the scope that compute it to `slice`, if that is not null.
+  /// arguments of the kernel and of induction variables. If the scope is the
+  /// kernel, loops may carry scalars that are such functions. Adds the
+  /// operations in the scope that compute the value to `slice`, if that is not
+  /// null.
   Refusal checkValue(mlir::Value value, mlir::Operation *scope,
                      llvm::SetVector<mlir::Operation *> *slice = nullptr);
 

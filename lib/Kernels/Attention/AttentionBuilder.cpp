@@ -31,15 +31,6 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   return arith::SelectOp::create(b, isOpen, farthest, moved);
 }
 
-AttentionBuilder::Place AttentionBuilder::locate(Value number, Value perHead,
-                                                 Value numHeads) {
-  Value rest = arith::DivUIOp::create(b, number, perHead);
-  numHeads = i32(numHeads);
-  return {arith::RemUIOp::create(b, number, perHead),
-          arith::RemUIOp::create(b, rest, numHeads),
-          arith::DivUIOp::create(b, rest, numHeads)};
-}
-
 std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   auto from = [&](Value value) {
     return recomputes ? recompute(value) : value;
@@ -57,6 +48,17 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   heads = DimOp::create(b, q, headsAt);
   Value keyHeads = DimOp::create(b, k, headsAt);
   blocks = arith::CeilDivUIOp::create(b, from(length), index(gridSize));
+  auto computeGroup = [&] {
+    group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
+  };
+  if (isPersistent) {
+    GridOp::create(b, blocks, heads, batch);
+    computeGroup();
+    head = ProgramIdOp::create(b, Dimension::y);
+    kvHead = wide(arith::DivUIOp::create(b, i32(head), i32(group)));
+    return {ProgramIdOp::create(b, Dimension::x),
+            ProgramIdOp::create(b, Dimension::z)};
+  }
   Value numHeads = gridOverKVHeads ? keyHeads : heads;
   if (batch) {
     // All in x, of which a grid may have 2^31 - 1: y and z end at 65535.
@@ -64,16 +66,21 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
         b, arith::MulIOp::create(b, blocks, numHeads), batch);
     GridOp::create(b, all, index(1), index(1));
   }
+  // In 32 bits, in which divisions are short.
   Value number = i32(from(ProgramIdOp::create(b, Dimension::x)));
-  Place place = locate(number, i32(blocks), numHeads);
-  group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
-  Value owner = place.head;
+  Value perHead = i32(blocks);
+  Value row = arith::DivUIOp::create(b, number, perHead);
+  numHeads = i32(numHeads);
+  Value block = arith::RemUIOp::create(b, number, perHead);
+  Value owner = arith::RemUIOp::create(b, row, numHeads);
+  Value sequence = arith::DivUIOp::create(b, row, numHeads);
+  computeGroup();
   if (!gridOverKVHeads) {
-    head = wide(place.head);
-    owner = arith::DivUIOp::create(b, place.head, i32(group));
+    head = wide(owner);
+    owner = arith::DivUIOp::create(b, owner, i32(group));
   }
   kvHead = wide(owner);
-  return {wide(place.block), wide(place.batch)};
+  return {wide(block), wide(sequence)};
 }
 
 Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
@@ -87,105 +94,6 @@ Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
 
 void AttentionBuilder::recomputePlace() {
   batchIndex = enterPlace(/*recomputes=*/true).second;
-}
-
-void AttentionBuilder::launchWorkers(int64_t size, bool pairs) {
-  inPairs = pairs;
-  Value batch = DimOp::create(b, q, 0), length = DimOp::create(b, q, 1);
-  heads = DimOp::create(b, q, 2);
-  Value keyHeads = DimOp::create(b, k, 2);
-  group = arith::DivUIOp::create(b, heads, keyHeads);
-  blocks = arith::CeilDivUIOp::create(b, length, index(size));
-  Value sequences = arith::MulIOp::create(b, heads, batch);
-  Value all = arith::MulIOp::create(b, blocks, sequences);
-  Value launched = arith::MinUIOp::create(b, all, MultiprocessorsOp::create(b));
-  GridOp::create(b, launched, index(1), index(1));
-  enterSequence(Value());
-  // In 32 bits, where divisions are short.
-  worker = i32(ProgramIdOp::create(b, Dimension::x));
-  workers = i32(NumProgramsOp::create(b, Dimension::x));
-  all = i32(all);
-  perHead = i32(blocks);
-  if (!pairs) {
-    count = arith::CeilDivUIOp::create(b, sub(all, worker), workers);
-    return;
-  }
-
-  // Where there is a worker for each block of rows, it does that one alone.
-  Value one = i32(index(1)), two = i32(index(2));
-  Value isAlone =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, workers, all);
-  Value half = arith::ShRUIOp::create(b, add(perHead, one), one);
-  perHead = arith::SelectOp::create(b, isAlone, perHead, half);
-  // Else whole rounds of pairs come first. Of the `rest` pairs that are left,
-  // fewer than workers, worker i does the first half of pair i, and those
-  // behind do second halves alone: the block numbers worker and, on the way
-  // back, 2 * workers - 1 - worker among 2 * rest halves.
-  Value pairCount = arith::MulIOp::create(b, perHead, i32(sequences));
-  Value rounds = arith::DivUIOp::create(b, pairCount, workers);
-  Value rest = sub(pairCount, Value(arith::MulIOp::create(b, rounds, workers)));
-  Value halves = add(rest, rest);
-  Value back = sub(sub(add(workers, workers), one), worker);
-  auto countIf = [&](Value number) -> Value {
-    Value isHalf =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, halves);
-    return arith::ExtUIOp::create(b, b.getI32Type(), isHalf);
-  };
-  count = add(add(rounds, rounds), add(countIf(worker), countIf(back)));
-  count = arith::SelectOp::create(b, isAlone, one, count);
-  // From this number on, the halves are second ones, of other pairs.
-  Value isBehind =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, worker, rest);
-  Value never =
-      arith::ConstantIntOp::create(b, std::numeric_limits<int32_t>::max(), 32);
-  secondsFrom = arith::SelectOp::create(
-      b, isBehind, Value(arith::MulIOp::create(b, rounds, two)), never);
-  restPairs = rest;
-}
-
-AttentionBuilder::Work AttentionBuilder::locateWork(Value number) {
-  Value one = i32(index(1)), isSecond;
-  Value round = number;
-  if (inPairs) {
-    Value isOdd = arith::AndIOp::create(b, number, one);
-    isSecond = arith::TruncIOp::create(b, b.getI1Type(), isOdd);
-    round = arith::ShRUIOp::create(b, number, one);
-  }
-  Value unit = add(worker, Value(arith::MulIOp::create(b, round, workers)));
-  if (inPairs) {
-    Value isBehind = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number,
-                                           secondsFrom);
-    Value back = sub(sub(add(workers, workers), one), add(worker, worker));
-    Value turned = add(unit, back);
-    Value seconds = sub(
-        Value(arith::SelectOp::create(b, isSecond, turned, unit)), restPairs);
-    unit = arith::SelectOp::create(b, isBehind, seconds, unit);
-    isSecond = arith::OrIOp::create(b, isSecond, isBehind);
-  }
-  Place place = locate(unit, perHead, heads);
-  Work result;
-  result.head = wide(place.head);
-  result.kvHead = wide(arith::DivUIOp::create(b, place.head, i32(group)));
-  result.batch = wide(place.batch);
-  Value block = place.block;
-  if (inPairs) {
-    Value blocks32 = i32(blocks);
-    // The one in the middle of an odd number has no partner.
-    Value partner = sub(sub(blocks32, one), block);
-    Value isSingle =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, partner);
-    result.isIdle = arith::AndIOp::create(b, isSecond, isSingle);
-    block = arith::SelectOp::create(b, isSecond, block, partner);
-    block = arith::SelectOp::create(b, result.isIdle, blocks32, block);
-  }
-  result.block = wide(block);
-  return result;
-}
-
-void AttentionBuilder::enterWork(const Work &work) {
-  head = work.head;
-  kvHead = work.kvHead;
-  batchIndex = work.batch;
 }
 
 /// The length of a sequence and its start, within the `total` elements. In 32

@@ -36,6 +36,7 @@ protected:
                    const mlir::IRMapping &mapping,
                    const Schedule &schedule = {})
       : ProgramBuilder(builder), fewRegisters(schedule.registers),
+        isPersistent(schedule.workStages.value_or(0) != 0),
         q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
         v(mapping.lookup(op.getV())), scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
@@ -63,25 +64,6 @@ protected:
   /// `side`.
   Value launch(Side side, int64_t size, bool kvHeads = false);
 
-  /// Launches a persistent kernel: a block of threads for each multiprocessor,
-  /// or fewer, which do the blocks of `size` rows of all heads and sequences
-  /// one after another. The rows of one head follow each other, so that its
-  /// keys are read while they are in the cache. In `pairs`, a block of threads
-  /// does the last rows of a head, which see the most keys, with the first and
-  /// so forth, unless there is a block of threads for each block of rows. Sets
-  /// count. Not for packed batches.
-  void launchWorkers(int64_t size, bool pairs);
-  /// A block of rows of one head of one sequence.
-  struct Work {
-    /// Its number among those of its head, which has no such rows if `isIdle`
-    /// (null: never).
-    Value block, isIdle;
-    Value head, kvHead, batch;
-  };
-  /// Its work number `number`, an i32.
-  Work locateWork(Value number);
-  /// Sets head, kvHead and batchIndex.
-  void enterWork(const Work &work);
   /// Computes head, kvHead and batchIndex again after launch(), so that the
   /// loops before need not keep them in registers.
   void recomputePlace();
@@ -142,6 +124,8 @@ protected:
   /// True if the schedule limits the registers of the warps that compute. They
   /// keep no coordinates in registers that can be computed again.
   const bool fewRegisters;
+  /// True if tile-persist makes the grid a loop over works.
+  const bool isPersistent;
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
   Value offset;
@@ -158,8 +142,6 @@ protected:
   Value head, kvHead, batchIndex;
   /// Lengths of the sequence.
   Value sq, sk;
-  /// How many works this block of threads of a persistent kernel has, as i32.
-  Value count;
   /// exp(s - m) = exp2(c * (score - ...)); inner: see score().
   Value c, inner;
 
@@ -171,13 +153,6 @@ private:
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
 
-  /// The place of block number `number` where each of `numHeads` heads of each
-  /// sequence has `perHead` blocks. All but `numHeads` are i32, in which
-  /// divisions are short.
-  struct Place {
-    Value block, head, batch;
-  };
-  Place locate(Value number, Value perHead, Value numHeads);
   /// Sets blocks, heads, group, head and kvHead; returns the block's number and
   /// that of its sequence. `recomputes`: from values that are computed again.
   std::pair<Value, Value> enterPlace(bool recomputes);
@@ -191,12 +166,6 @@ private:
 
   /// Where a packed sequence starts.
   Value startQ, startK;
-  /// Of launchWorkers, as i32: the number of this block of threads, how many
-  /// there are, blocks or pairs of blocks of rows per head; the number of the
-  /// first work that is the second half of another pair, and how many pairs are
-  /// split that way at most.
-  Value worker, workers, perHead, secondsFrom, restPairs;
-  bool inPairs = false;
 };
 
 } // namespace tile

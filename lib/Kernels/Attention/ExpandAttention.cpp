@@ -128,8 +128,7 @@ static Schedule getKernelFields(const Schedule &schedule) {
     return fields;
   fields.storers = schedule.storers;
   fields.registers = schedule.registers;
-  // The builders write the loop over works themselves.
-  fields.workStages = 0;
+  fields.workStages = schedule.workStages.value_or(0);
   fields.turns = schedule.turns;
   fields.saveRegisters = schedule.saveRegisters;
   return fields;

@@ -38,13 +38,8 @@ public:
         sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
 
   void build() {
-    int64_t workStages = schedule.workStages.value_or(0);
-    if (workStages > 1)
-      buildStream();
-    else if (workStages != 0)
-      buildWorkers();
-    else if (*schedule.inFlight > 1)
-      forEachRows([&] { buildAhead(locateSteps()); });
+    if (*schedule.inFlight > 1)
+      forEachRows([&] { buildAhead(); });
     else
       buildRows();
   }
@@ -63,19 +58,8 @@ private:
   struct Steps {
     Value first, top, last;
   };
-  /// One block of rows with the product of weights and values one step behind.
-  void buildAhead(Steps steps);
-  /// The same for one block of rows after another.
-  void buildWorkers();
-  /// The same, where the last product of one block of rows runs beside the
-  /// first exponentials of the next.
-  void buildStream();
-  /// Enters work number `number` of this block of threads.
-  Steps enterRows(Value number);
-  /// A loop over `count` works that starts from `inits`.
-  SmallVector<Value>
-  forEachWork(Value count, ValueRange inits,
-              llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// A block of rows with the product of weights and values one step behind.
+  void buildAhead();
   Steps locateSteps();
   /// The weights of the first step become those of the last.
   SmallVector<Value> walkAhead(const Steps &start, SmallVector<Value> carried);
@@ -250,7 +234,8 @@ SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
   return carried;
 }
 
-void ForwardBuilder::buildAhead(Steps steps) {
+void ForwardBuilder::buildAhead() {
+  Steps steps = locateSteps();
   // Keys are copied while the only tile of Q is still in use.
   Value keys = loadKeys(steps.first);
   SmallVector<Value> start = beginRows();
@@ -262,85 +247,6 @@ void ForwardBuilder::buildAhead(Steps steps) {
       walkAhead(steps, {weights, start[0], before.max, before.sum});
   endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
            carried[2], carried[3]});
-}
-
-ForwardBuilder::Steps ForwardBuilder::enterRows(Value number) {
-  Work work = locateWork(number);
-  enterWork(work);
-  row = arith::MulIOp::create(b, work.block, index(blockM));
-  computeKeyRanges(work.isIdle);
-  enterHead();
-  return locateSteps();
-}
-
-SmallVector<Value> ForwardBuilder::forEachWork(
-    Value count, ValueRange inits,
-    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  return forEach(
-      i32(index(0)), count, i32(index(1)), inits,
-      [&](Value number, ValueRange carried) {
-        return body(i32(number), carried);
-      },
-      schedule.workStages);
-}
-
-void ForwardBuilder::buildWorkers() {
-  launchWorkers(blockM, /*pairs=*/causal);
-  computeFactors();
-  forEachWork(count, {}, [&](Value number, ValueRange) {
-    buildAhead(enterRows(number));
-    return SmallVector<Value>();
-  });
-}
-
-/// Needs two stages of Q: that of the next rows is read while the last keys of
-/// these still are.
-void ForwardBuilder::buildStream() {
-  launchWorkers(blockM, /*pairs=*/causal);
-  computeFactors();
-  RankedTensorType perRow = rows(b.getF32Type());
-  Value one = i32(index(1)), zero = i32(index(0));
-  // Before the first block of rows there is none: its weights are zero, and it
-  // is not written.
-  SmallVector<Value> inits{
-      arith::ConstantOp::create(b, b.getZeroAttr(scores(element))),
-      fill(type({blockM, valueDim}, b.getF32Type()), 0.0f),
-      fill(perRow, -INFINITY), fill(perRow, 0.0f)};
-  SmallVector<Value> last =
-      forEachWork(count, inits, [&](Value number, ValueRange carried) {
-        Value isNext =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::ne, number, zero);
-        Steps before = enterRows(
-            arith::SelectOp::create(b, isNext, sub(number, one), zero));
-        Value rowBefore = row, headBefore = head, batchBefore = batchIndex;
-        Value values = loadValues(before.last);
-
-        Steps steps = enterRows(number);
-        SmallVector<Value> start = beginRows();
-        Value s = multiplyKeys(loadKeys(steps.first));
-        Value acc = multiplyValues(carried[0], values, carried[1]);
-        Softmax first = softmax(s, steps.first, /*maskLeft=*/bool(left),
-                                /*maskRight=*/true, start[1], start[2]);
-        Value weights = arith::TruncFOp::create(b, scores(element), first.p);
-        auto swapRows = [&] {
-          std::swap(row, rowBefore);
-          std::swap(head, headBefore);
-          std::swap(batchIndex, batchBefore);
-        };
-        swapRows();
-        auto write = scf::IfOp::create(b, isNext);
-        {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToStart(write.thenBlock());
-          endRows({acc, carried[2], carried[3]});
-        }
-        swapRows();
-        return walkAhead(steps, {weights, start[0], first.max, first.sum});
-      });
-  Steps steps = enterRows(sub(count, one));
-  cRows = splat(perRow, c);
-  endRows({multiplyValues(last[0], loadValues(steps.last), last[1]), last[2],
-           last[3]});
 }
 
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.

@@ -7,7 +7,7 @@ using namespace tile;
 
 /// Which blocks of keys to visit, and which of them need no mask. Row r of
 /// the block sees the keys from diagonal + r - left to diagonal + r + right.
-void RowBuilder::computeKeyRanges(Value isIdle) {
+void RowBuilder::computeKeyRanges() {
   Value zero = index(0);
   Value diagonal = left || right ? add(row, sub(sk, sq)) : Value();
   lower = upper = Value();
@@ -31,9 +31,6 @@ void RowBuilder::computeKeyRanges(Value isIdle) {
     fullBegin = roundUp(max(beginOfLastRow, zero), blockN);
     lower = arith::AddIOp::create(b, r, splat(perRow, i32(beginOfFirstRow)));
   }
-  if (isIdle)
-    for (Value *bound : {&begin, &end, &fullBegin, &fullEnd})
-      *bound = arith::SelectOp::create(b, isIdle, zero, *bound);
 }
 
 /// Which of the keys n .. n + blockN - 1 each row sees.
@@ -92,8 +89,9 @@ SmallVector<Value> RowBuilder::walkDown(
 void RowBuilder::forEachRows(llvm::function_ref<void()> body) {
   Value block = launch(Side::Queries, blockM);
   // Under a causal mask the last rows see the most keys: start with them, so
-  // that the blocks that run last are the short ones.
-  if (causal)
+  // that the blocks that run last are the short ones. tile-persist has its own
+  // order.
+  if (causal && !isPersistent)
     block = sub(sub(blocks, index(1)), block);
   enterHead();
   computeFactors();

@@ -29,9 +29,8 @@ protected:
                                         mlir::ValueRange carried) = 0;
   virtual void endRows(mlir::ValueRange carried) = 0;
 
-  /// Sets the ranges of keys of the rows from `row` on, empty ones if `isIdle`
-  /// (null: never).
-  void computeKeyRanges(Value isIdle = {});
+  /// Sets the ranges of keys of the rows from `row` on.
+  void computeKeyRanges();
   /// Which of the keys n .. n + blockN - 1 each row sees.
   Value visible(Value n, bool maskLeft);
 

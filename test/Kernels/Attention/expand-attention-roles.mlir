@@ -1,7 +1,5 @@
-// Forward attention with producer warps: a block of threads processes one block of
-// rows after another, and keys from the last to the first. The MMA of the weights of
-// one step is in the next step; that of the last step is beside the first MMA of the
-// next rows.
+// Forward attention with producer warps: keys from the last to the first, and the MMA
+// of the weights of one step in the next step. tile-persist makes the grid a loop.
 //
 // RUN: tile-opt %s --tile-attach-target=chip=sm_90a --tile-expand-attention --canonicalize --cse | FileCheck %s
 
@@ -9,28 +7,18 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}], work_stages = 0, keep_loops>}
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}], work_stages = 2, keep_loops>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
-  // CHECK: %[[SEQUENCES:.*]] = arith.muli
-  // CHECK: %[[ALL:.*]] = arith.muli %[[BLOCKS]], %[[SEQUENCES]]
-  // CHECK: %[[MOST:.*]] = tile.multiprocessors
-  // CHECK: %[[LAUNCHED:.*]] = arith.minui %[[ALL]], %[[MOST]]
-  // CHECK: tile.grid %[[LAUNCHED]], %c1, %c1
-  // CHECK: %[[WORKERS:.*]] = tile.num_programs x
-  // CHECK: %[[WORKERS32:.*]] = arith.index_cast %[[WORKERS]]
-  // CHECK: %[[COUNT:.*]] = arith.ceildivui %{{.*}}, %[[WORKERS32]] : i32
-  // CHECK: %[[LAST:.*]]:3 = scf.for %[[WORK:.*]] = %{{.*}} to %[[COUNT]] step %{{.*}} iter_args(%[[PLAST:.*]] = %{{.*}}, %[[ACCLAST:.*]] = %{{.*}}, %[[SUMLAST:.*]] = %{{.*}})
-  // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[WORK]]
-  // CHECK: %[[VLAST:.*]] = tile.load
+  // CHECK: tile.grid %[[BLOCKS]], %{{.*}}, %{{.*}}
+  // CHECK: tile.program_id y
+  // CHECK: tile.program_id x
+  // CHECK: tile.program_id z
+  // CHECK: tile.load
   // CHECK: %[[Q:.*]] = tile.load
   // CHECK: tile.dot %[[Q]]
-  // CHECK: %[[ACC0:.*]] = tile.dot %[[PLAST]], %[[VLAST]], %[[ACCLAST]]
   // CHECK: arith.select
   // CHECK: %[[P0:.*]] = arith.truncf
-  // CHECK: scf.if %[[NEXT]] {
-  // CHECK: arith.mulf %[[ACC0]]
-  // CHECK: tile.store
   // CHECK: %[[R:.*]]:4 = scf.for {{.*}} iter_args(%[[P:.*]] = %[[P0]], %[[ACC:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
   // CHECK: %[[S:.*]] = tile.dot %[[Q]]
   // CHECK: %[[V:.*]] = tile.load
@@ -40,49 +28,18 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[P1:.*]] = arith.truncf
   // CHECK: %[[ACC2:.*]] = arith.mulf %[[ACC1]]
   // CHECK: scf.yield %[[P1]], %[[ACC2]]
-  // CHECK: scf.yield %[[R]]#0, %[[R]]#1
-  // CHECK: tile.dot %[[LAST]]#0, %{{.*}}, %[[LAST]]#1
+  // CHECK: tile.dot %[[R]]#0, %{{.*}}, %[[R]]#1
   // CHECK: tile.store
   tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
   return
 }
 
-// With a causal mask the last rows see the most keys, so the last block of rows is
-// paired with the first one, unless there is a block of threads for each block of
-// rows. The middle one of an odd number has no pair.
-// CHECK-LABEL: tile.kernel @causal
-func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
-  // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %c128
-  // CHECK: %[[ALL:.*]] = arith.muli %[[BLOCKS]]
-  // CHECK: tile.multiprocessors
-  // CHECK: %[[WORKERS:.*]] = tile.num_programs x
-  // CHECK: %[[WORKERS32:.*]] = arith.index_cast %[[WORKERS]]
-  // CHECK: %[[ALL32:.*]] = arith.index_cast %[[ALL]]
-  // CHECK: %[[ALONE:.*]] = arith.cmpi uge, %[[WORKERS32]], %[[ALL32]]
-  // CHECK: %[[COUNT:.*]] = arith.select %[[ALONE]], %c1_i32
-  // CHECK: scf.for %{{.*}} = %c0_i32 to %[[COUNT]] step %c1_i32
-  // CHECK: %[[SINGLE:.*]] = arith.cmpi eq
-  // CHECK: arith.andi %{{.*}}, %[[SINGLE]]
-  tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !q, !q, !q
-  return
-}
-
-// The largest heads leave no shared memory for a second tile of Q, so each block of
-// rows ends before the next one starts.
+// The largest heads leave no shared memory for a second tile of Q.
 // CHECK-LABEL: tile.kernel @one_q
-// CHECK-NOT: turns
+// CHECK-SAME: work_stages = 1
+// CHECK-SAME: turns
 !l = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
-  // CHECK: tile.multiprocessors
-  // CHECK: scf.for %{{[a-z0-9]*}} = %c0_i32 to %{{[a-z0-9]*}} step %c1_i32 : i32 {
-  // CHECK: tile.dot
-  // CHECK: scf.for
-  // CHECK: tile.dot
-  // CHECK: tile.dot
-  // CHECK: scf.yield
-  // CHECK: tile.dot
-  // CHECK: tile.store
-  // CHECK: } {tile.schedule = #tile.schedule<stages = 1>}
   tile.attention %q, %k, %v, %o scale %scale : !l, !l, !l, !l
   return
 }
@@ -91,11 +48,10 @@ func.func @one_q(%q: !l, %k: !l, %v: !l, %o: !l, %scale: f32) {
 // its sequence if that is longer than the given maximum.
 // CHECK-LABEL: tile.kernel @packed
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: schedule = #tile.schedule<producers = 4
+// CHECK-SAME: work_stages = 0
 !p = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
-  // CHECK-NOT: tile.multiprocessors
   // CHECK: tile.narrow
   // CHECK: scf.for {{.*}} : i32 {
   // CHECK: scf.for {{.*}} : i32 {

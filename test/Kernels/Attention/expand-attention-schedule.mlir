@@ -45,15 +45,13 @@
 // GIVEN: tensor<96x80xf32>
 // The roles, the registers and the stages remain.
 // ROLES-LABEL: tile.kernel @d128
-// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 0, keep_loops>}
-// ROLES: tile.multiprocessors
+// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 2, keep_loops>}
 // ROLES: tensor<64x96xf32>
 // ROLES: } {tile.schedule = #tile.schedule<stages = 2>}
 // Without producers, the kernel takes none of the fields of roles, nor the stages of
 // their rings.
 // NO-ROLES-LABEL: tile.kernel @d128
 // NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
-// NO-ROLES-NOT: tile.multiprocessors
 // NO-ROLES: tensor<128x128xf32>
 // NO-ROLES-NOT: stages
 // With one product in flight, the kernel keeps its roles, but is not persistent, and

@@ -27,6 +27,11 @@ static DictionaryAttr addNumbers(DictionaryAttr numbers,
   return all.getDictionary(numbers.getContext());
 }
 
+/// Returns true if the warps form several warpgroups, which can take turns.
+static bool canTakeTurns(int64_t warps) {
+  return warps >= 2 * kWarpgroupWarps && warps % kWarpgroupWarps == 0;
+}
+
 Schedule Schedule::withDefaults(const Schedule &defaults) const {
   Schedule result = *this;
   auto fill = [](StringRef, auto &field, const auto &other) {
@@ -47,6 +52,8 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
   }
   if (inFlight == 1)
     result.workStages = workStages;
+  if (warps && !canTakeTurns(*warps))
+    result.turns = turns;
   return result;
 }
 
@@ -351,8 +358,7 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
     return emitError() << "a schedule with " << warps << " warps and " << others
                        << " of other roles has " << all
                        << " warps; a block has at most " << kMostWarps;
-  if (schedule.takesTurns() &&
-      (warps < 2 * kWarpgroupWarps || warps % kWarpgroupWarps != 0))
+  if (schedule.takesTurns() && !canTakeTurns(warps))
     return emitError() << "'turns' of a schedule needs two warpgroups of "
                        << kWarpgroupWarps << " warps or more, got " << warps
                        << " warps";

@@ -264,6 +264,31 @@ void BlockScheduler::run() {
   complete(started.size(), nullptr);
 }
 
+/// Moves scalar operations in front of the first products of `block` behind
+/// their start if nothing needs the results before: they run beside the
+/// products.
+static void delayScalars(Block &block) {
+  auto awaits = block.getOps<AwaitOp>();
+  if (awaits.empty())
+    return;
+  Operation *place = *awaits.begin();
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  for (Operation *op = place->getPrevNode(), *before; op; op = before) {
+    before = op->getPrevNode();
+    if (op->getNumRegions() != 0 || op->getNumResults() == 0 ||
+        !isMemoryEffectFree(op) ||
+        !llvm::all_of(op->getResultTypes(), isScalar))
+      continue;
+    bool isNeeded = llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return block.findAncestorOpInBlock(*user)->isBeforeInBlock(place);
+    });
+    if (isNeeded)
+      continue;
+    op->moveBefore(place);
+    place = op;
+  }
+}
+
 /// Makes warpgroups take turns at each group of dots of `block` that are
 /// started before one of them is awaited.
 static void takeTurns(Block &block) {
@@ -301,8 +326,10 @@ struct OverlapDots : tile::impl::TileOverlapDotsBase<OverlapDots> {
             blocks.push_back(&block);
     });
     SharedRegisters registers(getOperation());
-    for (Block *block : blocks)
+    for (Block *block : blocks) {
       BlockScheduler(*block, registers).run();
+      delayScalars(*block);
+    }
     Schedule schedule = getSchedule(getOperation());
     bool turns = schedule.takesTurns();
     schedule.turns.reset();

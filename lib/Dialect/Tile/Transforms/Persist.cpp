@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Persist.h"
-#include "WorkOrder.h"
+#include "Persistence/OverlapWorks.h"
+#include "Persistence/WorkOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -58,6 +59,8 @@ public:
   /// Rewrites the kernel. The loop over works asks for `stages`. Returns how
   /// the works grow; the longest come first.
   Growth run(std::optional<int64_t> stages);
+  /// Lets the end of a work run beside the next one.
+  Refusal overlap() { return overlapWorks(kernel, loop, coordinates); }
 
 private:
   Growth findGrowth();
@@ -66,6 +69,9 @@ private:
   KernelOp kernel;
   GridOp grid;
   Launch launch;
+  /// The loop over works, and the coordinates of a work, as i32.
+  scf::ForOp loop;
+  SmallVector<Value> coordinates;
 };
 } // namespace
 
@@ -166,7 +172,7 @@ Growth Persister::run(std::optional<int64_t> stages) {
   Value one = arith::ConstantIndexOp::create(b, 1);
   for (auto [extent, operand] :
        llvm::zip_equal(launch.extents, grid->getOpOperands())) {
-    extent = narrow(operand.get());
+    extent.value = narrow(operand.get());
     operand.set(one);
   }
   grid.getXMutable().assign(launched);
@@ -176,10 +182,12 @@ Growth Persister::run(std::optional<int64_t> stages) {
   launch.block = narrow(ProgramIdOp::create(b, Dimension::x));
   launch.blocks = narrow(NumProgramsOp::create(b, Dimension::x));
 
+  for (Divisor &extent : launch.extents)
+    extent = invert(extent.value);
   std::optional<LongestFirst> order;
   if (growth != Growth::None)
     order.emplace(b, launch);
-  auto loop =
+  loop =
       order ? scf::ForOp::create(b, constant(0), order->getCount(), constant(1))
             : scf::ForOp::create(b, launch.block, launch.works, launch.blocks);
   Schedule schedule;
@@ -193,17 +201,18 @@ Growth Persister::run(std::optional<int64_t> stages) {
   if (order) {
     std::tie(row, x) = order->emitWork(b, number);
     if (growth == Growth::Longer)
-      x = sub(sub(launch.extents[0], constant(1)), x);
+      x = sub(sub(launch.extents[0].value, constant(1)), x);
   } else {
-    x = rem(number, launch.extents[0]);
-    row = div(number, launch.extents[0]);
+    std::tie(row, x) = divide(number, launch.extents[0]);
   }
-  Value coordinates[] = {x, rem(row, launch.extents[1]),
-                         div(row, launch.extents[1])};
-  for (Value &coordinate : coordinates)
-    coordinate = arith::IndexCastOp::create(b, b.getIndexType(), coordinate);
+  auto [z, y] = divide(row, launch.extents[1]);
+  coordinates = {x, y, z};
+  SmallVector<Value, 3> indices;
+  for (Value coordinate : {x, y, z})
+    indices.push_back(
+        arith::IndexCastOp::create(b, b.getIndexType(), coordinate));
   loop.walk([&](ProgramIdOp id) {
-    id.replaceAllUsesWith(coordinates[unsigned(id.getAxis())]);
+    id.replaceAllUsesWith(indices[unsigned(id.getAxis())]);
     id.erase();
   });
   return growth;
@@ -227,14 +236,25 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
       return;
     }
     // Without roles, no copy runs ahead of the work before.
-    Growth growth = Persister(kernel).run(
-        schedule.hasRoles() ? std::optional(stages) : std::nullopt);
+    bool hasRoles = schedule.hasRoles();
+    Persister persister(kernel);
+    Growth growth =
+        persister.run(hasRoles ? std::optional(stages) : std::nullopt);
     remark::passed(kernel.getLoc(), remarkName("kernel-persistent"))
         << remark::metric("work-stages", stages)
         << remark::metric("longest-works", growth == Growth::None ? "none"
                                            : growth == Growth::Longer
                                                ? "largest x"
                                                : "smallest x");
+    // With one stage, the tiles of the next work arrive after the end of this
+    // one.
+    if (!hasRoles || stages < 2)
+      return;
+    if (Refusal refusal = persister.overlap())
+      remark::missed(kernel.getLoc(), remarkName("works-not-overlapped"))
+          << remark::reason("{0}", *refusal);
+    else
+      remark::passed(kernel.getLoc(), remarkName("works-overlapped"));
   }
 };
 } // namespace

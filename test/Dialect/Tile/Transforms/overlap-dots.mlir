@@ -5,6 +5,7 @@
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 !ring = !tile.ring<!tile, 1>
+!o = !tile.buffer<?x64xf32, #tile.strided<[?, 1]>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 #a = #tile.dot_operand<0, #mma>
 !tile128 = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
@@ -73,6 +74,41 @@ tile.kernel @two_products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
     }
     %kt, %kslot = tile.ring.acquire %kring : !ring
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %kt fills %kslot : !k, !tile
+  }
+}
+
+// A scalar that is needed late is computed beside the product.
+// CHECK-LABEL: tile.kernel @late_scalar
+// CHECK: tile.warp_roles
+// CHECK: tile.ring.take
+// CHECK: %[[S0:.*]] = tile.dot async
+// CHECK-NEXT: %[[SQUARE:.*]] = arith.muli
+// CHECK-NEXT: %[[ROW:.*]] = arith.addi %[[SQUARE]], %{{.*}}
+// CHECK-NEXT: tile.await %[[S0]]
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[ROW]], %{{.*}}]
+tile.kernel @late_scalar(%k: !k, %o: !o, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ks = tile.alloc : !tile
+  %kfull = tile.alloc : !bars
+  %kempty = tile.alloc : !bars
+  %kring = tile.ring.create %ks, %kfull, %kempty : !ring
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    scf.for %i = %c0 to %n step %c1 {
+      %early = arith.muli %i, %i : index
+      %row = arith.addi %early, %n : index
+      %kt, %kslot = tile.ring.take %kring : !ring
+      %s = tile.dot %kt, %kt, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+      tile.ring.release %kslot
+      tile.store %s, %o[%row, %c0] : tensor<64x64xf32, #mma>, !o
+    }
+  }, {
+    scf.for %i = %c0 to %n step %c1 {
+      %kt, %kslot = tile.ring.acquire %kring : !ring
+      tile.bulk_copy %k[%c0, %c0] dims [0, 1], %kt fills %kslot : !k, !tile
+    }
   }
 }
 

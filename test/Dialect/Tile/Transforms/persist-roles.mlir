@@ -37,12 +37,11 @@ tile.kernel @two_tiles(%a: !m, %b: !m, %c: !m, %k: index, %blocks: index) attrib
 // CHECK-LABEL: tile.kernel @product
 // CHECK: tile.store
 // CHECK: scf.for %[[WORK:.*]] = {{.*}} : i32 {
-// CHECK-DAG: arith.remui %[[WORK]]
-// CHECK-DAG: arith.divui %[[WORK]]
+// CHECK: arith.mului_extended %[[WORK]]
 // CHECK: scf.for
-// CHECK-NOT: arith.{{rem|div}}ui
+// CHECK-NOT: arith.mului_extended
 // CHECK: tile.bulk_copy
-// CHECK-NOT: arith.{{rem|div}}ui
+// CHECK-NOT: arith.mului_extended
 // CHECK: tile.bulk_copy
 tile.kernel @product(%a: !m, %b: !m, %c: !m, %k: index, %rows: index, %columns: index)
     attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4, work_stages = 1>} {

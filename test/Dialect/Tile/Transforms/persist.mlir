@@ -22,11 +22,19 @@
 // CHECK: %[[BLOCK:.*]] = arith.index_cast %[[ID]] : index to i32
 // CHECK: %[[COUNT:.*]] = tile.num_programs x
 // CHECK: %[[BLOCKS:.*]] = arith.index_cast %[[COUNT]] : index to i32
+// A division by an extent is a multiplication with its reciprocal, and a correction.
+// CHECK: %[[RX:.*]] = arith.divui %c-1_i32, %[[X32:.*]] : i32
+// CHECK: %[[RY:.*]] = arith.divui %c-1_i32, %[[Y32:.*]] : i32
 // CHECK: scf.for %[[WORK:.*]] = %[[BLOCK]] to %{{.*}} step %[[BLOCKS]] : i32 {
-// CHECK:   %[[INX:.*]] = arith.remui %[[WORK]], %[[X32:.*]] : i32
-// CHECK:   %[[ROW:.*]] = arith.divui %[[WORK]], %[[X32]] : i32
-// CHECK:   %[[INY:.*]] = arith.remui %[[ROW]], %[[Y32:.*]] : i32
-// CHECK:   %[[INZ:.*]] = arith.divui %[[ROW]], %[[Y32]] : i32
+// CHECK:   %{{.*}}, %[[Q:.*]] = arith.mului_extended %[[WORK]], %[[RX]] : i32
+// CHECK:   %[[P:.*]] = arith.muli %[[Q]], %[[X32]] : i32
+// CHECK:   %[[R:.*]] = arith.subi %[[WORK]], %[[P]] : i32
+// CHECK:   %[[LESS:.*]] = arith.cmpi ult, %[[R]], %[[X32]] : i32
+// CHECK:   %[[Q1:.*]] = arith.addi %[[Q]], %c1_i32 : i32
+// CHECK:   %[[ROW:.*]] = arith.select %[[LESS]], %[[Q]], %[[Q1]] : i32
+// CHECK:   %[[R1:.*]] = arith.subi %[[R]], %[[X32]] : i32
+// CHECK:   %[[INX:.*]] = arith.select %[[LESS]], %[[R]], %[[R1]] : i32
+// CHECK:   %{{.*}}, %{{.*}} = arith.mului_extended %[[ROW]], %[[RY]] : i32
 // CHECK:   tile.load
 // CHECK:   tile.store
 // CHECK: } {tile.schedule = #tile.schedule<stages = 2>}

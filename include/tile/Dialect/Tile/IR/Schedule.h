@@ -88,10 +88,10 @@ struct Schedule {
   bool savesRegisters() const { return saveRegisters.value_or(false); }
   bool keepsLoops() const { return keepLoops.value_or(false); }
 
-  /// Returns this schedule with the fields of `defaults` where it has none. If
-  /// this schedule has `producers = 0`, the fields of roles and the stages of
-  /// their rings stay without value; if it has `in_flight = 1`, so does
-  /// `work_stages`. Parameters are filled in one by one.
+  /// Returns this schedule with the fields of `defaults` where it has none.
+  /// With `producers = 0`, the fields of roles and the stages of their rings
+  /// stay without value, with `in_flight = 1` `work_stages`, and with fewer
+  /// `warps` than two warpgroups `turns`. Parameters are filled in one by one.
   Schedule withDefaults(const Schedule &defaults) const;
 
   bool operator==(const Schedule &other) const;

@@ -620,14 +620,16 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     tile.grid %launched, %c1, %c1
     %block = tile.program_id x                  // in 32 bits
     %blocks = tile.num_programs x
+    %reciprocal = arith.divui %most, %rows : i32            // (2^32 - 1) / rows
     scf.for %work = %block to %works step %blocks : i32 {
-      %x = arith.remui %work, %rows : i32
-      %y = arith.divui %work, %rows : i32
+      %y, %x = ...                                // the quotient and the remainder
+                                                  // of %work by %rows
       ...
     } {tile.schedule = #tile.schedule<stages = n>}
     ```
 
-    Works are counted in 32 bits, where divisions are short. A launch must have
+    Works are counted in 32 bits. A division by an extent is a multiplication with
+    its reciprocal, which is computed once, and a correction. A launch must have
     fewer than 2^31 works, less one for each multiprocessor. The pass cannot check
     the number, and nothing reports a launch with more, which leaves works out.
 
@@ -637,6 +639,27 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     into groups of coordinates y and z, which follow each other, so that several
     blocks read the same memory at the same time. A group has at least about two
     rounds.
+
+    If a kernel has roles, n is at least 2, and a work has products before and after
+    its loops, the loop over works is rotated: the products at the end of a work
+    start after the first product of the next work and run beside the operations on
+    its result. The loop carries what the end reads, zeros at first:
+
+    ```mlir output
+    %last = scf.for %work ... iter_args(%p = %zeros, %x_before = %c0) {
+      %s = tile.dot %q, %k, %zero : ...           // of %work
+      %o = tile.dot %p, %v, %zero : ...           // of the work before
+      %e = math.exp2 %s : ...
+      scf.if %is_not_first {
+        tile.store %o, ...
+      }
+      %next_p = scf.for ...
+      scf.yield %next_p, %x
+    }
+    // the end of the last work
+    ```
+
+    The remarks `works-overlapped` and `works-not-overlapped` report it.
 
     The remark `kernel-persistent` reports success. The remark
     `kernel-not-persistent` gives the reason why a kernel is unchanged: it reads
@@ -718,6 +741,8 @@ def TileOverlapDots : Pass<"tile-overlap-dots", "::tile::KernelOp"> {
     ```
 
     Products that the program itself starts (`tile.dot async`) stay as they are.
+    Scalars that no operation needs before the first await are computed after the
+    products have started.
 
     In a kernel with roles whose schedule has `turns`, the warpgroups take
     turns (`tile.await_turn`, `tile.pass_turn`) to start dots that overlap.

@@ -10,6 +10,7 @@
 #include "../TakeTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
@@ -22,7 +23,7 @@ class Splitter {
 public:
   Splitter(KernelOp kernel, const WarpPlan &plan)
       : rewriter(kernel.getContext()), kernel(kernel), loc(kernel.getLoc()),
-        plan(plan) {}
+        plan(plan), runAhead(kernel) {}
 
   void run();
 
@@ -30,10 +31,12 @@ private:
   void makeRings();
   IRMapping copyOutside(Block &role);
   Value materialize(Value value, IRMapping &mapping);
-  void follow(Block &from, bool leaving, IRMapping &mapping);
+  bool isMine(Operation *op) const;
+  void follow(Block &from, IRMapping &mapping);
+  void followLoop(scf::ForOp loop, IRMapping &mapping);
   void fill(const PlannedCopy &planned, IRMapping &mapping);
   void add(AtomicRMWOp sum, IRMapping &mapping);
-  void addRole(Block &consumers, Block &role, bool leaving);
+  void addRole(Block &consumers, Block &role);
   void consume(Block &block);
   void take(const PlannedCopy &planned, Operation *place, unsigned tiles);
   void putSum(AtomicRMWOp sum);
@@ -42,6 +45,9 @@ private:
   KernelOp kernel;
   Location loc;
   const WarpPlan &plan;
+  RunAhead runAhead;
+  /// True if the role that is being written is that of the storers.
+  bool isStorer = false;
   /// The value of each ring of the plan.
   SmallVector<Value> rings;
   /// The loops of the role around the insertion point. The key is the block of
@@ -83,6 +89,11 @@ Value Splitter::materialize(Value value, IRMapping &mapping) {
   OpBuilder::InsertionGuard guard(rewriter);
   if (scf::ForOp loop = entered.lookup(op->getBlock()))
     rewriter.setInsertionPoint(loop);
+  // A loop without operations of the role.
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    followLoop(loop, mapping);
+    return mapping.lookup(value);
+  }
   for (Value operand : op->getOperands())
     mapping.map(operand, materialize(operand, mapping));
   rewriter.clone(*op, mapping);
@@ -140,13 +151,16 @@ void Splitter::add(AtomicRMWOp sum, IRMapping &mapping) {
   RingReleaseOp::create(rewriter, where, slot.getSlot());
 }
 
-/// Emits the loops of `from` with the operations that fill the rings or, if
-/// `leaving`, with those that read the rings of sums.
-void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
-  auto isMine = [&](Operation *op) {
-    std::optional<unsigned> ring = plan.ringOf(op);
-    return ring && plan.rings[*ring].leaves() == leaving;
-  };
+/// Returns true if the role performs `op`: a copy that fills a ring, or a sum
+/// that leaves through one.
+bool Splitter::isMine(Operation *op) const {
+  std::optional<unsigned> ring = plan.ringOf(op);
+  return ring && plan.rings[*ring].leaves() == isStorer;
+}
+
+/// Emits the operations of `from` that are the role's, and the loops around
+/// them.
+void Splitter::follow(Block &from, IRMapping &mapping) {
   for (Operation &op : from) {
     if (isMine(&op)) {
       if (const PlannedCopy *planned = plan.findCopy(&op))
@@ -159,22 +173,47 @@ void Splitter::follow(Block &from, bool leaving, IRMapping &mapping) {
       rewriter.clone(op);
       continue;
     }
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop || !containsOp(loop, isMine))
-      continue;
-    auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
-                                   materialize(loop.getLowerBound(), mapping),
-                                   materialize(loop.getUpperBound(), mapping),
-                                   materialize(loop.getStep(), mapping));
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(copy.getBody());
-    // Values that are cloned inside are not visible after the loop.
-    IRMapping inner = mapping;
-    inner.map(loop.getInductionVar(), copy.getInductionVar());
-    entered[&from] = copy;
-    follow(*loop.getBody(), leaving, inner);
-    entered.erase(&from);
+    if (auto loop = dyn_cast<scf::ForOp>(op);
+        loop && containsOp(loop, [&](Operation *op) { return isMine(op); }))
+      followLoop(loop, mapping);
   }
+}
+
+/// Emits `loop` with the operations that are the role's and the scalars that
+/// it carries.
+void Splitter::followLoop(scf::ForOp loop, IRMapping &mapping) {
+  SmallVector<unsigned> carried;
+  SmallVector<Value> inits;
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    if (!runAhead.checkValue(argument, kernel)) {
+      carried.push_back(argument.getArgNumber() - loop.getNumInductionVars());
+      inits.push_back(materialize(loop.getInitArgs()[carried.back()], mapping));
+    }
+  auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
+                                 materialize(loop.getLowerBound(), mapping),
+                                 materialize(loop.getUpperBound(), mapping),
+                                 materialize(loop.getStep(), mapping), inits);
+  for (auto [result, number] : llvm::zip_equal(copy.getResults(), carried))
+    mapping.map(loop.getResult(number), result);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(copy.getBody());
+  // Values that are cloned inside are not visible after the loop.
+  IRMapping inner = mapping;
+  inner.map(loop.getInductionVar(), copy.getInductionVar());
+  for (auto [argument, number] :
+       llvm::zip_equal(copy.getRegionIterArgs(), carried))
+    inner.map(loop.getRegionIterArg(number), argument);
+  // A loop of the same block may be entered already, and need this one's
+  // result.
+  scf::ForOp later = std::exchange(entered[loop->getBlock()], copy);
+  follow(*loop.getBody(), inner);
+  SmallVector<Value> yielded;
+  for (unsigned number : carried)
+    yielded.push_back(materialize(loop.getYieldedValues()[number], inner));
+  entered[loop->getBlock()] = later;
+  if (carried.empty())
+    return;
+  scf::YieldOp::create(rewriter, loop.getLoc(), yielded);
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,11 +296,11 @@ IRMapping Splitter::copyOutside(Block &role) {
   return mapping;
 }
 
-void Splitter::addRole(Block &consumers, Block &role, bool leaving) {
+void Splitter::addRole(Block &consumers, Block &role) {
   OpBuilder::InsertionGuard guard(rewriter);
   IRMapping mapping = copyOutside(role);
   rewriter.setInsertionPointToEnd(&role);
-  follow(consumers, leaving, mapping);
+  follow(consumers, mapping);
 }
 
 void Splitter::run() {
@@ -296,15 +335,22 @@ void Splitter::run() {
   Block &consumers = roles.getRoles()[0].emplaceBlock();
   for (Operation *op : inside)
     op->moveBefore(&consumers, consumers.end());
-  addRole(consumers, roles.getRoles()[1].emplaceBlock(), /*leaving=*/false);
-  if (!plan.sums.empty())
-    addRole(consumers, roles.getRoles()[2].emplaceBlock(), /*leaving=*/true);
+  addRole(consumers, roles.getRoles()[1].emplaceBlock());
+  if (!plan.sums.empty()) {
+    isStorer = true;
+    addRole(consumers, roles.getRoles()[2].emplaceBlock());
+  }
   IRMapping own = copyOutside(consumers);
   for (auto [value, copy] : own.getValueMap())
     rewriter.replaceUsesWithIf(value, copy, [&](OpOperand &use) {
       return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
     });
   consume(consumers);
+  // The coordinates of copies.
+  consumers.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
+  });
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (plan.outside.contains(&op) && isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);

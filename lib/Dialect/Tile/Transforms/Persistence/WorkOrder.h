@@ -1,11 +1,18 @@
 //===- WorkOrder.h - The order of a persistent kernel's works ---*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WORKORDER_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_WORKORDER_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_WORKORDER_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_WORKORDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tile {
+
+/// A divisor of many numbers. With its reciprocal, a division is a
+/// multiplication and a correction.
+struct Divisor {
+  /// The i32 itself, and (2^32 - 1) / value.
+  mlir::Value value, reciprocal;
+};
 
 /// Emits operations on i32, where divisions are short. The description of
 /// tile-persist gives the limit that follows.
@@ -31,9 +38,13 @@ protected:
   mlir::Value div(mlir::Value x, mlir::Value y) {
     return b.createOrFold<mlir::arith::DivUIOp>(x, y);
   }
-  mlir::Value rem(mlir::Value x, mlir::Value y) {
-    return b.createOrFold<mlir::arith::RemUIOp>(x, y);
+  /// Emits the reciprocal of `value`, which is not 0.
+  Divisor invert(mlir::Value value) {
+    return {value, div(constant(-1), value)};
   }
+  /// Returns the quotient and the remainder of `x`.
+  std::pair<mlir::Value, mlir::Value> divide(mlir::Value x,
+                                             const Divisor &divisor);
   mlir::Value isLess(mlir::Value x, mlir::Value y) {
     return b.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ult,
                                                x, y);
@@ -55,8 +66,9 @@ protected:
 
 /// The numbers of a launch, as i32.
 struct Launch {
-  /// The extents of the original grid, and its product: the number of works.
-  mlir::Value extents[3], works;
+  /// The extents of the original grid, and their product: the number of works.
+  Divisor extents[3];
+  mlir::Value works;
   /// The number of this block, and the number of blocks.
   mlir::Value block, blocks;
 };
@@ -84,17 +96,20 @@ private:
   struct Counts {
     mlir::Value inEven, inTwo, beforeLast;
   };
-  mlir::Value emitPlace(mlir::Value round, mlir::Value block);
-  mlir::Value emitCount(mlir::Value worksOfGroup, mlir::Value group,
-                        mlir::Value block);
-  Counts emitCounts(mlir::Value rowsOfGroup, mlir::Value block);
+  mlir::Value emitPlace(mlir::Value round);
+  mlir::Value emitCount(mlir::Value worksOfGroup, mlir::Value group);
+  Counts emitCounts();
 
   const Launch &launch;
-  /// The number of the last group, the rows of each group before it, and the
-  /// works of this block.
-  mlir::Value last, rowsOfGroup, count;
+  /// The number of the last group, and the number of works of this block.
+  mlir::Value last, count;
+  /// The rows of a group before the last one, and of the last one.
+  Divisor rowsOfGroup, rowsOfLast;
+  /// The numbers of works of this block, and the divisor counts.inTwo.
+  Counts counts;
+  Divisor inTwo;
 };
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_WORKORDER_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_WORKORDER_H

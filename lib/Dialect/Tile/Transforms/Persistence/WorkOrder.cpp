@@ -1,0 +1,95 @@
+//===- WorkOrder.cpp - The order of a persistent kernel's works -----------===//
+
+#include "WorkOrder.h"
+#include "mlir/IR/Matchers.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The rounds of works, one for each block, that a group of rows has at least:
+/// with fewer the blocks differ in the sums of their lengths.
+static constexpr int64_t kRoundsOfGroup = 2;
+/// The blocks that do works of one row at the same time, at least, in groups of
+/// more rounds. They read the same memory.
+static constexpr int64_t kBlocksOfRow = 16;
+
+/// The quotient is the high half of x * reciprocal, or 1 more: the reciprocal
+/// is less than 2^32 / value by at most 1, so the product by at most x.
+std::pair<Value, Value> I32Emitter::divide(Value x, const Divisor &divisor) {
+  // LLVM knows short sequences for constants.
+  if (matchPattern(divisor.value, m_Constant()))
+    return {div(x, divisor.value),
+            b.createOrFold<arith::RemUIOp>(x, divisor.value)};
+  Value quotient =
+      arith::MulUIExtendedOp::create(b, x, divisor.reciprocal).getHigh();
+  Value rest = sub(x, mul(quotient, divisor.value));
+  Value isLast = isLess(rest, divisor.value);
+  return {select(isLast, quotient, add(quotient, constant(1))),
+          select(isLast, rest, sub(rest, divisor.value))};
+}
+
+LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
+    : I32Emitter(builder), launch(launch) {
+  Value one = constant(1), two = constant(2);
+  Value rows = mul(launch.extents[1].value, launch.extents[2].value);
+  Value wanted = b.createOrFold<arith::MaxUIOp>(
+      b.createOrFold<arith::CeilDivUIOp>(
+          mul(launch.blocks, constant(kRoundsOfGroup)),
+          launch.extents[0].value),
+      div(launch.blocks, constant(kBlocksOfRow)));
+  Value groups = b.createOrFold<arith::MaxUIOp>(
+      div(add(rows, div(wanted, two)), wanted), one);
+  last = sub(groups, one);
+  rowsOfGroup = invert(div(rows, groups));
+  Value rowsBeforeLast = mul(last, rowsOfGroup.value);
+  rowsOfLast = invert(sub(rows, rowsBeforeLast));
+  counts = emitCounts();
+  inTwo = invert(counts.inTwo);
+  Value worksOfLast = mul(rowsOfLast.value, launch.extents[0].value);
+  count = add(counts.beforeLast, emitCount(worksOfLast, last));
+}
+
+/// Returns the place of this block in a round: its number, or that from the end
+/// in an odd round.
+Value LongestFirst::emitPlace(Value round) {
+  Value fromEnd = sub(sub(launch.blocks, constant(1)), launch.block);
+  return select(isOdd(round), fromEnd, launch.block);
+}
+
+/// Returns how many works of a group this block has.
+Value LongestFirst::emitCount(Value worksOfGroup, Value group) {
+  Value rounds = div(worksOfGroup, launch.blocks);
+  Value rest = sub(worksOfGroup, mul(rounds, launch.blocks));
+  return addIf(rounds, isLess(emitPlace(add(rounds, group)), rest));
+}
+
+LongestFirst::Counts LongestFirst::emitCounts() {
+  Counts counts;
+  Value worksOfGroup = mul(rowsOfGroup.value, launch.extents[0].value);
+  counts.inEven = emitCount(worksOfGroup, constant(0));
+  counts.inTwo = add(counts.inEven, emitCount(worksOfGroup, constant(1)));
+  Value inPairs = mul(div(last, constant(2)), counts.inTwo);
+  counts.beforeLast = select(isOdd(last), add(inPairs, counts.inEven), inPairs);
+  return counts;
+}
+
+std::pair<Value, Value> LongestFirst::emitWork(ImplicitLocOpBuilder builder,
+                                               Value number) {
+  b = builder;
+  Value isBeforeLast = isLess(number, counts.beforeLast);
+  auto [two, inThese] = divide(number, inTwo);
+  Value isEven = isLess(inThese, counts.inEven);
+  Value even = mul(two, constant(2));
+  Value group =
+      select(isBeforeLast, select(isEven, even, add(even, constant(1))), last);
+  Value round =
+      select(isBeforeLast, select(isEven, inThese, sub(inThese, counts.inEven)),
+             sub(number, counts.beforeLast));
+  Value position = add(mul(round, launch.blocks), emitPlace(add(round, group)));
+  Divisor rows = {
+      select(isBeforeLast, rowsOfGroup.value, rowsOfLast.value),
+      select(isBeforeLast, rowsOfGroup.reciprocal, rowsOfLast.reciprocal)};
+  auto [length, row] = divide(position, rows);
+  return {add(mul(group, rowsOfGroup.value), row), length};
+}
