@@ -68,6 +68,44 @@ tile.kernel @overlapped(%a: !m, %b: !m, %c: !out, %n: index, %blocks: index)
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
 !acc = tensor<64x64xf32, #mma>
 
+// Works differ along z only: the number of a work is its coordinate.
+// REMARK: [Passed] works-overlapped
+// CHECK-LABEL: tile.kernel @along_z
+// CHECK: scf.for %[[WORK:[^ ]*]] = {{.*}}iter_args({{.*}}) -> (tensor<64x64xf32, #mma>, i32, i32, i32)
+// CHECK: arith.index_cast %[[WORK]] : i32 to index
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[WORK]] :
+tile.kernel @along_z(%a: !m, %b: !m, %c: !out, %n: index, %blocks: index)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, work_stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %blocks
+  %zero = arith.constant dense<0.0> : !acc
+  %z = tile.program_id z
+  %row = arith.muli %z, %c64 : index
+  %as = tile.alloc : !tile
+  tile.copy %a[%row, %c0], %as : !m, !tile
+  %s = tile.dot %as, %as, %zero : !tile, !tile -> !acc
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%t = %s) -> !acc {
+    %bs = tile.alloc : !tile
+    tile.copy %b[%i, %c0], %bs : !m, !tile
+    %next = tile.dot %bs, %bs, %t : !tile, !tile -> !acc
+    scf.yield %next : !acc
+  }
+  %last = tile.alloc : !tile
+  tile.copy %b[%row, %c0], %last : !m, !tile
+  %r = tile.dot %last, %last, %sum : !tile, !tile -> !acc
+  tile.store %r, %c[%row, %c0] : !acc, !out
+}
+
+// -----
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!out = !tile.buffer<?x64xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+
 // A GEMM: nothing to run beside.
 // REMARK: [Missed] works-not-overlapped | {{.*}}Reason="no product comes before the loop of a work"
 // CHECK-LABEL: tile.kernel @no_head

@@ -146,6 +146,7 @@ void WorkOverlapper::makeLoop() {
        llvm::concat<const Value>(carried.getArrayRef(), coordinates))
     inits.push_back(
         arith::ConstantOp::create(b, b.getZeroAttr(value.getType())));
+  Value number = loop.getInductionVar();
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   FailureOr<LoopLikeOpInterface> carrying = loop.replaceWithAdditionalYields(
@@ -155,7 +156,10 @@ void WorkOverlapper::makeLoop() {
         llvm::append_range(yielded, coordinates);
         return yielded;
       });
-  loop = cast<scf::ForOp>(carrying->getOperation());
+  // A coordinate may be the number of the work itself.
+  auto next = cast<scf::ForOp>(carrying->getOperation());
+  llvm::replace(coordinates, number, next.getInductionVar());
+  loop = next;
 }
 
 /// Maps what the loop carries to `values`.
