@@ -120,7 +120,11 @@ public:
   SmallVector<RankedCandidate, 0> ranked;
 
 private:
-  void addDeeper(const RankedCandidate &base);
+  /// Returns true if the multiprocessors have room for all blocks.
+  bool runsAtOnce(const Cost &cost) const {
+    return cost.blocks <= double(chip.processors) * cost.residentBlocks;
+  }
+  void addStages(const RankedCandidate &base);
   void addSplit(const RankedCandidate &base);
 
   KernelOp kernel;
@@ -141,37 +145,36 @@ Refusal Ranking::add(const Candidate &candidate) {
   if (Refusal wrong = predictCost(kernel, chip, sizes, candidate, cost))
     return wrong;
   RankedCandidate base{candidate, cost, ranked.size()};
-  ranked.push_back(base);
-  addDeeper(base);
+  addStages(base);
   if (maySplit && cost.blocks < chip.processors)
     addSplit(base);
   return std::nullopt;
 }
 
-/// Adds the candidate with more stages than tile-choose-roles chooses: one
-/// block with more of them may be faster than several with fewer.
-void Ranking::addDeeper(const RankedCandidate &base) {
-  const Cost &cost = base.cost;
-  if (!cost.hasRoles || schedule.stages)
+/// Adds a candidate, and the one whose stages beyond those that
+/// tile-choose-roles chooses are fastest. Where each multiprocessor has one
+/// block at most, these take no place of another block and replace the others.
+void Ranking::addStages(const RankedCandidate &base) {
+  ranked.push_back(base);
+  if (!base.cost.hasRoles || schedule.stages)
     return;
-  SmallVector<RankedCandidate, 0> deeper;
-  double least = cost.cycles * (1 - kLeastGain);
-  for (int64_t stages = cost.stages + 1; stages <= kDeepestStages; ++stages) {
-    Candidate deep = base.candidate;
-    deep.stages = stages;
-    Cost other;
-    if (predictCost(kernel, chip, sizes, deep, other) ||
-        other.stagesStores != cost.stagesStores)
+  RankedCandidate best = base;
+  for (int64_t stages = base.cost.stages + 1; stages <= kDeepestStages;
+       ++stages) {
+    RankedCandidate deep = base;
+    deep.candidate.stages = stages;
+    if (predictCost(kernel, chip, sizes, deep.candidate, deep.cost) ||
+        deep.cost.stagesStores != base.cost.stagesStores ||
+        (deep.candidate.split && !runsAtOnce(deep.cost)))
       break;
-    deeper.push_back({deep, other, ranked.size()});
+    if (deep.cost.cycles <= best.cost.cycles)
+      best = deep;
   }
-  // The fewest stages that are nearly as fast as the most.
-  for (const RankedCandidate &deep : deeper)
-    if (deep.cost.cycles < least &&
-        deep.cost.cycles * (1 - kLeastGain) < deeper.back().cost.cycles) {
-      ranked.push_back(deep);
-      break;
-    }
+  if (base.cost.blocks <= chip.processors)
+    ranked.back() = best;
+  else if (best.cost.cycles < base.cost.cycles * (1 - kLeastGain))
+    ranked.push_back(best);
+  ranked.back().number = ranked.size() - 1;
 }
 
 /// Adds the candidate whose iterations are shared by as many blocks as are best
@@ -189,16 +192,14 @@ void Ranking::addSplit(const RankedCandidate &base) {
     Candidate candidate = base.candidate;
     candidate.split = split;
     Cost cost;
-    if (predictCost(kernel, chip, sizes, candidate, cost) ||
-        cost.blocks > chip.processors * cost.residentBlocks)
+    if (predictCost(kernel, chip, sizes, candidate, cost) || !runsAtOnce(cost))
       continue;
     if (!best || cost.cycles < best->cost.cycles)
       best = RankedCandidate{candidate, cost, ranked.size()};
   }
   if (!best || best->cost.cycles > base.cost.cycles * (1 - kLeastGain))
     return;
-  ranked.push_back(*best);
-  addDeeper(*best);
+  addStages(*best);
 }
 
 SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,

@@ -83,6 +83,20 @@ Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
          " warps starts with " + std::to_string(share);
 }
 
+Refusal tile::checkPersistence(KernelOp kernel) {
+  Refusal refusal;
+  kernel.walk([&](Operation *op) {
+    if (isa<NumProgramsOp, MultiprocessorsOp>(op))
+      refusal = "it reads the extents of the launch";
+    else if (isa<WaitPrerequisitesOp, LaunchDependentsOp>(op))
+      refusal = "it waits for another launch, or starts one";
+    else if (isa<WarpRolesOp>(op))
+      refusal = "its author has divided it into roles";
+    return refusal ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return refusal;
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//

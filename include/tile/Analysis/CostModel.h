@@ -63,6 +63,8 @@ struct Cost {
   /// Whether producer warps copy, and whether results leave through shared
   /// memory then.
   bool hasRoles = false, stagesStores = false;
+  /// Whether a block carries out one work after another (tile-persist).
+  bool isPersistent = false;
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;
   int64_t residentBlocks = 1;

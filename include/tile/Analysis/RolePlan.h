@@ -46,6 +46,9 @@ int64_t getMostConsumerRegisters(const Chip &chip, int64_t warps);
 Refusal checkIssueRegisters(const Chip &chip, int64_t warps,
                             int64_t issueRegisters);
 
+/// Refuses a kernel whose grid cannot become a loop over works (tile-persist).
+Refusal checkPersistence(KernelOp kernel);
+
 /// The facts about a kernel from which its roles follow.
 struct RoleRequest {
   const Chip &chip;

@@ -14,8 +14,9 @@ using namespace tile;
 /// on an H200 (docs/notes/cost-model.md).
 static constexpr double kOverlap = 7;
 
-/// Cycles from the issue of a copy from global memory to its arrival.
-static constexpr double kCopyLatency = 700;
+/// Cycles from the issue of a copy to its arrival from the second-level cache,
+/// and those that global memory adds.
+static constexpr double kCopyLatency = 700, kMemoryLatency = 1200;
 
 /// Bytes a clock that one multiprocessor can receive from the second-level
 /// cache if others leave the cache idle.
@@ -29,17 +30,19 @@ static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 /// memory if the tile does not leave through shared memory.
 static constexpr double kElementStoreCycles = 0.5;
 
-/// The most registers that the tiles of a rotated loop take, as a share of
-/// those of a consumer: with more, ptxas spills more than a few bytes in
-/// forward attention (docs/notes/hopper-forward.md).
-static constexpr double kRotationShare = 0.84;
+/// Registers of a consumer that the tiles of a rotated loop leave free. With
+/// fewer, tile-schedule leaves the loop as it is written or ptxas spills
+/// (docs/notes/cost-model.md).
+static constexpr int64_t kRotationAllowance = 24;
 
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;
 
-/// Cycles of the start and the end of a block, and of the launch.
-static constexpr double kBlockCycles = 1000, kLaunchCycles = 8500;
+/// Cycles of the start and the end of a block, and of the launch. In a
+/// persistent kernel, producers copy for the next work beside the end of this
+/// one.
+static constexpr double kBlockCycles = 2000, kLaunchCycles = 7500;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -65,8 +68,8 @@ double Predictor::getCacheGain(double blocks) const {
 /// tile in between.
 bool Predictor::isRotated(const Work &work) const {
   return chip.bulkCopy && isAsync && groups >= 2 && work.chainedRegisters > 0 &&
-         tiles + work.chainedRegisters <=
-             kRotationShare * getMostConsumerRegisters(chip, candidate.warps);
+         tiles + work.chainedRegisters + kRotationAllowance <=
+             getMostConsumerRegisters(chip, candidate.warps);
 }
 
 /// Returns the cycles of an iteration in which products depend on each other
@@ -112,7 +115,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   double serial = isChain ? getChainTime(work, blocks)
                           : work.units[unsigned(CostUnit::Serial)];
   if (work.copiedBytes > 0) {
-    double copy = kCopyLatency + cache;
+    double copy = kCopyLatency + memoryShare * kMemoryLatency + cache;
     // Without stages, the threads wait for each copy.
     if (cost.stages > 1)
       add(copy / (cost.stages - 1));
@@ -159,16 +162,19 @@ Refusal Predictor::run(Cost &cost) {
   addTotals(work, 1, cost);
   cost.cacheBytes =
       cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * cost.blocks;
+  double memoryBytes = countMemoryBytes(cost.blocks);
+  memoryShare = std::min(memoryBytes / std::max(cost.cacheBytes, 1.0), 1.0);
   double places = double(chip.processors) * cost.residentBlocks;
   double full = std::floor(cost.blocks / places);
   double left = cost.blocks - full * places;
+  double each = cost.isPersistent ? 0 : kBlockCycles;
   auto timeOf = [&](double blocks) {
-    return blocks == 0 ? 0
-                       : kBlockCycles + getTime(work, int64_t(blocks), cost);
+    return blocks == 0 ? 0 : each + getTime(work, int64_t(blocks), cost);
   };
   double compute = full * timeOf(cost.residentBlocks) +
-                   timeOf(std::ceil(left / chip.processors));
-  double memory = countMemoryBytes(cost.blocks) /
+                   timeOf(std::ceil(left / chip.processors)) + kBlockCycles -
+                   each;
+  double memory = memoryBytes /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),

@@ -78,14 +78,19 @@ int64_t Predictor::estimateTiles() {
 Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                                bool &isSlower) {
   RolePlan plan;
-  auto count = [&](int64_t stages, bool stagesStores) {
-    int64_t fixed =
-        stagesStores ? std::max(fixedBytes, storedBytes) : fixedBytes;
-    return fixed + stages * stageBytes + kBarrierBytes;
+  // Tiles that are copied once for each work have rings in a persistent kernel,
+  // and results have buffers of their own. In others, a result leaves through
+  // the memory of such a tile.
+  auto count = [&](const Schedule &schedule, bool stagesStores) {
+    int64_t works = schedule.workStages.value_or(0);
+    int64_t results = stagesStores ? storedBytes : 0;
+    int64_t fixed = works > 0 ? works * fixedBytes + results
+                              : std::max(fixedBytes, results);
+    return fixed + *schedule.stages * stageBytes + kBarrierBytes;
   };
   auto check = [&](const Schedule &schedule, bool stagesStores,
                    int64_t limit) -> Refusal {
-    int64_t bytes = count(*schedule.stages, stagesStores);
+    int64_t bytes = count(schedule, stagesStores);
     if (bytes > limit)
       return "it takes " + std::to_string(bytes) +
              " bytes of shared memory, of " + std::to_string(limit);
@@ -94,13 +99,15 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
     return std::nullopt;
   };
   auto isCopiedByElements = [&] { return copiesElements; };
-  // The prediction knows no persistent kernels yet.
+  int64_t mostWorkStages = 0;
+  if (cost.blocks > chip.processors && !checkPersistence(kernel))
+    mostWorkStages = fixedBytes > 0 ? 2 : 1;
   RoleRequest request{chip,
                       given,
                       candidate.warps,
                       tiles + chained + kRegisterAllowance,
                       issueRegisters,
-                      /*mostWorkStages=*/0,
+                      mostWorkStages,
                       check,
                       isCopiedByElements};
   if (Refusal refusal = planRoles(request, plan)) {
@@ -111,6 +118,7 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(plan.registers);
   cost.hasRoles = true;
+  cost.isPersistent = plan.schedule.workStages.value_or(0) > 0;
   cost.stages = *plan.schedule.stages;
   cost.registers = std::min(tiles + chained + kRegisterMargin, plan.registers);
   int64_t warps = candidate.warps + *plan.schedule.producers +

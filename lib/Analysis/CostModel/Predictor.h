@@ -126,6 +126,9 @@ private:
   int64_t tiles = 0;
   /// Bytes of shared memory for each stage, and beside the rings.
   int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
+  /// The share of the bytes through the second-level cache that global memory
+  /// moves.
+  double memoryShare = 0;
 };
 
 /// Returns true if neighbouring columns of operand b of `dot` are neighbours in

@@ -12,7 +12,7 @@ using namespace tile;
 
 /// Cycles from the end of the blocks to that of the kernel that adds their
 /// sums, without those of its reads.
-static constexpr double kSumCycles = 3500;
+static constexpr double kSumCycles = 4200;
 
 /// Adds the stores of the sums, which are of f32.
 void Predictor::storeSums(Work &work) {

@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Persist.h"
 #include "StagedStore.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

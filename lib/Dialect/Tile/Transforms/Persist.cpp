@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Persist.h"
 #include "Persistence/OverlapWorks.h"
 #include "Persistence/WorkOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/GridDimensions.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -28,20 +28,6 @@ using namespace tile;
 
 static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-persist");
-}
-
-Refusal tile::checkPersistence(KernelOp kernel) {
-  Refusal refusal;
-  kernel.walk([&](Operation *op) {
-    if (isa<NumProgramsOp, MultiprocessorsOp>(op))
-      refusal = "it reads the extents of the launch";
-    else if (isa<WaitPrerequisitesOp, LaunchDependentsOp>(op))
-      refusal = "it waits for another launch, or starts one";
-    else if (isa<WarpRolesOp>(op))
-      refusal = "its author has divided it into roles";
-    return refusal ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return refusal;
 }
 
 namespace {
