@@ -119,7 +119,8 @@ private:
   int64_t getShare(int64_t others) const {
     return getRegisterShare(chip.warpSize * (request.warps + others));
   }
-  Refusal tryStages(int64_t stages, bool stagesStores, int64_t limit);
+  Refusal tryStages(int64_t stages, StoreStaging staging, int64_t limit);
+  bool findStages(int64_t blocks);
   void chooseOthers();
   void chooseRegisters();
   Refusal checkOccupancy();
@@ -135,10 +136,25 @@ private:
 };
 } // namespace
 
-Refusal RolePlanner::tryStages(int64_t stages, bool stagesStores,
+Refusal RolePlanner::tryStages(int64_t stages, StoreStaging staging,
                                int64_t limit) {
   plan.schedule.stages = stages;
-  return request.checkMemory(plan.schedule, stagesStores, limit);
+  return request.checkMemory(plan.schedule, staging, limit);
+}
+
+/// Finds the most stages for which `blocks` blocks of a multiprocessor have
+/// memory beside the buffers through which stores leave. Stores in parts are
+/// worth more stages of a single block. They would let two blocks have too few
+/// stages where one has enough.
+bool RolePlanner::findStages(int64_t blocks) {
+  int64_t most = request.given.stages.value_or(kMostStages);
+  int64_t fewest = request.given.stages.value_or(kFewestStages);
+  int64_t limit = getSharedLimit(chip, blocks);
+  for (int64_t stages = most; stages >= fewest; --stages)
+    if (!tryStages(stages, StoreStaging::Whole, limit) ||
+        (blocks == 1 && !tryStages(stages, StoreStaging::Parts, limit)))
+      return true;
+  return false;
 }
 
 /// One producer warp issues all copies, and one storer warp all additions. If
@@ -199,7 +215,7 @@ Refusal RolePlanner::checkOccupancy() {
   if (request.warps > kWarpgroupWarps || plan.blocks > 1 ||
       countResidentBlocks(chip, request.warps, without) == 1 ||
       tryStages(plan.schedule.stages.value_or(kFewestStages),
-                /*stagesStores=*/false, getSharedLimit(chip, 2)) ||
+                StoreStaging::None, getSharedLimit(chip, 2)) ||
       request.copiesElements())
     return std::nullopt;
   plan.isSlower = true;
@@ -210,15 +226,12 @@ Refusal RolePlanner::checkOccupancy() {
 /// Chooses as many stages as the shared memory has room for, beside the buffers
 /// through which stores leave.
 Refusal RolePlanner::chooseStages() {
-  int64_t most = request.given.stages.value_or(kMostStages);
-  int64_t fewest = request.given.stages.value_or(kFewestStages);
   for (; plan.blocks >= 1; --plan.blocks)
-    for (int64_t stages = most; stages >= fewest; --stages)
-      if (!tryStages(stages, /*stagesStores=*/true,
-                     getSharedLimit(chip, plan.blocks)))
-        return std::nullopt;
+    if (findStages(plan.blocks))
+      return std::nullopt;
   plan.blocks = 1;
-  return tryStages(fewest, /*stagesStores=*/false, getSharedLimit(chip, 1));
+  return tryStages(request.given.stages.value_or(kFewestStages),
+                   StoreStaging::None, getSharedLimit(chip, 1));
 }
 
 /// Makes the kernel persistent if a multiprocessor has room for one block only,
@@ -231,14 +244,11 @@ void RolePlanner::choosePersistence() {
       request.registers + forWork > plan.registers)
     return;
   Schedule plain = plan.schedule;
-  int64_t most = request.given.stages.value_or(kMostStages);
-  int64_t fewest = request.given.stages.value_or(kFewestStages);
-  for (int64_t works = request.mostWorkStages; works >= 1; --works)
-    for (int64_t stages = most; stages >= fewest; --stages) {
-      plan.schedule.workStages = works;
-      if (!tryStages(stages, /*stagesStores=*/true, getSharedLimit(chip, 1)))
-        return;
-    }
+  for (int64_t works = request.mostWorkStages; works >= 1; --works) {
+    plan.schedule.workStages = works;
+    if (findStages(/*blocks=*/1))
+      return;
+  }
   plan.schedule = plain;
 }
 

@@ -92,7 +92,7 @@ static constexpr Throughput
     //             matrix arithmetic exp shared cache memory registers threads
     rateSm80     {2048,  64,        16, 128,   47,   13,     65536,    2048},
     rateSm89     {1024,  128,       16, 128,   32,   2,      65536,    1536},
-    rateSm90     {4096,  128,       16, 128,   55,   20,     65536,    2048},
+    rateSm90     {4096,  128,       16, 128,   63,   20,     65536,    2048},
     rateGfx942   {2048,  128,       16, 128,   53,   8,      131072,   2048},
     rateGfx950   {4096,  128,       16, 128,   64,   13,     131072,   2048},
     rateGfx11    {512,   128,       16, 128,   24,   4,      98304,    1024},

@@ -432,3 +432,25 @@ std::optional<std::array<int64_t, 2>> tile::findWarpBoxes(const Layout &dist) {
       return std::nullopt;
   return count;
 }
+
+std::optional<SmallVector<int64_t>>
+tile::findRegistersOfPart(const Layout &whole, const Layout &part,
+                          ArrayRef<int64_t> offsets) {
+  SmallVector<int64_t, 4> weights = rowMajor(whole.shape());
+  if (sums(threadDigits(whole), weights) != sums(threadDigits(part), weights))
+    return std::nullopt;
+  int64_t start = 0;
+  for (auto [offset, weight] : llvm::zip_equal(offsets, weights))
+    start += offset * weight;
+  llvm::DenseMap<int64_t, int64_t> registers;
+  for (auto [reg, sum] : llvm::enumerate(sums(whole.axis(kRegister), weights)))
+    registers.try_emplace(sum, reg);
+  SmallVector<int64_t> result;
+  for (int64_t sum : sums(part.axis(kRegister), weights)) {
+    auto it = registers.find(start + sum);
+    if (it == registers.end())
+      return std::nullopt;
+    result.push_back(it->second);
+  }
+  return result;
+}

@@ -49,6 +49,14 @@ Refusal checkIssueRegisters(const Chip &chip, int64_t warps,
 /// Refuses a kernel whose grid cannot become a loop over works (tile-persist).
 Refusal checkPersistence(KernelOp kernel);
 
+/// How results leave a kernel with roles: from registers; by TMA through two
+/// staging buffers for parts of a tile, which take turns; or by TMA through a
+/// staging buffer for a tile.
+enum class StoreStaging { None, Parts, Whole };
+
+/// Bytes of a row of such a part: those of the widest swizzle of TMA.
+inline constexpr int64_t kStagedRowBytes = 128;
+
 /// The facts about a kernel from which its roles follow.
 struct RoleRequest {
   const Chip &chip;
@@ -64,8 +72,8 @@ struct RoleRequest {
   /// kernel can be persistent; else 0.
   int64_t mostWorkStages;
   /// Refuses a schedule with which the kernel takes more than `limit` bytes of
-  /// shared memory. Stores leave through staging buffers if `stagesStores`.
-  llvm::function_ref<Refusal(const Schedule &schedule, bool stagesStores,
+  /// shared memory.
+  llvm::function_ref<Refusal(const Schedule &schedule, StoreStaging staging,
                              int64_t limit)>
       checkMemory;
   /// Returns true if a kernel without roles copies element by element.

@@ -108,6 +108,14 @@ struct ConversionPlan {
 /// SharedMemory.
 ConversionPlan planConversion(const Layout &from, const Layout &to);
 
+/// Returns the register of `whole` for each register of `part`, the layout of
+/// the part of the tile that starts at `offsets`: each thread holds the same
+/// elements in both. Returns std::nullopt if a thread would need elements of
+/// others.
+std::optional<llvm::SmallVector<int64_t>>
+findRegistersOfPart(const Layout &whole, const Layout &part,
+                    llvm::ArrayRef<int64_t> offsets);
+
 } // namespace tile
 
 #endif // TILE_LAYOUT_QUERIES_H

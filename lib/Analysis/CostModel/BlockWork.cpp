@@ -183,9 +183,8 @@ void Predictor::visit(Operation *op, Work &work) {
     at(work.units, CostUnit::Serial) +=
         2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
     work.storedElements += countElements(store.getValue().getType());
-    storedBytes = std::max<int64_t>(
-        storedBytes, countElements(store.getValue().getType()) *
-                         store.getBuffer().getType().getElementBits() / 8);
+    addStaging(store.getValue().getType(),
+               store.getBuffer().getType().getElementBits());
     return;
   }
   // An atomic operation reads and writes.

@@ -74,28 +74,42 @@ int64_t Predictor::estimateTiles() {
   return peak;
 }
 
+/// Adds the buffers through which a tile leaves by TMA.
+void Predictor::addStaging(Type tile, int64_t elementBits) {
+  int64_t bytes = countElements(tile) * elementBits / 8;
+  int64_t rowBytes = getShape(tile).back() * elementBits / 8;
+  stagedBytes = std::max(stagedBytes, bytes);
+  if (rowBytes > 2 * kStagedRowBytes && rowBytes % kStagedRowBytes == 0)
+    bytes = bytes / rowBytes * 2 * kStagedRowBytes;
+  stagedPartBytes = std::max(stagedPartBytes, bytes);
+}
+
 /// Plans the warp roles as tile-choose-roles does.
 Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                                bool &isSlower) {
   RolePlan plan;
   // Tiles that are copied once for each work have rings in a persistent kernel,
   // and results have buffers of their own. In others, a result leaves through
-  // the memory of such a tile.
-  auto count = [&](const Schedule &schedule, bool stagesStores) {
-    int64_t works = schedule.workStages.value_or(0);
-    int64_t results = stagesStores ? storedBytes : 0;
+  // the memory of such a tile. A warp that shares its rows with others would
+  // have to exchange elements for a part of the columns.
+  auto count = [&](const Schedule &schedule, StoreStaging staging) {
+    int64_t works = schedule.workStages.value_or(0), results = 0;
+    if (staging == StoreStaging::Parts && !sharesRows)
+      results = stagedPartBytes;
+    else if (staging != StoreStaging::None)
+      results = stagedBytes;
     int64_t fixed = works > 0 ? works * fixedBytes + results
                               : std::max(fixedBytes, results);
     return fixed + *schedule.stages * stageBytes + kBarrierBytes;
   };
-  auto check = [&](const Schedule &schedule, bool stagesStores,
+  auto check = [&](const Schedule &schedule, StoreStaging staging,
                    int64_t limit) -> Refusal {
-    int64_t bytes = count(schedule, stagesStores);
+    int64_t bytes = count(schedule, staging);
     if (bytes > limit)
       return "it takes " + std::to_string(bytes) +
              " bytes of shared memory, of " + std::to_string(limit);
     cost.sharedBytes = bytes;
-    cost.stagesStores = stagesStores;
+    cost.stagesStores = staging != StoreStaging::None;
     return std::nullopt;
   };
   auto isCopiedByElements = [&] { return copiesElements; };

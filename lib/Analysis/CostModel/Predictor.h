@@ -85,6 +85,7 @@ private:
   int64_t countRegisters(mlir::Value value) const;
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
+  void addStaging(mlir::Type tile, int64_t elementBits);
   void storeSums(Work &work);
   double getSumTime(double blocks) const;
   double getCacheGain(double blocks) const;
@@ -116,6 +117,8 @@ private:
   /// multiprocessors.
   double cacheGain = 1;
   bool isAsync = false, isPadded = false;
+  /// Whether several warps share rows of a product.
+  bool sharesRows = false;
   /// Whether rows of tiles may end beyond those of their buffers, so that
   /// threads would copy them element by element.
   bool copiesElements = false;
@@ -125,7 +128,9 @@ private:
   /// Registers of the live tiles of the program as written.
   int64_t tiles = 0;
   /// Bytes of shared memory for each stage, and beside the rings.
-  int64_t stageBytes = 0, fixedBytes = 0, storedBytes = 0;
+  int64_t stageBytes = 0, fixedBytes = 0;
+  /// Bytes of the staging buffers for whole tiles, and for parts of them.
+  int64_t stagedBytes = 0, stagedPartBytes = 0;
   /// The share of the bytes through the second-level cache that global memory
   /// moves.
   double memoryShare = 0;

@@ -178,6 +178,7 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     return;
   const Mma &mma = *grid->mma;
   isAsync |= mma.isAsync;
+  sharesRows |= grid->columns > 1;
   const Mma *fastest = findMma(chip.mma.front());
   double rate = rates.matrix;
   if (fastest->isAsync && !mma.isAsync)

@@ -12,7 +12,7 @@ using namespace tile;
 
 /// Cycles from the end of the blocks to that of the kernel that adds their
 /// sums, without those of its reads.
-static constexpr double kSumCycles = 4200;
+static constexpr double kSumCycles = 8000;
 
 /// Adds the stores of the sums, which are of f32.
 void Predictor::storeSums(Work &work) {
@@ -23,7 +23,7 @@ void Predictor::storeSums(Work &work) {
     at(work.units, CostUnit::Serial) +=
         2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
     work.storedElements += elements;
-    storedBytes = std::max<int64_t>(storedBytes, bytes);
+    addStaging(result.getType(), 32);
   }
 }
 

@@ -136,6 +136,14 @@ static LogicalResult convertConvertLayout(ConvertLayoutOp op,
   return b.replace(op, shuffle(b, operands.getSource(), plan.source));
 }
 
+static LogicalResult convertExtract(ExtractOp op, ExtractOp::Adaptor operands,
+                                    Lowering &b) {
+  // The verifier of tile.extract ensures that there are registers.
+  SmallVector<int64_t> registers = *findRegistersOfPart(
+      layoutOf(op.getSource()), layoutOf(op.getResult()), op.getOffsets());
+  return b.replace(op, shuffle(b, operands.getSource(), registers));
+}
+
 /// Emits the exchange of every element with lane ^ mask.
 static Value exchange(Emitter &b, Value vector, int64_t mask, int64_t lanes) {
   auto type = cast<VectorType>(vector.getType());
@@ -281,8 +289,8 @@ convertRecompute(RecomputeOp op, RecomputeOp::Adaptor operands, Lowering &b) {
 
 void tile::addComputeConversions(ConversionAdder &conversions) {
   conversions.addAll(convertBroadcast, convertConstant, convertConvertLayout,
-                     convertDot, convertIota, convertNumPrograms,
-                     convertProgramId, convertRecompute,
+                     convertDot, convertExtract, convertIota,
+                     convertNumPrograms, convertProgramId, convertRecompute,
                      convertReduce<ReduceInWarpsOp>, convertReduce<ReduceOp>,
                      convertSplat, convertTranspose);
 }

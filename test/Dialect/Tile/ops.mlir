@@ -187,6 +187,8 @@ tile.kernel @laid_out() {
   %w = tile.broadcast %sum along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
   // CHECK: tile.reduce_in_warps mulf %{{.+}} along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>
   %part = tile.reduce_in_warps mulf %d along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #partial>
+  // CHECK: tile.extract %{{.+}} [0, 32] : tensor<64x64xf32, #mma> -> tensor<64x32xf32, #mma>
+  %right = tile.extract %d [0, 32] : tensor<64x64xf32, #mma> -> tensor<64x32xf32, #mma>
   // CHECK: tile.iota along 1 : tensor<64x64xi32, #blocked>
   %column = tile.iota along 1 : tensor<64x64xi32, #rows>
 }

@@ -314,6 +314,98 @@ func.func @reduce_places(%s: tensor<16x16xf32, #mma>) {
 
 // -----
 
+// tile.extract
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_not_laid_out(%s: tensor<32x32xf32>) {
+  // expected-error@+1 {{'tile.extract' op needs tiles that are laid out in registers, got 'tensor<32x32xf32>'}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x16xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_memory(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op needs tiles that are laid out in registers, got 'tensor<32x16xf32, #tile.strided<[16, 1]>>'}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32, #mma> -> tensor<32x16xf32, #tile.strided<[16, 1]>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_element(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op element types differ: 'f32' and 'f16'}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32, #mma> -> tensor<32x16xf16, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_rank(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op expected an offset and an extent of the result for each dimension of the source}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32, #mma> -> tensor<32xf32, #tile.slice<1, #mma>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_offsets(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op expected an offset and an extent of the result for each dimension of the source}}
+  %r = tile.extract %s [0] : tensor<32x32xf32, #mma> -> tensor<32x16xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_beyond(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op a part of extent 16 does not fit at offset 24 of dimension 1 of extent 32}}
+  %r = tile.extract %s [0, 24] : tensor<32x32xf32, #mma> -> tensor<32x16xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_negative(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op a part of extent 16 does not fit at offset -8 of dimension 1 of extent 32}}
+  %r = tile.extract %s [0, -8] : tensor<32x32xf32, #mma> -> tensor<32x16xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+
+func.func @extract_larger(%s: tensor<32x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.extract' op a part of extent 64 does not fit at offset 0 of dimension 1 of extent 32}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32, #mma> -> tensor<32x64xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
+#columns = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+func.func @extract_warps(%s: tensor<32x32xf32, #columns>) {
+  // expected-error@+1 {{'tile.extract' op a thread would need elements of other threads}}
+  %r = tile.extract %s [0, 8] : tensor<32x32xf32, #columns> -> tensor<32x16xf32, #columns>
+  return
+}
+
+// -----
+
 // tile.reduce_in_warps
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>

@@ -431,6 +431,77 @@ TEST_P(RandomQueries, WarpBoxes) {
   EXPECT_EQ(findWarpBoxes(boxes), boxesOf(boxes));
 }
 
+/// Returns the result of findRegistersOfPart, by the definition.
+static std::optional<llvm::SmallVector<int64_t>>
+registersOf(const Layout &whole, const Layout &part,
+            llvm::ArrayRef<int64_t> offsets) {
+  if (whole.axisSize(kLane) != part.axisSize(kLane) ||
+      whole.axisSize(kWarp) != part.axisSize(kWarp))
+    return std::nullopt;
+  auto isSame = [&](int64_t from, int64_t to) {
+    for (int64_t warp = 0; warp < part.axisSize(kWarp); ++warp)
+      for (int64_t lane = 0; lane < part.axisSize(kLane); ++lane) {
+        Tuple element = define(part, {to, lane, warp});
+        for (auto [coordinate, offset] : llvm::zip_equal(element, offsets))
+          coordinate += offset;
+        if (define(whole, {from, lane, warp}) != element)
+          return false;
+      }
+    return true;
+  };
+  llvm::SmallVector<int64_t> result;
+  for (int64_t to = 0; to < part.axisSize(kRegister); ++to) {
+    int64_t from = 0;
+    while (from < whole.axisSize(kRegister) && !isSame(from, to))
+      ++from;
+    if (from == whole.axisSize(kRegister))
+      return std::nullopt;
+    result.push_back(from);
+  }
+  return result;
+}
+
+TEST_P(RandomQueries, RegistersOfPart) {
+  llvm::SmallVector<int64_t, 4> shape = {8, 24};
+  Layout whole = distributed(shape);
+  unsigned dim = below(2);
+  int64_t count = 1 << below(3);
+  shape[dim] /= count;
+  llvm::SmallVector<int64_t, 2> offsets = {0, 0};
+  offsets[dim] = below(count) * shape[dim];
+  // Registers that walk over parts are left out. Parts of other digits differ.
+  Digits registers;
+  for (const Digit &digit : whole.axis(kRegister))
+    if (digit.dim != dim || digit.stride < shape[dim])
+      registers.push_back(digit);
+  Layout part = Layout::distributed(registers, Digits(whole.axis(kLane)),
+                                    Digits(whole.axis(kWarp)), shape);
+  EXPECT_EQ(findRegistersOfPart(whole, part, offsets),
+            registersOf(whole, part, offsets));
+  Layout other = distributed(shape);
+  EXPECT_EQ(findRegistersOfPart(whole, other, offsets),
+            registersOf(whole, other, offsets));
+}
+
+TEST(RegistersOfPart, ColumnsOfAnMma) {
+  // Warps have rows of their own; registers walk over the columns.
+  Layout whole =
+      Layout::distributed({{2, 1, 1}, {2, 0, 8}, {4, 1, 8}},
+                          {{4, 1, 2}, {8, 0, 1}}, {{2, 0, 16}}, {32, 32});
+  Layout part =
+      Layout::distributed({{2, 1, 1}, {2, 0, 8}, {2, 1, 8}},
+                          {{4, 1, 2}, {8, 0, 1}}, {{2, 0, 16}}, {32, 16});
+  EXPECT_EQ(findRegistersOfPart(whole, part, {0, 16}),
+            (llvm::SmallVector<int64_t>{8, 9, 10, 11, 12, 13, 14, 15}));
+  // Columns that belong to different warps.
+  Layout apart =
+      Layout::distributed({{2, 1, 1}, {2, 0, 8}, {2, 1, 8}},
+                          {{4, 1, 2}, {8, 0, 1}}, {{2, 1, 16}}, {16, 32});
+  Layout half = Layout::distributed(
+      {{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, {{2, 1, 8}}, {16, 16});
+  EXPECT_EQ(findRegistersOfPart(apart, half, {0, 16}), std::nullopt);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomQueries, testing::Range(0u, 200u));
 
 } // namespace

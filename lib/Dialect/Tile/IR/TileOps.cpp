@@ -124,6 +124,7 @@ static void printDotTypes(OpAsmPrinter &printer, DotOp, Type a, Type b,
 
 #define GET_OP_CLASSES
 #include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
+#include "tile/Layout/Queries.h"
 
 //===----------------------------------------------------------------------===//
 // Shared checks and effects
@@ -670,6 +671,32 @@ LogicalResult ReduceInWarpsOp::verify() {
   return verifySameLayout(*this, expected, getCanonicalLayout(result),
                           "the result must have the layout that a reduction "
                           "within each warp leaves");
+}
+
+LogicalResult ExtractOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  for (RankedTensorType type : {source, result})
+    if (!getLayoutAttr(type) || isSharedTile(type))
+      return emitOpError() << "needs tiles that are laid out in registers, got "
+                           << type;
+  if (source.getElementType() != result.getElementType())
+    return emitOpError() << "element types differ: " << source.getElementType()
+                         << " and " << result.getElementType();
+  if (source.getRank() != result.getRank() ||
+      int64_t(getOffsets().size()) != source.getRank())
+    return emitOpError() << "expected an offset and an extent of the result "
+                            "for each dimension of the source";
+  for (auto [dim, offset] : llvm::enumerate(getOffsets()))
+    if (offset < 0 || offset > source.getDimSize(dim) - result.getDimSize(dim))
+      return emitOpError() << "a part of extent " << result.getDimSize(dim)
+                           << " does not fit at offset " << offset
+                           << " of dimension " << dim << " of extent "
+                           << source.getDimSize(dim);
+  if (!findRegistersOfPart(getCanonicalLayout(source),
+                           getCanonicalLayout(result), getOffsets()))
+    return emitOpError("a thread would need elements of other threads");
+  return success();
 }
 
 LogicalResult BroadcastOp::verify() {

@@ -83,7 +83,7 @@ static bool isCopiedByElements(CopyOp copy) {
 /// is filled once, or once for each work, serves a store that comes after its
 /// reads.
 static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
-                              SharedMemoryModel &model) {
+                              bool inParts, SharedMemoryModel &model) {
   bool isPersistent = getSchedule(kernel).workStages.value_or(0) != 0;
   SmallVector<bool> isRefilled(plan.rings.size());
   for (auto &[copy, planned] : plan.copies)
@@ -94,18 +94,20 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
       free.push_back(ring.tile);
   kernel.walk([&](StoreOp store) {
     StagedStore planned;
-    if (!isStageCandidate(store) || planStagedStore(store, planned))
+    if (!isStageCandidate(store) || planStagedStore(store, inParts, planned))
       return;
     Operation *use = store;
     for (Operation *op = store; op != kernel; op = op->getParentOp())
       if (isa<LoopLikeOpInterface>(op))
         use = op;
     auto *it = llvm::find(free, planned.staging);
-    if (use == store && it != free.end())
+    if (use == store && it != free.end() && planned.countParts() == 1) {
       free.erase(it);
-    else if (isPersistent)
-      model.add(planned.staging, kernel, kernel, kernel);
-    else
+      return;
+    }
+    if (isPersistent)
+      use = kernel;
+    for (int64_t i = 0; i < planned.countBuffers(); ++i)
       model.add(planned.staging, kernel, use, use);
   });
 }
@@ -113,7 +115,7 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
 /// Refuses `schedule`, with which the kernel takes more than `limit` bytes of
 /// shared memory or cannot be divided.
 static Refusal checkMemory(KernelOp kernel, const Chip &chip,
-                           const Schedule &schedule, bool stagesStores,
+                           const Schedule &schedule, StoreStaging staging,
                            int64_t limit, SumTiles &tiles) {
   setSchedule(kernel, schedule);
   WarpPlan plan;
@@ -121,8 +123,8 @@ static Refusal checkMemory(KernelOp kernel, const Chip &chip,
           planWarps(kernel, schedule.storers.value_or(0) != 0, plan, tiles))
     return refusal;
   SharedMemoryModel model = modelRoles(kernel, plan);
-  if (stagesStores)
-    addStagingBuffers(kernel, plan, model);
+  if (staging != StoreStaging::None)
+    addStagingBuffers(kernel, plan, staging == StoreStaging::Parts, model);
   int64_t bytes = model.placeWithin(limit).bytes;
   if (bytes <= limit)
     return std::nullopt;
@@ -172,8 +174,9 @@ static Refusal planRoles(KernelOp kernel, const Chip &chip, RolePlan &plan) {
     return containsOp<CopyOp>(kernel, isCopiedByElements);
   };
   SumTiles tiles;
-  auto check = [&](const Schedule &schedule, bool stagesStores, int64_t limit) {
-    return checkMemory(kernel, chip, schedule, stagesStores, limit, tiles);
+  auto check = [&](const Schedule &schedule, StoreStaging staging,
+                   int64_t limit) {
+    return checkMemory(kernel, chip, schedule, staging, limit, tiles);
   };
   return planRoles({chip, getSchedule(kernel), kernel.getNumWarps(),
                     estimateRegisters(kernel).total, issueRegisters,

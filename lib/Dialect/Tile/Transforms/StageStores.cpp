@@ -4,10 +4,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
+#include <vector>
 
 namespace tile {
 #define GEN_PASS_DEF_TILESTAGESTORES
@@ -23,14 +25,22 @@ struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
   void runOnOperation() override;
 
 private:
-  AllocOp findStaging(StagedStore planned, const Chip &chip);
-  void stage(StagedStore planned, AllocOp staging);
+  bool hasMemory(const StagedStore &planned);
+  SmallVector<AllocOp> findBuffers(const StagedStore &planned);
+  void stage(StagedStore planned, ArrayRef<AllocOp> buffers);
 
+  const Chip *chip = nullptr;
   WarpRolesOp roles;
   /// Buffers that stores go through.
   SmallVector<AllocOp> stagings;
 };
 } // namespace
+
+int64_t StagedStore::countParts() const {
+  StoreOp op = store;
+  return cast<RankedTensorType>(op.getValue().getType()).getNumElements() /
+         part.getNumElements();
+}
 
 bool tile::isStageCandidate(StoreOp store) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
@@ -38,11 +48,38 @@ bool tile::isStageCandidate(StoreOp store) {
          getLayoutAttr(tile) && !isSharedTile(tile);
 }
 
-Refusal tile::planStagedStore(StoreOp store, StagedStore &planned) {
+/// Returns the columns of `tile` whose rows are as wide as the widest swizzle;
+/// the whole tile if it has no more columns, or if threads would have to
+/// exchange elements.
+static RankedTensorType choosePart(RankedTensorType tile, Location loc) {
+  int64_t columns = kStagedRowBytes * 8 / tile.getElementTypeBitWidth();
+  // Two buffers for two parts take as much memory as one for the tile.
+  if (tile.getDimSize(1) % columns != 0 || tile.getDimSize(1) <= 2 * columns)
+    return tile;
+  auto quiet = [&] {
+    InFlightDiagnostic diag = mlir::emitError(loc);
+    diag.abandon();
+    return diag;
+  };
+  auto part =
+      RankedTensorType::getChecked(quiet, {tile.getDimSize(0), columns},
+                                   tile.getElementType(), tile.getEncoding());
+  if (!part)
+    return tile;
+  Layout whole = getCanonicalLayout(tile), layout = getCanonicalLayout(part);
+  for (int64_t first = 0; first < tile.getDimSize(1); first += columns)
+    if (!findRegistersOfPart(whole, layout, {0, first}))
+      return tile;
+  return part;
+}
+
+Refusal tile::planStagedStore(StoreOp store, bool inParts,
+                              StagedStore &planned) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   planned.store = store;
+  planned.part = inParts ? choosePart(tile, store.getLoc()) : tile;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
-  planned.staging = findSwizzledTile(tile);
+  planned.staging = findSwizzledTile(planned.part);
   if (!planned.staging)
     return "its rows are no multiple of 32 bytes";
   if (Refusal refusal = findArgumentTile(store.getBuffer(), store.getIndices(),
@@ -52,13 +89,13 @@ Refusal tile::planStagedStore(StoreOp store, StagedStore &planned) {
   if (Refusal refusal = runAhead.checkLateStore(store, planned.argument))
     return refusal;
   // The boxes of a warp begin at multiples of 128 bytes.
-  if (auto boxes = findWarpBoxes(getCanonicalLayout(tile));
+  if (auto boxes = findWarpBoxes(getCanonicalLayout(planned.part));
       boxes && (*boxes)[0] * (*boxes)[1] > 1) {
     int64_t width = planned.staging.getCanonicalLayout().swizzle().bits;
     width = int64_t(16) << width;
-    if (tile.getDimSize(1) * bytes / (*boxes)[1] % width == 0 &&
-        tile.getDimSize(0) / (*boxes)[0] * width % 128 == 0)
-      planned.parts.assign(boxes->begin(), boxes->end());
+    if (planned.part.getDimSize(1) * bytes / (*boxes)[1] % width == 0 &&
+        planned.part.getDimSize(0) / (*boxes)[0] * width % 128 == 0)
+      planned.boxes.assign(boxes->begin(), boxes->end());
   }
   return std::nullopt;
 }
@@ -119,66 +156,108 @@ static RingReleaseOp findRelease(AllocOp alloc, Operation *op) {
   return release;
 }
 
-/// Returns a buffer for the tile; null if there is no memory.
-AllocOp StageStores::findStaging(StagedStore planned, const Chip &chip) {
-  for (AllocOp staging : stagings)
-    if (staging.getType() == planned.staging && !isFilledInBulk(staging) &&
-        planned.store->getParentOfType<LoopLikeOpInterface>())
-      return staging;
-  for (auto alloc : roles->getBlock()->getOps<AllocOp>())
-    if (alloc.getType() == planned.staging && isFilledInBulk(alloc) &&
-        !llvm::is_contained(stagings, alloc) &&
-        isFreeAt(alloc, planned.store, roles))
-      return alloc;
-  for (AllocOp staging : stagings)
-    if (staging.getType() == planned.staging && !isFilledInBulk(staging))
-      return staging;
-  // A new buffer is live where the store is, in all iterations of its loops.
-  SharedMemoryModel model(planned.store->getParentOfType<KernelOp>());
-  Operation *use = planned.store;
+/// Returns true if there is memory for the buffers of a store.
+bool StageStores::hasMemory(const StagedStore &planned) {
+  StoreOp store = planned.store;
+  // The buffer is live where the store is, in all iterations of its loops.
+  Operation *use = store;
   for (Operation *op = use; op != roles; op = op->getParentOp())
     if (isa<LoopLikeOpInterface>(op))
       use = op;
-  model.add(planned.staging, roles, use, use);
-  if (model.placeWithin(chip.sharedBytes).bytes <= chip.sharedBytes) {
+  SharedMemoryModel model(store->getParentOfType<KernelOp>());
+  for (int64_t i = 0; i < planned.countBuffers(); ++i)
+    model.add(planned.staging, roles, use, use);
+  return model.placeWithin(chip->sharedBytes).bytes <= chip->sharedBytes;
+}
+
+/// Returns the buffers of a store; none if there is no memory.
+SmallVector<AllocOp> StageStores::findBuffers(const StagedStore &planned) {
+  StoreOp store = planned.store;
+  bool isInLoop(store->getParentOfType<LoopLikeOpInterface>());
+  size_t count = planned.countBuffers();
+  SmallVector<AllocOp> others =
+      llvm::filter_to_vector(stagings, [&](AllocOp alloc) {
+        return alloc.getType() == planned.staging && !isFilledInBulk(alloc);
+      });
+  others.truncate(std::min(others.size(), count));
+  if (others.size() == count && isInLoop)
+    return others;
+  auto allocs = roles->getBlock()->getOps<AllocOp>();
+  auto isUnused = [&](AllocOp alloc) {
+    return alloc.getType() == planned.staging &&
+           !llvm::is_contained(stagings, alloc);
+  };
+  if (count == 1)
+    for (AllocOp alloc : allocs)
+      if (isUnused(alloc) && isFilledInBulk(alloc) &&
+          isFreeAt(alloc, store, roles))
+        return {alloc};
+  if (others.size() == count)
+    return others;
+  if (hasMemory(planned)) {
     OpBuilder builder(roles);
-    return AllocOp::create(builder, planned.store.getLoc(), planned.staging,
-                           IntegerAttr());
+    others.clear();
+    for (size_t i = 0; i < count; ++i)
+      others.push_back(AllocOp::create(builder, store.getLoc(), planned.staging,
+                                       IntegerAttr()));
+    return others;
   }
-  for (auto alloc : roles->getBlock()->getOps<AllocOp>())
-    if (alloc.getType() == planned.staging &&
-        !llvm::is_contained(stagings, alloc) &&
-        findRelease(alloc, planned.store))
-      return alloc;
+  if (count == 1)
+    for (AllocOp alloc : allocs)
+      if (isUnused(alloc) && findRelease(alloc, store))
+        return {alloc};
   return {};
 }
 
-void StageStores::stage(StagedStore planned, AllocOp staging) {
+/// Stores the parts of a tile through `buffers` in turn.
+void StageStores::stage(StagedStore planned, ArrayRef<AllocOp> buffers) {
   StoreOp store = planned.store;
   OpBuilder builder(store);
   Location loc = store.getLoc();
   planned.addStart(builder, loc);
-  bool isUsed = llvm::is_contained(stagings, staging);
-  if (isFilledInBulk(staging))
-    BarrierOp::create(builder, loc); // all have read what it held
-  else if (isUsed || store->getParentOfType<LoopLikeOpInterface>())
-    BulkWaitOp::create(builder, loc, 0, /*read=*/true);
-  if (!isUsed)
-    stagings.push_back(staging);
-  SmallVector<Value> origin(2, arith::ConstantIndexOp::create(builder, loc, 0));
-  StoreOp::create(builder, loc, store.getValue(), staging, origin);
-  FenceAsyncOp::create(builder, loc);
-  // tile-insert-barriers inserts no barriers for buffers that TMA fills.
-  if (planned.parts.empty() && isFilledInBulk(staging))
-    BarrierOp::create(builder, loc);
-  BulkStoreOp::create(
-      builder, loc, staging, planned.argument, planned.indices,
-      builder.getDenseI64ArrayAttr(planned.dims), planned.start, planned.length,
-      planned.parts.empty() ? DenseI64ArrayAttr()
-                            : builder.getDenseI64ArrayAttr(planned.parts),
-      CachePriorityAttr());
+  bool isFilled = isFilledInBulk(buffers.front());
+  bool isUsed = llvm::is_contained(stagings, buffers.front());
+  for (AllocOp buffer : buffers)
+    if (!llvm::is_contained(stagings, buffer))
+      stagings.push_back(buffer);
+  SmallVector<Value> indices = planned.indices;
+  int64_t columns = planned.part.getDimSize(1);
+  for (int64_t i = 0, count = planned.countParts(); i < count; ++i) {
+    if (i == 0 && isFilled)
+      BarrierOp::create(builder, loc); // all have read what it held
+    else if (i == 0 &&
+             (isUsed || store->getParentOfType<LoopLikeOpInterface>()))
+      BulkWaitOp::create(builder, loc, 0, /*read=*/true);
+    else if (i >= int64_t(buffers.size()))
+      BulkWaitOp::create(builder, loc, buffers.size() - 1, /*read=*/true);
+    AllocOp buffer = buffers[i % buffers.size()];
+    SmallVector<Value> origin(2,
+                              arith::ConstantIndexOp::create(builder, loc, 0));
+    Value part = store.getValue();
+    if (count > 1)
+      part = ExtractOp::create(builder, loc, planned.part, part,
+                               builder.getDenseI64ArrayAttr({0, i * columns}));
+    StoreOp::create(builder, loc, part, buffer, origin);
+    FenceAsyncOp::create(builder, loc);
+    // tile-insert-barriers inserts no barriers for buffers that TMA fills.
+    if (planned.boxes.empty() && isFilled)
+      BarrierOp::create(builder, loc);
+    BulkStoreOp::create(builder, loc, buffer, planned.argument, indices,
+                        builder.getDenseI64ArrayAttr(planned.dims),
+                        planned.start, planned.length,
+                        planned.boxes.empty()
+                            ? DenseI64ArrayAttr()
+                            : builder.getDenseI64ArrayAttr(planned.boxes),
+                        CachePriorityAttr());
+    if (i + 1 == count)
+      break;
+    Value &column = indices[planned.dims.back()];
+    column = arith::AddIOp::create(
+        builder, loc, column,
+        arith::ConstantIndexOp::create(builder, loc, columns));
+  }
   // TMA fills the slot again after it has read the staged tile.
-  if (RingReleaseOp release = findRelease(staging, store)) {
+  if (RingReleaseOp release = findRelease(buffers.front(), store)) {
     Operation *end = store->getBlock()->getTerminator();
     builder.setInsertionPoint(end);
     BulkWaitOp::create(builder, loc, 0, /*read=*/true);
@@ -191,37 +270,46 @@ void StageStores::runOnOperation() {
   KernelOp kernel = getOperation();
   auto all = kernel.getBody().front().getOps<WarpRolesOp>();
   stagings.clear();
-  const Chip *chip = all.empty() ? nullptr : getTargetChip(kernel);
+  chip = all.empty() ? nullptr : getTargetChip(kernel);
   if (all.empty())
     return;
   if (!chip || failed(verifySharedBuffers(kernel)))
     return signalPassFailure();
   roles = *all.begin();
   // A plan looks at the other stores, so all are planned before one changes.
-  SmallVector<std::pair<StagedStore, Refusal>> plans;
+  struct Plan {
+    StagedStore whole, inParts;
+    Refusal refusal;
+  };
+  std::vector<Plan> plans;
   roles.getRoles().front().walk([&](StoreOp store) {
-    if (isStageCandidate(store)) {
-      auto &[planned, refusal] = plans.emplace_back();
-      refusal = planStagedStore(store, planned);
-    }
+    if (!isStageCandidate(store))
+      return;
+    Plan &plan = plans.emplace_back();
+    plan.refusal = planStagedStore(store, /*inParts=*/false, plan.whole);
+    if (!plan.refusal)
+      plan.refusal = planStagedStore(store, /*inParts=*/true, plan.inParts);
   });
-  for (auto &[planned, refusal] : plans) {
-    StoreOp store = planned.store;
-    AllocOp staging;
-    if (!refusal) {
-      staging = findStaging(planned, *chip);
-      if (!staging)
-        refusal = "the tile takes " +
-                  std::to_string(planned.staging.getStorageBytes()) +
-                  " bytes of shared memory, which are not free";
+  for (Plan &plan : plans) {
+    StoreOp store = plan.whole.store;
+    if (!plan.refusal) {
+      SmallVector<AllocOp> buffers = findBuffers(plan.whole);
+      if (!buffers.empty()) {
+        stage(plan.whole, buffers);
+        continue;
+      }
+      buffers = findBuffers(plan.inParts);
+      if (!buffers.empty()) {
+        stage(plan.inParts, buffers);
+        continue;
+      }
+      plan.refusal = "the tile takes " +
+                     std::to_string(plan.whole.staging.getStorageBytes()) +
+                     " bytes of shared memory, which are not free";
     }
-    if (staging)
-      stage(planned, staging);
-    else
-      remark::missed(store.getLoc(),
-                     remark::RemarkOpts::name("store-not-staged")
-                         .category("tile-stage-stores"))
-          << remark::reason("{0}", *refusal);
+    remark::missed(store.getLoc(), remark::RemarkOpts::name("store-not-staged")
+                                       .category("tile-stage-stores"))
+        << remark::reason("{0}", *plan.refusal);
   }
   if (stagings.empty())
     return;

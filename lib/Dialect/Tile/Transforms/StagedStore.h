@@ -9,16 +9,26 @@ namespace tile {
 /// A store of a tile in registers that TMA can do from a staging buffer.
 struct StagedStore : ArgumentTile {
   StoreOp store;
+  /// What TMA stores at once: the tile, or a part with all rows and some of the
+  /// columns.
+  mlir::RankedTensorType part;
+  /// The buffer for a part.
   BufferType staging;
-  /// Empty if one thread stores all.
-  llvm::SmallVector<int64_t, 2> parts;
+  /// The grid of boxes of the warps in a part. Empty if one thread stores all.
+  llvm::SmallVector<int64_t, 2> boxes;
+
+  int64_t countParts() const;
+  /// Returns the buffers for parts, which take turns.
+  int64_t countBuffers() const { return countParts() == 1 ? 1 : 2; }
 };
 
 /// Returns true if `store` writes a tile in registers to global memory.
 bool isStageCandidate(StoreOp store);
 
-/// Plans a store by TMA, or refuses it.
-Refusal planStagedStore(StoreOp store, StagedStore &planned);
+/// Plans a store by TMA, or refuses it. If `inParts`, the parts are as wide as
+/// a request of TMA, if the tile is wider and each thread holds its elements of
+/// a part.
+Refusal planStagedStore(StoreOp store, bool inParts, StagedStore &planned);
 
 } // namespace tile
 

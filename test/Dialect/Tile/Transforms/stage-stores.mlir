@@ -191,3 +191,79 @@ tile.kernel @reads(%o: !o, %p: !o) attributes {num_warps = 4 : i32} {
     %a = arith.constant 0 : i32
   }
 }
+
+// -----
+
+!o = !tile.buffer<?x256xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!big = !tile.buffer<1536x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
+
+// There is no memory for 128 x 256 elements beside %big: two buffers for parts of 64
+// columns take turns.
+// CHECK-LABEL: tile.kernel @parts
+tile.kernel @parts(%o: !o, %n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: tile.alloc : !tile.buffer<1536x64xf16
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+  // CHECK: %[[T:.*]] = tile.alloc : !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+  // CHECK-NOT: tile.alloc
+  %big = tile.alloc : !big
+  tile.warp_roles warps = [8, 4] {
+    %v = arith.constant dense<1.0> : tensor<128x256xf16, #mma>
+    // CHECK: scf.for
+    scf.for %i = %c0 to %n step %c1 {
+      %w = tile.load %big[%c0, %c0] : !big -> tensor<128x64xf16, #mma>
+      // CHECK: tile.bulk_wait 0 read
+      // CHECK: %[[V:.*]] = tile.extract %[[ALL:.*]] [0, 0] : tensor<128x256xf16, #mma> -> tensor<128x64xf16, #mma>
+      // CHECK: tile.store %[[V]], %[[S]]
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.bulk_store %[[S]], %arg0[%[[I:.*]], %c0] dims [0, 1] parts [8, 1]
+      // CHECK-NOT: tile.bulk_wait
+      // CHECK: %[[V1:.*]] = tile.extract %[[ALL]] [0, 64]
+      // CHECK: tile.store %[[V1]], %[[T]]
+      // CHECK: tile.bulk_store %[[T]]
+      // CHECK: tile.bulk_wait 1 read
+      // CHECK: tile.extract %[[ALL]] [0, 128]
+      // CHECK: tile.bulk_store %[[S]]
+      // CHECK: tile.bulk_wait 1 read
+      // CHECK: tile.extract %[[ALL]] [0, 192]
+      // CHECK: tile.bulk_store %[[T]]
+      tile.store %v, %o[%i, %c0] : tensor<128x256xf16, #mma>, !o
+      tile.store %w, %big[%c0, %c0] : tensor<128x64xf16, #mma>, !big
+    }
+    // CHECK: tile.bulk_wait 0{{$}}
+    // CHECK-NEXT: }, {
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+!o = !tile.buffer<?x256xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!big = !tile.buffer<384x256xf16, #tile.swizzle<128>, shared>
+#columns = #tile.layout<register = [64 -> d1], lane = [32 -> d0], warp = [4 -> d0 * 32, 4 -> d1 * 64]>
+
+// Parts of 64 columns belong to four warps each: the tile stays whole.
+// CHECK-LABEL: tile.kernel @shared_rows
+// REMARK: store-not-staged
+// REMARK-SAME: Reason="the tile takes 65536 bytes of shared memory, which are not free"
+tile.kernel @shared_rows(%o: !o, %n: index) attributes {num_warps = 16 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %big = tile.alloc : !big
+  tile.warp_roles warps = [16, 4] {
+    %v = arith.constant dense<1.0> : tensor<128x256xf16, #columns>
+    scf.for %i = %c0 to %n step %c1 {
+      %w = tile.load %big[%c0, %c0] : !big -> tensor<128x256xf16, #columns>
+      // CHECK-NOT: tile.bulk
+      tile.store %v, %o[%i, %c0] : tensor<128x256xf16, #columns>, !o
+      tile.store %w, %big[%c0, %c0] : tensor<128x256xf16, #columns>, !big
+    }
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}

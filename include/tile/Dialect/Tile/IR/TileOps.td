@@ -719,6 +719,29 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure,
   let hasVerifier = 1;
 }
 
+def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+  let summary = "a part of a tile";
+  let description = [{
+    Computes result[i, ..] = source[i + offsets[0], ..]. No element moves
+    between threads: both tiles have layouts in registers, and each thread holds
+    the elements of the result among its elements of the source
+    (findRegistersOfPart). `tile-stage-stores` creates this operation to store a
+    tile in parts.
+
+    ```mlir
+    #mma = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
+    %right = tile.extract %o [0, 64]
+        : tensor<128x128xf16, #mma> -> tensor<128x64xf16, #mma>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, DenseI64ArrayAttr:$offsets);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source $offsets attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "converts a tile to another layout";
   let description = [{

@@ -571,7 +571,8 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
       beside 2 stages. If the consumers need more registers than the block starts
       with, there are 3, which are a warpgroup with the producer.
     - The rings have as many stages as the shared memory has room for, from 4 to
-      2, beside the buffers through which stores leave by TMA. If the registers
+      2, beside the buffers through which stores leave by TMA: those for whole
+      tiles, or, for more stages, those for parts (tile-stage-stores). If the registers
       suffice for two blocks on a multiprocessor, so must the shared memory.
     - The kernel is persistent (`work_stages`, see tile-persist) if a multiprocessor
       has room for one block only and the rings of the tiles of a work fit as well.
@@ -763,7 +764,10 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
       more;
     - a new buffer, if the shared memory suffices;
     - the buffer of a ring of one stage that the iteration does not read any
-      more; it is released at the end of the iteration.
+      more; it is released at the end of the iteration;
+    - two new buffers for parts of the tile, which are stored in turn: all rows,
+      and columns of 128 bytes (`tile.extract`). Each warp must have all columns
+      of its rows.
 
     ```mlir output
     tile.store %t, %oh[%row, %c0] : tensor<128x64xf16, #mma>, !oh  // %oh: a slice of %o
