@@ -164,6 +164,7 @@ void Ranking::addStages(const RankedCandidate &base) {
     RankedCandidate deep = base;
     deep.candidate.stages = stages;
     if (predictCost(kernel, chip, sizes, deep.candidate, deep.cost) ||
+        deep.cost.hasStorers != base.cost.hasStorers ||
         deep.cost.stagesStores != base.cost.stagesStores ||
         (deep.candidate.split && !runsAtOnce(deep.cost)))
       break;

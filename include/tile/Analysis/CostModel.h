@@ -60,9 +60,9 @@ struct Cost {
   /// Whether instructions do not divide a product among the warps, or threads
   /// do not divide a tile.
   bool isPadded = false;
-  /// Whether producer warps copy, and whether results leave through shared
-  /// memory then.
-  bool hasRoles = false, stagesStores = false;
+  /// Whether producer warps copy, and whether storer warps add tiles and
+  /// results leave through shared memory then.
+  bool hasRoles = false, hasStorers = false, stagesStores = false;
   /// Whether a block carries out one work after another (tile-persist).
   bool isPersistent = false;
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.

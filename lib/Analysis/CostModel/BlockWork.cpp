@@ -188,10 +188,16 @@ void Predictor::visit(Operation *op, Work &work) {
     return;
   }
   // An atomic operation reads and writes.
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
-    return addMoved(atomic.getBuffer(),
-                    2 * countBytes(atomic.getValue(), atomic.getBuffer()), 1,
-                    work);
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+    addMoved(atomic.getBuffer(),
+             2 * countBytes(atomic.getValue(), atomic.getBuffer()), 1, work);
+    // TMA adds the tiles of a loop from shared memory.
+    auto tile = cast<RankedTensorType>(atomic.getValue().getType());
+    if (isa<scf::ForOp>(op->getParentOp()) && tile.getRank() == 2 &&
+        atomic.getKind() == arith::AtomicRMWKind::addf)
+      addedBytes += countElements(tile) * tile.getElementTypeBitWidth() / 8;
+    return;
+  }
   if (op->getNumResults() == 1)
     visitCompute(op, work);
 }

@@ -100,6 +100,8 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
       results = stagedBytes;
     int64_t fixed = works > 0 ? works * fixedBytes + results
                               : std::max(fixedBytes, results);
+    if (schedule.storers.value_or(0) != 0)
+      fixed += addedBytes;
     return fixed + *schedule.stages * stageBytes + kBarrierBytes;
   };
   auto check = [&](const Schedule &schedule, StoreStaging staging,
@@ -123,7 +125,8 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       issueRegisters,
                       mostWorkStages,
                       check,
-                      isCopiedByElements};
+                      isCopiedByElements,
+                      /*addsTiles=*/addedBytes > 0};
   if (Refusal refusal = planRoles(request, plan)) {
     isSlower = plan.isSlower;
     return refusal;
@@ -132,6 +135,7 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(plan.registers);
   cost.hasRoles = true;
+  cost.hasStorers = plan.schedule.storers.value_or(0) != 0;
   cost.isPersistent = plan.schedule.workStages.value_or(0) > 0;
   cost.stages = *plan.schedule.stages;
   cost.registers = std::min(tiles + chained + kRegisterMargin, plan.registers);

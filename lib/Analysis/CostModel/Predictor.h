@@ -131,6 +131,8 @@ private:
   int64_t stageBytes = 0, fixedBytes = 0;
   /// Bytes of the staging buffers for whole tiles, and for parts of them.
   int64_t stagedBytes = 0, stagedPartBytes = 0;
+  /// Bytes of the tiles that storer warps can add to global memory in loops.
+  int64_t addedBytes = 0;
   /// The share of the bytes through the second-level cache that global memory
   /// moves.
   double memoryShare = 0;

@@ -224,6 +224,7 @@ TEST_F(CostModel, PredictsTheRolesThatAreChosen) {
         ++compared;
         EXPECT_TRUE(chosen.producers.has_value());
         EXPECT_EQ(chosen.stages, cost.stages);
+        EXPECT_EQ(chosen.workStages.value_or(0) > 0, cost.isPersistent);
         if (chosen.registers)
           EXPECT_LE(cost.registers, chosen.registers->front());
       }
