@@ -260,15 +260,13 @@ RegisterPeak tile::estimateRegisters(KernelOp kernel) {
 }
 
 int64_t tile::countPlannedWarps(KernelOp kernel) {
-  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>()) {
-    int64_t warps = 0;
-    for (int32_t count : roles.getWarps())
-      warps += count;
-    return warps;
-  }
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
+    return roles.countWarps();
   Schedule schedule = getSchedule(kernel);
-  return kernel.getNumWarps() + schedule.producers.value_or(0) +
-         schedule.storers.value_or(0);
+  if (!schedule.hasRoles())
+    return kernel.getNumWarps();
+  return kernel.getNumWarps() * schedule.countConsumerGroups() +
+         *schedule.producers + schedule.storers.value_or(0);
 }
 
 int64_t tile::getRegisterLimit(KernelOp kernel, const Chip &chip) {

@@ -106,6 +106,7 @@ class RolePlanner {
 public:
   RolePlanner(const RoleRequest &request, bool addsTiles, RolePlan &plan)
       : request(request), addsTiles(addsTiles), chip(request.chip), plan(plan),
+        warps(request.warps * request.given.countConsumerGroups()),
         needed(request.registers + kRegisterMargin) {}
 
   Refusal run();
@@ -117,7 +118,7 @@ private:
            plan.schedule.storers.value_or(0);
   }
   int64_t getShare(int64_t others) const {
-    return getRegisterShare(chip.warpSize * (request.warps + others));
+    return getRegisterShare(chip.warpSize * (warps + others));
   }
   Refusal tryStages(int64_t stages, StoreStaging staging, int64_t limit);
   bool findStages(int64_t blocks);
@@ -131,6 +132,8 @@ private:
   bool addsTiles;
   const Chip &chip;
   RolePlan &plan;
+  /// The warps of all groups of consumers.
+  int64_t warps;
   /// Registers of a thread that computes, if there are enough.
   int64_t needed;
 };
@@ -168,7 +171,7 @@ void RolePlanner::chooseOthers() {
     schedule.storers = 1;
   int64_t storers = schedule.storers.value_or(0);
   schedule.producers = 1;
-  if (needed <= getShare(1 + storers) || request.warps % kWarpgroupWarps != 0)
+  if (needed <= getShare(1 + storers) || warps % kWarpgroupWarps != 0)
     return;
   int64_t idle =
       llvm::offsetToAlignment(1 + storers, llvm::Align(kWarpgroupWarps));
@@ -181,7 +184,7 @@ void RolePlanner::chooseOthers() {
 /// Divides the registers among the roles if the consumers need more than their
 /// share.
 void RolePlanner::chooseRegisters() {
-  int64_t warps = request.warps, others = countOthers();
+  int64_t others = countOthers();
   int64_t share = getShare(others);
   Schedule &schedule = plan.schedule;
   if (!schedule.registers && needed > share && warps % kWarpgroupWarps == 0 &&
@@ -212,8 +215,8 @@ void RolePlanner::chooseRegisters() {
 /// else. Copies of single elements are slower still.
 Refusal RolePlanner::checkOccupancy() {
   int64_t without = std::min<int64_t>(llvm::alignTo(needed, 8), 256);
-  if (request.warps > kWarpgroupWarps || plan.blocks > 1 ||
-      countResidentBlocks(chip, request.warps, without) == 1 ||
+  if (warps > kWarpgroupWarps || plan.blocks > 1 ||
+      countResidentBlocks(chip, warps, without) == 1 ||
       tryStages(plan.schedule.stages.value_or(kFewestStages),
                 StoreStaging::None, getSharedLimit(chip, 2)) ||
       request.copiesElements())
@@ -255,10 +258,10 @@ void RolePlanner::choosePersistence() {
 Refusal RolePlanner::run() {
   plan.schedule = request.given;
   chooseOthers();
-  int64_t all = request.warps + countOthers();
+  int64_t all = warps + countOthers();
   if (all > kMostWarps)
-    return "a block has no room for producers beside " +
-           std::to_string(request.warps) + " warps";
+    return "a block has no room for producers beside " + std::to_string(warps) +
+           " warps";
   chooseRegisters();
   if (Refusal refusal = checkIssueRegisters(chip, all, request.issueRegisters))
     return refusal;

@@ -191,17 +191,40 @@ static int64_t getAlignment(BufferType type, bool isCopiedInBulk) {
   return isCopiedInBulk ? 128 : 16;
 }
 
+/// Returns the alignment of a buffer of the kernel in bytes.
+static int64_t getAlignment(AllocOp alloc) {
+  return getAlignment(
+      alloc.getType(),
+      llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>));
+}
+
+std::optional<int64_t> tile::getGroupBytes(AllocOp root) {
+  auto kernel = root->getParentOfType<KernelOp>();
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>()) {
+    SmallVector<Operation *> users = getBufferUsers(root);
+    if (roles.getGroups() > 1 && !users.empty() &&
+        llvm::all_of(users,
+                     [&](Operation *op) { return roles.isConsumer(op); }))
+      return llvm::alignTo(root.getType().getStorageBytes(),
+                           getAlignment(root));
+  }
+  return std::nullopt;
+}
+
 SharedMemoryModel::SharedMemoryModel(KernelOp kernel) : kernel(kernel) {
   int64_t next = 0;
   number(kernel, next);
+  int64_t groups = 1;
+  for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
+    groups = roles.getGroups();
   kernel.walk<WalkOrder::PreOrder>([&](AllocOp alloc) {
-    bool isCopiedInBulk =
-        llvm::any_of(getBufferUsers(alloc), llvm::IsaPred<BulkOpInterface>);
     Buffer buffer;
     buffer.alloc = alloc;
     buffer.pinned = alloc.getOffset();
     buffer.bytes = alloc.getType().getStorageBytes();
-    buffer.alignment = getAlignment(alloc.getType(), isCopiedInBulk);
+    if (std::optional<int64_t> bytes = getGroupBytes(alloc))
+      buffer.bytes = groups * *bytes;
+    buffer.alignment = getAlignment(alloc);
     buffer.position = span(alloc).first;
     buffer.live = liveRange(alloc);
     buffer.loop = loopAround(alloc);
@@ -277,6 +300,12 @@ SharedMemoryModel::Range SharedMemoryModel::liveRange(AllocOp alloc) const {
 void SharedMemoryModel::remove(AllocOp alloc) {
   llvm::erase_if(buffers,
                  [&](const Buffer &buffer) { return buffer.alloc == alloc; });
+}
+
+void SharedMemoryModel::repeat(int64_t groups) {
+  for (Buffer &buffer : buffers)
+    if (groups > 1)
+      buffer.bytes = groups * llvm::alignTo(buffer.bytes, buffer.alignment);
 }
 
 void SharedMemoryModel::add(BufferType type, Operation *position,

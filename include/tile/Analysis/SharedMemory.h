@@ -50,6 +50,11 @@ bool isFilledInBulk(AllocOp root);
 /// because the threads of one warp are already ordered.
 bool isStoredByParts(AllocOp root);
 
+/// Returns the bytes from the buffer of one group of consumers
+/// (tile.warp_roles) to that of the next; none if `root` is one buffer, which
+/// all groups and other roles use.
+std::optional<int64_t> getGroupBytes(AllocOp root);
+
 /// A buffer in shared memory. It occupies the bytes [offset, offset + bytes).
 /// It is live from operation number `first` to operation number `last`, in
 /// program order.
@@ -87,6 +92,10 @@ public:
 
   /// Removes a buffer of the kernel.
   void remove(AllocOp alloc);
+
+  /// Lets each of `groups` groups of consumers have its own copy of the buffers
+  /// that the model has now.
+  void repeat(int64_t groups);
 
   /// Adds a buffer of `type` that would be allocated right before `position`,
   /// and live from the start of `first` to the end of `last`. TMA

@@ -2,6 +2,7 @@
 
 #include "Kernel.h"
 #include "Lowering.h"
+#include "Roles.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -28,6 +29,8 @@ static LogicalResult convertAlloc(AllocOp op, Parts<AllocOp>, Lowering &b) {
     bytes = mlir::gpu::DynamicSharedMemoryOp::create(b, type);
   }
   Value offset = b.index(*op.getOffset());
+  if (Value group = emitGroupOffset(op, b))
+    offset = b.add(offset, group);
   auto type = cast<MemRefType>(flattenBuffer(op.getType()).front());
   Value size = b.index(op.getType().getStorageSize());
   Value view = memref::ViewOp::create(b, type, bytes, offset, size);

@@ -2,6 +2,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_ROLES_H
 #define TILE_LIB_CONVERSION_TILETOGPU_ROLES_H
 
+#include "Lowering.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 namespace tile {
@@ -15,6 +16,15 @@ struct RoleContext {
   /// For each TMA operation with a tensor map, the number of the function
   /// argument that is its map.
   llvm::DenseMap<mlir::Operation *, unsigned> tensorMaps;
+  /// What depends on the group of consumers: tile.consumer_group, and buffers
+  /// that each group has.
+  struct Group {
+    /// The threads of a group.
+    int64_t threads;
+    /// The bytes from one buffer to that of the next group.
+    int64_t bytes;
+  };
+  llvm::DenseMap<mlir::Operation *, Group> groups;
 };
 
 /// Returns the number of warps of a block, over all roles.
@@ -26,6 +36,15 @@ bool setsRegisters(KernelOp kernel);
 /// named barriers of the role's threads, turns become named barriers of
 /// warpgroups, and operations of one thread are added to `context`.
 void prepareRoles(KernelOp kernel, int64_t warpSize, RoleContext &context);
+
+/// Numbers the threads of each group of consumers from 0 on, after the
+/// conversion.
+void numberThreadsInGroups(mlir::Operation *root);
+
+/// Emits what `op` adds for the group of this thread: the bytes to its buffer
+/// for an allocation, the number of the group for a tile.consumer_group.
+/// Returns null for other operations.
+mlir::Value emitGroupOffset(mlir::Operation *op, Lowering &b);
 
 /// Returns the tensor maps of the kernel's TMA operations as entries of the
 /// manifest. Adds the arguments that are their maps to `context`, from

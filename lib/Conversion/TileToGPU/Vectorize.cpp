@@ -167,6 +167,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     if (failed(applyFullConversion(gpuModule, target, std::move(patterns),
                                    config)))
       return signalPassFailure();
+    numberThreadsInGroups(gpuModule);
 
     SmallVector<UnrealizedConversionCastOp> casts;
     gpuModule.walk(

@@ -20,5 +20,5 @@ tile.kernel_row @gemm sizes "a = Mx2" use <params = {BM = 64}>
 tile.kernel_row @gemm sizes "a = 1, a = 2" use <params = {BM = 64}>
 
 // -----
-// expected-error@+1 {{the schedule of a kernel has no field 'tile', only producers}}
+// expected-error@+1 {{the schedule of a kernel has no field 'tile', only consumer_groups, producers}}
 tile.kernel_row @gemm use <params = {BM = 64}, tile = [64, 64]>

@@ -739,7 +739,7 @@ tile.kernel @carried_ring(%k: !k, %n: index, %flag: i32) attributes {num_warps =
   %once = tile.ring.create %s1, %f1 : !once
   tile.warp_roles warps = [4, 4] {
     %zero = arith.constant dense<0.0> : !acc
-    // expected-error @+1 {{'scf.for' op uses a ring; only tile.ring.acquire and tile.ring.take may}}
+    // expected-error @+1 {{'scf.for' op uses a ring; only tile.ring.acquire, tile.ring.take and tile.ring.skip may}}
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %ring) -> !ring {
       scf.yield %x : !ring
     }

@@ -292,3 +292,58 @@ tile.kernel @part_of_a_row(%x: !x) {
   // expected-error @below {{'tile.bulk_copy' op has no tensor map: the end of one sequence is no multiple of 16 bytes, and neighbours past it are those of the next}}
   tile.bulk_copy %x[%c0, %c0] dims [1] within %c0, %c1, %t, %b[%c0] : !x, !row, !bars
 }
+
+// -----
+
+tile.kernel @groups_without_producers() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error@+1 {{'tile.warp_roles' op groups of consumers, of which there are 2, need another role}}
+  tile.warp_roles warps = [4] groups = 2 {
+  }
+}
+
+// -----
+
+tile.kernel @no_groups() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error@+1 {{'tile.warp_roles' op groups of consumers, of which there are 0, need another role}}
+  tile.warp_roles warps = [4, 1] groups = 0 {
+  }, {
+  }
+}
+
+// -----
+
+tile.kernel @too_many_warps() attributes {num_warps = 16 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error@+1 {{'tile.warp_roles' op has 33 warps; a block has at most 32}}
+  tile.warp_roles warps = [16, 1] groups = 2 {
+  }, {
+  }
+}
+
+// -----
+
+tile.kernel @registers_of_groups() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error@+1 {{'tile.warp_roles' op gives its threads 67584 registers in all; they start with 64512, 168 each}}
+  tile.warp_roles warps = [4, 4] registers = [240, 48] groups = 2 {
+  }, {
+  }
+}
+
+// -----
+
+tile.kernel @group_of_producers() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 1] groups = 2 {
+  }, {
+    // expected-error@+1 {{'tile.consumer_group' op must be in the first role}}
+    %group = tile.consumer_group
+  }
+}

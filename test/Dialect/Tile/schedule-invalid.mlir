@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, split, order, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, consumer_groups, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, split, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -120,14 +120,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, split, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -241,3 +241,23 @@ func.func private @f() attributes {s = #tile.schedule<order = groups<0>>}
 // -----
 // expected-error@+1 {{field 'order' comes twice}}
 func.func private @f() attributes {s = #tile.schedule<order = plain, order = groups<8>>}
+
+// -----
+
+// expected-error@+1 {{field 'consumer_groups' of a schedule lies in 1 .. 2, got 3}}
+func.func private @f() attributes {s = #tile.schedule<consumer_groups = 3>}
+
+// -----
+
+// expected-error@+1 {{field 'consumer_groups' of a schedule needs roles: 'producers' is 0}}
+func.func private @f() attributes {s = #tile.schedule<consumer_groups = 2, producers = 0>}
+
+// -----
+
+// expected-error@+1 {{'turns' and 'consumer_groups' of a schedule contradict each other}}
+func.func private @f() attributes {s = #tile.schedule<warps = 8, consumer_groups = 2, turns>}
+
+// -----
+
+// expected-error@+1 {{a schedule with 32 warps and 1 of other roles has 33 warps; a block has at most 32}}
+func.func private @f() attributes {s = #tile.schedule<warps = 16, consumer_groups = 2, producers = 1>}

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/PendingProducts.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Conversion/GPUToLLVM/NVIDIA/Assembly.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
@@ -21,8 +22,7 @@ using namespace tile;
 int64_t tile::countWarps(KernelOp kernel) {
   int64_t warps = kernel.getNumWarps();
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
-    for (int32_t more : roles.getWarps().drop_front())
-      warps += more;
+    warps = roles.countWarps();
   return warps;
 }
 
@@ -38,14 +38,28 @@ static void emitNamedBarrier(Emitter &b, Value barrier, int64_t threads) {
                           NVVM::BarrierReductionAttr(), Value());
 }
 
+/// Emits the number of this thread's group of consumers, each of `threads`
+/// threads, an i32.
+static Value emitConsumerGroup(Emitter &b, int64_t threads, int64_t warpSize) {
+  // Threads are numbered within a group (numberThreadsInGroups), but not in
+  // this register.
+  Value thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  return b.uniform(b.combine<arith::DivUIOp>(thread, threads, 1), warpSize);
+}
+
 namespace {
-/// The warpgroups that take turns. Each waits for its turn at a named barrier
-/// of its own; these barriers follow those of the roles.
+/// The groups of consumers, or the warpgroups, that take turns. Each waits for
+/// its turn at a named barrier of its own; these barriers follow those of the
+/// roles.
 class Turns {
 public:
   Turns(WarpRolesOp roles, int64_t warpSize)
-      : groups(roles.getWarps().front() / kWarpgroupWarps),
-        firstBarrier(roles.getRoles().size() + 1), warpSize(warpSize) {}
+      : isAlternating(roles.getGroups() > 1), warpSize(warpSize) {
+    int64_t warps = roles.getWarps().front();
+    groupWarps = isAlternating ? warps : kWarpgroupWarps;
+    groups = isAlternating ? roles.getGroups() : warps / kWarpgroupWarps;
+    firstBarrier = roles.getGroups() + roles.getRoles().size();
+  }
 
   /// Emits the wait of this thread's warpgroup for the end of the previous
   /// warpgroup's turn.
@@ -71,8 +85,10 @@ public:
   }
 
 private:
-  /// Emits the number of this thread's warpgroup.
+  /// Emits the number of this thread's group.
   Value emitGroup(Emitter &b) const {
+    if (isAlternating)
+      return emitConsumerGroup(b, groupWarps * warpSize, warpSize);
     return b.groupOf(b.threadNumber(), kWarpgroupWarps * warpSize, warpSize);
   }
   Value isLast(Emitter &b, Value group) const {
@@ -80,9 +96,11 @@ private:
   }
   /// Returns the number of threads at a barrier: a warpgroup that waits and one
   /// that arrives.
-  int64_t countThreads() const { return 2 * kWarpgroupWarps * warpSize; }
+  int64_t countThreads() const { return 2 * groupWarps * warpSize; }
 
-  int64_t groups, firstBarrier, warpSize;
+  /// True for groups of consumers.
+  bool isAlternating;
+  int64_t groups, groupWarps, firstBarrier, warpSize;
 };
 } // namespace
 
@@ -111,6 +129,13 @@ static void electForEffects(Region &role) {
 void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
                         RoleContext &context) {
   bool savesRegisters = getSchedule(kernel).savesRegisters();
+  int64_t groupThreads = kernel.getNumWarps() * warpSize;
+  kernel.walk([&](Operation *op) {
+    auto alloc = dyn_cast<AllocOp>(op);
+    std::optional<int64_t> bytes = alloc ? getGroupBytes(alloc) : std::nullopt;
+    if (isa<ConsumerGroupOp>(op) || bytes)
+      context.groups[op] = {groupThreads, bytes.value_or(0)};
+  });
   for (auto roles : kernel.getBody().front().getOps<WarpRolesOp>())
     for (auto [i, role] : llvm::enumerate(roles.getRoles())) {
       Turns turns(roles, warpSize);
@@ -125,8 +150,13 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
         } else if (isa<PassTurnOp>(op)) {
           turns.pass(b);
         } else if (isa<BarrierOp>(op)) {
-          // Named barrier 0 is that of the block; role i has barrier i + 1.
-          emitNamedBarrier(b, b.i32(i + 1), roles.getWarps()[i] * warpSize);
+          // Named barrier 0 is that of the block. Those of the groups of
+          // consumers and of the other roles follow.
+          int64_t threads = roles.getWarps()[i] * warpSize;
+          Value barrier = b.i32(i == 0 ? 1 : roles.getGroups() + i);
+          if (i == 0 && roles.getGroups() > 1)
+            barrier = b.add(barrier, emitConsumerGroup(b, threads, warpSize));
+          emitNamedBarrier(b, barrier, threads);
         } else {
           return;
         }
@@ -144,6 +174,47 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
 //===----------------------------------------------------------------------===//
 // The conversion
 //===----------------------------------------------------------------------===//
+
+/// The threads of a group of consumers, on the branch of their role.
+static constexpr StringLiteral kGroupThreadsAttr = "tile.group_threads";
+
+void tile::numberThreadsInGroups(Operation *root) {
+  root->walk([](scf::IfOp branch) {
+    auto threads = branch->getAttrOfType<IntegerAttr>(kGroupThreadsAttr);
+    if (!threads)
+      return;
+    branch->removeAttr(kGroupThreadsAttr);
+    branch.getThenRegion().walk([&](Operation *op) {
+      auto id = dyn_cast<mlir::gpu::ThreadIdOp>(op);
+      if (!isa<tile::gpu::ThreadOp>(op) &&
+          !(id && id.getDimension() == mlir::gpu::Dimension::x))
+        return;
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      Value thread = op->getResult(0);
+      Value count = arith::ConstantOp::create(
+          builder, op->getLoc(),
+          builder.getIntegerAttr(thread.getType(), threads.getInt()));
+      auto inGroup =
+          arith::RemUIOp::create(builder, op->getLoc(), thread, count);
+      thread.replaceAllUsesExcept(inGroup, inGroup);
+    });
+  });
+}
+
+Value tile::emitGroupOffset(Operation *op, Lowering &b) {
+  auto group = b.roles.groups.find(op);
+  if (group == b.roles.groups.end())
+    return {};
+  auto [threads, bytes] = group->second;
+  Value number = b.toIndex(emitConsumerGroup(b, threads, b.chip.warpSize));
+  return isa<AllocOp>(op) ? b.mul(number, bytes) : number;
+}
+
+static LogicalResult convertConsumerGroup(ConsumerGroupOp op,
+                                          Parts<ConsumerGroupOp>, Lowering &b) {
+  return b.replace(op, emitGroupOffset(op, b));
+}
 
 namespace {
 struct Role {
@@ -193,7 +264,8 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
   bool savesRegisters = getSchedule(op->getParentOp()).savesRegisters();
   SmallVector<Role> roles;
   int64_t all = 0;
-  for (auto [region, warps] : llvm::zip_equal(op.getRoles(), op.getWarps())) {
+  for (Region &region : op.getRoles()) {
+    int64_t warps = op.countWarps(roles.size());
     roles.push_back({&region, roles.size(), all, all + warps});
     all += warps;
   }
@@ -217,9 +289,18 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
     scf::IfOp branch;
     if (!rest.empty())
       branch = enterBelow(together.back().end);
+    // Groups have a further role, so that they are in a branch of their own.
+    auto markGroups = [&](const Role &role, scf::IfOp branch) {
+      if (role.number == 0 && op.getGroups() > 1)
+        branch->setAttr(kGroupThreadsAttr,
+                        b.getI64IntegerAttr(op.getWarps().front() * warpSize));
+    };
+    if (together.size() == 1)
+      markGroups(together.front(), branch);
     setRegisters(op, together.front().number, all * warpSize, b);
     for (const Role &role : together.drop_back()) {
       scf::IfOp own = enterBelow(role.end);
+      markGroups(role, own);
       emitRole(role, warp, savesRegisters, b);
       b.setInsertionPointToStart(own.elseBlock());
     }
@@ -306,6 +387,6 @@ static LogicalResult convertAwait(AwaitOp op, Parts<AwaitOp> operands,
 }
 
 void tile::addRoleConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertArriveBarrier, convertAwait, convertInitBarriers,
-                     convertWaitBarrier, convertWarpRoles);
+  conversions.addAll(convertArriveBarrier, convertAwait, convertConsumerGroup,
+                     convertInitBarriers, convertWaitBarrier, convertWarpRoles);
 }

@@ -42,6 +42,7 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
   if (params && defaults.params)
     result.params = addNumbers(*params, *defaults.params);
   if (producers == 0) {
+    result.consumerGroups = consumerGroups;
     result.storers = storers;
     result.registers = registers;
     result.stages = stages;
@@ -252,6 +253,7 @@ static constexpr Limits kLimits[] = {
     {"tile", 1, 1024},
     {"warps", 1, kMostWarps},
     {"column_warps", 1, kMostWarps},
+    {"consumer_groups", 1, 2},
     {"producers", 0, kMostWarps},
     {"storers", 0, kMostWarps},
     {"registers", 24, 256, 8},
@@ -311,6 +313,8 @@ static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
   StringRef name = schedule.storers.value_or(0) != 0 ? "storers"
                    : schedule.registers              ? "registers"
                                                      : "";
+  if (name.empty() && schedule.producers && schedule.countConsumerGroups() != 1)
+    name = "consumer_groups";
   if (name.empty() && schedule.producers &&
       schedule.workStages.value_or(0) != 0)
     name = "work_stages";
@@ -353,11 +357,15 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
                        << ", which does not divide its " << warps << " warps";
   int64_t others =
       schedule.producers.value_or(0) + schedule.storers.value_or(0);
+  warps *= schedule.countConsumerGroups();
   int64_t all = warps + others;
   if (all > kMostWarps)
     return emitError() << "a schedule with " << warps << " warps and " << others
                        << " of other roles has " << all
                        << " warps; a block has at most " << kMostWarps;
+  if (schedule.takesTurns() && schedule.countConsumerGroups() != 1)
+    return emitError() << "'turns' and 'consumer_groups' of a schedule "
+                          "contradict each other";
   if (schedule.takesTurns() && !canTakeTurns(warps))
     return emitError() << "'turns' of a schedule needs two warpgroups of "
                        << kWarpgroupWarps << " warps or more, got " << warps
@@ -394,9 +402,9 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "producers",   "storers", "registers",      "stages",
-      "work_stages", "turns",   "save_registers", "keep_loops",
-      "split",       "order",   "params"};
+      "consumer_groups", "producers",   "storers", "registers",
+      "stages",          "work_stages", "turns",   "save_registers",
+      "keep_loops",      "split",       "order",   "params"};
   return fields;
 }
 

@@ -47,22 +47,41 @@ static LogicalResult verifyTurns(WarpRolesOp roles) {
   }
   if (!first)
     return success();
-  int64_t warps = roles.getWarps().front();
-  int64_t groups = warps / kWarpgroupWarps;
-  if (warps % kWarpgroupWarps != 0 || groups < 2)
+  int64_t warps = roles.getWarps().front(), groups = roles.getGroups();
+  int64_t takers = groups > 1 ? groups : warps / kWarpgroupWarps;
+  if (groups == 1 && (warps % kWarpgroupWarps != 0 || takers < 2))
     return first->emitOpError()
            << "needs two or more warpgroups of " << kWarpgroupWarps
            << " warps; the role has " << warps << " warps";
   // The hardware has 16 named barriers (PTX ISA, "bar"). Barrier 0 is that of
-  // the block; each role has one, and each warpgroup has one.
-  if (groups + roles.getWarps().size() > 15)
+  // the block; each role, each of several groups of consumers, and each one
+  // that takes turns has one.
+  int64_t others = roles.getWarps().size() + groups - 1;
+  if (takers + others > 15)
     return first->emitOpError()
-           << "needs a barrier for each of " << groups << " groups and "
-           << roles.getWarps().size() << " roles; there are 15";
+           << "needs a barrier for each of " << takers << " groups and "
+           << others << " roles; there are 15";
+  return success();
+}
+
+int64_t WarpRolesOp::countWarps() {
+  int64_t warps = 0;
+  for (size_t role = 0; role < getWarps().size(); ++role)
+    warps += countWarps(role);
+  return warps;
+}
+
+LogicalResult ConsumerGroupOp::verify() {
+  auto roles = (*this)->getParentOfType<WarpRolesOp>();
+  if (!roles || !roles.isConsumer(*this))
+    return emitOpError("must be in the first role");
   return success();
 }
 
 LogicalResult WarpRolesOp::verify() {
+  if (getGroups() < 1 || (getGroups() > 1 && getRoles().size() < 2))
+    return emitOpError() << "groups of consumers, of which there are "
+                         << getGroups() << ", need another role";
   ArrayRef<int32_t> warps = getWarps();
   if (warps.size() != getRoles().size() || warps.empty())
     return emitOpError() << "has " << getRoles().size()
@@ -75,8 +94,8 @@ LogicalResult WarpRolesOp::verify() {
   for (int32_t count : warps) {
     if (count < 1)
       return emitOpError() << "a role needs a warp, got " << count;
-    all += count;
   }
+  all = countWarps();
   if (all > 32)
     return emitOpError() << "has " << all << " warps; a block has at most 32";
   if (std::optional<ArrayRef<int32_t>> registers = getRegisters()) {
@@ -97,8 +116,8 @@ LogicalResult WarpRolesOp::verify() {
                << " warps at a time change their registers; roles " << role - 1
                << " and " << role << " share such a group and have "
                << (*registers)[role - 1] << " and " << each;
-      first += count;
-      sum += int64_t(count) * 32 * each;
+      first += countWarps(role);
+      sum += countWarps(role) * 32 * each;
     }
     if (first % kWarpgroupWarps != 0)
       return emitOpError() << "only " << kWarpgroupWarps

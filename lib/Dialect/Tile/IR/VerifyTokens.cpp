@@ -179,15 +179,18 @@ static LogicalResult verifyRing(RingCreateOp ring) {
   Operation *acquire = nullptr, *take = nullptr;
   for (OpOperand *use : getUses(ring)) {
     Operation *user = use->getOwner();
-    if (!isa<RingAcquireOp, RingTakeOp>(user))
-      return user->emitOpError(
-          "uses a ring; only tile.ring.acquire and tile.ring.take may");
+    if (!isa<RingAcquireOp, RingTakeOp, RingSkipOp>(user))
+      return user->emitOpError("uses a ring; only tile.ring.acquire, "
+                               "tile.ring.take and tile.ring.skip may");
+    if (isa<RingSkipOp>(user) && !ring.getEmpty())
+      return user->emitOpError("skips tiles of a ring without mbarriers of "
+                               "empty slots");
     if (failed(verifyAdvance(user, ring)))
       return failure();
     Operation *&first = isa<RingAcquireOp>(user) ? acquire : take;
     if (first && getRole(first) != getRole(user))
       return user->emitOpError("uses a ring in another role than a second '")
-                 .append(user->getName().getStringRef(), "' does")
+                 .append(first->getName().getStringRef(), "' does")
                  .attachNote(first->getLoc())
              << "in this role";
     if (first && isFilledOnce(ring))

@@ -244,7 +244,7 @@ void ApplySchedule::runOnOperation() {
       return signalPassFailure();
     }
   if (!schedule.empty()) {
-    SmallVector<Override> overrides;
+    SmallVector<Override, 1> overrides;
     if (failed(parseOverrides(&getContext(), schedule, overrides)))
       return signalPassFailure();
     SmallVector<Target> targets = findTargets(module);

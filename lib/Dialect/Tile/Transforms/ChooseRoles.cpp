@@ -107,7 +107,8 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
     }
     if (isPersistent)
       use = kernel;
-    for (int64_t i = 0; i < planned.countBuffers(); ++i)
+    int64_t groups = getSchedule(kernel).countConsumerGroups();
+    for (int64_t i = 0; i < groups * planned.countBuffers(); ++i)
       model.add(planned.staging, kernel, use, use);
   });
 }

@@ -66,6 +66,7 @@ private:
   void lower(Block &block, Counts &counts);
   void lower(scf::ForOp loop, Counts &counts);
   void advance(Operation *op, Counts &counts);
+  void skip(RingSkipOp op, Counts &counts);
   void arrive(Operation *op, Value slot, bool full, bool fenced = false);
   std::pair<Value, Value> locate(Operation *op, Counts &counts);
   bool haveOneForm(unsigned x, unsigned y);
@@ -123,12 +124,12 @@ void RingLowering::initialise(RingCreateOp ring) {
 
 /// Returns the number of the count that `op` advances, if it advances one.
 std::optional<unsigned> RingLowering::getCounted(Operation *op) {
-  if (!isa<RingAcquireOp, RingTakeOp>(op))
+  if (!isa<RingAcquireOp, RingTakeOp, RingSkipOp>(op))
     return std::nullopt;
   RingCreateOp ring = getRingOf(op);
   if (ring.getFull() ? !ring.getEmpty() : ring.getType().getStages() == 1)
     return std::nullopt;
-  return 2 * rings.lookup(ring) + isa<RingTakeOp>(op);
+  return 2 * rings.lookup(ring) + !isa<RingAcquireOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,14 +199,20 @@ bool RingLowering::haveOneForm(unsigned x, unsigned y) {
 /// every loop of `block`, and in `block` itself.
 bool RingLowering::areAdvancedAlike(unsigned x, unsigned y, Block &block) {
   int64_t difference = 0;
+  llvm::SmallDenseMap<Value, int64_t> skipped;
   for (Operation &op : block) {
-    if (std::optional<unsigned> counted = getCounted(&op))
-      difference += (*counted == x) - (*counted == y);
+    if (std::optional<unsigned> counted = getCounted(&op)) {
+      auto skip = dyn_cast<RingSkipOp>(op);
+      (skip ? skipped[skip.getCount()] : difference) +=
+          (*counted == x) - (*counted == y);
+    }
     auto loop = dyn_cast<scf::ForOp>(op);
     if (loop && !areAdvancedAlike(x, y, *loop.getBody()))
       return false;
   }
-  return difference == 0;
+  return difference == 0 &&
+         llvm::all_of(llvm::make_second_range(skipped),
+                      [](int64_t difference) { return difference == 0; });
 }
 
 /// Returns the counts that `loop` advances. Those of a group have one base
@@ -324,6 +331,17 @@ void RingLowering::advance(Operation *op, Counts &counts) {
   slots[op->getResult(1)] = slot;
 }
 
+/// Lowers a tile.ring.skip.
+void RingLowering::skip(RingSkipOp op, Counts &counts) {
+  unsigned counted = *getCounted(op);
+  rewriter.setInsertionPoint(op);
+  Value more = arith::IndexCastUIOp::create(
+      rewriter, op.getLoc(), rewriter.getI32Type(), op.getCount());
+  Value base = arith::AddIOp::create(rewriter, op.getLoc(),
+                                     emitCount(counted, counts), more);
+  counts[counted] = {base, 0, op};
+}
+
 /// Lowers `op`, which uses up a token, to an arrival if the ring has mbarriers.
 void RingLowering::arrive(Operation *op, Value slot, bool full, bool fenced) {
   RingCreateOp ring = getRing(slot);
@@ -378,6 +396,8 @@ void RingLowering::lower(Block &block, Counts &counts) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isa<RingAcquireOp, RingTakeOp>(op)) {
       advance(&op, counts);
+    } else if (auto passedOver = dyn_cast<RingSkipOp>(op)) {
+      skip(passedOver, counts);
     } else if (auto publish = dyn_cast<RingPublishOp>(op)) {
       for (Value slot : publish.getSlots())
         arrive(&op, slot, /*full=*/true);
@@ -448,7 +468,7 @@ LogicalResult RingLowering::run() {
   });
   SmallVector<Operation *> done;
   kernel.walk([&](Operation *op) {
-    if (isa<RingAcquireOp, RingTakeOp, RingPublishOp, RingReleaseOp,
+    if (isa<RingAcquireOp, RingTakeOp, RingSkipOp, RingPublishOp, RingReleaseOp,
             RingCreateOp>(op))
       done.push_back(op);
     else if (auto copy = dyn_cast<BulkCopyOp>(op))

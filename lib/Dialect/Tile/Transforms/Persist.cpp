@@ -236,6 +236,9 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
     // one.
     if (!hasRoles || stages < 2)
       return;
+    // Groups of consumers overlap their works by taking turns.
+    if (schedule.countConsumerGroups() > 1)
+      return;
     if (Refusal refusal = persister.overlap())
       remark::missed(kernel.getLoc(), remarkName("works-not-overlapped"))
           << remark::reason("{0}", *refusal);

@@ -40,10 +40,11 @@ static std::string describeLimit(const LoopSchedule &schedule,
   return "dependences within an iteration";
 }
 
-/// Returns true if several warpgroups compute. In rotated loops, their products
-/// and exponentials coincide unless they take turns.
+/// Returns true if several warpgroups compute a work. In rotated loops, their
+/// products and exponentials coincide unless they take turns.
 static bool needsTurns(KernelOp kernel) {
-  return kernel.getNumWarps() >= 2 * kWarpgroupWarps;
+  return kernel.getNumWarps() >= 2 * kWarpgroupWarps &&
+         getSchedule(kernel).countConsumerGroups() == 1;
 }
 
 /// Refuses a kernel whose products would not overlap other operations. They do
@@ -54,7 +55,8 @@ static Refusal checkKernel(KernelOp kernel, const Chip &chip) {
     return "the kernel has no producer warps";
   // One warpgroup often runs faster in two blocks without producers, which
   // tile-choose-roles finds out later.
-  if (!needsTurns(kernel) && !schedule.hasRoles())
+  if (!needsTurns(kernel) && !schedule.hasRoles() &&
+      schedule.countConsumerGroups() == 1)
     return "one warpgroup may have no producer warps";
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "WarpRoles/ConsumerGroups.h"
 #include "WarpRoles/SplitRoles.h"
 #include "WarpRoles/WarpPlan.h"
 #include "mlir/IR/Remarks.h"
@@ -35,6 +36,7 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
     KernelOp kernel = getOperation();
     Schedule schedule = getSchedule(kernel);
     if (!schedule.hasRoles()) {
+      schedule.consumerGroups.reset();
       schedule.producers.reset();
       setSchedule(kernel, schedule);
       return;
@@ -49,6 +51,7 @@ struct SpecializeWarps : tile::impl::TileSpecializeWarpsBase<SpecializeWarps> {
       return signalPassFailure();
     if (!*refusal)
       return;
+    schedule.consumerGroups.reset();
     schedule.producers.reset();
     schedule.storers.reset();
     schedule.registers.reset();
@@ -67,6 +70,7 @@ private:
       WarpPlan plan;
       if (Refusal refusal = planWarps(kernel, takesSums, plan))
         return FailureOr<Refusal>(std::move(refusal));
+      checkGroups(kernel, plan);
       int64_t bytes =
           modelRoles(kernel, plan).placeWithin(chip.sharedBytes).bytes;
       if (bytes <= chip.sharedBytes) {
@@ -83,6 +87,22 @@ private:
     }
     return kernel.emitOpError()
            << "has a schedule that does not fit: " << reason;
+  }
+
+  /// Leaves one group of consumers to a kernel whose works several cannot take
+  /// in turn.
+  static void checkGroups(KernelOp kernel, const WarpPlan &plan) {
+    Schedule schedule = getSchedule(kernel);
+    if (schedule.countConsumerGroups() == 1)
+      return;
+    scf::ForOp works;
+    Refusal refusal = findAlternatingWorks(kernel, plan, works);
+    if (!refusal)
+      return;
+    schedule.consumerGroups.reset();
+    setSchedule(kernel, schedule);
+    remark::missed(kernel.getLoc(), remarkName("works-not-alternated"))
+        << remark::reason("{0}", *refusal);
   }
 
   static void remarkSum(Operation *sum, const std::string &obstacle) {

@@ -165,7 +165,7 @@ bool StageStores::hasMemory(const StagedStore &planned) {
     if (isa<LoopLikeOpInterface>(op))
       use = op;
   SharedMemoryModel model(store->getParentOfType<KernelOp>());
-  for (int64_t i = 0; i < planned.countBuffers(); ++i)
+  for (int64_t i = 0; i < roles.getGroups() * planned.countBuffers(); ++i)
     model.add(planned.staging, roles, use, use);
   return model.placeWithin(chip->sharedBytes).bytes <= chip->sharedBytes;
 }

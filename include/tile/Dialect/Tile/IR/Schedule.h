@@ -50,7 +50,7 @@ struct Schedule {
 
   Pair tile;
   Number warps, columnWarps;
-  Number producers, storers;
+  Number consumerGroups, producers, storers;
   Pair registers;
   Number stages, workStages, inFlight;
   Flag turns, saveRegisters, keepLoops;
@@ -66,6 +66,7 @@ struct Schedule {
     visit(llvm::StringRef("tile"), schedules.tile...);
     visit(llvm::StringRef("warps"), schedules.warps...);
     visit(llvm::StringRef("column_warps"), schedules.columnWarps...);
+    visit(llvm::StringRef("consumer_groups"), schedules.consumerGroups...);
     visit(llvm::StringRef("producers"), schedules.producers...);
     visit(llvm::StringRef("storers"), schedules.storers...);
     visit(llvm::StringRef("registers"), schedules.registers...);
@@ -84,6 +85,8 @@ struct Schedule {
   bool empty() const { return *this == Schedule(); }
   /// Returns true if the kernel has producer warps.
   bool hasRoles() const { return producers.value_or(0) != 0; }
+  /// Returns the number of times that the consumer warps exist.
+  int64_t countConsumerGroups() const { return consumerGroups.value_or(1); }
   bool takesTurns() const { return turns.value_or(false); }
   bool savesRegisters() const { return saveRegisters.value_or(false); }
   bool keepsLoops() const { return keepLoops.value_or(false); }
@@ -114,7 +117,7 @@ verifyFields(llvm::StringRef user, llvm::ArrayRef<llvm::StringRef> allowed,
              const Schedule &schedule,
              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 /// Verifies the numbers of warps and registers of `schedule` for a block whose
-/// first role has `warps` warps.
+/// first role has groups of `warps` warps.
 llvm::LogicalResult
 verifyWarps(const Schedule &schedule, int64_t warps,
             llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

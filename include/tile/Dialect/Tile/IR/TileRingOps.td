@@ -148,6 +148,24 @@ def Tile_RingTakeOp : Tile_RingSlotOp<"ring.take"> {
   }];
 }
 
+def Tile_RingSkipOp : Tile_Op<"ring.skip"> {
+  let summary = "passes over tiles that another group of consumers takes";
+  let description = [{
+    The next `count` tiles of the ring, which has mbarriers, are not for this
+    group of consumers (tile.warp_roles). It must not take the tile after them
+    before the other group has taken them: the groups take turns.
+
+    ```mlir
+    tile.ring.skip %ring, %count : !tile.ring<!tile, 2>
+    ```
+
+    The operation is in the role that takes the tiles, at its top level or inside
+    `scf.for` only.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$count);
+  let assemblyFormat = "$ring `,` $count attr-dict `:` qualified(type($ring))";
+}
+
 def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
   let summary = "returns a slot, which may be filled again";
   let description = [{

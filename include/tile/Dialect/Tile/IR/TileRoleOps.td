@@ -35,17 +35,66 @@ def Tile_WarpRolesOp : Tile_Op<"warp_roles", [
     }
     ```
 
-    `tile.barrier` inside a role synchronises the threads of that role only.
+    With `groups = n`, there are n groups of consumer warps, of `warps` each. Every
+    group runs the first role, with registers and shared buffers of its own;
+    buffers that another role uses, too, are the same for all groups. A tile of a
+    ring goes to one group: the groups take turns (tile.await_turn), and each
+    passes over the tiles of the others (tile.ring.skip). `tile.consumer_group`
+    tells them apart.
+
+    ```mlir
+    tile.warp_roles warps = [4, 4] registers = [240, 24] groups = 2 {
+      %group = tile.consumer_group
+      // Every second work, from %group on.
+    }, {
+      // Copies for all works.
+    }
+    ```
+
+    `tile.barrier` inside a role synchronises the threads of that role, or of that
+    group, only.
     Roles pass tiles to each other through rings (tile.ring.create), or through
     buffers and mbarriers (tile.init_barriers); `tile-insert-barriers` inserts
     nothing for these buffers.
   }];
   let arguments = (ins DenseI32ArrayAttr:$warps,
-                       OptionalAttr<DenseI32ArrayAttr>:$registers);
+                       OptionalAttr<DenseI32ArrayAttr>:$registers,
+                       DefaultValuedAttr<I32Attr, "1">:$groups);
   let regions = (region VariadicRegion<SizedRegion<1>>:$roles);
   let assemblyFormat = [{
-    `warps` `=` $warps (`registers` `=` $registers^)? attr-dict-with-keyword $roles
+    `warps` `=` $warps (`registers` `=` $registers^)? (`groups` `=` $groups^)?
+    attr-dict-with-keyword $roles
   }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the warps of role `number`, those of all groups.
+    int64_t countWarps(unsigned number) {
+      return int64_t(getWarps()[number]) * (number == 0 ? getGroups() : 1);
+    }
+    /// Returns the warps of all roles.
+    int64_t countWarps();
+    /// Returns true if `op` is in the role of the consumers.
+    bool isConsumer(::mlir::Operation *op) {
+      return getRoles().front().isAncestor(op->getParentRegion());
+    }
+  }];
+}
+
+def Tile_ConsumerGroupOp : Tile_Op<"consumer_group", [Pure]> {
+  let summary = "the number of this group of consumer warps";
+  let description = [{
+    Is from 0 to the number of groups - 1. The operation is in the first role of
+    tile.warp_roles, which has the groups.
+
+    ```mlir
+    tile.warp_roles warps = [4, 1] groups = 2 {
+      %group = tile.consumer_group
+    }, {
+    }
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 
@@ -116,7 +165,9 @@ def Tile_AwaitTurnOp : Tile_Op<"await_turn"> {
     turns: one after another, the first one first, they execute the operations
     between `tile.await_turn` and the next `tile.pass_turn`. So the MMAs of one
     warpgroup overlap with the other computations of another. All warpgroups
-    take the same number of turns.
+    take the same number of turns. If there are groups of consumers
+    (tile.warp_roles), these take turns instead, and a group may take one turn
+    less than the groups before it.
 
     ```mlir
     !operand = tensor<64x64xf16, #tile.swizzle<128>>

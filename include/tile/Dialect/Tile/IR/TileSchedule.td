@@ -22,6 +22,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `tile = [q, k]` | rows | queries and keys of one step of attention | 1 to 1024 |
     | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute | 1 to 32 |
     | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
+    | `consumer_groups = n` | groups | groups of consumer warps, each with the warps of the kernel. The groups of a persistent kernel compute different works and take turns (ping-pong): the loops of one group run beside the results of the other. 1: the consumer warps share each work (cooperative) | 1 to 2 |
     | `producers = n` | warps | producer warps, which copy tiles from global to shared memory by TMA; 0: no roles | 0 to 32 |
     | `storers = n` | warps | storing warps, which add tiles from shared to global memory by TMA | 0 to 32 |
     | `registers = [c, p]` | 32-bit registers of a thread | registers of the consumers and of the other roles (setmaxnreg); chosen where the consumers need more than the block starts with | multiples of 8 in 24 to 256 |
@@ -35,9 +36,9 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
     | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
 
-    `storers`, `registers`, `work_stages`, `in_flight = 2`, `turns` and
-    `save_registers` are for kernels with roles: products overlap other operations
-    only if TMA fills their operands. A block has at most 32 warps in all. A flag is true if it stands alone;
+    `consumer_groups = 2`, `storers`, `registers`, `work_stages`, `in_flight = 2`,
+    `turns` and `save_registers` are for kernels with roles: products overlap other
+    operations only if TMA fills their operands. A block has at most 32 warps in all. A flag is true if it stands alone;
     `turns = false` turns it off.
 
     The attribute stands on
@@ -47,7 +48,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     - a `tile.attention_backward`, as `dkv_schedule`: all fields but
       `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
-    - a kernel, as `schedule`: `producers`, `storers`, `registers`, `stages` (of
+    - a kernel, as `schedule`: `consumer_groups`, `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `work_stages`, `turns`,
       `save_registers`, `keep_loops`, `split`, `order` and `params`. The number of consumer warps is
       `num_warps`; `--schedule='warps = n'` sets it. A pass removes the fields

@@ -334,7 +334,8 @@ static int64_t getConsumerRegisters(KernelOp kernel, const Chip &chip) {
   int64_t producers = schedule.producers.value_or(kWarpgroupWarps);
   if (schedule.registers || !chip.bulkCopy || producers != kWarpgroupWarps)
     return getRegisterLimit(kernel, chip);
-  return getMostConsumerRegisters(chip, kernel.getNumWarps());
+  return getMostConsumerRegisters(
+      chip, kernel.getNumWarps() * getSchedule(kernel).countConsumerGroups());
 }
 
 Refusal GraphBuilder::run() {

@@ -8,6 +8,7 @@
 
 #include "SplitRoles.h"
 #include "../TakeTile.h"
+#include "ConsumerGroups.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
@@ -310,6 +311,8 @@ void Splitter::run() {
   auto producers = int32_t(*std::exchange(schedule.producers, std::nullopt));
   auto storers =
       int32_t(std::exchange(schedule.storers, std::nullopt).value_or(0));
+  int64_t groups = schedule.countConsumerGroups();
+  schedule.consumerGroups.reset();
   SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()), producers};
   SmallVector<int32_t> registers;
   if (auto asked = std::exchange(schedule.registers, std::nullopt))
@@ -331,7 +334,7 @@ void Splitter::run() {
       rewriter, loc, rewriter.getDenseI32ArrayAttr(counts),
       registers.empty() ? DenseI32ArrayAttr()
                         : rewriter.getDenseI32ArrayAttr(registers),
-      counts.size());
+      groups, counts.size());
   Block &consumers = roles.getRoles()[0].emplaceBlock();
   for (Operation *op : inside)
     op->moveBefore(&consumers, consumers.end());
@@ -346,6 +349,8 @@ void Splitter::run() {
       return roles.getRoles()[0].isAncestor(use.getOwner()->getParentRegion());
     });
   consume(consumers);
+  if (groups > 1)
+    alternateWorks(*consumers.getOps<scf::ForOp>().begin());
   // The coordinates of copies.
   consumers.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
     if (isOpTriviallyDead(op))

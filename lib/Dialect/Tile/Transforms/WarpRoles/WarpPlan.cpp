@@ -43,6 +43,7 @@ SharedMemoryModel tile::modelRoles(KernelOp kernel, const WarpPlan &plan) {
   SharedMemoryModel model(kernel);
   for (auto &[copy, planned] : plan.copies)
     model.remove(planned.buffer);
+  model.repeat(getSchedule(kernel).countConsumerGroups());
   // Roles run at the same time, so rings are live with all other buffers.
   for (const Ring &ring : plan.rings) {
     auto add = [&](BufferType type, bool isCopiedInBulk) {
