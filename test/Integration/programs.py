@@ -91,6 +91,7 @@ class Tests(Suite):
                 self.backward_open,
                 self.masked_loop,
                 self.masks,
+                self.ragged_rows,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -321,6 +322,26 @@ class Tests(Suite):
             self.run(program, chip, *arguments)
             for i, mask in enumerate(expected):
                 assert found[i].bool().equal(mask), (i, n, row, end, window)
+
+    def ragged_rows(self, chip):
+        """Rows that end within an access, or at any address."""
+        program = (ROOT / "test/Executor/ragged-rows.mlir").read_text()
+        unaligned = program.replace("[?:8, 1], align = 16", "[?, 1]")
+        for rows, columns, stride, text in (
+            (5, 1003, 1008, program),
+            (1, 7, 8, program),
+            (6, 264, 264, program),
+            (9, 256, 512, program),
+            (5, 1003, 1003, unaligned),
+            (3, 1, 2, unaligned),
+        ):
+            x = self.normal((rows, columns), "bfloat16", columns).detach()
+            memory = [self.blank(rows, stride, dtype="bfloat16") for _ in range(2)]
+            memory[0][:, :columns] = x
+            self.run(text, chip, *(m[:, :columns] for m in memory))
+            found = memory[1][:, :columns]
+            assert found.equal((x.float() ** 2).bfloat16()), (rows, columns)
+            assert memory[1][:, columns:].isnan().all(), (rows, columns)
 
     def page_table(self, chip):
         """Page numbers from memory, and computed ones."""

@@ -103,22 +103,26 @@ void Emitter::enterIf(Value condition) {
 
 SmallVector<Value>
 Emitter::emitIf(Value condition, ArrayRef<Type> types,
-                llvm::function_ref<SmallVector<Value>()> emit) {
+                llvm::function_ref<SmallVector<Value>()> emit,
+                llvm::function_ref<SmallVector<Value>()> otherwise) {
   if (!condition)
     return emit();
   InsertionGuard guard(*this);
-  if (types.empty()) {
-    enterIf(condition);
-    return emit();
-  }
-  auto branch =
-      scf::IfOp::create(*this, types, condition, /*withElseRegion=*/true);
-  setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(*this, emit());
-  setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(*this, llvm::map_to_vector(types, [&](Type type) {
-    return zeros(type);
-  }));
+  bool hasElse = otherwise || !types.empty();
+  auto branch = scf::IfOp::create(*this, types, condition, hasElse);
+  auto fill = [&](Block *block, llvm::function_ref<SmallVector<Value>()> emit) {
+    setInsertionPointToStart(block);
+    SmallVector<Value> values = emit();
+    if (!types.empty())
+      scf::YieldOp::create(*this, values);
+  };
+  fill(branch.thenBlock(), emit);
+  if (otherwise)
+    fill(branch.elseBlock(), otherwise);
+  else if (hasElse)
+    fill(branch.elseBlock(), [&] {
+      return llvm::map_to_vector(types, [&](Type type) { return zeros(type); });
+    });
   return branch.getResults();
 }
 

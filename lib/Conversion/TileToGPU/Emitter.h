@@ -69,10 +69,12 @@ public:
   /// into it.
   void enterIf(Value condition);
   /// Returns the values that `emit` emits. Threads without `condition`, which
-  /// may be null, skip this and have zeros of the given types.
+  /// may be null, skip this and have those of `otherwise`, or zeros of the
+  /// given types if it is null.
   llvm::SmallVector<Value>
   emitIf(Value condition, llvm::ArrayRef<mlir::Type> types,
-         llvm::function_ref<llvm::SmallVector<Value>()> emit);
+         llvm::function_ref<llvm::SmallVector<Value>()> emit,
+         llvm::function_ref<llvm::SmallVector<Value>()> otherwise = nullptr);
 
   /// Emits the address of an element of shared memory in bytes, an i32.
   /// `memory` is a memref and `index` an index, in elements.

@@ -101,22 +101,55 @@ SmallVector<int64_t> GlobalAccess::boundsKey(int64_t r) {
   return key;
 }
 
+/// Emits whether the element `distance` after the thread's first one is in
+/// bounds along a dimension.
+Value GlobalAccess::emitCheck(const Bounds &bounds, int64_t distance) {
+  auto [position, count] = bounds;
+  Value place = b.i32(distance);
+  // An unsigned comparison, so that negative coordinates are out of bounds.
+  if (position)
+    place = b.add(position, place);
+  return arith::CmpIOp::create(
+      b, position ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt,
+      place, count);
+}
+
 Value GlobalAccess::inBounds(int64_t r, std::optional<unsigned> except) {
   Value result;
-  for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0))) {
-    auto [position, count] = bounds[dim];
-    if (!count || dim == except)
+  for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
+    if (bounds[dim].count && dim != except)
+      result = b.both(result, emitCheck(bounds[dim], distance));
+  return result;
+}
+
+Value GlobalAccess::allInBounds() {
+  Value result;
+  for (auto [dim, check] : llvm::enumerate(bounds)) {
+    if (!check.count)
       continue;
-    Value place = b.i32(distance);
-    // An unsigned comparison, so that negative coordinates are out of bounds.
-    if (position)
-      place = b.add(position, place);
-    Value inside = arith::CmpIOp::create(
-        b, position ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt,
-        place, count);
-    result = b.both(result, inside);
+    int64_t first = 0, last = 0;
+    for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
+      int64_t distance = dist.element(r, 0, 0)[dim];
+      first = std::min(first, distance);
+      last = std::max(last, distance);
+    }
+    result = b.both(result, emitCheck(check, last));
+    if (check.position && first != last)
+      result = b.both(result, emitCheck(check, first));
   }
   return result;
+}
+
+bool GlobalAccess::crossesRows() {
+  auto strided = dyn_cast<StridedAttr>(buffer.type.getLayout());
+  if (!strided)
+    return false;
+  for (auto [dim, stride] : llvm::enumerate(strided.getStrides()))
+    if (stride == 1 && bounds[dim].count)
+      for (int64_t r = 1; r < dist.axisSize(kRegister); ++r)
+        if (dist.element(r, 0, 0)[dim] != dist.element(0, 0, 0)[dim])
+          return true;
+  return false;
 }
 
 Value GlobalAccess::countInBounds(int64_t r, unsigned dim, int64_t count) {

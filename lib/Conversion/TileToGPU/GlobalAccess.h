@@ -26,6 +26,12 @@ public:
   /// bounds. The check uses 32 bits, since the manifest limits extents to below
   /// 2^31.
   mlir::Value inBounds(int64_t r) { return inBounds(r, std::nullopt); }
+  /// Emits whether all registers of the thread are in bounds; returns null if
+  /// they always are.
+  mlir::Value allInBounds();
+  /// Returns true if a thread has several elements along the contiguous
+  /// dimension of the buffer, some of which may be out of bounds.
+  bool crossesRows();
   /// Emits the number of elements in bounds, an index, among the `count`
   /// elements along `dim` from that of register r on.
   mlir::Value countInBounds(int64_t r, unsigned dim, int64_t count);
@@ -52,6 +58,7 @@ private:
   };
 
   Bounds emitBounds(mlir::Value position, unsigned dim, bool nonNegative);
+  mlir::Value emitCheck(const Bounds &bounds, int64_t distance);
   /// Emits the bounds check along all dimensions but `except`.
   mlir::Value inBounds(int64_t r, std::optional<unsigned> except);
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AMD/DirectCopy.h"
-#include "GlobalAccess.h"
+#include "BoundedAccess.h"
 #include "Lowering.h"
 #include "NVIDIA/MatrixAccess.h"
 #include "ThreadAddress.h"
@@ -22,31 +22,30 @@
 using namespace mlir;
 using namespace tile;
 
+/// Returns the width of the accesses of a tile to a buffer in global memory.
+static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
+                                     const Layout &dist,
+                                     const BufferParts &buffer,
+                                     ValueRange indices) {
+  WidthRequest request = anyWidth(buffer.type, b.chip.maxGlobalAccess);
+  request.canBePartial = true;
+  AccessWidth width =
+      decideWidth(dist, memoryOperand(buffer, indices), request);
+  remarkLimits(op, width);
+  return width;
+}
+
 /// Emits loads of a tile from global memory. Elements are zero out of bounds
 /// and, if `active` is not null, in threads where it is false.
 static Value loadGlobal(Lowering &b, Operation *op, VectorType type,
                         const Layout &dist, const BufferParts &buffer,
                         ValueRange indices, Value active = {}) {
-  AccessWidth width =
-      decideWidth(dist, memoryOperand(buffer, indices),
-                  anyWidth(buffer.type, b.chip.maxGlobalAccess));
-  remarkLimits(op, width);
+  AccessWidth width = decideGlobalWidth(b, op, dist, buffer, indices);
   const AccessGroups &groups = width.groups;
   auto part = VectorType::get({groups.width}, type.getElementType());
   GlobalAccess access(b, dist, buffer, indices);
-  SmallVector<Value> parts;
-  for (Run run : runsOfEqualBounds(access, groups)) {
-    SmallVector<Value> offsets;
-    for (int64_t i = run.begin; i < run.end; ++i)
-      offsets.push_back(access.offset(groups.order[i * groups.width]));
-    Value inside = access.inBounds(groups.order[run.begin * groups.width]);
-    SmallVector<Type> types(offsets.size(), part);
-    llvm::append_range(parts, b.emitIf(b.both(active, inside), types, [&] {
-      return llvm::map_to_vector(offsets, [&](Value offset) {
-        return loadVector(b, buffer.memory, offset, part);
-      });
-    }));
-  }
+  SmallVector<Value> parts =
+      loadInBounds(b, access, width, buffer.memory, part, active);
   return fromAccesses(b, type, dist, groups, parts);
 }
 
@@ -86,23 +85,10 @@ static void storeShared(Lowering &b, Operation *op, Value vector,
 static void storeGlobal(Lowering &b, Operation *op, Value vector,
                         const Layout &dist, const BufferParts &buffer,
                         ValueRange indices) {
-  AccessWidth width =
-      decideWidth(dist, memoryOperand(buffer, indices),
-                  anyWidth(buffer.type, b.chip.maxGlobalAccess));
-  remarkLimits(op, width);
-  const AccessGroups &groups = width.groups;
-  SmallVector<Value> parts = toAccesses(b, vector, groups);
+  AccessWidth width = decideGlobalWidth(b, op, dist, buffer, indices);
+  SmallVector<Value> parts = toAccesses(b, vector, width.groups);
   GlobalAccess access(b, dist, buffer, indices);
-  for (Run run : runsOfEqualBounds(access, groups)) {
-    OpBuilder::InsertionGuard guard(b);
-    SmallVector<Value> offsets;
-    for (int64_t i = run.begin; i < run.end; ++i)
-      offsets.push_back(access.offset(groups.order[i * groups.width]));
-    if (Value inside = access.inBounds(groups.order[run.begin * groups.width]))
-      b.enterIf(inside);
-    for (auto [i, offset] : llvm::enumerate(offsets))
-      storeVector(b, parts[run.begin + i], buffer.memory, offset);
-  }
+  storeInBounds(b, access, width, buffer.memory, parts);
 }
 
 static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,

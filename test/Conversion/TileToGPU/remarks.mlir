@@ -14,13 +14,14 @@
 tile.kernel @k(%a: !unaligned, %b: !odd, %c: !ragged, %g: !g, %i: index)
     attributes {num_warps = 1 : i32, shared_bytes = 1024 : i64} {
   %c0 = arith.constant 0 : index
+  %before = arith.constant -8 : index
   tile.grid %c0, %c0, %c0
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] width-alignment | Category:tile-vectorize | {{.*}}Reason="width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"
   %0 = tile.load %a[%c0, %c0] : !unaligned -> tensor<8x64xf16, #rows>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}width-start{{.*}}Reason="width 8 -> 1: %arg3: the start along dimension 1 is only known to be a multiple of 1 element"
   %1 = tile.load %g[%c0, %i] : !g -> tensor<8x64xf16, #rows>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}width-extent{{.*}}Reason="width 8 -> 1: %arg2: elements (0, 0), (0, 1) may be on both sides of the end of dimension 1"
-  %2 = tile.load %c[%c0, %c0] : !ragged -> tensor<8x64xf16, #rows>
+  %2 = tile.load %c[%c0, %before] : !ragged -> tensor<8x64xf16, #rows>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}width-layout{{.*}}Reason="width 8 -> 1: %arg3: elements (0, 0), (0, 32) are 32 apart"
   %3 = tile.load %g[%c0, %c0] : !g -> tensor<8x64xf16, #turned>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}Reason="width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"

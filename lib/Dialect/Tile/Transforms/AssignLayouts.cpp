@@ -13,6 +13,7 @@
 #include "MmaChoice.h"
 #include "SharedPlacement.h"
 #include "mlir/IR/Builders.h"
+#include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -66,6 +67,7 @@ private:
     return defaultLayout(type, type.getElementTypeBitWidth());
   }
   LayoutAttrInterface permutedLayout(Value value);
+  LayoutAttrInterface rowLayout(Value value);
   LogicalResult setLayouts();
   void insertConversions();
 
@@ -297,6 +299,33 @@ LayoutAttrInterface LayoutAssigner::permutedLayout(Value value) {
   return coalesced(buffer, type);
 }
 
+/// Returns a layout with neighbouring threads along the last dimension. Each
+/// has neighbouring elements that it loads, and stores, by one access: where
+/// the buffers allow less than 16 bytes, a thread with 16 bytes would have
+/// several accesses, each at a distance from those of its neighbours.
+LayoutAttrInterface LayoutAssigner::rowLayout(Value value) {
+  RankedTensorType type = tileType(value);
+  int64_t bits = type.getElementTypeBitWidth();
+  auto limit = [&](BufferType buffer, ValueRange indices) {
+    auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
+    if (buffer.isShared() || !strided || strided.getStrides().back() != 1)
+      return;
+    WidthRequest request = anyWidth(buffer, chip.maxGlobalAccess);
+    request.canBePartial = true;
+    LayoutAttrInterface layout = defaultLayout(type, bits);
+    AccessWidth width =
+        decideWidth(getCanonicalLayout(withLayout(type, layout)),
+                    MemoryOperand{buffer, indices, ""}, request);
+    if (width.groups.width < std::gcd(128 / bits, type.getShape().back()))
+      bits = 128 / width.groups.width;
+  };
+  if (auto load = value.getDefiningOp<LoadOp>())
+    limit(load.getBuffer().getType(), load.getIndices());
+  if (StoreOp store = findStore(value))
+    limit(store.getBuffer().getType(), store.getIndices());
+  return defaultLayout(type, bits);
+}
+
 /// Gives the remaining tiles a layout, in program order, and spreads it.
 void LayoutAssigner::seedDefaults() {
   SmallVector<Value> values;
@@ -309,7 +338,7 @@ void LayoutAssigner::seedDefaults() {
     if (layoutOf(value))
       continue;
     LayoutAttrInterface permuted = permutedLayout(value);
-    assign(value, permuted ? permuted : defaultLayout(tileType(value)));
+    assign(value, permuted ? permuted : rowLayout(value));
     spread();
   }
 }

@@ -1,4 +1,5 @@
-//===- ConsumerGroups.h - Consumer groups take turns -------------*- C++ -*-===//
+//===- ConsumerGroups.h - Consumer groups take turns -------------*- C++
+//-*-===//
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_CONSUMERGROUPS_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_CONSUMERGROUPS_H
 

@@ -1,0 +1,86 @@
+// Rows of any length are loaded and stored by wide accesses. Elements are accessed
+// singly only where the row ends.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize,cse)' \
+// RUN:   | FileCheck %s
+
+#rows = #tile.blocked<thread = [1, 4], lane = [1, 32], warp = [1, 1], order = [1, 0]>
+#line = #tile.blocked<thread = [1, 1], lane = [1, 32], warp = [1, 1], order = [1, 0]>
+
+!ragged = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!odd = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+
+// Each thread has two accesses. If both are in bounds, there is no other check.
+// CHECK-LABEL: gpu.func @two_accesses(
+// CHECK: %[[ALL:.+]] = arith.andi
+// CHECK-NEXT: %{{.+}}:2 = scf.if %[[ALL]] -> (vector<4xf32>, vector<4xf32>) {
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: } else {
+// The number of elements of the first access that are in bounds.
+// CHECK: %[[COUNT:.+]] = arith.select %{{.+}}, %{{.+}}, %c0 : index
+// CHECK: %[[WHOLE:.+]] = arith.cmpi sgt, %[[COUNT]], %c3 : index
+// CHECK: scf.if %[[WHOLE]] -> (vector<4xf32>) {
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK: } else {
+// CHECK: %[[SOME:.+]] = arith.cmpi sgt, %[[COUNT]], %c0 : index
+// CHECK: scf.if %[[SOME]] -> (vector<4xf32>) {
+// CHECK: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK: arith.cmpi sgt, %[[COUNT]], %c1 : index
+// CHECK: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK: arith.cmpi sgt, %[[COUNT]], %c2 : index
+// The second access.
+// CHECK: scf.if
+// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// The stores.
+// CHECK: scf.if %[[ALL]] {
+// CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: } else {
+// CHECK: scf.if
+// CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: } else {
+// CHECK-COUNT-4: vector.store %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK: scf.if
+// CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-NEXT: } else {
+// CHECK-COUNT-4: vector.store %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK-NOT: vector.store
+// CHECK: gpu.return
+tile.kernel @two_accesses(%a: !ragged) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !ragged -> tensor<1x256xf32, #rows>
+  tile.store %t, %a[%c0, %c0] : tensor<1x256xf32, #rows>, !ragged
+}
+
+// One access has no fast path beside its own.
+// CHECK-LABEL: gpu.func @one_access(
+// CHECK-COUNT-1: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK-COUNT-4: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK-NOT: vector.load
+// CHECK: gpu.return
+tile.kernel @one_access(%a: !ragged, %o: !ragged) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !ragged -> tensor<1x128xf32, #rows>
+  tile.store %t, %o[%c0, %c0] : tensor<1x128xf32, #rows>, !ragged
+}
+
+// Accesses of single elements have one check for all of them, too.
+// CHECK-LABEL: gpu.func @elements(
+// CHECK: %{{.+}}:2 = scf.if
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: } else {
+// CHECK: scf.if
+// CHECK-NEXT: vector.load
+// CHECK: scf.if
+// CHECK-NEXT: vector.load
+tile.kernel @elements(%a: !odd) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !odd -> tensor<1x64xf32, #line>
+  tile.store %t, %a[%c0, %c0] : tensor<1x64xf32, #line>, !odd
+}
