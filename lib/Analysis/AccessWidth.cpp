@@ -181,6 +181,17 @@ std::string WidthLimit::str() const {
          (operand.empty() ? witness : operand + ": " + witness);
 }
 
+/// The bytes of a segment (CUDA C++ Best Practices Guide, "Coalesced Access to
+/// Global Memory").
+static constexpr int64_t kSegmentBytes = 32;
+
+std::string UncoalescedAccess::str() const {
+  return operand + ": an access of a warp touches " +
+         std::to_string(segments.touched) + " segments of " +
+         std::to_string(kSegmentBytes) + " bytes; its elements would fit in " +
+         std::to_string(segments.least);
+}
+
 WidthRequest tile::anyWidth(BufferType buffer, int64_t maxBytes) {
   WidthRequest request;
   request.widest = std::max<int64_t>(maxBytes * 8 / buffer.getElementBits(), 1);
@@ -418,10 +429,23 @@ AccessWidth tile::decideWidth(const Layout &dist,
         return limit("width-extent", side.operand.name, *reason);
     return std::nullopt;
   };
+  auto findUncoalesced = [&] {
+    for (const Side &side : sides) {
+      if (side.type.isShared())
+        continue;
+      SegmentCount segments =
+          countSegments(dist, side.memory, result.groups,
+                        kSegmentBytes * 8 / side.type.getElementBits());
+      if (segments.touched > 2 * segments.least)
+        result.uncoalesced.push_back({side.operand.name, segments});
+    }
+  };
   for (int64_t width = request.widest; width > 1; width /= 2) {
     std::optional<WidthLimit> limit = findLimit(width);
-    if (!limit)
+    if (!limit) {
+      findUncoalesced();
       return result;
+    }
     // Widths that one operand excludes for one reason are one limit.
     if (!result.limits.empty() && result.limits.back().id == limit->id &&
         result.limits.back().operand == limit->operand)
@@ -431,5 +455,6 @@ AccessWidth tile::decideWidth(const Layout &dist,
   }
   result.groups = widestAccess(dist, memories, 1);
   result.partialDim.reset();
+  findUncoalesced();
   return result;
 }

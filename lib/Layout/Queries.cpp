@@ -326,6 +326,27 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
   return worst;
 }
 
+SegmentCount tile::countSegments(const Layout &dist, const PlacedMemory &memory,
+                                 const AccessGroups &groups, int64_t segment) {
+  Offsets offsets(dist, memory.layout, memory.start);
+  SegmentCount worst;
+  for (size_t i = 0; i < groups.order.size(); i += groups.width) {
+    llvm::SmallDenseSet<int64_t> elements, segments;
+    for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane)
+      for (int64_t next = 0; next < groups.width; ++next) {
+        int64_t offset = offsets(groups.order[i], lane) + next;
+        elements.insert(offset);
+        segments.insert(offset / segment);
+      }
+    SegmentCount count{int64_t(segments.size()),
+                       int64_t(llvm::divideCeil(elements.size(), segment))};
+    if (worst.least == 0 ||
+        count.touched * worst.least > worst.touched * count.least)
+      worst = count;
+  }
+  return worst;
+}
+
 ConversionPlan tile::planConversion(const Layout &from, const Layout &to) {
   ConversionPlan plan;
   Layout source = from.coalesced(), target = to.coalesced();

@@ -80,6 +80,17 @@ struct WidthLimit {
   std::string str() const;
 };
 
+/// An access of a warp to global memory whose elements lie far apart.
+struct UncoalescedAccess {
+  /// The name of the buffer.
+  std::string operand;
+  SegmentCount segments;
+
+  /// Returns, for example, "%x: an access of a warp touches 32 segments of 32
+  /// bytes; its elements would fit in 4".
+  std::string str() const;
+};
+
 struct AccessWidth {
   /// Groups of registers, one access each. Registers are in the order that
   /// makes accesses widest; permuting them costs nothing.
@@ -89,6 +100,9 @@ struct AccessWidth {
   llvm::SmallVector<WidthLimit> limits;
   /// The dimension along which accesses may be partial.
   std::optional<unsigned> partialDim;
+  /// The buffers of which an access touches more than twice the least number of
+  /// segments of 32 bytes, the unit in which caches move global memory.
+  llvm::SmallVector<UncoalescedAccess> uncoalesced;
 };
 
 /// Returns the width of the accesses of a tile with the layout `dist` to all

@@ -82,6 +82,18 @@ findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
 int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
                       unsigned elementBits, unsigned banks = 32);
 
+/// The aligned segments of memory that an access of a warp touches, and the
+/// least number that could hold its elements.
+struct SegmentCount {
+  int64_t touched = 0, least = 0;
+};
+
+/// Returns the segments of `segment` elements each for the access of `groups`
+/// by the first warp that wastes most of them: the one with the largest touched
+/// / least. Lanes that access the same element share it.
+SegmentCount countSegments(const Layout &dist, const PlacedMemory &memory,
+                           const AccessGroups &groups, int64_t segment);
+
 /// Returns {m, n} if a tile of two dimensions is a grid of m x n boxes of equal
 /// extents and each warp holds exactly one box: warp w holds the one at row
 /// w mod m and column w div m of the grid. Returns std::nullopt if warps hold

@@ -11,8 +11,9 @@ class BoundedAccess {
 public:
   BoundedAccess(Emitter &b, GlobalAccess &access, const AccessWidth &width,
                 Value active)
-      : b(b), access(access), groups(width.groups), partialDim(width.partialDim),
-        active(active), count(groups.order.size() / groups.width) {}
+      : b(b), access(access), groups(width.groups),
+        partialDim(width.partialDim), active(active),
+        count(groups.order.size() / groups.width) {}
 
   /// Emits an access by `emitAccess`, which takes its number, and an element of
   /// an access by `emitElement`. They return a value of `type`, or one element
@@ -62,7 +63,8 @@ SmallVector<Value> BoundedAccess::emitAll(int64_t begin, int64_t end,
   return parts;
 }
 
-/// Emits all accesses, each after a check. Accesses with equal checks share one.
+/// Emits all accesses, each after a check. Accesses with equal checks share
+/// one.
 SmallVector<Value> BoundedAccess::emitRuns(VectorType type, Emit emitAccess) {
   SmallVector<Value> parts;
   for (Run run : runsOfEqualBounds(access, groups)) {
@@ -119,15 +121,15 @@ SmallVector<Value> BoundedAccess::emit(VectorType type, Emit emitAccess,
       llvm::append_range(parts, emitPartial(type, i, emitAccess, emitElement));
     return parts;
   };
-  return b.emitIf(
-      std::exchange(active, Value()), types(type, count),
-      [&]() -> SmallVector<Value> {
-        if (count == 1)
-          return emitChecked();
-        return b.emitIf(
-            access.allInBounds(), types(type, count),
-            [&] { return emitAll(0, count, emitAccess); }, emitChecked);
-      });
+  return b.emitIf(std::exchange(active, Value()), types(type, count),
+                  [&]() -> SmallVector<Value> {
+                    if (count == 1)
+                      return emitChecked();
+                    return b.emitIf(
+                        access.allInBounds(), types(type, count),
+                        [&] { return emitAll(0, count, emitAccess); },
+                        emitChecked);
+                  });
 }
 
 SmallVector<Value> tile::loadInBounds(Emitter &b, GlobalAccess &access,

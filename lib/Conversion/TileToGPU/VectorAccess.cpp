@@ -123,8 +123,13 @@ MemoryOperand tile::memoryOperand(const BufferParts &buffer,
 }
 
 void tile::remarkLimits(Operation *op, const AccessWidth &width) {
+  auto report = [&](StringRef name, const std::string &reason) {
+    remark::missed(op->getLoc(),
+                   remark::RemarkOpts::name(name).category("tile-vectorize"))
+        << remark::reason("{0}", reason);
+  };
   for (const WidthLimit &limit : width.limits)
-    remark::missed(op->getLoc(), remark::RemarkOpts::name(limit.id).category(
-                                     "tile-vectorize"))
-        << remark::reason("{0}", limit.str());
+    report(limit.id, limit.str());
+  for (const UncoalescedAccess &access : width.uncoalesced)
+    report("uncoalesced", access.str());
 }

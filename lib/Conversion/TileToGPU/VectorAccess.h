@@ -39,7 +39,8 @@ llvm::SmallVector<mlir::Value> sharedOffsets(Emitter &b, const Layout &dist,
 MemoryOperand memoryOperand(const BufferParts &buffer,
                             mlir::ValueRange indices);
 
-/// Emits one remark for each limit of the width.
+/// Emits one remark for each limit of the width and each buffer whose accesses
+/// are not coalesced.
 void remarkLimits(mlir::Operation *op, const AccessWidth &width);
 
 /// Returns the only value of each operand; buffers have several.

@@ -27,8 +27,9 @@ tile.kernel @k(%a: !unaligned, %b: !odd, %c: !ragged, %g: !g, %i: index)
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}Reason="width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"
   tile.store %0, %a[%c0, %c0] : tensor<8x64xf16, #rows>, !unaligned
   %s = tile.alloc {offset = 0} : !s
-  // CHECK: remarks.mlir:[[@LINE+2]]:{{.*}} remark: [Missed] synchronous-copy | Category:tile-vectorize | {{.*}}Reason="asynchronous copies need at least 4 bytes: width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"
-  // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} width-alignment
+  // CHECK: remarks.mlir:[[@LINE+3]]:{{.*}} remark: [Missed] synchronous-copy | Category:tile-vectorize | {{.*}}Reason="asynchronous copies need at least 4 bytes: width 8 -> 1: %arg0: the base is only known to be aligned to 2 bytes"
+  // CHECK: remarks.mlir:[[@LINE+2]]:{{.*}} width-alignment
+  // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} uncoalesced | {{.*}}Reason="%arg0: an access of a warp touches 18 segments of 32 bytes; its elements would fit in 2"
   tile.copy async %a[%c0, %c0], %s : !unaligned, !s
   // No remark: 16 bytes.
   // CHECK-NOT: remark

@@ -46,25 +46,31 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
   // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-alignment | {{.*}}Reason="width 4 -> 2: %half: the base is only known to be aligned to 8 bytes"
   // CHECK: remark: {{.*}}Reason=nvidia.f32x2, width=2
   tile.atomic_rmw addf %t, %half[%c0, %c0] : tensor<16x16xf32, #rows>, !half
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-start | {{.*}}Reason="width 4 -> 1: %plain: the start along dimension 1 is only known to be a multiple of 1 element"
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-start | {{.*}}Reason="width 4 -> 1: %plain: the start along dimension 1 is only known to be a multiple of 1 element"
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%plain: an access of a warp touches 16 segments of 32 bytes; its elements would fit in 4"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %plain[%c0, %i] : tensor<16x16xf32, #rows>, !plain
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 2: %plain: element (0, 0) is at offset 2, no multiple of 4"
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 2: %plain: element (0, 0) is at offset 2, no multiple of 4"
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%plain: an access of a warp touches 17 segments of 32 bytes; its elements would fit in 8"
   // CHECK: remark: {{.*}}width=2
   tile.atomic_rmw addf %t, %plain[%c0, %c2] : tensor<16x16xf32, #rows>, !plain
   // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-start | {{.*}}Reason="width 4 -> 1: %dq: the start along dimension 0 is only known to be a multiple of 1, and the layout repeats every 8"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %dq[%i, %c0] : tensor<16x16xf32, #rows>, !seed
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-extent | {{.*}}Reason="width 4 -> 1: %ragged: elements (0, 0), (0, 1) may be on both sides of the end of dimension 1"
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-extent | {{.*}}Reason="width 4 -> 1: %ragged: elements (0, 0), (0, 1) may be on both sides of the end of dimension 1"
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%ragged: an access of a warp touches 16 segments of 32 bytes; its elements would fit in 4"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %ragged[%c0, %c0] : tensor<16x16xf32, #rows>, !ragged
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %one: elements
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %one: elements
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%one: an access of a warp touches 8 segments of 32 bytes; its elements would fit in 1"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %one[%c0, %c0] : tensor<16x16xf32, #rows>, !one
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %dynamic: element ({{[0-9]+}}, 0) is at a dynamic offset, not known to be a multiple of 4"
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %dynamic: element ({{[0-9]+}}, 0) is at a dynamic offset, not known to be a multiple of 4"
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%dynamic: an access of a warp touches 20 segments of 32 bytes; its elements would fit in 4"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %dynamic[%c0, %c0] : tensor<16x16xf32, #rows>, !dynamic
-  // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %stepped: elements (0, 0), (0, 1) are a dynamic distance apart"
+  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}Reason="width 4 -> 1: %stepped: elements (0, 0), (0, 1) are a dynamic distance apart"
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%stepped: an access of a warp touches 20 segments of 32 bytes; its elements would fit in 3"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %stepped[%c0, %c0] : tensor<16x16xf32, #rows>, !stepped
   // An access of 8 would span two rows, one of which may be out of bounds.
@@ -75,7 +81,8 @@ tile.kernel @k(%a: !src {tile.name = "a"}, %n: !srcn {tile.name = "n"},
   // CHECK: width-remarks.mlir:[[@LINE+2]]:{{.*}} width-instruction | {{.*}}Reason="width 4 -> 1: sm_90a has no atomic addf of 4 f32 to shared memory"
   // CHECK: remark: {{.*}}width=1
   tile.atomic_rmw addf %t, %s[%c0, %c0] : tensor<16x16xf32, #rows>, !shared
-  // CHECK: width-remarks.mlir:[[@LINE+3]]:{{.*}} width-layout | {{.*}}%narrow
+  // CHECK: width-remarks.mlir:[[@LINE+4]]:{{.*}} width-layout | {{.*}}%narrow
+  // CHECK: remark: [Missed] uncoalesced | {{.*}}Reason="%narrow: an access of a warp touches 9 segments of 32 bytes; its elements would fit in 1"
   // CHECK: remark: {{.*}}Reason=nvidia.f16, width=1
   // CHECK: remark: [Missed] atomic-loop | {{.*}}Reason="sm_90a has no instruction that combines 1 f16; it compares and swaps in a loop"
   tile.atomic_rmw addf %u, %narrow[%c0, %c1] : tensor<32x4xf16, #tall>, !narrow

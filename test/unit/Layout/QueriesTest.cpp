@@ -81,6 +81,26 @@ struct Enumerated {
     return worst;
   }
 
+  /// Compares the segments of the first warp, access by access.
+  void checkSegments(const AccessGroups &groups, int64_t segment,
+                     SegmentCount found) const {
+    bool exists = false;
+    for (size_t i = 0; i < groups.order.size(); i += groups.width) {
+      std::set<int64_t> elements, segments;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (int64_t j = 0; j < groups.width; ++j) {
+          int64_t offset = offsets[lane][groups.order[i + j]];
+          elements.insert(offset);
+          segments.insert(offset / segment);
+        }
+      int64_t touched = segments.size();
+      int64_t least = (elements.size() + segment - 1) / segment;
+      EXPECT_LE(touched * found.least, found.touched * least);
+      exists |= touched == found.touched && least == found.least;
+    }
+    EXPECT_TRUE(exists);
+  }
+
   int64_t registers, lanes, warps;
   std::vector<int64_t> distinct;
   /// One list of offsets per thread, with an offset per register.
@@ -101,6 +121,9 @@ void check(const Layout &dist, const Layout &memory, int64_t maxWidth,
             std::set<int64_t>(all.distinct.begin(), all.distinct.end()));
   EXPECT_EQ(order.size(), all.distinct.size());
   EXPECT_EQ(groups.width, all.widest(maxWidth)) << describe(dist, memory);
+  for (int64_t segment : {4, 16, 32})
+    all.checkSegments(groups, segment,
+                      countSegments(dist, {memory}, groups, segment));
   for (unsigned banks : {32, 64})
     EXPECT_EQ(bankConflicts(dist, memory, maxWidth, elementBits, banks),
               all.conflicts(groups, elementBits, banks))
