@@ -38,6 +38,22 @@ def choose_lines(path: str, kept: str, dropped: str) -> str:
     )
 
 
+def example(name: str, packed: bool = False) -> str:
+    """Returns the program of an example. With `packed`, rows may begin at any element,
+    as those of a matrix without padding whose length is odd."""
+    text = (ROOT / f"examples/{name}.mlir").read_text(encoding="utf-8")
+    if packed:
+        text = re.sub(r"\[\?:\d, 1\], align = 16", "[?, 1]", text)
+    return text
+
+
+def steps(extents: str, elements: int, warps: int, *kernels: str) -> str:
+    """Returns a schedule with these elements for each of the extents, and these warps, for
+    each kernel."""
+    params = ", ".join(f"{extent} = {elements}" for extent in extents.split())
+    return "; ".join(f"@{k}: params = {{{params}}}, warps = {warps}" for k in kernels)
+
+
 def as_array(tensor):
     """Returns an array of NumPy, which lacks bf16, with the memory of the tensor."""
     import torch
@@ -92,6 +108,10 @@ class Tests(Suite):
                 self.masked_loop,
                 self.masks,
                 self.ragged_rows,
+                self.softmax_rows,
+                self.rmsnorm,
+                self.cross_entropy,
+                self.swiglu_gemm,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -232,6 +252,122 @@ class Tests(Suite):
                      q, k, v, dk, dv, scale, dq, schedule=schedule)
             for found, expected in zip((dq, dk, dv), exact):
                 self.compare(found, expected.grad, 4e-3)
+
+    def rows(self, count, length, stride, seed=None):
+        """Returns rows of normal random numbers in bf16, or of NaN without a seed, each
+        `stride` elements after the one before."""
+        if seed is None:
+            return self.blank(count, stride, dtype="bfloat16")[:, :length]
+        values = 2 * self.normal((count, stride), "float32", seed).detach()
+        return values.bfloat16()[:, :length]
+
+    def compare_rows(self, found, expected):
+        """Compares rows in bf16, of which nothing else than the rows is written."""
+        self.compare(found, expected, 2**-8 * expected.abs().max().item() + 1e-6)
+        stride = found.stride(0)
+        whole = found.as_strided((found.shape[0] - 1, stride), (stride, 1))
+        assert whole[:, found.shape[1]:].isnan().all(), "a store after the end of a row"
+
+    #: The length and the stride of rows, and the elements of a step and the warps: rows
+    #: that one step holds, longer ones, and ends within and between accesses.
+    ROWS = (
+        (1000, 1000, 1024, 4),
+        (1000, 1008, 512, 2),
+        (1536, 1536, 512, 4),
+        (1037, 1040, 1024, 4),
+        (1037, 1037, 2048, 8),
+        (1037, 1037, 512, 1),
+        (5, 8, 512, 1),
+    )
+
+    def softmax_rows(self, chip):
+        """The softmax of rows of any length, and its gradient."""
+        names = ("softmax", "softmax_gradient")
+        for length, stride, extent, warps in self.ROWS:
+            x, dy = (self.rows(5, length, stride, seed) for seed in (1, 2))
+            # One element is far above the others, and a row hides some.
+            x[1, length // 2] = 90
+            x[2, ::2] = float("-inf")
+            y, dx = (self.rows(5, length, stride) for _ in range(2))
+            program = example("softmax_rows", packed=stride % 8 != 0)
+            self.run(program, chip, x, y, dy, dx, schedule=steps("BN BS", extent, warps, *names))
+            self.compare_rows(y, x.double().softmax(-1))
+            exact = y.double() * (dy - (y.double() * dy).sum(-1, keepdim=True))
+            self.compare_rows(dx, exact)
+
+    def rmsnorm(self, chip):
+        """RMSNorm of rows of any length, and its gradients, twice the same bits."""
+        import torch
+
+        for length, stride, extent, warps in self.ROWS:
+            packed = stride % 8 != 0
+            x, dy = (self.rows(5, length, stride, seed) for seed in (1, 2))
+            w = self.normal((length,), "bfloat16", 3).detach()
+            y = self.rows(5, length, stride)
+            rstd = self.blank(5)
+            self.run(example("rmsnorm", packed), chip, x, w, y, rstd, 1e-5,
+                     schedule=steps("BN BS", extent, warps, "rmsnorm"))
+            exact = [t.double().requires_grad_() for t in (x, w)]
+            with torch.enable_grad():
+                factor = (exact[0].square().mean(-1, keepdim=True) + 1e-5).rsqrt()
+                result = exact[0] * factor * exact[1]
+                result.backward(dy.double())
+            self.compare_rows(y, result.detach())
+            self.compare(rstd, factor.detach()[:, 0], 1e-5)
+            # Fewer blocks than rows, and more.
+            for blocks in (2, 7):
+                results = []
+                for _ in range(2):
+                    dx, dw = self.rows(5, length, stride), self.blank(length, dtype="bfloat16")
+                    parts = self.blank(blocks, -(-length // 4) * 4)[:, :length]
+                    self.run(example("rmsnorm_backward", packed), chip, x, w, rstd, dy, dx,
+                             parts, dw, schedule=steps("BN BS", extent, warps, "gradients"))
+                    self.compare_rows(dx, exact[0].grad)
+                    bound = 2**-8 * exact[1].grad.abs().max().item()
+                    self.compare(dw, exact[1].grad, bound)
+                    results.append(dw)
+                assert results[0].equal(results[1])
+
+    def cross_entropy(self, chip):
+        """The cross-entropy of rows of any length, and its gradient. One label hides
+        its row."""
+        import torch
+
+        names = ("cross_entropy", "cross_entropy_gradient")
+        for length, stride, extent, warps in self.ROWS:
+            x = self.rows(5, length, stride, 1)
+            x[1, length // 2] = 90
+            labels = torch.tensor([0, length - 1, -100, length // 2, 3], device=self.device)
+            dloss = self.normal((5,), "float32", 2).detach()
+            loss, lse = self.blank(5), self.blank(5)
+            dx = self.rows(5, length, stride)
+            program = example("cross_entropy", packed=stride % 8 != 0)
+            self.run(program, chip, x, labels, loss, lse, dloss, dx,
+                     schedule=steps("BS", extent, warps, *names))
+            exact = x.double().requires_grad_()
+            with torch.enable_grad():
+                right = torch.nn.functional.cross_entropy(exact, labels, reduction="none")
+                right.backward(dloss.double())
+            self.compare(loss, right.detach(), 1e-4)
+            self.compare(lse, x.double().logsumexp(-1), 1e-4)
+            self.compare_rows(dx, exact.grad)
+
+    def swiglu_gemm(self, chip):
+        """A gated product, whose extents the schedule or the compiler closes."""
+        import torch
+
+        program = example("swiglu_gemm")
+        a = self.normal((100, 200), "bfloat16", 1).detach()
+        gate, up = (self.normal((200, 72), "bfloat16", s).detach() for s in (2, 3))
+        exact = torch.nn.functional.silu(a.double() @ gate.double()) * (a.double() @ up.double())
+        for schedule in (
+            "params = {BM = 16, BN = 96, BK = 32}",
+            "params = {BM = 64, BN = 64, BK = 64}",
+            None,
+        ):
+            c = self.blank(100, 72, dtype="bfloat16")
+            self.run(program, chip, a, gate, up, c, schedule=schedule)
+            self.compare(c, exact, 2**-8 * exact.abs().max().item())
 
     def masked_loop(self, chip):
         """A loop whose masks hide nothing in some iterations. The bounds of the masks

@@ -131,6 +131,16 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
   return cost;
 }
 
+/// Adds the branch that the sizes choose, or both if they do not decide.
+void Predictor::visitBranch(scf::IfOp op, Work &work) {
+  bool isComparison = op.getCondition().getDefiningOp<arith::CmpIOp>();
+  for (Region *region : {&op.getThenRegion(), &op.getElseRegion()})
+    if (!region->empty() &&
+        (!isComparison ||
+         (evaluate(op.getCondition()) != 0) == (region == &op.getThenRegion())))
+      visit(region->front(), work);
+}
+
 void Predictor::visit(Operation *op, Work &work) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Work &inner = work.loops.emplace_back();
@@ -146,6 +156,8 @@ void Predictor::visit(Operation *op, Work &work) {
       inner.chainedRegisters = 0;
     return;
   }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return visitBranch(branch, work);
   for (Region &region : op->getRegions())
     for (Block &block : region)
       visit(block, work);
@@ -155,8 +167,10 @@ void Predictor::visit(Operation *op, Work &work) {
     double bytes = countBytes(load.getResult(), load.getBuffer());
     std::optional<double> requests = getRequestCost(load);
     addMoved(load.getBuffer(), bytes, requests.value_or(1), work);
-    if (!feedsOnlyProducts(load.getResult()))
+    if (!feedsOnlyProducts(load.getResult())) {
+      work.waitsForLoads = true;
       return;
+    }
     copiesElements |= hasOpenRows(load.getBuffer().getType());
     // The tile is written to shared memory, with padding, ahead of its use.
     at(work.units, CostUnit::Shared) +=

@@ -122,6 +122,9 @@ double Predictor::getTime(const Work &work, int64_t blocks,
     else
       serial += copy;
   }
+  // Beside products, other warps hide the latency of loads to registers.
+  if (work.waitsForLoads && !hasProducts)
+    serial += kCopyLatency + memoryShare * kMemoryLatency;
   if (cost.hasRoles && !cost.stagesStores)
     serial += work.storedElements * kElementStoreCycles;
   add(serial);

@@ -57,6 +57,8 @@ private:
     /// Registers of the tiles that products read and that the iteration
     /// computes from other products; 0 if there are none.
     int64_t chainedRegisters = 0;
+    /// Whether threads load tiles to registers.
+    bool waitsForLoads = false;
     std::vector<Work> loops;
   };
 
@@ -76,6 +78,7 @@ private:
   std::optional<double> getRequestCost(LoadOp load) const;
   void visit(mlir::Block &block, Work &work);
   void visit(mlir::Operation *op, Work &work);
+  void visitBranch(mlir::scf::IfOp op, Work &work);
   void visitProduct(DotOp dot, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
@@ -116,7 +119,7 @@ private:
   /// The rate of the second-level cache relative to that with all
   /// multiprocessors.
   double cacheGain = 1;
-  bool isAsync = false, isPadded = false;
+  bool isAsync = false, isPadded = false, hasProducts = false;
   /// Whether several warps share rows of a product.
   bool sharesRows = false;
   /// Whether rows of tiles may end beyond those of their buffers, so that

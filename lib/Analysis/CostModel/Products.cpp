@@ -173,6 +173,7 @@ static bool isExchanged(DotOp dot, Value operand) {
 }
 
 void Predictor::visitProduct(DotOp dot, Work &work) {
+  hasProducts = true;
   std::optional<ProductGrid> grid = divide(dot);
   if (!grid)
     return;

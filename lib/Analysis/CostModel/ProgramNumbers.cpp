@@ -82,6 +82,27 @@ double Predictor::compute(Value value) {
       .Case([&](MultiprocessorsOp) { return double(chip.processors); })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
             arith::ExtUIOp, arith::TruncIOp>([&](auto) { return a(); })
+      .Case([&](arith::CmpIOp comparison) -> double {
+        switch (comparison.getPredicate()) {
+        case arith::CmpIPredicate::eq:
+          return a() == b();
+        case arith::CmpIPredicate::ne:
+          return a() != b();
+        case arith::CmpIPredicate::slt:
+        case arith::CmpIPredicate::ult:
+          return a() < b();
+        case arith::CmpIPredicate::sle:
+        case arith::CmpIPredicate::ule:
+          return a() <= b();
+        case arith::CmpIPredicate::sgt:
+        case arith::CmpIPredicate::ugt:
+          return a() > b();
+        case arith::CmpIPredicate::sge:
+        case arith::CmpIPredicate::uge:
+          return a() >= b();
+        }
+        return kUnknown;
+      })
       .Case([&](arith::AddIOp) { return a() + b(); })
       .Case([&](arith::SubIOp) { return a() - b(); })
       .Case([&](arith::MulIOp) { return a() * b(); })

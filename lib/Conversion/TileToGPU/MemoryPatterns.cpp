@@ -32,6 +32,15 @@ static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
   AccessWidth width =
       decideWidth(dist, memoryOperand(buffer, indices), request);
   remarkLimits(op, width);
+  if (width.partialDim)
+    remark::analysis(
+        op->getLoc(),
+        remark::RemarkOpts::name("partial-access").category("tile-vectorize"))
+        << remark::reason(
+               "{0} may end within {1} elements along dimension {2}: threads "
+               "at the end access one element at a time",
+               memoryOperand(buffer, indices).name, width.groups.width,
+               *width.partialDim);
   return width;
 }
 

@@ -84,3 +84,19 @@ tile.kernel @elements(%a: !odd) attributes {num_warps = 1 : i32} {
   %t = tile.load %a[%c0, %c0] : !odd -> tensor<1x64xf32, #line>
   tile.store %t, %a[%c0, %c0] : tensor<1x64xf32, #line>, !odd
 }
+
+// A row whose length is a multiple of the access ends between two of them.
+// CHECK-LABEL: gpu.func @multiple(
+// CHECK-NOT: vector<1xf32>
+// CHECK: gpu.return
+tile.kernel @multiple(%a: !ragged, %o: !ragged) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  tile.grid %c0, %c0, %c0
+  %all = tile.dim %a[1] : !ragged
+  %groups = arith.divui %all, %c4 : index
+  %length = arith.muli %groups, %c4 : index
+  %n = tile.narrow %a[1] from %c0 length %length : !ragged to !ragged
+  %t = tile.load %n[%c0, %c0] : !ragged -> tensor<1x256xf32, #rows>
+  tile.store %t, %n[%c0, %c0] : tensor<1x256xf32, #rows>, !ragged
+}

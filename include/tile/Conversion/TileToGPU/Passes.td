@@ -30,6 +30,9 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     - `width-instruction`, `width-alignment`, `width-start`, `width-layout`,
       `width-extent`: why an access is not wider, one remark for each larger
       width (Analysis/AccessWidth.h);
+    - `partial-access`: the buffer may end within an access. Threads whose
+      accesses are before the end check once; at the end, an access that is cut
+      becomes accesses of single elements;
     - `atomic-width`: the instruction of each atomic operation;
     - `atomic-loop`: an atomic operation that the chip needs a loop for;
     - `synchronous-copy`: a `tile.copy async` that is an ordinary copy, with the

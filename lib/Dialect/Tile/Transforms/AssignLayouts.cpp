@@ -326,7 +326,9 @@ LayoutAttrInterface LayoutAssigner::rowLayout(Value value) {
   return defaultLayout(type, bits);
 }
 
-/// Gives the remaining tiles a layout, in program order, and spreads it.
+/// Gives the remaining tiles a layout and spreads it: first those that are read
+/// from global memory, since their layouts decide how wide accesses are, and
+/// then all others, both in program order.
 void LayoutAssigner::seedDefaults() {
   SmallVector<Value> values;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -334,13 +336,18 @@ void LayoutAssigner::seedDefaults() {
       if (tileType(result))
         values.push_back(result);
   });
-  for (Value value : values) {
+  auto seed = [&](Value value) {
     if (layoutOf(value))
-      continue;
+      return;
     LayoutAttrInterface permuted = permutedLayout(value);
     assign(value, permuted ? permuted : rowLayout(value));
     spread();
-  }
+  };
+  for (Value value : values)
+    if (auto load = value.getDefiningOp<LoadOp>();
+        load && !load.getBuffer().getType().isShared())
+      seed(value);
+  llvm::for_each(values, seed);
 }
 
 //===----------------------------------------------------------------------===//

@@ -376,7 +376,9 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
 
     Tiles that are loaded only as MMA operands go through shared memory. On chips
     with asynchronous copies, so do values per row or column that a loop reads
-    for all warps. All other tiles get a layout with coalesced accesses. Between
+    for all warps. All other tiles get a layout with coalesced accesses, which
+    starts at loads from global memory: a thread has as many neighbours as one
+    access can have, and neighbouring threads have neighbouring accesses. Between
     different layouts the pass inserts a `tile.convert_layout`.
 
     ```mlir output

@@ -1,0 +1,165 @@
+// The gradients of rmsnorm.mlir in bf16, with f32 arithmetic. With h = x * rstd, the
+// normal rows, and g = dy * w:
+//
+//   dx = rstd * (g - h * mean(g * h))        dw = sum of dy * h over all rows
+//
+// The first kernel computes dx, and dw of the rows of each block in a row of %parts. The
+// second one adds up these rows in their order, so that each run gives the same bits. The
+// caller chooses the number of blocks by that of the rows of %parts, which is scratch
+// memory: as many as run at a time, and at most as many as there are rows.
+//
+//   tile-translate --tile-to-ptx --chip=sm_90a rmsnorm_backward.mlir -o backward.ptx
+//
+// While rows have at most BN elements, x and dy are read once and dw is in registers.
+// For longer rows dw is in %parts, and x and dy are read twice, in steps of BS elements.
+
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!weights = !tile.buffer<?xbf16, #tile.strided<[1], align = 16>, global>
+!numbers = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!sums = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+// A whole row, a step of a longer one, and one number for the row.
+!tile16 = tensor<1x?xbf16, #tile.open<BN>>
+!tile = tensor<1x?xf32, #tile.open<BN>>
+!line16 = tensor<?xbf16, #tile.open<BN>>
+!step16 = tensor<1x?xbf16, #tile.open<BS>>
+!step = tensor<1x?xf32, #tile.open<BS>>
+!step_line16 = tensor<?xbf16, #tile.open<BS>>
+!number = tensor<1xf32>
+
+tile.kernel @gradients(
+    %x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"},
+    %rstd: !numbers {tile.name = "rstd"}, %dy: !rows {tile.name = "dy"},
+    %dx: !rows {tile.name = "dx"}, %parts: !sums {tile.name = "parts"}) {
+  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384]
+  %bs = tile.param BS in [512, 1024, 2048, 4096, 8192]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+
+  // The grid: block i computes the rows i, i + blocks, i + 2 * blocks and so on.
+  %count = tile.dim %x[0] : !rows
+  %length = tile.dim %x[1] : !rows
+  %blocks = tile.dim %parts[0] : !sums
+  tile.grid %blocks, %c1, %c1
+  tile.require %w[0] equal %length, "the length of the rows of x" : !weights
+  tile.require %rstd[0] equal %count, "the rows of x" : !numbers
+  tile.require %dy[0] equal %count, "the rows of x" : !rows
+  tile.require %dy[1] equal %length, "the length of the rows of x" : !rows
+  tile.require %dx[0] equal %count, "the rows of x" : !rows
+  tile.require %dx[1] equal %length, "the length of the rows of x" : !rows
+  tile.require %parts[0] at_least %c1, "one block" : !sums
+  tile.require %parts[1] equal %length, "the length of the rows of x" : !sums
+  %block = tile.program_id x
+
+  %f0 = arith.constant 0.0 : f32
+  %length32 = arith.index_cast %length : index to i32
+  %length_f = arith.sitofp %length32 : i32 to f32
+  %lengths = tensor.splat %length_f : !number
+
+  %is_short = arith.cmpi ule, %length, %bn : index
+  scf.if %is_short {
+    %zeros = tensor.splat %f0[%bn] : !tile
+    // The weights stay in registers, too.
+    %w16 = tile.load %w[%c0] : !weights -> !line16
+    %wt16 = tile.broadcast %w16 along 0 : !line16 -> !tile16
+    %dw = scf.for %row = %block to %count step %blocks
+        iter_args(%acc = %zeros) -> (!tile) {
+      %x16 = tile.load %x[%row, %c0] : !rows -> !tile16
+      %dy16 = tile.load %dy[%row, %c0] : !rows -> !tile16
+      %factor = tile.load_scalar %rstd[%row] : !numbers -> f32
+      %factor_t = tensor.splat %factor[%bn] : !tile
+      %xt = arith.extf %x16 : !tile16 to !tile
+      %dyt = arith.extf %dy16 : !tile16 to !tile
+      %wt = arith.extf %wt16 : !tile16 to !tile
+      %h = arith.mulf %xt, %factor_t : !tile
+      %g = arith.mulf %dyt, %wt : !tile
+      %products = arith.mulf %g, %h : !tile
+      %sum = tile.reduce addf %products along 1 : !tile -> !number
+      %mean = arith.divf %sum, %lengths : !number
+      %mean_t = tile.broadcast %mean along 1 : !number -> !tile
+      %along = arith.mulf %h, %mean_t : !tile
+      %across = arith.subf %g, %along : !tile
+      %result = arith.mulf %across, %factor_t : !tile
+      %result16 = arith.truncf %result : !tile to !tile16
+      tile.store %result16, %dx[%row, %c0] : !tile16, !rows
+      %dw_row = arith.mulf %dyt, %h : !tile
+      %next = arith.addf %acc, %dw_row : !tile
+      scf.yield %next : !tile
+    }
+    tile.store %dw, %parts[%block, %c0] : !tile, !sums
+  } else {
+    %zeros = tensor.splat %f0[%bs] : !step
+    scf.for %n = %c0 to %length step %bs {
+      tile.store %zeros, %parts[%block, %n] : !step, !sums
+    }
+    scf.for %row = %block to %count step %blocks {
+      %factor = tile.load_scalar %rstd[%row] : !numbers -> f32
+      %factor_t = tensor.splat %factor[%bs] : !step
+      %factor_1 = tensor.splat %factor : !number
+      %all = scf.for %n = %c0 to %length step %bs iter_args(%acc = %zeros) -> (!step) {
+        %x16 = tile.load %x[%row, %n] : !rows -> !step16
+        %dy16 = tile.load %dy[%row, %n] : !rows -> !step16
+        %w16 = tile.load %w[%n] : !weights -> !step_line16
+        %wt16 = tile.broadcast %w16 along 0 : !step_line16 -> !step16
+        %xt = arith.extf %x16 : !step16 to !step
+        %dyt = arith.extf %dy16 : !step16 to !step
+        %wt = arith.extf %wt16 : !step16 to !step
+        %g = arith.mulf %dyt, %wt : !step
+        %products = arith.mulf %g, %xt : !step
+        %next = arith.addf %acc, %products : !step
+        scf.yield %next : !step
+      }
+      %sum = tile.reduce addf %all along 1 : !step -> !number
+      %sum_h = arith.mulf %sum, %factor_1 : !number
+      %mean = arith.divf %sum_h, %lengths : !number
+      %mean_t = tile.broadcast %mean along 1 : !number -> !step
+      scf.for %n = %c0 to %length step %bs {
+        %x16 = tile.load %x[%row, %n] : !rows -> !step16
+        %dy16 = tile.load %dy[%row, %n] : !rows -> !step16
+        %w16 = tile.load %w[%n] : !weights -> !step_line16
+        %old = tile.load %parts[%block, %n] : !sums -> !step
+        %wt16 = tile.broadcast %w16 along 0 : !step_line16 -> !step16
+        %xt = arith.extf %x16 : !step16 to !step
+        %dyt = arith.extf %dy16 : !step16 to !step
+        %wt = arith.extf %wt16 : !step16 to !step
+        %h = arith.mulf %xt, %factor_t : !step
+        %g = arith.mulf %dyt, %wt : !step
+        %along = arith.mulf %h, %mean_t : !step
+        %across = arith.subf %g, %along : !step
+        %result = arith.mulf %across, %factor_t : !step
+        %result16 = arith.truncf %result : !step to !step16
+        tile.store %result16, %dx[%row, %n] : !step16, !rows
+        %dw_row = arith.mulf %dyt, %h : !step
+        %new = arith.addf %old, %dw_row : !step
+        tile.store %new, %parts[%block, %n] : !step, !sums
+      }
+    }
+  }
+}
+
+// dw: the sums of the columns of parts.
+tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.name = "dw"})
+    attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %count = tile.dim %parts[0] : !sums
+  %length = tile.dim %parts[1] : !sums
+  tile.require %dw[0] equal %length, "the length of the rows of parts" : !weights
+  %column_blocks = arith.ceildivui %length, %c64 : index
+  tile.grid %column_blocks, %c1, %c1
+  %block = tile.program_id x
+  %column = arith.muli %block, %c64 : index
+
+  // Rows after the last one are read as zero.
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %sums = scf.for %n = %c0 to %count step %c16
+      iter_args(%acc = %zeros) -> (tensor<16x64xf32>) {
+    %t = tile.load %parts[%n, %column] : !sums -> tensor<16x64xf32>
+    %next = arith.addf %acc, %t : tensor<16x64xf32>
+    scf.yield %next : tensor<16x64xf32>
+  }
+  %sum = tile.reduce addf %sums along 0 : tensor<16x64xf32> -> tensor<64xf32>
+  %sum16 = arith.truncf %sum : tensor<64xf32> to tensor<64xbf16>
+  tile.store %sum16, %dw[%column] : tensor<64xbf16>, !weights
+}
