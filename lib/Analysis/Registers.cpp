@@ -45,7 +45,7 @@ bool tile::isFunctionOfCoordinates(Value value) {
   for (size_t i = 0; i < tiles.size(); ++i) {
     Operation *op = tiles[i].getDefiningOp();
     if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        isa<DotOp, ReduceOp>(op))
+        isa<DotOp, ReduceOp, ScanOp>(op))
       return false;
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType, PendingType>(operand.getType()))

@@ -866,6 +866,28 @@ Layout Layout::reduceInWarps(unsigned dim) const {
   return result;
 }
 
+int64_t Layout::runInWarps(unsigned dim) const {
+  // The digits of a dimension follow each other without gaps, so that a run
+  // ends where the lowest digit of the warps begins.
+  int64_t length = extents[dim];
+  for (const Digit &digit : axes[kWarp])
+    if (digit.stride != 0 && digit.dim == dim)
+      length = std::min(length, digit.stride);
+  return length;
+}
+
+Layout Layout::reduceRuns(unsigned dim, int64_t length) const {
+  Layout result = *this;
+  for (Digits &axis : result.axes)
+    for (Digit &digit : axis)
+      if (digit.dim == dim)
+        digit.stride /= length;
+  llvm::erase_if(result.axes[kRegister],
+                 [](const Digit &d) { return d.stride == 0; });
+  result.extents[dim] /= length;
+  return result;
+}
+
 Layout Layout::insertDim(unsigned dim, int64_t extent) const {
   Layout result = *this;
   result.extents.insert(result.extents.begin() + dim, extent);

@@ -97,6 +97,7 @@ class Tests(Suite):
             f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
             for function in (
                 self.softmax,
+                self.scan,
                 self.attention,
                 self.page_table,
                 self.attention_stages,
@@ -123,6 +124,41 @@ class Tests(Suite):
         y = self.blank(100, 256)
         self.run((ROOT / "examples/softmax.mlir").read_text(), chip, x, y)
         self.compare(y, x.double().softmax(-1), 1e-5)
+
+    def scan(self, chip):
+        """Scans from both ends, along rows and columns that threads do not divide.
+        A NaN reaches only what is behind it."""
+        import torch
+
+        rows, columns = 60, 200
+        x = self.normal((rows, columns), "float32", 1).detach()
+        x[20, 77] = float("nan")
+        exact = x.double()
+        tile = f"tensor<{rows}x{columns}xf32>"
+        for dim in (0, 1):
+            for reverse in (False, True):
+                program = f"""
+                    !b = !tile.buffer<{rows}x{columns}xf32, #tile.strided<[{columns}, 1], align = 16>, global>
+                    tile.kernel @scan(%x: !b, %sums: !b, %largest: !b) attributes {{num_warps = 4 : i32}} {{
+                      %c0 = arith.constant 0 : index
+                      %c1 = arith.constant 1 : index
+                      tile.grid %c1, %c1, %c1
+                      %t = tile.load %x[%c0, %c0] : !b -> {tile}
+                      %s = tile.scan addf %t along {dim}{" reverse" * reverse} : {tile}
+                      tile.store %s, %sums[%c0, %c0] : {tile}, !b
+                      %m = tile.scan maximumf %t along {dim}{" reverse" * reverse} : {tile}
+                      tile.store %m, %largest[%c0, %c0] : {tile}, !b
+                    }}
+                """
+                sums, largest = self.blank(rows, columns), self.blank(rows, columns)
+                self.run(program, chip, x, sums, largest)
+                source = exact.flip(dim) if reverse else exact
+                expected = [source.cumsum(dim), source.cummax(dim).values]
+                if reverse:
+                    expected = [tensor.flip(dim) for tensor in expected]
+                for found, wanted, tolerance in zip((sums, largest), expected, (1e-4, 0.0)):
+                    assert torch.equal(found.isnan(), wanted.isnan()), "NaN in other places"
+                    self.compare(found.nan_to_num(), wanted.nan_to_num(), tolerance)
 
     def attention(self, chip):
         from tile import testing

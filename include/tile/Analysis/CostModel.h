@@ -42,6 +42,10 @@ struct Candidate {
   std::optional<int64_t> split = std::nullopt;
 };
 
+/// Combinations that a scan computes for each element: of the elements of a
+/// thread, and with what precedes these.
+inline constexpr double kScanCombinations = 2;
+
 /// The parts of the time of a block.
 enum class CostUnit { Matrix, Exponential, Arithmetic, Shared, Cache, Serial };
 inline constexpr unsigned kCostUnits = 6;

@@ -189,10 +189,26 @@ public:
   /// the dimension. That element is replicated over the lanes that differed
   /// along `dim`. *this must be a distributed layout.
   Layout reduceInWarps(unsigned dim) const;
+  /// Returns the length of the longest runs along `dim` that warps hold: the
+  /// elements from i * length to (i + 1) * length - 1 are in the same warps for
+  /// all i. *this must be a distributed layout in which no two places other
+  /// than copies name one element.
+  int64_t runInWarps(unsigned dim) const;
+  /// Returns the layout after a reduction of each run of `length` elements
+  /// along `dim`. Each result is replicated over the threads that held elements
+  /// of its run. A digit of `dim` moves within a run or between runs. *this
+  /// must be a distributed layout.
+  Layout reduceRuns(unsigned dim, int64_t length) const;
   /// Inserts a dimension `dim` of `extent` elements. Each thread holds all of
   /// them in its fastest registers. dropDim(dim) is the inverse. *this must be
   /// a distributed layout.
   Layout insertDim(unsigned dim, int64_t extent) const;
+  /// Returns the layout in which each thread has one element for each of the
+  /// longest runs along `dim` that warps hold, and for each of its elements
+  /// along the other dimensions.
+  Layout allRuns(unsigned dim) const {
+    return dropDim(dim).insertDim(dim, extents[dim] / runInWarps(dim));
+  }
   /// Returns the same function with the fewest digits: digits of extent 1 are
   /// removed and digits that continue each other are merged.
   Layout coalesced() const;

@@ -71,6 +71,8 @@ void Predictor::visitCompute(Operation *op, Work &work) {
     instructions = 0.5;
   } else if (isa<ReduceOp>(op) || op->hasTrait<OpTrait::Elementwise>()) {
     instructions = 1;
+  } else if (isa<ScanOp>(op)) {
+    instructions = kScanCombinations;
   }
   double issue = elements * instructions / rates.arithmetic;
   double special = elements * exponentials / rates.exponentials;

@@ -8,6 +8,7 @@
 
 #include "Lowering.h"
 #include "ThreadAddress.h"
+#include "TileVectors.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,33 +16,9 @@
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Layout/Queries.h"
 #include <map>
-#include <set>
 
 using namespace mlir;
 using namespace tile;
-
-using Coordinates = SmallVector<int64_t, 4>;
-
-static Layout layoutOf(Value tile) {
-  return getCanonicalLayout(cast<RankedTensorType>(tile.getType()));
-}
-
-/// Returns the elements `indices` of `vector`, or `vector` itself if these are
-/// all elements in order.
-static Value shuffle(Emitter &b, Value vector, ArrayRef<int64_t> indices) {
-  auto type = cast<VectorType>(vector.getType());
-  if (llvm::equal(indices, llvm::seq<int64_t>(0, type.getNumElements())))
-    return vector;
-  return vector::ShuffleOp::create(b, vector, vector, indices);
-}
-
-/// Returns the coordinates of every register relative to those of register 0.
-static SmallVector<Coordinates> registerCoordinates(const Layout &layout) {
-  SmallVector<Coordinates> result;
-  for (int64_t r = 0; r < layout.axisSize(kRegister); ++r)
-    result.push_back(layout.element(r, 0, 0));
-  return result;
-}
 
 namespace {
 /// Converts operations of arith and math on tiles to operations on vectors.
@@ -144,90 +121,6 @@ static LogicalResult convertExtract(ExtractOp op, ExtractOp::Adaptor operands,
   return b.replace(op, shuffle(b, operands.getSource(), registers));
 }
 
-/// Emits the exchange of every element with lane ^ mask.
-static Value exchange(Emitter &b, Value vector, int64_t mask, int64_t lanes) {
-  auto type = cast<VectorType>(vector.getType());
-  Type element = type.getElementType();
-  unsigned bits = element.getIntOrFloatBitWidth();
-  Type integer = b.getIntegerType(bits);
-  SmallVector<Value> parts;
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    Value value = vector::ExtractOp::create(b, vector, i);
-    // Shuffles exchange 32 bits at a time.
-    if (bits < 32) {
-      if (isa<FloatType>(element))
-        value = arith::BitcastOp::create(b, integer, value);
-      value = arith::ExtUIOp::create(b, b.getI32Type(), value);
-    }
-    value = mlir::gpu::ShuffleOp::create(b, value, mask, lanes,
-                                         mlir::gpu::ShuffleMode::XOR)
-                .getShuffleResult();
-    if (bits < 32) {
-      value = arith::TruncIOp::create(b, integer, value);
-      if (isa<FloatType>(element))
-        value = arith::BitcastOp::create(b, element, value);
-    }
-    parts.push_back(value);
-  }
-  return vector::FromElementsOp::create(b, type, parts);
-}
-
-/// Converts ReduceInWarpsOp, and ReduceOp along a dimension that no two warps
-/// share.
-template <typename OpT>
-static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
-                                   Lowering &b) {
-  Layout from = layoutOf(op.getSource());
-  unsigned dim = op.getDim();
-  constexpr bool inWarps = std::is_same_v<OpT, ReduceInWarpsOp>;
-  if (!inWarps && from.reduceInWarps(dim).shape()[dim] != 1)
-    return op.emitOpError("reduces along a dimension that is spread over "
-                          "warps; run tile-decompose-reductions first");
-
-  // Groups the registers of the source by their register of the result. A tile
-  // smaller than the pattern of its layout has copies in registers, of which
-  // one is used.
-  std::map<Coordinates, SmallVector<int64_t>> members;
-  std::set<Coordinates> counted;
-  for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(from))) {
-    if (!counted.insert(coordinates).second)
-      continue;
-    Coordinates rest = coordinates;
-    if (inWarps)
-      rest[dim] = 0;
-    else
-      rest.erase(rest.begin() + dim);
-    members[rest].push_back(r);
-  }
-  SmallVector<SmallVector<int64_t>> groups;
-  for (const Coordinates &coordinates :
-       registerCoordinates(layoutOf(op.getResult())))
-    groups.push_back(members.at(coordinates));
-  auto combine = [&](Value x, Value y) {
-    return arith::getReductionOp(op.getKind(), b, b.getLoc(), x, y);
-  };
-  Value result;
-  for (size_t i = 0; i < groups.front().size(); ++i) {
-    Value part = shuffle(
-        b, operands.getSource(),
-        llvm::map_to_vector(groups, [&](const SmallVector<int64_t> &group) {
-          return group[i];
-        }));
-    result = result ? combine(result, part) : part;
-  }
-
-  // Lanes that differ along `dim` exchange values. The extent of every digit
-  // of the lane axis is a power of two.
-  int64_t position = 1, lanes = from.axisSize(kLane);
-  for (const Digit &digit : from.axis(kLane)) {
-    if (digit.stride != 0 && digit.dim == dim)
-      for (int64_t mask = position; mask < position * digit.extent; mask *= 2)
-        result = combine(result, exchange(b, result, mask, lanes));
-    position *= digit.extent;
-  }
-  return b.replace(op, result);
-}
-
 static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
                                 Lowering &b) {
   RankedTensorType type = op.getTile();
@@ -291,7 +184,6 @@ void tile::addComputeConversions(ConversionAdder &conversions) {
   conversions.addAll(convertBroadcast, convertConstant, convertConvertLayout,
                      convertDot, convertExtract, convertIota,
                      convertNumPrograms, convertProgramId, convertRecompute,
-                     convertReduce<ReduceInWarpsOp>, convertReduce<ReduceOp>,
                      convertSplat, convertTranspose);
 }
 

@@ -105,8 +105,11 @@ void addMemoryConversions(ConversionAdder &conversions);
 void addAtomicConversions(ConversionAdder &conversions);
 /// Allocations, views, barriers and groups of asynchronous copies.
 void addBufferConversions(ConversionAdder &conversions);
-/// Operations on tiles in registers, except for elementwise ones.
+/// Operations on tiles in registers, except for elementwise ones, reductions
+/// and scans.
 void addComputeConversions(ConversionAdder &conversions);
+/// Reductions and scans.
+void addReduceConversions(ConversionAdder &conversions);
 /// TMA operations with tensor maps.
 void addTensorMapConversions(ConversionAdder &conversions);
 /// TMA reductions without tensor maps.

@@ -205,6 +205,20 @@ tile.kernel @reduction() attributes {num_warps = 2 : i32} {
 
 // -----
 
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+module attributes {tile.target = "sm_80"} {
+tile.kernel @scan() attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = arith.constant dense<1.0> : tensor<16x32xf32, #mma>
+  // expected-error@+2 {{'tile.scan' op scans along a dimension that is spread over warps; run tile-decompose-reductions first}}
+  // expected-error@+1 {{failed to legalize operation 'tile.scan'}}
+  %r = tile.scan addf %t along 1 : tensor<16x32xf32, #mma>
+}
+}
+
+// -----
+
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>

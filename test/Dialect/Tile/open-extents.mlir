@@ -23,6 +23,7 @@
 // CHECK: tile.transpose {{.*}} -> tensor<?x?xf32, #tile.open<B_2.n, BM>>
 // CHECK: tile.reduce addf {{.*}} -> tensor<?xf32, #tile.open<BM>>
 // CHECK: tile.broadcast {{.*}} -> tensor<?x?xf32, #tile.open<BM, B_2.n>>
+// CHECK: tile.scan maxnumf {{.*}} along 1 reverse : tensor<?x?xf32, #tile.open<BM, B_2.n>>
 // CHECK: tile.iota along 1 : tensor<?x?xi32, #tile.open<BM, B_2.n>>
 // CHECK: tile.atomic_rmw addf {{.*}} : tensor<?xf32, #tile.open<BM>>
 
@@ -48,9 +49,10 @@ tile.kernel @f(%a: !b, %b: !b, %sums: !sums) attributes {
   %t = tile.transpose %e [1, 0] : tensor<?x?xf32, #tile.open<BM, B_2.n>> -> tensor<?x?xf32, #tile.open<B_2.n, BM>>
   %r = tile.reduce addf %t along 0 : tensor<?x?xf32, #tile.open<B_2.n, BM>> -> tensor<?xf32, #tile.open<BM>>
   %w = tile.broadcast %r along 1 : tensor<?xf32, #tile.open<BM>> -> tensor<?x?xf32, #tile.open<BM, B_2.n>>
+  %p = tile.scan maxnumf %w along 1 reverse : tensor<?x?xf32, #tile.open<BM, B_2.n>>
   %i = tile.iota along 1 : tensor<?x?xi32, #tile.open<BM, B_2.n>>
   %fi = arith.sitofp %i : tensor<?x?xi32, #tile.open<BM, B_2.n>> to tensor<?x?xf32, #tile.open<BM, B_2.n>>
-  %s = arith.addf %w, %fi : tensor<?x?xf32, #tile.open<BM, B_2.n>>
+  %s = arith.addf %p, %fi : tensor<?x?xf32, #tile.open<BM, B_2.n>>
   %s1 = tile.reduce addf %s along 1 : tensor<?x?xf32, #tile.open<BM, B_2.n>> -> tensor<?xf32, #tile.open<BM>>
   tile.atomic_rmw addf %s1, %sums[%c0] : tensor<?xf32, #tile.open<BM>>, !sums
   %o = tile.load %sums[%c0] : !sums -> tensor<?xf32, #tile.open<ONLY_TYPE>>

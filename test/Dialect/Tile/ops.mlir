@@ -10,6 +10,7 @@
 #dot_b = #tile.dot_operand<1, #mma>
 #rows = #tile.blocked<thread = [1, 8], lane = [4, 8], warp = [4, 1], order = [1, 0]>
 #partial = #tile.layout<register = [2 -> d1, 8 -> d1 * 8], lane = [4 -> d1 * 2, 8 -> 0], warp = [4 -> d0]>
+#all = #tile.layout<register = [4 -> d0, 2 -> d1, 8 -> d1 * 8], lane = [4 -> d1 * 2, 8 -> 0], warp = [4 -> 0]>
 
 !heads = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !head = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
@@ -162,6 +163,48 @@ tile.kernel @reductions() {
   %13 = tile.reduce xori %i along 0 : tensor<8x8xi64> -> tensor<8xi64>
 }
 
+// All kinds of scans, in both directions.
+// CHECK-LABEL: tile.kernel @scans
+tile.kernel @scans() {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %f = arith.constant dense<1.0> : tensor<8x8xbf16>
+  %i = arith.constant dense<1> : tensor<8x8xi64>
+  %v = arith.constant dense<1.0> : tensor<8xf64>
+  // CHECK: tile.scan addf %{{.+}} along 0 : tensor<8x8xbf16>
+  %0 = tile.scan addf %f along 0 : tensor<8x8xbf16>
+  // CHECK: tile.scan mulf %{{.+}} along 0 reverse : tensor<8x8xbf16>
+  %1 = tile.scan mulf %f along 0 reverse : tensor<8x8xbf16>
+  // CHECK: tile.scan maximumf %{{.+}} along 1 : tensor<8x8xbf16>
+  %2 = tile.scan maximumf %f along 1 : tensor<8x8xbf16>
+  // CHECK: tile.scan minimumf %{{.+}} along 0 reverse : tensor<8x8xbf16>
+  %3 = tile.scan minimumf %f along 0 reverse : tensor<8x8xbf16>
+  // CHECK: tile.scan maxnumf %{{.+}} along 0 : tensor<8x8xbf16>
+  %4 = tile.scan maxnumf %f along 0 : tensor<8x8xbf16>
+  // CHECK: tile.scan minnumf %{{.+}} along 1 reverse : tensor<8x8xbf16>
+  %5 = tile.scan minnumf %f along 1 reverse : tensor<8x8xbf16>
+  // CHECK: tile.scan addi %{{.+}} along 0 : tensor<8x8xi64>
+  %6 = tile.scan addi %i along 0 : tensor<8x8xi64>
+  // CHECK: tile.scan muli %{{.+}} along 0 reverse : tensor<8x8xi64>
+  %7 = tile.scan muli %i along 0 reverse : tensor<8x8xi64>
+  // CHECK: tile.scan maxs %{{.+}} along 1 : tensor<8x8xi64>
+  %8 = tile.scan maxs %i along 1 : tensor<8x8xi64>
+  // CHECK: tile.scan mins %{{.+}} along 0 reverse : tensor<8x8xi64>
+  %9 = tile.scan mins %i along 0 reverse : tensor<8x8xi64>
+  // CHECK: tile.scan maxu %{{.+}} along 0 : tensor<8x8xi64>
+  %10 = tile.scan maxu %i along 0 : tensor<8x8xi64>
+  // CHECK: tile.scan minu %{{.+}} along 1 reverse : tensor<8x8xi64>
+  %11 = tile.scan minu %i along 1 reverse : tensor<8x8xi64>
+  // CHECK: tile.scan andi %{{.+}} along 0 : tensor<8x8xi64>
+  %12 = tile.scan andi %i along 0 : tensor<8x8xi64>
+  // CHECK: tile.scan ori %{{.+}} along 0 reverse : tensor<8x8xi64>
+  %13 = tile.scan ori %i along 0 reverse : tensor<8x8xi64>
+  // CHECK: tile.scan xori %{{.+}} along 1 : tensor<8x8xi64>
+  %14 = tile.scan xori %i along 1 : tensor<8x8xi64>
+  // CHECK: tile.scan addf %{{.+}} along 0 : tensor<8xf64>
+  %s = tile.scan addf %v along 0 : tensor<8xf64>
+}
+
 // CHECK-LABEL: tile.kernel @laid_out
 tile.kernel @laid_out() {
   %c1 = arith.constant 1 : index
@@ -187,6 +230,14 @@ tile.kernel @laid_out() {
   %w = tile.broadcast %sum along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
   // CHECK: tile.reduce_in_warps mulf %{{.+}} along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>
   %part = tile.reduce_in_warps mulf %d along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #partial>
+  // CHECK: tile.scan addf %{{.+}} along 0 : tensor<64x64xf32, #mma>
+  %scan = tile.scan addf %d along 0 : tensor<64x64xf32, #mma>
+  // CHECK: %{{.+}}, %{{.+}} = tile.scan_in_warps addf %{{.+}} along 0 reverse : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>
+  %runs, %totals = tile.scan_in_warps addf %d along 0 reverse : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #partial>
+  // CHECK: tile.convert_layout
+  %all = tile.convert_layout %totals : tensor<4x64xf32, #partial> -> tensor<4x64xf32, #all>
+  // CHECK: tile.join_scans addf %{{.+}}, %{{.+}} along 0 reverse : tensor<64x64xf32, #mma>, tensor<4x64xf32, #layout1>
+  %joined = tile.join_scans addf %runs, %all along 0 reverse : tensor<64x64xf32, #mma>, tensor<4x64xf32, #all>
   // CHECK: tile.extract %{{.+}} [0, 32] : tensor<64x64xf32, #mma> -> tensor<64x32xf32, #mma>
   %right = tile.extract %d [0, 32] : tensor<64x64xf32, #mma> -> tensor<64x32xf32, #mma>
   // CHECK: tile.iota along 1 : tensor<64x64xi32, #blocked>

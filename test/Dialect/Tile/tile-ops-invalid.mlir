@@ -479,6 +479,214 @@ func.func @in_warps_layout(%s: tensor<16x32xf32, #mma>) {
 
 // -----
 
+// tile.scan
+
+func.func @scan_dimension(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.scan' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.scan addf %s along 2 : tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @scan_negative(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.scan' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %r = tile.scan addf %s along -1 : tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @scan_type(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.scan' op failed to verify that all of {source, result} have same type}}
+  %r = "tile.scan"(%s) {kind = 0 : i64, dim = 1 : i64} : (tensor<16x8xf32>) -> tensor<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @scan_assign(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.scan' op kind assign is not a reduction}}
+  %r = tile.scan assign %s along 1 : tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @scan_float(%s: tensor<16x8xi32>) {
+  // expected-error@+1 {{'tile.scan' op kind addf does not apply to 'i32'}}
+  %r = tile.scan addf %s along 1 reverse : tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func @scan_integer(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.scan' op kind maxs does not apply to 'f32'}}
+  %r = tile.scan maxs %s along 0 : tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @scan_shared(%s: tensor<64x32xf32, #tile.swizzle<128>>) {
+  // expected-error@+1 {{'tile.scan' op works on tiles in registers}}
+  %r = tile.scan addf %s along 1 : tensor<64x32xf32, #tile.swizzle<128>>
+  return
+}
+
+// -----
+
+!b = !tile.buffer<16x8xf32, #tile.strided<[8, 1]>, global>
+
+func.func @scan_buffer(%s: !b) {
+  // expected-error@+1 {{'tile.scan' op operand #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got '!tile.buffer<16x8xf32, #tile.strided<[8, 1]>, global>'}}
+  %r = tile.scan addf %s along 1 : !b
+  return
+}
+
+// -----
+
+// tile.scan_in_warps
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @scan_in_warps_dimension(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op dimension 2 does not exist in a tile of rank 2}}
+  %r, %t = tile.scan_in_warps addf %s along 2 : tensor<16x64xf32, #mma> -> tensor<16x8xf32, #totals>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @scan_in_warps_kind(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op kind addi does not apply to 'f32'}}
+  %r, %t = tile.scan_in_warps addi %s along 1 : tensor<16x64xf32, #mma> -> tensor<16x8xf32, #totals>
+  return
+}
+
+// -----
+
+func.func @scan_in_warps_not_laid_out(%s: tensor<16x64xf32>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x64xf32>'}}
+  %r, %t = tile.scan_in_warps addf %s along 1 : tensor<16x64xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+
+func.func @scan_in_warps_memory(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x8xf32, #tile.strided<[8, 1]>>'}}
+  %r, %t = tile.scan_in_warps addf %s along 1 : tensor<16x64xf32, #mma> -> tensor<16x8xf32, #tile.strided<[8, 1]>>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @scan_in_warps_element(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op element types differ: 'f32' and 'f16'}}
+  %r, %t = tile.scan_in_warps addf %s along 1 : tensor<16x64xf32, #mma> -> tensor<16x8xf16, #totals>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#few = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @scan_in_warps_shape(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op expected totals of shape [16, 8], one for each 8 elements along dimension 1, got [16, 4]}}
+  %r, %t = tile.scan_in_warps addf %s along 1 : tensor<16x64xf32, #mma> -> tensor<16x4xf32, #few>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#other = #tile.layout<register = [2 -> d0 * 8, 2 -> d1], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1 * 2]>
+
+func.func @scan_in_warps_layout(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.scan_in_warps' op the totals must have the layout that a reduction of each run leaves: register 2 of lane 0, warp 0 holds element (0, 1), expected (0, 4)}}
+  %r, %t = tile.scan_in_warps addf %s along 1 : tensor<16x64xf32, #mma> -> tensor<16x8xf32, #other>
+  return
+}
+
+// -----
+
+// tile.join_scans
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_scans_dimension(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf32, #all>) {
+  // expected-error@+1 {{'tile.join_scans' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.join_scans addf %s, %t along 2 : tensor<16x64xf32, #mma>, tensor<16x8xf32, #all>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_scans_kind(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf32, #all>) {
+  // expected-error@+1 {{'tile.join_scans' op kind xori does not apply to 'f32'}}
+  %r = tile.join_scans xori %s, %t along 1 : tensor<16x64xf32, #mma>, tensor<16x8xf32, #all>
+  return
+}
+
+// -----
+
+func.func @join_scans_not_laid_out(%s: tensor<16x64xf32>, %t: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.join_scans' op needs tiles that are laid out in registers, got 'tensor<16x64xf32>'}}
+  %r = tile.join_scans addf %s, %t along 1 : tensor<16x64xf32>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_scans_element(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf16, #all>) {
+  // expected-error@+1 {{'tile.join_scans' op element types differ: 'f32' and 'f16'}}
+  %r = tile.join_scans addf %s, %t along 1 : tensor<16x64xf32, #mma>, tensor<16x8xf16, #all>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#few = #tile.layout<register = [4 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_scans_shape(%s: tensor<16x64xf32, #mma>, %t: tensor<16x4xf32, #few>) {
+  // expected-error@+1 {{'tile.join_scans' op expected totals of shape [16, 8], one for each 8 elements along dimension 1, got [16, 4]}}
+  %r = tile.join_scans addf %s, %t along 1 : tensor<16x64xf32, #mma>, tensor<16x4xf32, #few>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @join_scans_layout(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf32, #totals>) {
+  // expected-error@+1 {{'tile.join_scans' op each thread must have the totals of all runs for its elements: expected 16 registers, got 4}}
+  %r = tile.join_scans addf %s, %t along 1 : tensor<16x64xf32, #mma>, tensor<16x8xf32, #totals>
+  return
+}
+
+// -----
+
 // tile.broadcast
 
 func.func @broadcast_dimension(%s: tensor<16xf32>) {

@@ -325,6 +325,7 @@ class Generator:
     def step(self) -> None:
         options = [
             (self.elementwise, 6), (self.integer, 2), (self.new_load, 2), (self.reduce, 4),
+            (self.scan, 3),
             (self.broadcast, 4), (self.regrow, 3), (self.transpose, 2), (self.mask, 2),
             (self.casts, 2), (self.count, 1), (self.softmax, 1),
         ]
@@ -537,6 +538,15 @@ class Generator:
         return self.reduce_along(x, axis)
 
     def reduce_along(self, x: int, axis: int, name: Optional[str] = None) -> int:
+        x, name, limit = self.combined(x, axis, name)
+        type = self.program.types[x]
+        rest = type.dims[:axis] + type.dims[axis + 1 :]
+        pin = None if type.pin is None else ("slice", axis, type.dims, type.pin)
+        return self.emit("reduce", (rest, type.dtype, pin), [x], limit, name=name, dim=axis)
+
+    def combined(self, x: int, axis: int, name: Optional[str]) -> Tuple[int, str, float]:
+        """A tile that can be combined along a dimension, the kind, and the
+        largest magnitude of the result."""
         type = self.program.types[x]
         count = self.program.extents[type.dims[axis]]
         if name is None:
@@ -553,9 +563,19 @@ class Generator:
         elif name == "addf":
             x = self.tame(x, LIMITS[type.dtype] / count)
             limit = self.limit[x] * count
-        rest = type.dims[:axis] + type.dims[axis + 1 :]
-        pin = None if type.pin is None else ("slice", axis, type.dims, type.pin)
-        return self.emit("reduce", (rest, type.dtype, pin), [x], limit, name=name, dim=axis)
+        return x, name, limit
+
+    def scan(self) -> Optional[int]:
+        found = self.values()
+        if not found:
+            return None
+        x = self.draw.choice(found[-4:])
+        axis = self.draw.randrange(len(self.program.types[x].dims))
+        return self.scan_along(x, axis, self.draw.random() < 0.5)
+
+    def scan_along(self, x: int, axis: int, reverse: bool, name: Optional[str] = None) -> int:
+        x, name, limit = self.combined(x, axis, name)
+        return self.emit("scan", self.like(x), [x], limit, name=name, dim=axis, reverse=reverse)
 
     def broadcast(self) -> Optional[int]:
         found = [v for v in self.values() if len(self.program.types[v].dims) < 3]

@@ -539,6 +539,14 @@ class Writer:
             f" {op.attrs['dim']} : {self.tile(value)} -> {self.tile(result)}"
         )
 
+    def write_scan(self, op: Op) -> None:
+        result, value = op.results[0], op.operands[0]
+        reverse = " reverse" if op.attrs["reverse"] else ""
+        self.line(
+            f"{self.name(result)} = tile.scan {op.attrs['name']} {self.name(value)} along"
+            f" {op.attrs['dim']}{reverse} : {self.tile(value)}"
+        )
+
     def write_broadcast(self, op: Op) -> None:
         result, value = op.results[0], op.operands[0]
         self.line(

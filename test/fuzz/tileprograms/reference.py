@@ -439,6 +439,33 @@ class Evaluator:
                 value = Value(v, np.where(np.isnan(v), np.inf, e))
         self.values[result] = value
 
+    def eval_scan(self, op: Op) -> None:
+        source, result, axis = op.operands[0], op.results[0], op.attrs["dim"]
+        x, dtype, name = self.values[source], self.dtype(result), op.attrs["name"]
+        order = slice(None, None, -1 if op.attrs["reverse"] else 1)
+        v, e = (np.moveaxis(a, axis, -1)[..., order] for a in (x.v, x.e))
+        with np.errstate(all="ignore"):
+            if not is_float(dtype):
+                bits = {"i1": 1, "i32": 32, "i64": 64}[dtype]
+                function = INTEGER[REDUCE[name]]
+                scanned = v.copy()
+                for i in range(1, v.shape[-1]):
+                    scanned[..., i] = wrap(function(scanned[..., i - 1], v[..., i], bits), dtype)
+                value = Value(scanned, np.where(np.cumsum(e, -1) > 0, np.inf, 0.0))
+            elif name in ("addf", "mulf"):
+                function = summed if name == "addf" else multiplied
+                value = stacked(
+                    [function(Value(v[..., :i], e[..., :i]), -1, dtype) for i in range(1, v.shape[-1] + 1)]
+                )
+            else:
+                function = np.maximum if name.startswith("max") else np.minimum
+                scanned = function.accumulate(v, -1)
+                e = np.maximum.accumulate(e, -1)
+                value = Value(scanned, np.where(np.isnan(scanned), np.inf, e))
+        self.values[result] = Value(
+            *(np.moveaxis(a[..., order], -1, axis) for a in (value.v, value.e))
+        )
+
     def eval_broadcast(self, op: Op) -> None:
         x, axis = self.values[op.operands[0]], op.attrs["dim"]
         shape = self.program.shape(op.results[0])
@@ -488,6 +515,10 @@ class Evaluator:
         region = op.regions[0 if taken else 1]
         self.region(region.ops)
         self.values.update((r, self.values[y]) for r, y in zip(op.results, region.yields))
+
+
+def stacked(values: List[Value]) -> Value:
+    return Value(*(np.stack(parts, -1) for parts in zip(*((x.v, x.e) for x in values))))
 
 
 def summed(x: Value, axis: int, dtype: str) -> Value:

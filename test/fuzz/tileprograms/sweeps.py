@@ -48,18 +48,24 @@ def broadcast(g: Generator, rows: int, columns: int, to: int, axis: int) -> None
                    g.limit[small], dim=axis))
 
 
-def reductions(full: bool) -> Iterator[Case]:
+#: The element and the kind of a reduction.
+KINDS = [("f32", k) for k in dict.fromkeys(FLOAT_REDUCTIONS)]
+KINDS += [("i32", k) for k in dict.fromkeys(INTEGER_REDUCTIONS)]
+KINDS += [("f16", "addf"), ("bf16", "maxnumf"), ("f16", "mulf"), ("i64", "addi")]
+
+
+def combined_shapes(full: bool) -> List[Tuple[int, ...]]:
     shapes = list(itertools.product(ROWS, COLUMNS)) if full else list(
         zip(itertools.cycle(ROWS), itertools.islice(itertools.cycle(COLUMNS), 35)))
     shapes += [(60, 60), (68, 17), (7, 100), (13, 13), (1, 60), (100, 3)]
-    deep = [(2, 8, 16), (4, 4, 32), (3, 5, 7), (8, 1, 64), (1, 16, 12), (16, 16, 2)]
-    kinds = [("f32", k) for k in dict.fromkeys(FLOAT_REDUCTIONS)]
-    kinds += [("i32", k) for k in dict.fromkeys(INTEGER_REDUCTIONS)]
-    kinds += [("f16", "addf"), ("bf16", "maxnumf"), ("f16", "mulf"), ("i64", "addi")]
-    turn = itertools.cycle(kinds)
-    for shape in [*shapes, *deep]:
+    return shapes + [(2, 8, 16), (4, 4, 32), (3, 5, 7), (8, 1, 64), (1, 16, 12), (16, 16, 2)]
+
+
+def reductions(full: bool) -> Iterator[Case]:
+    turn = itertools.cycle(KINDS)
+    for shape in combined_shapes(full):
         for axis in range(len(shape)):
-            for _ in range(len(kinds) if full else 1):
+            for _ in range(len(KINDS) if full else 1):
                 dtype, kind = next(turn)
                 yield lambda g, s=shape, a=axis, d=dtype, k=kind: reduction(g, s, a, d, k)
 
@@ -67,6 +73,20 @@ def reductions(full: bool) -> Iterator[Case]:
 def reduction(g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str) -> None:
     x = g.load(tuple(g.dim(n) for n in shape), dtype)
     g.store(g.reduce_along(x, axis, kind))
+
+
+def scans(full: bool) -> Iterator[Case]:
+    turn = itertools.cycle([(*k, reverse) for k in KINDS for reverse in (False, True)])
+    for shape in [*combined_shapes(full), (1,), (13,), (64,), (100,), (512,), (1024,), (2048,)]:
+        for axis in range(len(shape)):
+            for _ in range(2 * len(KINDS) if full else 2):
+                dtype, kind, reverse = next(turn)
+                yield lambda g, s=shape, a=axis, d=dtype, k=kind, r=reverse: scan(g, s, a, d, k, r)
+
+
+def scan(g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str, reverse: bool) -> None:
+    x = g.load(tuple(g.dim(n) for n in shape), dtype)
+    g.store(g.scan_along(x, axis, reverse, kind))
 
 
 def transposes(full: bool) -> Iterator[Case]:
@@ -189,6 +209,7 @@ def dot(g: Generator, m: int, n: int, k: int, chained: bool, dtype: str) -> None
 SWEEPS: Dict[str, Callable[[bool], Iterator[Case]]] = {
     "broadcast": broadcasts,
     "reduce": reductions,
+    "scan": scans,
     "transpose": transposes,
     "mask": masks,
     "loop": loops,

@@ -7,6 +7,8 @@
 #include "Layout/BruteForce.h"
 #include "Layout/Samples.h"
 #include "gtest/gtest.h"
+#include <map>
+#include <set>
 
 using namespace tile;
 using namespace tile::test;
@@ -322,6 +324,42 @@ TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
   // reduction.
   EXPECT_EQ(partial.dropDim(1), tile.dropDim(1));
   EXPECT_EQ(accumulator().reduceInWarps(1).shape()[1], 1);
+}
+
+TEST(Layout, ReduceRunsOfWarps) {
+  // Warps are between registers of the columns, and lanes above them.
+  Layout tile = Layout::distributed(
+      {{2, 1, 1}, {2, 0, 0}, {2, 1, 32}}, {{4, 1, 2}, {2, 1, 64}, {4, 0, 1}},
+      {{2, 1, 8}, {2, 0, 4}, {2, 1, 16}}, {8, 128});
+  EXPECT_EQ(tile.runInWarps(0), 4);
+  EXPECT_EQ(tile.runInWarps(1), 8);
+  EXPECT_EQ(accumulator().runInWarps(1), 8);
+  EXPECT_EQ(tile.reduceRuns(1, 8).str(),
+            "register = [2 -> d1 * 4], lane = [4 -> 0, 2 -> d1 * 8, 4 -> d0], "
+            "warp = [2 -> d1, 2 -> d0 * 4, 2 -> d1 * 2] : 8x16");
+  EXPECT_EQ(tile.allRuns(1).str(),
+            "register = [16 -> d1], lane = [4 -> 0, 2 -> 0, 4 -> d0], "
+            "warp = [2 -> 0, 2 -> d0 * 4, 2 -> 0] : 8x16");
+  // All elements of a run are in the warps that hold its result, and in no
+  // others.
+  for (unsigned dim : {0u, 1u}) {
+    int64_t length = tile.runInWarps(dim);
+    Layout totals = tile.reduceRuns(dim, length);
+    std::map<llvm::SmallVector<int64_t, 4>, std::set<int64_t>> elements, runs;
+    for (int64_t warp = 0; warp < tile.axisSize(kWarp); ++warp)
+      for (int64_t lane = 0; lane < tile.axisSize(kLane); ++lane) {
+        for (int64_t reg = 0; reg < tile.axisSize(kRegister); ++reg)
+          elements[tile.element(reg, lane, warp)].insert(warp);
+        for (int64_t reg = 0; reg < totals.axisSize(kRegister); ++reg)
+          runs[totals.element(reg, lane, warp)].insert(warp);
+      }
+    EXPECT_EQ(elements.size(), 1024u);
+    for (auto &[element, warps] : elements) {
+      llvm::SmallVector<int64_t, 4> run = element;
+      run[dim] /= length;
+      EXPECT_EQ(runs[run], warps);
+    }
+  }
 }
 
 TEST(Layout, InsertDimGivesEveryThreadAllOfIt) {

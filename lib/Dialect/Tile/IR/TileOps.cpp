@@ -583,16 +583,38 @@ void DotOp::getEffects(
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
 }
 
+static LogicalResult verifyDimension(Operation *op, int64_t dim,
+                                     RankedTensorType tile) {
+  if (dim < tile.getRank())
+    return success();
+  return op->emitOpError() << "dimension " << dim
+                           << " does not exist in a tile of rank "
+                           << tile.getRank();
+}
+
+/// Verifies that `first` and `second` are laid out in registers and have
+/// elements of one type.
+static LogicalResult verifyInRegisters(Operation *op, RankedTensorType first,
+                                       RankedTensorType second) {
+  for (RankedTensorType type : {first, second})
+    if (!getLayoutAttr(type) || isSharedTile(type))
+      return op->emitOpError()
+             << "needs tiles that are laid out in registers, got " << type;
+  if (first.getElementType() != second.getElementType())
+    return op->emitOpError()
+           << "element types differ: " << first.getElementType() << " and "
+           << second.getElementType();
+  return success();
+}
+
 /// Verifies that `bigType` has the shape of `smallType` with one more dimension
 /// `dim`, and that the layout of `smallType` is the #tile.slice of the other.
 static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
                                   int64_t dim) {
   auto big = cast<RankedTensorType>(bigType);
   auto small = cast<RankedTensorType>(smallType);
-  if (dim >= big.getRank())
-    return op->emitOpError()
-           << "dimension " << dim << " does not exist in a tile of rank "
-           << big.getRank();
+  if (failed(verifyDimension(op, dim, big)))
+    return failure();
   SmallVector<TileExtent> expected = getExtents(big);
   expected.erase(expected.begin() + dim);
   if (getExtents(small) != expected)
@@ -647,22 +669,22 @@ LogicalResult ReduceOp::verify() {
   return verifySliced(*this, getSource().getType(), getType(), getDim());
 }
 
+/// Verifies the kind, the dimension and the tiles of an operation that combines
+/// elements of `source` and that needs layouts.
+template <typename OpT>
+static LogicalResult verifyCombination(OpT op, RankedTensorType source,
+                                       RankedTensorType other) {
+  if (failed(verifyReductionKind(op, op.getKind(), source.getElementType())) ||
+      failed(verifyDimension(op, op.getDim(), source)))
+    return failure();
+  return verifyInRegisters(op, source, other);
+}
+
 LogicalResult ReduceInWarpsOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getType());
-  if (failed(verifyReductionKind(*this, getKind(), source.getElementType())))
+  if (failed(verifyCombination(*this, source, result)))
     return failure();
-  if (int64_t(getDim()) >= source.getRank())
-    return emitOpError() << "dimension " << getDim()
-                         << " does not exist in a tile of rank "
-                         << source.getRank();
-  for (RankedTensorType type : {source, result})
-    if (!getLayoutAttr(type) || isSharedTile(type))
-      return emitOpError() << "needs tiles that are laid out in registers, got "
-                           << type;
-  if (source.getElementType() != result.getElementType())
-    return emitOpError() << "element types differ: " << source.getElementType()
-                         << " and " << result.getElementType();
   Layout expected = getCanonicalLayout(source).reduceInWarps(getDim());
   if (result.getShape() != expected.shape())
     return emitOpError() << "expected a result of shape [" << expected.shape()
@@ -673,16 +695,60 @@ LogicalResult ReduceInWarpsOp::verify() {
                           "within each warp leaves");
 }
 
+LogicalResult ScanOp::verify() {
+  auto tile = cast<RankedTensorType>(getType());
+  if (failed(verifyReductionKind(*this, getKind(), tile.getElementType())) ||
+      failed(verifyDimension(*this, getDim(), tile)))
+    return failure();
+  if (isSharedTile(tile))
+    return emitOpError("works on tiles in registers");
+  return success();
+}
+
+/// Verifies a step of a scan of runs along `dim` that warps hold. `totals` has
+/// one element for each run, and the layout `expected`.
+static LogicalResult verifyTotals(Operation *op, RankedTensorType tile,
+                                  int64_t dim, RankedTensorType totals,
+                                  const Layout &expected,
+                                  StringRef layoutMessage) {
+  if (totals.getShape() != expected.shape())
+    return op->emitOpError()
+           << "expected totals of shape [" << expected.shape()
+           << "], one for each " << getCanonicalLayout(tile).runInWarps(dim)
+           << " elements along dimension " << dim << ", got ["
+           << totals.getShape() << "]";
+  return verifySameLayout(op, expected, getCanonicalLayout(totals),
+                          layoutMessage);
+}
+
+LogicalResult ScanInWarpsOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto totals = cast<RankedTensorType>(getTotals().getType());
+  if (failed(verifyCombination(*this, source, totals)))
+    return failure();
+  Layout layout = getCanonicalLayout(source);
+  return verifyTotals(
+      *this, source, getDim(), totals,
+      layout.reduceRuns(getDim(), layout.runInWarps(getDim())),
+      "the totals must have the layout that a reduction of each run leaves");
+}
+
+LogicalResult JoinScansOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto totals = cast<RankedTensorType>(getTotals().getType());
+  if (failed(verifyCombination(*this, source, totals)))
+    return failure();
+  return verifyTotals(
+      *this, source, getDim(), totals,
+      getCanonicalLayout(source).allRuns(getDim()),
+      "each thread must have the totals of all runs for its elements");
+}
+
 LogicalResult ExtractOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getType());
-  for (RankedTensorType type : {source, result})
-    if (!getLayoutAttr(type) || isSharedTile(type))
-      return emitOpError() << "needs tiles that are laid out in registers, got "
-                           << type;
-  if (source.getElementType() != result.getElementType())
-    return emitOpError() << "element types differ: " << source.getElementType()
-                         << " and " << result.getElementType();
+  if (failed(verifyInRegisters(*this, source, result)))
+    return failure();
   if (source.getRank() != result.getRank() ||
       int64_t(getOffsets().size()) != source.getRank())
     return emitOpError() << "expected an offset and an extent of the result "
@@ -716,10 +782,8 @@ void IotaOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
 
 LogicalResult IotaOp::verify() {
   auto tile = cast<RankedTensorType>(getType());
-  if (int64_t(getDim()) >= tile.getRank())
-    return emitOpError() << "dimension " << getDim()
-                         << " does not exist in a tile of rank "
-                         << tile.getRank();
+  if (failed(verifyDimension(*this, getDim(), tile)))
+    return failure();
   if (isSharedTile(tile))
     return emitOpError("works on tiles in registers");
   return success();

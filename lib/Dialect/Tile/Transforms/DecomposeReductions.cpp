@@ -11,39 +11,70 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Returns the number of warps that share the reduced dimension.
-static int64_t countWarps(ReduceOp reduce) {
-  auto source = cast<RankedTensorType>(reduce.getSource().getType());
-  if (!getLayoutAttr(source))
+/// Returns the number of warps that share the dimension `dim` of `tile`.
+static int64_t countWarps(RankedTensorType tile, int64_t dim) {
+  if (!getLayoutAttr(tile))
     return 1;
-  int64_t dim = reduce.getDim();
-  return getCanonicalLayout(source).reduceInWarps(dim).shape()[dim];
+  return getCanonicalLayout(tile).reduceInWarps(dim).shape()[dim];
 }
 
-static void decompose(ReduceOp reduce, int64_t warps) {
-  OpBuilder builder(reduce);
-  Location loc = reduce.getLoc();
+/// Returns the type of a tile with the elements of `tile` and `layout`.
+static RankedTensorType withLayout(RankedTensorType tile,
+                                   const Layout &layout) {
+  return RankedTensorType::get(layout.shape(), tile.getElementType(),
+                               DistributedAttr::get(tile.getContext(), layout));
+}
+
+/// Emits the remark that `op`, a `name`, exchanges elements of `warps` warps.
+static void reportExchange(Operation *op, StringRef name, int64_t warps,
+                           int64_t dim) {
+  remark::missed(op->getLoc(), remark::RemarkOpts::name(
+                                   (name + "-through-shared-memory").str())
+                                   .category("tile-decompose-reductions"))
+      << remark::reason("{0} through shared memory: {1} warps share the "
+                        "elements along dimension {2}",
+                        name, warps, dim);
+}
+
+static void decompose(ReduceOp reduce) {
   auto source = cast<RankedTensorType>(reduce.getSource().getType());
   auto result = cast<RankedTensorType>(reduce.getType());
-  int64_t dim = reduce.getDim();
-  remark::missed(loc,
-                 remark::RemarkOpts::name("reduction-through-shared-memory")
-                     .category("tile-decompose-reductions"))
-      << remark::reason("reduction through shared memory: {0} warps share the "
-                        "elements along dimension {1}",
-                        warps, dim);
-  auto typed = [&](const Layout &layout) {
-    return RankedTensorType::get(
-        layout.shape(), source.getElementType(),
-        DistributedAttr::get(builder.getContext(), layout));
-  };
+  int64_t dim = reduce.getDim(), warps = countWarps(source, dim);
+  if (warps == 1)
+    return;
+  reportExchange(reduce, "reduction", warps, dim);
+  OpBuilder builder(reduce);
+  Location loc = reduce.getLoc();
   Value partial = ReduceInWarpsOp::create(
-      builder, loc, typed(getCanonicalLayout(source).reduceInWarps(dim)),
+      builder, loc,
+      withLayout(source, getCanonicalLayout(source).reduceInWarps(dim)),
       reduce.getKind(), reduce.getSource(), dim);
   Value all = ConvertLayoutOp::create(
-      builder, loc, typed(getCanonicalLayout(result).insertDim(dim, warps)),
+      builder, loc,
+      withLayout(source, getCanonicalLayout(result).insertDim(dim, warps)),
       partial);
   reduce.getSourceMutable().assign(all);
+}
+
+static void decompose(ScanOp scan) {
+  auto tile = cast<RankedTensorType>(scan.getType());
+  int64_t dim = scan.getDim(), warps = countWarps(tile, dim);
+  if (warps == 1)
+    return;
+  reportExchange(scan, "scan", warps, dim);
+  IRRewriter rewriter(scan);
+  Location loc = scan.getLoc();
+  Layout layout = getCanonicalLayout(tile);
+  Layout totals = layout.reduceRuns(dim, layout.runInWarps(dim));
+  auto partial = ScanInWarpsOp::create(
+      rewriter, loc, tile, withLayout(tile, totals), scan.getKind(),
+      scan.getSource(), dim, scan.getReverse());
+  Value all = ConvertLayoutOp::create(rewriter, loc,
+                                      withLayout(tile, layout.allRuns(dim)),
+                                      partial.getTotals());
+  rewriter.replaceOpWithNewOp<JoinScansOp>(scan, tile, scan.getKind(),
+                                           partial.getResult(), all, dim,
+                                           scan.getReverse());
 }
 
 namespace {
@@ -52,9 +83,11 @@ struct DecomposeReductions
   using TileDecomposeReductionsBase::TileDecomposeReductionsBase;
 
   void runOnOperation() override {
-    getOperation().walk([](ReduceOp reduce) {
-      if (int64_t warps = countWarps(reduce); warps > 1)
-        decompose(reduce, warps);
+    getOperation().walk([](Operation *op) {
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        decompose(reduce);
+      else if (auto scan = dyn_cast<ScanOp>(op))
+        decompose(scan);
     });
   }
 };

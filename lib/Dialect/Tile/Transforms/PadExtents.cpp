@@ -5,7 +5,8 @@
 // grows such extents. One extent grows alike in all tiles of a kernel, so that
 // the shapes of operations that relate tiles still agree. The elements that
 // are added hold any value. Loads read zero there, stores and atomics skip
-// them, and reductions and products replace them by a neutral element.
+// them. Reductions, products, and scans that begin with them replace them by a
+// neutral element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,8 +118,8 @@ static bool canPad(Operation *op) {
   if (auto dot = dyn_cast<DotOp>(op))
     return tileType(dot.getA()) && tileType(dot.getB());
   return isElementwise(op) ||
-         isa<BroadcastOp, IotaOp, ReduceOp, TransposeOp, tensor::SplatOp,
-             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+         isa<BroadcastOp, IotaOp, ReduceOp, ScanOp, TransposeOp,
+             tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Finds the tiles, the extents that may grow, and those that may not: extents
@@ -346,6 +347,20 @@ void ExtentPadder::rewrite() {
           dot, operand.get(), {{dim, extent}},
           builder.getZeroAttr(tileType(operand.get()).getElementType())));
   };
+  // The elements that are added do not change what `op` combines.
+  auto neutralize = [&](auto op) {
+    int64_t dim = op.getDim();
+    int64_t extent = shapeOf(op.getSource())[dim];
+    if (!isPadded(extent))
+      return;
+    Type element = tileType(op.getSource()).getElementType();
+    TypedAttr neutral = arith::getIdentityValueAttr(op.getKind(), element,
+                                                    builder, op.getLoc());
+    bool isZero = neutral == builder.getZeroAttr(element);
+    if (!isZero || !holdsZeros(op.getSource(), dim))
+      op.getSourceMutable().assign(
+          replacePadding(op, op.getSource(), {{dim, extent}}, neutral));
+  };
   for (Operation *op : operations) {
     if (auto load = dyn_cast<LoadOp>(op); load && tiles.count(load)) {
       narrow(load, load.getResult());
@@ -358,17 +373,11 @@ void ExtentPadder::rewrite() {
       padOperand(dot, 0);
       padOperand(dot, 1);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      int64_t dim = reduce.getDim();
-      int64_t extent = shapeOf(reduce.getSource())[dim];
-      if (!isPadded(extent))
-        continue;
-      Type element = tileType(reduce.getSource()).getElementType();
-      TypedAttr neutral = arith::getIdentityValueAttr(reduce.getKind(), element,
-                                                      builder, reduce.getLoc());
-      bool isZero = neutral == builder.getZeroAttr(element);
-      if (!isZero || !holdsZeros(reduce.getSource(), dim))
-        reduce.getSourceMutable().assign(replacePadding(
-            reduce, reduce.getSource(), {{dim, extent}}, neutral));
+      neutralize(reduce);
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      // Other scans end with the elements that are added.
+      if (scan.getReverse())
+        neutralize(scan);
     } else if (isIntegerDivision(op) && tileType(op->getResult(0))) {
       SmallVector<std::pair<int64_t, int64_t>> extents;
       for (auto [dim, extent] : llvm::enumerate(shapeOf(op->getOperand(1))))

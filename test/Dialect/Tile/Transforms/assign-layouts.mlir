@@ -12,6 +12,9 @@
 // CHECK-DAG: #[[B:.+]] = #tile.dot_operand<1, #[[MMA]]>
 // Two warps are along the columns, because there are too few rows for four.
 // SM80-DAG: #[[WIDE:.+]] = #tile.mma<"mma.m16n8k16.bf16", warps = [2, 2]>
+// Lines of a wide tile are in two warps, or each thread has all lines of two columns.
+// SM80-DAG: #[[LINES:.+]] = #tile.blocked<thread = [1, 4], lane = [1, 32], warp = [2, 2], order = [1, 0]>
+// SM80-DAG: #[[COLUMNS:.+]] = #tile.blocked<thread = [4, 1], lane = [1, 32], warp = [1, 4], order = [1, 0]>
 // Each thread has 16 bytes along the contiguous dimension.
 // SM80-DAG: #[[ROWS:.+]] = #tile.layout<register = [4 -> d1], lane = [16 -> d1 * 4, 2 -> d0], warp = [4 -> d0 * 2, 2 -> 0]>
 
@@ -19,6 +22,7 @@
 !c = !tile.buffer<?x64xbf16, #tile.strided<[64, 1], align = 16>, global>
 !f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 !v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!r = !tile.buffer<?x256xf32, #tile.strided<[256, 1], align = 16>, global>
 
 // Tiles that are loaded as MMA operands go through shared memory; the contracted
 // dimension is contiguous unless ldmatrix transposes. Computed tiles have the
@@ -172,6 +176,40 @@ tile.kernel @transposed(%a: !b, %o: !f) {
   // CHECK: tile.store %[[T]],
   %t = tile.transpose %r [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
   tile.store %t, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// A scan keeps the layout of its operand, although four warps share the columns.
+// CHECK-LABEL: tile.kernel @scan
+tile.kernel @scan(%a: !b, %o: !f) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // SM80: %[[R:.+]] = tile.dot
+  %r = tile.dot %at, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // SM80: %[[Y:.+]] = tile.scan addf %[[R]] along 0 : tensor<64x64xf32, #[[MMA]]>
+  %y = tile.scan addf %r along 0 : tensor<64x64xf32>
+  // SM80: tile.store %[[Y]],
+  tile.store %y, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// Neighbouring rows are in different warps, so that each thread would read 64
+// totals for each of its four columns, beside its 128 elements. It costs less to
+// scan the tile in another layout.
+// CHECK-LABEL: tile.kernel @scan_elsewhere
+tile.kernel @scan_elsewhere(%x: !r, %o: !r) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // SM80: %[[T:.+]] = tile.load {{.*}} -> tensor<64x256xf32, #[[LINES]]>
+  // SM80: %[[C:.+]] = tile.convert_layout %[[T]] : tensor<64x256xf32, #[[LINES]]> -> tensor<64x256xf32, #[[COLUMNS]]>
+  // SM80: %[[Y:.+]] = tile.scan addf %[[C]] along 0 : tensor<64x256xf32, #[[COLUMNS]]>
+  // SM80: %[[Z:.+]] = tile.convert_layout %[[Y]] : tensor<64x256xf32, #[[COLUMNS]]> -> tensor<64x256xf32, #[[LINES]]>
+  %t = tile.load %x[%c0, %c0] : !r -> tensor<64x256xf32>
+  %y = tile.scan addf %t along 0 : tensor<64x256xf32>
+  // SM80: tile.store %[[Z]],
+  tile.store %y, %o[%c0, %c0] : tensor<64x256xf32>, !r
 }
 
 // A broadcast may grow a tile beyond the one that was reduced. The layout of

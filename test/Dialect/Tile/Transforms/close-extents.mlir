@@ -19,6 +19,7 @@
 // CHECK: scf.for {{.*}} step %[[BM]] iter_args(%{{.*}}) -> (tensor<64x128xf32>)
 // CHECK: tile.load {{.*}} -> tensor<64x128xf32>
 // CHECK: tile.reduce addf {{.*}} : tensor<64x128xf32> -> tensor<64xf32>
+// CHECK: tile.scan addf {{.*}} along 0 : tensor<64x128xf32>
 // CHECK-NOT: tile.open
 // OPTION-LABEL: tile.kernel @open(
 // OPTION-SAME: extents = {BM = 64 : i64, BN = 32 : i64}, num_warps = 2 : i32
@@ -39,7 +40,8 @@ tile.kernel @open(%b: !b) attributes {num_warps = 4 : i32,
   }
   %r = tile.reduce addf %all along 1 : tensor<?x?xf32, #tile.open<BM, BN>> -> tensor<?xf32, #tile.open<BM>>
   %w = tile.broadcast %r along 1 : tensor<?xf32, #tile.open<BM>> -> tensor<?x?xf32, #tile.open<BM, BN>>
-  tile.store %w, %b[%c0, %c0] : tensor<?x?xf32, #tile.open<BM, BN>>, !b
+  %p = tile.scan addf %w along 0 : tensor<?x?xf32, #tile.open<BM, BN>>
+  tile.store %p, %b[%c0, %c0] : tensor<?x?xf32, #tile.open<BM, BN>>, !b
 }
 
 // CHECK-LABEL: tile.kernel @closed(

@@ -9,6 +9,8 @@
 
 // CHECK-DAG: #[[COLUMNS:mma.*]] = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
 // CHECK-DAG: #[[PART:layout.*]] = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+// CHECK-DAG: #[[TOTAL:layout.*]] = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+// CHECK-DAG: #[[TOTALS_OF_ALL:layout.*]] = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
 // CHECK-DAG: #[[ALL:layout.*]] = #tile.layout<register = [4 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
 
 // REMARK-NOT: remark
@@ -49,6 +51,34 @@ tile.kernel @grid(%s: f32) {
   %q = tile.reduce addf %t along 1 : tensor<32x64xf32, #both> -> tensor<32xf32, #tile.slice<1, #both>>
 }
 
+// CHECK-LABEL: tile.kernel @scan_within
+tile.kernel @scan_within(%s: f32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<64x32xf32, #rows>
+  // CHECK-NOT: tile.scan_in_warps
+  // CHECK: tile.scan addf %{{.+}} along 1 reverse
+  %r = tile.scan addf %t along 1 reverse : tensor<64x32xf32, #rows>
+}
+
+// Each warp has two runs of 8 columns. A thread reads the totals of all 8 runs
+// for each of its two rows.
+// CHECK-LABEL: tile.kernel @scan_across
+tile.kernel @scan_across(%s: f32, %o: !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, global>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[T:.+]] = tensor.splat
+  %t = tensor.splat %s : tensor<16x64xf32, #columns>
+  // REMARK: decompose-reductions.mlir:[[@LINE+5]]:{{.*}} remark: [Missed] scan-through-shared-memory | Category:tile-decompose-reductions | {{.*}}Reason="scan through shared memory: 4 warps share the elements along dimension 1"
+  // CHECK: %[[P:.+]], %[[TOTALS:.+]] = tile.scan_in_warps maxnumf %[[T]] along 1 reverse : tensor<16x64xf32, #[[COLUMNS]]> -> tensor<16x8xf32, #[[TOTAL]]>
+  // CHECK: %[[Q:.+]] = tile.convert_layout %[[TOTALS]] : tensor<16x8xf32, #[[TOTAL]]> -> tensor<16x8xf32, #[[TOTALS_OF_ALL]]>
+  // CHECK: %[[R:.+]] = tile.join_scans maxnumf %[[P]], %[[Q]] along 1 reverse : tensor<16x64xf32, #[[COLUMNS]]>, tensor<16x8xf32, #[[TOTALS_OF_ALL]]>
+  // CHECK: tile.store %[[R]]
+  %r = tile.scan maxnumf %t along 1 reverse : tensor<16x64xf32, #columns>
+  tile.store %r, %o[%c0, %c0] : tensor<16x64xf32, #columns>, !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, global>
+}
+
 // Tiles without layouts are unchanged.
 // CHECK-LABEL: tile.kernel @plain
 tile.kernel @plain(%s: f32) {
@@ -58,4 +88,6 @@ tile.kernel @plain(%s: f32) {
   // CHECK-NOT: tile.reduce_in_warps
   // CHECK: tile.reduce addf
   %r = tile.reduce addf %t along 1 : tensor<16x64xf32> -> tensor<16xf32>
+  // CHECK: tile.scan addf
+  %y = tile.scan addf %t along 1 : tensor<16x64xf32>
 }

@@ -48,6 +48,30 @@ tile.kernel @reductions(%src: !b, %dst: !v) {
   tile.store %both, %dst[%i] : tensor<60xf32>, !v
 }
 
+// A scan reaches the padding last. One that begins with it sees zeros, which
+// loads read there, or another neutral element.
+// CHECK-LABEL: tile.kernel @scans
+// CHECK: %[[T:.+]] = tile.load {{.*}} -> tensor<64x64xf32>
+// CHECK-NOT: tile.iota
+// CHECK: %[[UP:.+]] = tile.scan maximumf %[[T]] along 1 : tensor<64x64xf32>
+// CHECK-NEXT: %[[SUM:.+]] = tile.scan addf %[[T]] along 0 reverse : tensor<64x64xf32>
+// CHECK: %[[COLUMN:.+]] = tile.iota along 1 : tensor<64x64xi32>
+// CHECK: %[[INSIDE:.+]] = arith.cmpi slt, %[[COLUMN]]
+// CHECK: %[[LOWEST:.+]] = arith.constant dense<0xFF800000> : tensor<64x64xf32>
+// CHECK: %[[MASKED:.+]] = arith.select %[[INSIDE]], %[[UP]], %[[LOWEST]]
+// CHECK: tile.scan maximumf %[[MASKED]] along 1 reverse
+tile.kernel @scans(%src: !b, %dst: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %src[%c0, %c0] : !b -> tensor<60x60xf32>
+  %up = tile.scan maximumf %t along 1 : tensor<60x60xf32>
+  %sum = tile.scan addf %t along 0 reverse : tensor<60x60xf32>
+  %down = tile.scan maximumf %up along 1 reverse : tensor<60x60xf32>
+  %both = arith.addf %sum, %down : tensor<60x60xf32>
+  tile.store %both, %dst[%c0, %c0] : tensor<60x60xf32>, !b
+}
+
 // A tile that ends with its buffer needs no view.
 // CHECK-LABEL: tile.kernel @whole_buffer
 // CHECK-NOT: tile.narrow

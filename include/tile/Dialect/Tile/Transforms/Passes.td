@@ -274,9 +274,10 @@ def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
     padded alike in all tiles of the kernel.
 
     Loads read zero in the padding; stores and atomics skip it: both access a
-    `tile.narrow` of their buffer that ends with the tile. Reductions see a
-    neutral element there, products zeros along the contracted dimension, and
-    integer divisions a divisor of 1.
+    `tile.narrow` of their buffer that ends with the tile. Reductions and reverse
+    scans see a neutral element there, products zeros along the contracted
+    dimension, and integer divisions a divisor of 1. Other scans reach the
+    padding last.
 
     ```mlir
     !b = !tile.buffer<?xf32, #tile.strided<[1]>, global>
@@ -469,7 +470,7 @@ def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
 }
 
 def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
-  let summary = "Splits reductions over several warps";
+  let summary = "Splits reductions and scans over several warps";
   let description = [{
     A `tile.reduce` along a dimension that several warps share becomes three
     operations: a reduction within each warp, a conversion that gives every
@@ -491,8 +492,27 @@ def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelO
         : tensor<16x4xf32, #all> -> tensor<16xf32, #tile.slice<1, #mma>>
     ```
 
-    The remark `reduction-through-shared-memory` gives the number of warps that
-    share the dimension.
+    A `tile.scan` along such a dimension becomes a scan of the elements that each
+    warp has side by side, a conversion that gives every thread the totals of
+    all these runs, and the combination of each element with the totals of the
+    runs before its own.
+
+    ```mlir
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+    #all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+    %y = tile.scan addf %s along 1 : tensor<16x64xf32, #mma>
+    // becomes, with 4 warps side by side, each with two runs of 8 columns
+    %p, %t = tile.scan_in_warps addf %s along 1
+        : tensor<16x64xf32, #mma> -> tensor<16x8xf32, #totals>
+    %q = tile.convert_layout %t : tensor<16x8xf32, #totals> -> tensor<16x8xf32, #all>
+    %y = tile.join_scans addf %p, %q along 1
+        : tensor<16x64xf32, #mma>, tensor<16x8xf32, #all>
+    ```
+
+    The remarks `reduction-through-shared-memory` and
+    `scan-through-shared-memory` give the number of warps that share the
+    dimension.
   }];
   let dependentDialects = ["::tile::TileDialect"];
 }

@@ -10,6 +10,7 @@
 #include "../MmaChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "tile/Analysis/CostModel.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -168,11 +169,16 @@ Work GraphBuilder::measure(Operation *op) const {
       isMaskOfCoordinates(op))
     return work;
   double elements = countElements(op->getResultTypes().front());
+  // Minimum and maximum have half of the rate (CUDA C++ Programming Guide).
+  auto getCycles = [](arith::AtomicRMWKind kind) {
+    return kind == arith::AtomicRMWKind::addf ? 1 : 2;
+  };
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    // Minimum and maximum have half of the rate (CUDA C++ Programming Guide).
-    bool isSum = reduce.getKind() == arith::AtomicRMWKind::addf;
-    work.arithmetic =
-        (isSum ? 1 : 2) * countElements(reduce.getSource().getType());
+    work.arithmetic = getCycles(reduce.getKind()) *
+                      countElements(reduce.getSource().getType());
+    work.latency = kReductionLatency;
+  } else if (auto scan = dyn_cast<ScanOp>(op)) {
+    work.arithmetic = getCycles(scan.getKind()) * kScanCombinations * elements;
     work.latency = kReductionLatency;
   } else if (isa<arith::DivFOp>(op) ||
              (isa<math::MathDialect>(op->getDialect()) &&
@@ -193,7 +199,7 @@ void GraphBuilder::addOperations() {
     if (body.getProduct(node))
       continue;
     llvm::SetVector<Operation *> onDemand;
-    // A reduction ends before what follows it begins.
+    // A reduction or a scan ends before what follows it begins.
     Work part;
     auto add = [&](Operation *op) {
       Work work = measure(op);
@@ -202,7 +208,7 @@ void GraphBuilder::addOperations() {
       part.latency += work.latency;
       all.arithmetic += work.arithmetic * groups;
       all.exponentials += work.exponentials * groups;
-      if (isa<ReduceOp>(op))
+      if (isa<ReduceOp, ScanOp>(op))
         times[node] += std::exchange(part, Work()).time();
     };
     for (Operation *op : body.nodes[node]) {

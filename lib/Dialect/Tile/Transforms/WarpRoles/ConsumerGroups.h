@@ -1,4 +1,4 @@
-//===- ConsumerGroups.h - Consumer groups take turns -------------*- C++
+//===- ConsumerGroups.h - Groups of consumers take turns --------*- C++ -*-===//
 //-*-===//
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_CONSUMERGROUPS_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_CONSUMERGROUPS_H
