@@ -26,6 +26,7 @@ public:
   Value offset(int64_t i) const { return offsets[i]; }
 
 private:
+  bool hasManyChecks();
   void emitOffsets(int64_t end);
   SmallVector<Value> emitRuns(VectorType type, Emit emitAccess);
   SmallVector<Value> emitPartial(VectorType type, int64_t i, Emit emitAccess,
@@ -108,9 +109,17 @@ SmallVector<Value> BoundedAccess::emitPartial(VectorType type, int64_t i,
       });
 }
 
+/// Returns true if one check of all elements of a thread replaces several.
+bool BoundedAccess::hasManyChecks() {
+  // One check more for threads at the end costs more than one less for others.
+  constexpr size_t kFewChecks = 2;
+  return access.crossesRows() &&
+         runsOfEqualBounds(access, groups).size() > kFewChecks;
+}
+
 SmallVector<Value> BoundedAccess::emit(VectorType type, Emit emitAccess,
                                        EmitElement emitElement) {
-  if (!partialDim && (count == 1 || !access.crossesRows()))
+  if (!partialDim && !hasManyChecks())
     return emitRuns(type, emitAccess);
   emitOffsets(count);
   auto emitChecked = [&] {

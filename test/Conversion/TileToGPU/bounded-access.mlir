@@ -67,22 +67,33 @@ tile.kernel @one_access(%a: !ragged, %o: !ragged) attributes {num_warps = 1 : i3
   tile.store %t, %o[%c0, %c0] : tensor<1x128xf32, #rows>, !ragged
 }
 
-// Accesses of single elements have one check for all of them, too.
+// Three accesses of single elements have one check for all of them, too.
 // CHECK-LABEL: gpu.func @elements(
-// CHECK: %{{.+}}:2 = scf.if
+// CHECK: %{{.+}}:3 = scf.if
+// CHECK-NEXT: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
 // CHECK-NEXT: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
 // CHECK-NEXT: vector.load %{{.+}} {alignment = 4 : i64} : {{.*}}, vector<1xf32>
 // CHECK-NEXT: scf.yield
 // CHECK-NEXT: } else {
-// CHECK: scf.if
-// CHECK-NEXT: vector.load
-// CHECK: scf.if
-// CHECK-NEXT: vector.load
-tile.kernel @elements(%a: !odd) attributes {num_warps = 1 : i32} {
+// CHECK-COUNT-3: scf.if
+// CHECK: gpu.return
+tile.kernel @elements(%a: !odd, %o: !odd) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !odd -> tensor<1x96xf32, #line>
+  tile.store %t, %o[%c0, %c0] : tensor<1x96xf32, #line>, !odd
+}
+
+// Two have a check each.
+// CHECK-LABEL: gpu.func @two_elements(
+// CHECK-COUNT-2: scf.if {{.*}} -> (vector<1xf32>)
+// CHECK-NOT: scf.if {{.*}} ->
+// CHECK: gpu.return
+tile.kernel @two_elements(%a: !odd, %o: !odd) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %t = tile.load %a[%c0, %c0] : !odd -> tensor<1x64xf32, #line>
-  tile.store %t, %a[%c0, %c0] : tensor<1x64xf32, #line>, !odd
+  tile.store %t, %o[%c0, %c0] : tensor<1x64xf32, #line>, !odd
 }
 
 // A row whose length is a multiple of the access ends between two of them.
