@@ -1,5 +1,6 @@
 //===- PlanSharedMemory.cpp - Offsets of shared buffers -------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -42,6 +43,44 @@ static LogicalResult checkPinned(const SharedPlan &plan) {
   return success();
 }
 
+/// Writes tiles that several loads read, each from the same copy in shared
+/// memory, again for each load: the copies are not live in between. Returns
+/// true if there are such tiles.
+static bool storeForEachLoad(KernelOp kernel) {
+  SmallVector<std::pair<StoreOp, SmallVector<LoadOp>>> shared;
+  kernel.walk([&](AllocOp alloc) {
+    StoreOp store;
+    SmallVector<LoadOp> loads;
+    for (Operation *user : alloc->getUsers()) {
+      auto load = dyn_cast<LoadOp>(user);
+      if (load)
+        loads.push_back(load);
+      else if (store || !(store = dyn_cast<StoreOp>(user)))
+        return;
+    }
+    if (!store || loads.size() < 2 || alloc.getOffset() ||
+        llvm::any_of(loads, [&](LoadOp load) {
+          return load->getBlock() != store->getBlock() ||
+                 !store->isBeforeInBlock(load);
+        }))
+      return;
+    shared.push_back({store, std::move(loads)});
+  });
+  OpBuilder builder(kernel.getContext());
+  for (auto &[store, loads] : shared) {
+    llvm::sort(loads,
+               [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+    for (LoadOp load : llvm::drop_begin(loads)) {
+      builder.setInsertionPoint(load);
+      IRMapping mapping;
+      builder.clone(*store.getBuffer().getDefiningOp(), mapping);
+      builder.clone(*store, mapping);
+      load.getBufferMutable().assign(mapping.lookup(store.getBuffer()));
+    }
+  }
+  return !shared.empty();
+}
+
 namespace {
 struct PlanSharedMemory
     : tile::impl::TilePlanSharedMemoryBase<PlanSharedMemory> {
@@ -54,6 +93,10 @@ struct PlanSharedMemory
       return signalPassFailure();
     SharedMemoryModel model(kernel);
     SharedPlan plan = model.placeWithin(chip->sharedBytes);
+    if (plan.bytes > chip->sharedBytes && storeForEachLoad(kernel)) {
+      model = SharedMemoryModel(kernel);
+      plan = model.placeWithin(chip->sharedBytes);
+    }
     // Pinned buffers may share memory if they are not live at the same time,
     // even if they are allocated in one loop.
     if (failed(checkPinned(model.place(/*loopsApart=*/false))))

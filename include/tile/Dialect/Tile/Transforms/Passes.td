@@ -950,7 +950,9 @@ def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
     loop, it is live in the whole loop. Buffers that are allocated in one loop do
     not share memory if the shared memory suffices, because sharing needs more
     barriers in every iteration. Offsets are multiples of 16 bytes, for swizzled
-    buffers of 1024 bytes.
+    buffers of 1024 bytes. If the buffers do not fit, a tile that several loads
+    read is stored again for each of them, so that its buffer is not live in
+    between.
 
     ```mlir output
     tile.kernel @k(...) {
