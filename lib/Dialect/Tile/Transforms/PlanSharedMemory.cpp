@@ -68,8 +68,7 @@ static bool storeForEachLoad(KernelOp kernel) {
   });
   OpBuilder builder(kernel.getContext());
   for (auto &[store, loads] : shared) {
-    llvm::sort(loads,
-               [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+    llvm::sort(loads, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
     for (LoadOp load : llvm::drop_begin(loads)) {
       builder.setInsertionPoint(load);
       IRMapping mapping;
