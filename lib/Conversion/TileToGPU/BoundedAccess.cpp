@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
+/// Emits the accesses of a tile to global memory, and their bounds checks.
 class BoundedAccess {
 public:
   BoundedAccess(Emitter &b, GlobalAccess &access, const AccessWidth &width,

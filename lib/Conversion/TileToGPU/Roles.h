@@ -16,8 +16,8 @@ struct RoleContext {
   /// For each TMA operation with a tensor map, the number of the function
   /// argument that is its map.
   llvm::DenseMap<mlir::Operation *, unsigned> tensorMaps;
-  /// What depends on the group of consumers: tile.consumer_group, and buffers
-  /// that each group has.
+  /// The operations whose result differs between groups of consumers:
+  /// tile.consumer_group, and allocations of which each group has its own.
   struct Group {
     /// The threads of a group.
     int64_t threads;

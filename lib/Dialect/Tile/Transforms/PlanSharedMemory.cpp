@@ -43,9 +43,9 @@ static LogicalResult checkPinned(const SharedPlan &plan) {
   return success();
 }
 
-/// Writes tiles that several loads read, each from the same copy in shared
-/// memory, again for each load: the copies are not live in between. Returns
-/// true if there are such tiles.
+/// Gives each load of a tile in shared memory a buffer and a store of its own,
+/// so that no buffer is live between two loads. Returns true if a tile had
+/// several loads.
 static bool storeForEachLoad(KernelOp kernel) {
   SmallVector<std::pair<StoreOp, SmallVector<LoadOp>>> shared;
   kernel.walk([&](AllocOp alloc) {
