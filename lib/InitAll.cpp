@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
@@ -44,6 +45,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
               math::MathDialect, memref::MemRefDialect, nvgpu::NVGPUDialect,
               NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  func::registerInlinerExtension(registry);
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTileGPUDialectTranslation(registry);
   registerTileLayoutOpInterfaceExternalModels(registry);

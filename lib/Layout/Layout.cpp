@@ -848,6 +848,44 @@ Layout Layout::dropDim(unsigned dim) const {
   return result;
 }
 
+std::optional<Layout> Layout::part(ArrayRef<int64_t> shape) const {
+  Layout result = *this;
+  result.extents.assign(shape.begin(), shape.end());
+  for (auto [a, axis] : llvm::enumerate(result.axes)) {
+    Digits digits;
+    for (Digit digit : axis) {
+      int64_t extent = shape[digit.dim];
+      if (digit.stride == 0 || digit.stride * digit.extent <= extent) {
+        digits.push_back(digit);
+        continue;
+      }
+      // The values below `inside` stay in a part, the others change the part.
+      int64_t inside = std::max<int64_t>(extent / digit.stride, 1);
+      bool divides = digit.stride < extent ? extent % digit.stride == 0 &&
+                                                 digit.extent % inside == 0
+                                           : digit.stride % extent == 0;
+      if (!divides || a != kRegister)
+        return std::nullopt;
+      if (inside > 1)
+        digits.push_back({inside, digit.dim, digit.stride});
+    }
+    axis = digits;
+  }
+  if (llvm::errorToBool(result.verify()) || !result.isSurjective())
+    return std::nullopt;
+  return result;
+}
+
+Layout Layout::repeated(ArrayRef<int64_t> counts) const {
+  Layout result = *this;
+  for (unsigned d = rank(); d-- > 0;) {
+    if (counts[d] != 1)
+      result.axes[kRegister].push_back({counts[d], d, extents[d]});
+    result.extents[d] *= counts[d];
+  }
+  return result;
+}
+
 Layout Layout::reduceInWarps(unsigned dim) const {
   Layout result = *this;
   int64_t warps = 1;

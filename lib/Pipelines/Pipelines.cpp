@@ -27,6 +27,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileAttachTargetOptions target;
   target.chip = options.chip;
   pm.addPass(createTileAttachTarget(target));
+  pm.addPass(createTileInlineCalls());
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));
@@ -35,6 +36,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   close.candidates = options.candidates;
   close.schedules = options.schedules;
   pm.addNestedPass<KernelOp>(createTileCloseExtents(close));
+  pm.addNestedPass<KernelOp>(createTileExpandMaskedLoads());
   pm.addPass(createTileSplitReduction());
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;

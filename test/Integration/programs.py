@@ -98,6 +98,10 @@ class Tests(Suite):
             for function in (
                 self.softmax,
                 self.scan,
+                self.gather,
+                self.masked_load,
+                self.shapes,
+                self.functions,
                 self.attention,
                 self.page_table,
                 self.attention_stages,
@@ -159,6 +163,160 @@ class Tests(Suite):
                 for found, wanted, tolerance in zip((sums, largest), expected, (1e-4, 0.0)):
                     assert torch.equal(found.isnan(), wanted.isnan()), "NaN in other places"
                     self.compare(found.nan_to_num(), wanted.nan_to_num(), tolerance)
+
+    def gather(self, chip):
+        """Rows by a list, elements of rows by labels, and columns by a list, some of which
+        do not exist."""
+        import torch
+
+        program = """
+            !table = !tile.buffer<?x100xTYPE, #tile.strided<[?:4, 1], align = 8>, global>
+            !list = !tile.buffer<?xi32, #tile.strided<[1], align = 4>, global>
+            !labels = !tile.buffer<?x1xi64, #tile.strided<[1, 1]>, global>
+            !out = !tile.buffer<?x1xTYPE, #tile.strided<[1, 1]>, global>
+            func.func private @read(%list: !list, %row: index) -> tensor<32xi32> {
+              %t = tile.load %list[%row] : !list -> tensor<32xi32>
+              return %t : tensor<32xi32>
+            }
+            tile.kernel @gather(%table: !table, %list: !list, %labels: !labels, %rows: !table, %chosen: !out,
+                %columns: !table) attributes {num_warps = 4 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c32 = arith.constant 32 : index
+              %count = tile.dim %list[0] : !list
+              %blocks = arith.ceildivui %count, %c32 : index
+              tile.grid %blocks, %c1, %c1
+              %b = tile.program_id x
+              %row = arith.muli %b, %c32 : index
+              %i = func.call @read(%list, %row) : (!list, index) -> tensor<32xi32>
+              %r = tile.gather %table[%c0, %c0] along 0 by %i : !table, tensor<32xi32> -> tensor<32x128xTYPE>
+              tile.store %r, %rows[%row, %c0] : tensor<32x128xTYPE>, !table
+              %l = tile.load %labels[%row, %c0] : !labels -> tensor<32x1xi64>
+              %e = tile.gather %table[%row, %c0] along 1 by %l : !table, tensor<32x1xi64> -> tensor<32x1xTYPE>
+              tile.store %e, %chosen[%row, %c0] : tensor<32x1xTYPE>, !out
+              %c = tile.gather %table[%row, %c1] along 1 by %i : !table, tensor<32xi32> -> tensor<32x32xTYPE>
+              tile.store %c, %columns[%row, %c0] : tensor<32x32xTYPE>, !table
+            }
+        """
+        rows, count = 60, 150
+        generator = torch.Generator(device="cpu").manual_seed(5)
+        names = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+        for dtype in names:
+            table = self.normal((rows, 100), dtype, 1).detach()
+            whole = torch.zeros(count, 100, dtype=table.dtype, device=table.device)
+            whole[:rows] = table
+            list_ = torch.randint(-3, rows + 3, (count,), generator=generator, dtype=torch.int32)
+            labels = torch.randint(-3, 103, (count, 1), generator=generator)
+            list_, labels = list_.to(table.device), labels.to(table.device)
+            taken, chosen, columns = (
+                self.blank(count, n, dtype=dtype) for n in (100, 1, 100)
+            )
+            self.run(program.replace("TYPE", names[dtype]), chip, table, list_, labels, taken,
+                     chosen, columns)
+            exists = (list_ >= 0) & (list_ < rows)
+            wanted = table[list_.long().clamp(0, rows - 1)] * exists[:, None]
+            self.compare(taken, wanted.double(), 0.0)
+            exists = (labels >= 0) & (labels < 100)
+            self.compare(chosen, (whole.gather(1, labels.clamp(0, 99)) * exists).double(), 0.0)
+            for begin in range(0, count, 32):
+                block = list_[begin : begin + 32].long() + 1
+                block = torch.nn.functional.pad(block, (0, 32 - len(block)), value=1)
+                exists = (block >= 0) & (block < 100)
+                wanted = whole[begin : begin + 32][:, block.clamp(0, 99)] * exists
+                self.compare(columns[begin : begin + 32, :32], wanted.double(), 0.0)
+
+    def masked_load(self, chip):
+        """Elements outside of the mask and of the buffer have another value."""
+        import torch
+
+        program = """
+            !x = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+            tile.kernel @lower(%x: !x, %y: !x, %other: f32) attributes {num_warps = 4 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              tile.grid %c1, %c1, %c1
+              %i = tile.iota along 0 : tensor<64x64xi32>
+              %j = tile.iota along 1 : tensor<64x64xi32>
+              %m = arith.cmpi sge, %i, %j : tensor<64x64xi32>
+              %t = tile.masked_load %x[%c0, %c0] mask %m other %other : !x -> tensor<64x64xf32>
+              tile.store %t, %y[%c0, %c0] : tensor<64x64xf32>, !x
+            }
+        """
+        x, y = self.normal((50, 41), "float32", 1).detach(), self.blank(64, 64)
+        self.run(program, chip, x, y, -7.0)
+        wanted = torch.full((64, 64), -7.0, dtype=torch.float64, device=x.device)
+        lower = torch.ones(50, 41, device=x.device).tril().bool()
+        wanted[:50, :41] = torch.where(lower, x.double(), -7.0)
+        self.compare(y, wanted, 0.0)
+
+    def shapes(self, chip):
+        """Parts, reshaped tiles, tiles side by side, a constant tile and a sum of all
+        elements that every thread has."""
+        program = """
+            !x = !tile.buffer<60x96xf32, #tile.strided<[96, 1], align = 16>, global>
+            !y = !tile.buffer<60x192xf32, #tile.strided<[192, 1], align = 16>, global>
+            tile.kernel @shapes(%x: !x, %y: !y) attributes {num_warps = 4 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              tile.grid %c1, %c1, %c1
+              %t = tile.load %x[%c0, %c0] : !x -> tensor<60x96xf32>
+              %flat = tile.reshape %t : tensor<60x96xf32> -> tensor<1x5760xf32>
+              %sum = tile.reduce addf %flat along 1 : tensor<1x5760xf32> -> tensor<1xf32>
+              %s = tensor.extract %sum[%c0] : tensor<1xf32>
+              %sums = tensor.splat %s : tensor<60x96xf32>
+              %groups = tile.reshape %t : tensor<60x96xf32> -> tensor<60x4x24xf32>
+              %factors = arith.constant dense<[1.0, -2.0, 3.0, 0.5]> : tensor<4xf32>
+              %rows = tile.broadcast %factors along 0 : tensor<4xf32> -> tensor<60x4xf32>
+              %all = tile.broadcast %rows along 2 : tensor<60x4xf32> -> tensor<60x4x24xf32>
+              %scaled = arith.mulf %groups, %all : tensor<60x4x24xf32>
+              %last = tile.extract %scaled [0, 3, 0] : tensor<60x4x24xf32> -> tensor<60x1x24xf32>
+              %first = tile.extract %scaled [0, 0, 0] : tensor<60x4x24xf32> -> tensor<60x1x24xf32>
+              %ends = tile.concatenate %last, %first, %last, %first along 1 : tensor<60x1x24xf32> -> tensor<60x4x24xf32>
+              %right = tile.reshape %ends : tensor<60x4x24xf32> -> tensor<60x96xf32>
+              %moved = arith.addf %t, %sums : tensor<60x96xf32>
+              %both = tile.concatenate %moved, %right along 1 : tensor<60x96xf32> -> tensor<60x192xf32>
+              tile.store %both, %y[%c0, %c0] : tensor<60x192xf32>, !y
+            }
+        """
+        import torch
+
+        x, y = self.normal((60, 96), "float32", 1).detach(), self.blank(60, 192)
+        self.run(program, chip, x, y)
+        exact = x.double()
+        ends = [0.5 * exact[:, 72:], exact[:, :24]]
+        self.compare(y, torch.cat([exact + exact.sum(), *ends, *ends], 1), 1e-4)
+
+    def functions(self, chip):
+        """Functions of math that no chip has an instruction for."""
+        import torch
+
+        names = ["acos", "asin", "atan", "sinh", "cosh", "tan", "asinh", "atanh", "erf", "erfc",
+                 "expm1", "log1p", "sin", "cos", "round"]
+        one = "tensor<256xf32>"
+        program = f"""
+            !x = !tile.buffer<256xf32, #tile.strided<[1], align = 16>, global>
+            !y = !tile.buffer<{len(names)}x256xf32, #tile.strided<[256, 1], align = 16>, global>
+            tile.kernel @functions(%xs: !x, %ys: !y) attributes {{num_warps = 4 : i32}} {{
+              %c1 = arith.constant 1 : index
+              %c0 = arith.constant 0 : index
+              tile.grid %c1, %c1, %c1
+              %x = tile.load %xs[%c0] : !x -> {one}
+              LINES
+            }}
+        """
+        body = [
+            f"%v{i} = tile.slice %ys[%n{i}, *] : !y to !x\n"
+            f"%r{i} = math.{name} %x : {one}\n"
+            f"tile.store %r{i}, %v{i}[%c0] : {one}, !x"
+            for i, name in enumerate(names)
+        ]
+        constants = [f"%n{i} = arith.constant {i} : index" for i in range(len(names))]
+        program = program.replace("LINES", "\n".join(constants + body))
+        x = torch.linspace(-0.99, 0.99, 256, dtype=torch.float32).to(self.device)
+        y = self.blank(len(names), 256)
+        self.run(program, chip, x, y)
+        exact = torch.stack([getattr(torch, name)(x.double()) for name in names])
+        self.compare(y, exact, 1e-5)
 
     def attention(self, chip):
         from tile import testing

@@ -203,6 +203,15 @@ public:
   /// them in its fastest registers. dropDim(dim) is the inverse. *this must be
   /// a distributed layout.
   Layout insertDim(unsigned dim, int64_t extent) const;
+  /// Returns the layout of the first part of `shape` of the tile, if each
+  /// thread holds the same elements of all parts: the extents of `shape` divide
+  /// those of the tile, and other parts are in other registers. Otherwise
+  /// returns std::nullopt. *this must be a distributed layout.
+  std::optional<Layout> part(llvm::ArrayRef<int64_t> shape) const;
+  /// Returns the layout of counts[d] tiles along each dimension d that all have
+  /// this layout, in the slowest registers. part(shape()) is the inverse. *this
+  /// must be a distributed layout.
+  Layout repeated(llvm::ArrayRef<int64_t> counts) const;
   /// Returns the layout in which each thread has one element for each of the
   /// longest runs along `dim` that warps hold, and for each of its elements
   /// along the other dimensions.

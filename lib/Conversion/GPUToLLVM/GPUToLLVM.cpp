@@ -158,6 +158,16 @@ void separateCopiesToLDS(LLVM::LLVMFuncOp function) {
   });
 }
 
+/// Gives the symbols of the module locations of their own, in place of those of
+/// the calls from which operations that needed them were inlined: upstream's
+/// ensure-debug-info-scope-on-llvm-func looks for the function around each
+/// operation with such a location, and does not survive without.
+void leaveCallSites(mlir::gpu::GPUModuleOp module) {
+  for (Operation &symbol : *module.getBody())
+    while (auto call = dyn_cast<CallSiteLoc>(symbol.getLoc()))
+      symbol.setLoc(call.getCallee());
+}
+
 void GPUToLLVM::runOnOperation() {
   mlir::gpu::GPUModuleOp module = getOperation();
   MLIRContext *context = &getContext();
@@ -246,6 +256,7 @@ void GPUToLLVM::runOnOperation() {
     lowerToAssembly(module);
     passTensorMapsByValue(module);
   }
+  leaveCallSites(module);
 }
 
 } // namespace

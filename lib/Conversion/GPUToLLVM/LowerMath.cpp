@@ -70,6 +70,9 @@ public:
   }
   Value exp(Value x) { return exp2(mul(x, constant(llvm::numbers::log2e))); }
   Value log(Value x) { return mul(log2(x), constant(llvm::numbers::ln2)); }
+  Value log10(Value x) {
+    return mul(log2(x), constant(llvm::numbers::ln2 / llvm::numbers::ln10));
+  }
   /// tanh(x) as 1 - 2 / (exp(2x) + 1). Both infinities give the right result,
   /// and the absolute error is that of one rounding at 1. tanh.approx has an
   /// error of 2^-11.
@@ -187,14 +190,153 @@ struct LowerNarrowedDivision : OpRewritePattern<arith::DivFOp> {
   }
 };
 
+/// A constant of `type`, a float or a vector of floats.
+Value createFloat(OpBuilder &b, Location loc, Type type, const APFloat &value) {
+  TypedAttr element = b.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    element = DenseElementsAttr::get(vector, ArrayRef(Attribute(element)));
+  return arith::ConstantOp::create(b, loc, element);
+}
+
+const llvm::fltSemantics &getSemantics(Type type) {
+  return cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
+}
+
+/// Emits f32 operations, on scalars or vectors, at one place. Those of math are
+/// lowered in turn.
+class HyperbolicEmitter {
+public:
+  HyperbolicEmitter(PatternRewriter &b, Operation *op)
+      : b(b), loc(op->getLoc()), x(op->getOperand(0)) {}
+
+  template <typename OpT> Value emit(Value value) {
+    return OpT::create(b, loc, value);
+  }
+  template <typename OpT> Value emit(Value left, Value right) {
+    return OpT::create(b, loc, left, right);
+  }
+  Value constant(float value) {
+    return createFloat(b, loc, x.getType(), APFloat(value));
+  }
+  Value half(Value value) { return emit<arith::MulFOp>(constant(0.5), value); }
+
+  /// (expm1(x) - expm1(-x)) / 2. Nothing cancels, as the terms have different
+  /// signs.
+  Value sinh() {
+    return half(emit<arith::SubFOp>(
+        emit<math::ExpM1Op>(x), emit<math::ExpM1Op>(emit<arith::NegFOp>(x))));
+  }
+  /// log1p(y + y / (1 / y + sqrt(1 + 1 / y^2))) for y = |x|, with the sign of
+  /// x.
+  Value asinh() {
+    Value y = emit<math::AbsFOp>(x);
+    Value r = emit<arith::DivFOp>(constant(1), y);
+    Value root = emit<math::SqrtOp>(
+        emit<arith::AddFOp>(constant(1), emit<arith::MulFOp>(r, r)));
+    Value rest = emit<arith::DivFOp>(y, emit<arith::AddFOp>(r, root));
+    return withSign(emit<math::Log1pOp>(emit<arith::AddFOp>(y, rest)));
+  }
+  /// log1p(2 y / (1 - y)) / 2 for y = |x|, with the sign of x.
+  Value atanh() {
+    Value y = emit<math::AbsFOp>(x);
+    Value quotient = emit<arith::DivFOp>(emit<arith::AddFOp>(y, y),
+                                         emit<arith::SubFOp>(constant(1), y));
+    return withSign(half(emit<math::Log1pOp>(quotient)));
+  }
+
+private:
+  Value withSign(Value magnitude) {
+    return emit<math::CopySignOp>(magnitude, x);
+  }
+
+  PatternRewriter &b;
+  Location loc;
+  Value x;
+};
+
+template <typename OpT, Value (HyperbolicEmitter::*Emit)()>
+LogicalResult lowerHyperbolic(OpT op, PatternRewriter &b) {
+  if (!getElementTypeOrSelf(op.getType()).isF32())
+    return failure();
+  HyperbolicEmitter emitter(b, op);
+  b.replaceOp(op, (emitter.*Emit)());
+  return success();
+}
+
+/// |x| == infinity.
+LogicalResult lowerIsInf(math::IsInfOp op, PatternRewriter &b) {
+  Type type = op.getOperand().getType();
+  Value magnitude = math::AbsFOp::create(b, op.getLoc(), op.getOperand());
+  b.replaceOpWithNewOp<arith::CmpFOp>(
+      op, arith::CmpFPredicate::OEQ, magnitude,
+      createFloat(b, op.getLoc(), type, APFloat::getInf(getSemantics(type))));
+  return success();
+}
+
+/// The smallest normal number <= |x| < infinity.
+LogicalResult lowerIsNormal(math::IsNormalOp op, PatternRewriter &b) {
+  Location loc = op.getLoc();
+  Type type = op.getOperand().getType();
+  const llvm::fltSemantics &semantics = getSemantics(type);
+  Value magnitude = math::AbsFOp::create(b, loc, op.getOperand());
+  auto compare = [&](arith::CmpFPredicate predicate, const APFloat &bound) {
+    return arith::CmpFOp::create(b, loc, predicate, magnitude,
+                                 createFloat(b, loc, type, bound));
+  };
+  b.replaceOpWithNewOp<arith::AndIOp>(
+      op,
+      compare(arith::CmpFPredicate::OGE,
+              APFloat::getSmallestNormalized(semantics)),
+      compare(arith::CmpFPredicate::OLT, APFloat::getInf(semantics)));
+  return success();
+}
+
+/// Rounds half away from zero: trunc(x), and 1 further if the rest, which is
+/// exact, is at least a half.
+LogicalResult lowerRound(math::RoundOp op, PatternRewriter &b) {
+  Location loc = op.getLoc();
+  Value x = op.getOperand();
+  Type type = x.getType();
+  auto constant = [&](double value) {
+    APFloat number(value);
+    bool losesInfo;
+    number.convert(getSemantics(type), APFloat::rmNearestTiesToEven,
+                   &losesInfo);
+    return createFloat(b, loc, type, number);
+  };
+  Value whole = math::TruncOp::create(b, loc, x);
+  Value rest =
+      math::AbsFOp::create(b, loc, arith::SubFOp::create(b, loc, x, whole));
+  // An infinity has no rest.
+  Value isFar = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, rest,
+                                      constant(0.5));
+  Value further = arith::AddFOp::create(
+      b, loc, whole, math::CopySignOp::create(b, loc, constant(1.0), x));
+  b.replaceOpWithNewOp<arith::SelectOp>(op, isFar, further, whole);
+  return success();
+}
+
+LogicalResult lowerClamp(math::ClampFOp op, PatternRewriter &b) {
+  Value raised =
+      arith::MaximumFOp::create(b, op.getLoc(), op.getValue(), op.getMin());
+  b.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+  return success();
+}
+
+LogicalResult lowerSinCos(math::SincosOp op, PatternRewriter &b) {
+  Value sine = math::SinOp::create(b, op.getLoc(), op.getOperand());
+  Value cosine = math::CosOp::create(b, op.getLoc(), op.getOperand());
+  b.replaceOp(op, {sine, cosine});
+  return success();
+}
+
 /// Returns whether both back ends select this math operation in every float
 /// type.
 bool isSelectable(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp,
              math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
-             math::SqrtOp, math::TruncOp>(op);
+             math::IsNaNOp, math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
 }
 
 class LowerMath : public tile::impl::TileLowerMathBase<LowerMath> {
@@ -212,22 +354,31 @@ void LowerMath::runOnOperation() {
                LowerUnary<math::ExpOp, &Emitter::exp>,
                LowerUnary<math::Log2Op, &Emitter::log2>,
                LowerUnary<math::LogOp, &Emitter::log>,
+               LowerUnary<math::Log10Op, &Emitter::log10>,
                LowerUnary<math::TanhOp, &Emitter::tanh>,
                LowerUnary<math::RsqrtOp, &Emitter::reciprocalSqrt>,
                LowerApproximateDivision>(&getContext(), vendor);
   if (vendor == Vendor::NVIDIA)
     patterns.add<LowerNarrowedDivision>(&getContext());
-  auto hasPolynomial = [](StringRef name) {
-    return llvm::is_contained(
-        {math::SinOp::getOperationName(), math::CosOp::getOperationName(),
-         math::ErfOp::getOperationName(), math::Log1pOp::getOperationName(),
-         math::ExpM1Op::getOperationName(), math::AtanOp::getOperationName(),
-         math::Atan2Op::getOperationName()},
-        name);
+  patterns.add(lowerHyperbolic<math::AsinhOp, &HyperbolicEmitter::asinh>);
+  patterns.add(lowerHyperbolic<math::AtanhOp, &HyperbolicEmitter::atanh>);
+  patterns.add(lowerHyperbolic<math::SinhOp, &HyperbolicEmitter::sinh>);
+  patterns.add(lowerIsInf);
+  patterns.add(lowerClamp);
+  patterns.add(lowerIsNormal);
+  patterns.add(lowerRound);
+  patterns.add(lowerSinCos);
+  auto isApproximated = [](StringRef name) {
+    return name.consume_front("math.") &&
+           llvm::is_contained({"acos", "acosh", "asin", "asinh", "atan",
+                               "atan2", "atanh", "cbrt", "cos", "cosh", "erf",
+                               "erfc", "expm1", "log1p", "sin", "sinh", "tan"},
+                              name);
   };
-  populateMathF32ExpansionPatterns(patterns, hasPolynomial);
-  populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
-  math::populateExpansionPatterns(patterns, {"powf", "fpowi", "round"});
+  populateMathF32ExpansionPatterns(patterns, isApproximated);
+  populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+  math::populateExpansionPatterns(patterns,
+                                  {"acosh", "cosh", "fpowi", "powf", "tan"});
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

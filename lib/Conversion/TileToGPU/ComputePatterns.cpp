@@ -42,15 +42,71 @@ struct ElementwisePattern : ConversionPattern {
 };
 } // namespace
 
+/// Returns the elements of `values`, a row-major tile with the layout `layout`,
+/// that each thread holds.
+static std::vector<SmallVector<Attribute>>
+elementsOfThreads(const Layout &layout, ArrayRef<Attribute> values) {
+  std::vector<SmallVector<Attribute>> threads;
+  for (int64_t warp = 0; warp < layout.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < layout.axisSize(kLane); ++lane) {
+      SmallVector<Attribute> &thread = threads.emplace_back();
+      for (int64_t r = 0; r < layout.axisSize(kRegister); ++r) {
+        int64_t number = 0;
+        for (auto [coordinate, extent] :
+             llvm::zip_equal(layout.element(r, lane, warp), layout.shape()))
+          number = number * extent + coordinate;
+        thread.push_back(values[number]);
+      }
+    }
+  return threads;
+}
+
+/// Emits the vector vectors[thread], where `vectors` has a power of two of
+/// elements and `thread` is the number of the calling thread, an i32. Bits of
+/// the number that change nothing are not tested.
+static Value selectByThread(Lowering &b, VectorType type, Value thread,
+                            ArrayRef<SmallVector<Attribute>> vectors) {
+  if (vectors.size() == 1)
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, vectors.front()));
+  auto low = vectors.take_front(vectors.size() / 2);
+  auto high = vectors.drop_front(vectors.size() / 2);
+  Value whenLow = selectByThread(b, type, thread, low);
+  if (low == high)
+    return whenLow;
+  Value whenHigh = selectByThread(b, type, thread, high);
+  Value bit = arith::AndIOp::create(b, thread, b.i32(low.size()));
+  return b.select(b.equal(bit, b.i32(0)), whenLow, whenHigh);
+}
+
 static LogicalResult convertConstant(arith::ConstantOp op,
                                      arith::ConstantOp::Adaptor, Lowering &b) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   VectorType type = b.vectorOf(op.getType());
-  if (!elements || !elements.isSplat() || !type)
-    return op.emitOpError(
-        "a constant tile must have one value for all elements");
-  return b.replace(op,
-                   arith::ConstantOp::create(b, elements.resizeSplat(type)));
+  if (!elements || !type)
+    return op.emitOpError("a constant tile must have dense elements");
+  if (elements.isSplat())
+    return b.replace(op,
+                     arith::ConstantOp::create(b, elements.resizeSplat(type)));
+  auto threads = elementsOfThreads(
+      layoutOf(op), llvm::to_vector(elements.getValues<Attribute>()));
+  // Numbers of threads that the block does not have.
+  for (size_t i = 0; !llvm::isPowerOf2_64(threads.size()); ++i)
+    threads.push_back(threads[i]);
+  return b.replace(op, selectByThread(b, type, emitThread(b), threads));
+}
+
+/// All threads hold the element of a tile of one element in register 0.
+static LogicalResult convertElement(tensor::ExtractOp op,
+                                    tensor::ExtractOp::Adaptor operands,
+                                    Lowering &b) {
+  if (op.getTensor().getType().getNumElements() != 1)
+    return op.emitOpError() << "reads an element of a tile of "
+                            << op.getTensor().getType().getNumElements()
+                            << "; only a tile of one element is the same in "
+                               "all threads";
+  return b.replace(
+      op, vector::ExtractOp::create(b, operands.getTensor(), int64_t(0)));
 }
 
 static LogicalResult convertSplat(tensor::SplatOp op,
@@ -121,6 +177,34 @@ static LogicalResult convertExtract(ExtractOp op, ExtractOp::Adaptor operands,
   return b.replace(op, shuffle(b, operands.getSource(), registers));
 }
 
+/// Only the shape of the layout changes.
+static LogicalResult convertReshape(ReshapeOp op, ReshapeOp::Adaptor operands,
+                                    Lowering &b) {
+  return b.replace(op, operands.getSource());
+}
+
+static LogicalResult convertConcatenate(ConcatenateOp op,
+                                        ConcatenateOp::Adaptor operands,
+                                        Lowering &b) {
+  Layout part = layoutOf(op.getSources().front());
+  std::map<Coordinates, int64_t> registers;
+  for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(part)))
+    registers.try_emplace(coordinates, r);
+  int64_t extent = part.shape()[op.getDim()];
+  int64_t size = part.axisSize(kRegister);
+  SmallVector<int64_t> indices;
+  for (Coordinates coordinates : registerCoordinates(layoutOf(op))) {
+    int64_t source = coordinates[op.getDim()] / extent;
+    coordinates[op.getDim()] %= extent;
+    indices.push_back(source * size + registers.at(coordinates));
+  }
+  auto type =
+      VectorType::get({size * int64_t(op.getSources().size())},
+                      cast<RankedTensorType>(op.getType()).getElementType());
+  Value all = b.join(type, llvm::to_vector(operands.getSources()));
+  return b.replace(op, shuffle(b, all, indices));
+}
+
 static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
                                 Lowering &b) {
   RankedTensorType type = op.getTile();
@@ -181,9 +265,10 @@ convertRecompute(RecomputeOp op, RecomputeOp::Adaptor operands, Lowering &b) {
 }
 
 void tile::addComputeConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertBroadcast, convertConstant, convertConvertLayout,
-                     convertDot, convertExtract, convertIota,
-                     convertNumPrograms, convertProgramId, convertRecompute,
+  conversions.addAll(convertBroadcast, convertConcatenate, convertConstant,
+                     convertConvertLayout, convertDot, convertElement,
+                     convertExtract, convertIota, convertNumPrograms,
+                     convertProgramId, convertRecompute, convertReshape,
                      convertSplat, convertTranspose);
 }
 

@@ -2,6 +2,7 @@
 
 #include "GlobalAccess.h"
 #include "ThreadAddress.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "tile/Analysis/AccessWidth.h"
 
@@ -10,8 +11,9 @@ using namespace tile;
 
 GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
                            const BufferParts &buffer, ValueRange indices,
-                           Value caller)
-    : b(b), dist(dist), buffer(buffer), lastOffset(buffer.offset) {
+                           Value caller, const GatheredRows *gathered)
+    : b(b), dist(dist), buffer(buffer), lastOffset(buffer.offset),
+      gathered(gathered) {
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
     mapped.emplace();
     mapped->digits = *map.getMapLayout(dist.shape(), nullptr);
@@ -24,6 +26,12 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
   }
   SmallVector<Value> thread = emitThreadCoordinates(b, dist, caller);
   for (auto [dim, index] : llvm::enumerate(indices)) {
+    if (gathered && dim == gathered->dim) {
+      gatheredStart = index;
+      positions.emplace_back();
+      bounds.emplace_back();
+      continue;
+    }
     Value coordinate = b.toIndex(thread[dim]);
     Value position = b.add(index, coordinate);
     positions.push_back(position);
@@ -87,16 +95,40 @@ Value GlobalAccess::offset(int64_t r) {
     return mappedOffset(r);
   SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
   for (auto [dim, from, to] : llvm::enumerate(last, next))
-    if (from != to)
+    if (from != to && !(gathered && dim == gathered->dim))
       lastOffset = b.add(lastOffset, buffer.scale(b, b.index(to - from), dim));
   last = next;
+  if (gathered)
+    return b.add(lastOffset,
+                 buffer.scale(b, gatheredPosition(r), gathered->dim));
   return lastOffset;
+}
+
+/// Emits the coordinate of register r along the dimension of the gathered rows,
+/// an index.
+Value GlobalAccess::gatheredPosition(int64_t r) {
+  Value row =
+      vector::ExtractOp::create(b, gathered->rows, gathered->registers[r]);
+  row = arith::IndexCastOp::create(b, b.getIndexType(), row);
+  return matchPattern(gatheredStart, m_Zero()) ? row
+                                               : b.add(gatheredStart, row);
+}
+
+/// Emits the bounds check of register r along the dimension of the gathered
+/// rows. The comparison is unsigned, so that negative coordinates are out of
+/// bounds.
+Value GlobalAccess::isGatheredInBounds(int64_t r) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                               gatheredPosition(r),
+                               buffer.extent(b, gathered->dim));
 }
 
 SmallVector<int64_t> GlobalAccess::boundsKey(int64_t r) {
   SmallVector<int64_t> key;
   for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
-    if (bounds[dim].count)
+    if (gathered && dim == gathered->dim)
+      key.push_back(gathered->registers[r]);
+    else if (bounds[dim].count)
       key.push_back(distance);
   return key;
 }
@@ -116,6 +148,8 @@ Value GlobalAccess::emitCheck(const Bounds &bounds, int64_t distance) {
 
 Value GlobalAccess::inBounds(int64_t r, std::optional<unsigned> except) {
   Value result;
+  if (gathered)
+    result = isGatheredInBounds(r);
   for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
     if (bounds[dim].count && dim != except)
       result = b.both(result, emitCheck(bounds[dim], distance));
@@ -124,6 +158,12 @@ Value GlobalAccess::inBounds(int64_t r, std::optional<unsigned> except) {
 
 Value GlobalAccess::allInBounds() {
   Value result;
+  if (gathered) {
+    llvm::SmallDenseSet<int64_t> checked;
+    for (auto [r, row] : llvm::enumerate(gathered->registers))
+      if (checked.insert(row).second)
+        result = b.both(result, isGatheredInBounds(r));
+  }
   for (auto [dim, check] : llvm::enumerate(bounds)) {
     if (!check.count)
       continue;

@@ -7,12 +7,21 @@
 
 namespace tile {
 
+/// The indices that replace the coordinates of a tile along `dim`: those of
+/// register r are element registers[r] of `rows`, a vector of i32 or i64.
+struct GatheredRows {
+  unsigned dim;
+  mlir::Value rows;
+  llvm::SmallVector<int64_t> registers;
+};
+
 /// Emits the offset in a global buffer and the bounds check of each register of
 /// a tile, for `thread`, or the calling thread if null.
 class GlobalAccess {
 public:
   GlobalAccess(Emitter &b, const Layout &dist, const BufferParts &buffer,
-               mlir::ValueRange indices, mlir::Value thread = {});
+               mlir::ValueRange indices, mlir::Value thread = {},
+               const GatheredRows *gathered = nullptr);
 
   /// Emits the offset of register r, in elements. It is computed from that of
   /// the previous register, so that a loop keeps one distance alive instead of
@@ -49,6 +58,8 @@ private:
   std::optional<llvm::SmallVector<int64_t>> storageDistance(int64_t from,
                                                             int64_t to);
   mlir::Value mappedOffset(int64_t r);
+  mlir::Value gatheredPosition(int64_t r);
+  mlir::Value isGatheredInBounds(int64_t r);
 
   /// The bounds check of a dimension, in i32: position + distance < count,
   /// unsigned; or, if `position` is null, distance < count, signed. If `count`
@@ -71,6 +82,9 @@ private:
   int64_t lastRegister = 0;
   llvm::SmallVector<int64_t, 4> last;
   std::optional<Mapped> mapped;
+  const GatheredRows *gathered;
+  /// The start of the tile along the dimension of the gathered rows.
+  mlir::Value gatheredStart;
   /// The coordinates of register 0, one per dimension.
   llvm::SmallVector<mlir::Value> positions;
 };

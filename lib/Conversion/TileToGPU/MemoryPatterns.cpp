@@ -10,13 +10,16 @@
 #include "Lowering.h"
 #include "NVIDIA/MatrixAccess.h"
 #include "ThreadAddress.h"
+#include "TileVectors.h"
 #include "VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -25,12 +28,10 @@ using namespace tile;
 /// Returns the width of the accesses of a tile to a buffer in global memory.
 static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
                                      const Layout &dist,
-                                     const BufferParts &buffer,
-                                     ValueRange indices) {
-  WidthRequest request = anyWidth(buffer.type, b.chip.maxGlobalAccess);
+                                     const MemoryOperand &operand) {
+  WidthRequest request = anyWidth(operand.type, b.chip.maxGlobalAccess);
   request.canBePartial = true;
-  AccessWidth width =
-      decideWidth(dist, memoryOperand(buffer, indices), request);
+  AccessWidth width = decideWidth(dist, operand, request);
   remarkLimits(op, width);
   if (width.partialDim)
     remark::analysis(
@@ -39,8 +40,7 @@ static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
         << remark::reason(
                "{0} may end within {1} elements along dimension {2}: threads "
                "at the end access one element at a time",
-               memoryOperand(buffer, indices).name, width.groups.width,
-               *width.partialDim);
+               operand.name, width.groups.width, *width.partialDim);
   return width;
 }
 
@@ -49,7 +49,8 @@ static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
 static Value loadGlobal(Lowering &b, Operation *op, VectorType type,
                         const Layout &dist, const BufferParts &buffer,
                         ValueRange indices, Value active = {}) {
-  AccessWidth width = decideGlobalWidth(b, op, dist, buffer, indices);
+  AccessWidth width =
+      decideGlobalWidth(b, op, dist, memoryOperand(buffer, indices));
   const AccessGroups &groups = width.groups;
   auto part = VectorType::get({groups.width}, type.getElementType());
   GlobalAccess access(b, dist, buffer, indices);
@@ -94,7 +95,8 @@ static void storeShared(Lowering &b, Operation *op, Value vector,
 static void storeGlobal(Lowering &b, Operation *op, Value vector,
                         const Layout &dist, const BufferParts &buffer,
                         ValueRange indices) {
-  AccessWidth width = decideGlobalWidth(b, op, dist, buffer, indices);
+  AccessWidth width =
+      decideGlobalWidth(b, op, dist, memoryOperand(buffer, indices));
   SmallVector<Value> parts = toAccesses(b, vector, width.groups);
   GlobalAccess access(b, dist, buffer, indices);
   storeInBounds(b, access, width, buffer.memory, parts);
@@ -131,6 +133,61 @@ static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,
   for (Value offset : sharedOffsets(b, dist, buffer, *start, groups))
     parts.push_back(loadVector(b, buffer.memory, offset, part));
   return b.replace(op, fromAccesses(b, type, dist, groups, parts));
+}
+
+/// Returns the memory that `gather` reads, for the width of its accesses. The
+/// places of rows are unknown: the stride between them is represented by one
+/// that is only known to have the same divisors.
+static MemoryOperand getGatheredMemory(GatherOp gather,
+                                       const BufferParts &buffer,
+                                       ValueRange indices) {
+  auto strided = cast<StridedAttr>(buffer.type.getLayout());
+  SmallVector<int64_t> strides(strided.getStrides());
+  SmallVector<int64_t> divisors(strided.getDivisors());
+  SmallVector<int64_t> shape(buffer.type.getShape());
+  unsigned dim = gather.getDim();
+  if (strides[dim] != kDynamic)
+    divisors[dim] = std::gcd(strides[dim], int64_t(1) << 20);
+  strides[dim] = kDynamic;
+  shape[dim] = ShapedType::kDynamic;
+  MemoryOperand operand = memoryOperand(buffer, indices);
+  operand.type =
+      BufferType::get(gather.getContext(), shape, buffer.type.getElementType(),
+                      StridedAttr::get(gather.getContext(), strides, divisors,
+                                       strided.getAlign()),
+                      buffer.type.getSpace());
+  return operand;
+}
+
+static LogicalResult convertGather(GatherOp op, Parts<GatherOp> operands,
+                                   Lowering &b) {
+  auto tile = cast<RankedTensorType>(op.getType());
+  VectorType type = b.vectorOf(tile);
+  Layout dist = getCanonicalLayout(tile);
+  BufferParts buffer(op.getBuffer().getType(), operands.getBuffer());
+  SmallVector<Value> indices = single(operands.getIndices());
+  GatheredRows rows{unsigned(op.getDim()), operands.getRows().front(), {}};
+  Layout rowsLayout = layoutOf(op.getRows());
+  std::map<Coordinates, int64_t> registers;
+  for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(rowsLayout)))
+    registers.try_emplace(coordinates, r);
+  for (Coordinates coordinates : registerCoordinates(dist)) {
+    if (rowsLayout.rank() != dist.rank())
+      coordinates = {coordinates[rows.dim]};
+    rows.registers.push_back(registers.at(coordinates));
+  }
+  // An unknown start.
+  SmallVector<Value> starts(indices);
+  starts[rows.dim] = arith::IndexCastOp::create(
+      b, b.getIndexType(),
+      vector::ExtractOp::create(b, rows.rows, rows.registers.front()));
+  MemoryOperand memory = getGatheredMemory(op, buffer, starts);
+  AccessWidth width = decideGlobalWidth(b, op, dist, memory);
+  GlobalAccess access(b, dist, buffer, indices, /*thread=*/{}, &rows);
+  auto part = VectorType::get({width.groups.width}, type.getElementType());
+  SmallVector<Value> parts =
+      loadInBounds(b, access, width, buffer.memory, part, /*active=*/{});
+  return b.replace(op, fromAccesses(b, type, dist, width.groups, parts));
 }
 
 static LogicalResult convertStore(StoreOp op, Parts<StoreOp> operands,
@@ -283,5 +340,5 @@ static LogicalResult convertCopy(CopyOp op, Parts<CopyOp> operands,
 }
 
 void tile::addMemoryConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertCopy, convertLoad, convertStore);
+  conversions.addAll(convertCopy, convertGather, convertLoad, convertStore);
 }

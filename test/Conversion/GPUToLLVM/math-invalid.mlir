@@ -15,10 +15,10 @@ module attributes {tile.target = "sm_80"} {
 
 module attributes {tile.target = "gfx1100"} {
   gpu.module @m {
-    gpu.func @unknown_function(%x: vector<2xf32>) {
-      // expected-error @+1 {{'math.acosh' op on 'vector<2xf32>' has no instruction on gfx1100, and no device library is linked}}
-      %0 = math.acosh %x : vector<2xf32>
-      "test.use"(%0) : (vector<2xf32>) -> ()
+    gpu.func @unknown_function(%x: vector<2xi32>) {
+      // expected-error @+1 {{'math.ipowi' op on 'vector<2xi32>' has no instruction on gfx1100, and no device library is linked}}
+      %0 = math.ipowi %x, %x : vector<2xi32>
+      "test.use"(%0) : (vector<2xi32>) -> ()
       gpu.return
     }
   }

@@ -76,6 +76,31 @@
 // CHECK: math.floor
 // CHECK: math.sqrt
 
+// Predicates compare the magnitude, in every type.
+// CHECK-LABEL: gpu.func @predicates(
+// CHECK-SAME: %[[X:.+]]: f16
+// CHECK-DAG: %[[INF:.+]] = arith.constant 0x7C00 : f16
+// CHECK-DAG: %[[LEAST:.+]] = arith.constant 6.103520e-05 : f16
+// CHECK-DAG: %[[Y:.+]] = math.absf %[[X]]
+// CHECK-DAG: arith.cmpf oeq, %{{.+}}, %[[INF]]
+// CHECK-DAG: arith.cmpf oge, %{{.+}}, %[[LEAST]]
+// CHECK-DAG: arith.cmpf olt, %{{.+}}, %[[INF]]
+
+// Half away from zero, in every type.
+// CHECK-LABEL: gpu.func @round(
+// CHECK-SAME: %[[X:.+]]: f64
+// CHECK: %[[WHOLE:.+]] = math.trunc %[[X]]
+// CHECK: %[[REST:.+]] = arith.subf %[[X]], %[[WHOLE]]
+// CHECK: %[[SIZE:.+]] = math.absf %[[REST]]
+// CHECK: %[[FAR:.+]] = arith.cmpf oge, %[[SIZE]], %{{.+}} : f64
+// CHECK: %[[ONE:.+]] = math.copysign %{{.+}}, %[[X]]
+// CHECK: %[[NEXT:.+]] = arith.addf %[[WHOLE]], %[[ONE]]
+// CHECK: arith.select %[[FAR]], %[[NEXT]], %[[WHOLE]]
+
+// CHECK-LABEL: gpu.func @clamp
+// CHECK: %[[RAISED:.+]] = arith.maximumf
+// CHECK: arith.minimumf %[[RAISED]],
+
 //--- input.mlir
 gpu.module @m {
   gpu.func @scalars(%x: f32) {
@@ -129,6 +154,22 @@ gpu.module @m {
     %0 = math.floor %x : vector<4xf64>
     %1 = math.sqrt %0 : vector<4xf64>
     "test.use"(%1) : (vector<4xf64>) -> ()
+    gpu.return
+  }
+  gpu.func @predicates(%x: f16) {
+    %0 = math.isinf %x : f16
+    %1 = math.isnormal %x : f16
+    "test.use"(%0, %1) : (i1, i1) -> ()
+    gpu.return
+  }
+  gpu.func @round(%x: f64) {
+    %0 = math.round %x : f64
+    "test.use"(%0) : (f64) -> ()
+    gpu.return
+  }
+  gpu.func @clamp(%x: f32, %low: f32, %high: f32) {
+    %0 = math.clampf %x to [%low, %high] : f32
+    "test.use"(%0) : (f32) -> ()
     gpu.return
   }
 }

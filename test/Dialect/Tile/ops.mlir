@@ -205,6 +205,33 @@ tile.kernel @scans() {
   %s = tile.scan addf %v along 0 : tensor<8xf64>
 }
 
+// Shapes and parts of tiles, and loads at places that tiles give.
+// CHECK-LABEL: tile.kernel @shapes
+tile.kernel @shapes(%q: !head, %counts: !counts) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %other = arith.constant 1.0 : f16
+  %mask = arith.constant dense<true> : tensor<16x64xi1>
+  // CHECK: tile.masked_load %{{.+}}[%{{.+}}, %{{.+}}] : !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global> -> tensor<16x64xf16>
+  %l0 = tile.masked_load %q[%c0, %c0] : !head -> tensor<16x64xf16>
+  // CHECK: tile.masked_load %{{.+}}[%{{.+}}, %{{.+}}] mask %{{.+}} : !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global> -> tensor<16x64xf16>
+  %l1 = tile.masked_load %q[%c0, %c0] mask %mask : !head -> tensor<16x64xf16>
+  // CHECK: tile.masked_load %{{.+}}[%{{.+}}, %{{.+}}] other %{{.+}} : !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global> -> tensor<16x64xf16>
+  %l2 = tile.masked_load %q[%c0, %c0] other %other : !head -> tensor<16x64xf16>
+  // CHECK: tile.masked_load %{{.+}}[%{{.+}}, %{{.+}}] mask %{{.+}} other %{{.+}} : !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global> -> tensor<16x64xf16>
+  %l3 = tile.masked_load %q[%c0, %c0] mask %mask other %other : !head -> tensor<16x64xf16>
+  %rows = tile.load %counts[%c0] : !counts -> tensor<16xi32>
+  // CHECK: tile.gather %{{.+}}[%{{.+}}, %{{.+}}] along 0 by %{{.+}} : !tile.buffer<?x64xf16, #strided{{[0-9]*}}, global>, tensor<16xi32> -> tensor<16x64xf16>
+  %g = tile.gather %q[%c0, %c0] along 0 by %rows : !head, tensor<16xi32> -> tensor<16x64xf16>
+  // CHECK: tile.reshape %{{.+}} : tensor<16x64xf16> -> tensor<16x2x32xf16>
+  %r = tile.reshape %g : tensor<16x64xf16> -> tensor<16x2x32xf16>
+  // CHECK: tile.extract %{{.+}} [8, 0, 16] : tensor<16x2x32xf16> -> tensor<8x1x16xf16>
+  %e = tile.extract %r [8, 0, 16] : tensor<16x2x32xf16> -> tensor<8x1x16xf16>
+  // CHECK: tile.concatenate %{{.+}}, %{{.+}}, %{{.+}} along 1 : tensor<8x1x16xf16> -> tensor<8x3x16xf16>
+  %c = tile.concatenate %e, %e, %e along 1 : tensor<8x1x16xf16> -> tensor<8x3x16xf16>
+}
+
 // CHECK-LABEL: tile.kernel @laid_out
 tile.kernel @laid_out() {
   %c1 = arith.constant 1 : index

@@ -319,8 +319,40 @@ func.func @reduce_places(%s: tensor<16x16xf32, #mma>) {
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [2, 1]>
 
 func.func @extract_not_laid_out(%s: tensor<32x32xf32>) {
-  // expected-error@+1 {{'tile.extract' op needs tiles that are laid out in registers, got 'tensor<32x32xf32>'}}
-  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x16xf32>
+  // expected-error@+1 {{'tile.extract' op mixes a tile with a layout and one without}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x16xf32, #mma>
+  return
+}
+
+// -----
+
+func.func @extract_open(%s: tensor<?x32xf32, #tile.open<M>>) {
+  // expected-error@+1 {{'tile.extract' op needs tiles with static extents}}
+  %r = tile.extract %s [0, 0] : tensor<?x32xf32, #tile.open<M>> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @extract_extent(%s: tensor<32x32xf32>) {
+  // expected-error@+1 {{'tile.extract' op a part of extent 12 divides dimension 1 of extent 32 or the offset 0 with a remainder}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x12xf32>
+  return
+}
+
+// -----
+
+func.func @extract_offset(%s: tensor<32x32xf32>) {
+  // expected-error@+1 {{'tile.extract' op a part of extent 16 divides dimension 1 of extent 32 or the offset 8 with a remainder}}
+  %r = tile.extract %s [0, 8] : tensor<32x32xf32> -> tensor<32x16xf32>
+  return
+}
+
+// -----
+
+func.func @extract_type(%s: tensor<32x32xf32>) {
+  // expected-error@+1 {{'tile.extract' op changes the element type}}
+  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x16xf16>
   return
 }
 
@@ -891,5 +923,182 @@ func.func @convert_in_memory(%s: tensor<64x64xf16, #tile.swizzle<128>>) {
 func.func @convert_warps(%s: tensor<64x16xf32, #one>) {
   // expected-error@+1 {{'tile.convert_layout' op converts between 1 warps of 32 lanes and 4 warps of 64 lanes}}
   %r = tile.convert_layout %s : tensor<64x16xf32, #one> -> tensor<64x16xf32, #four>
+  return
+}
+
+// -----
+
+// tile.reshape
+
+func.func @reshape_count(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reshape' op changes the number of elements from 128 to 64}}
+  %r = tile.reshape %s : tensor<16x8xf32> -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @reshape_type(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.reshape' op changes the element type}}
+  %r = tile.reshape %s : tensor<16x8xf32> -> tensor<128xf16>
+  return
+}
+
+// -----
+
+#rows = #tile.layout<register = [6 -> d0], lane = [8 -> d1, 4 -> 0], warp = []>
+
+func.func @reshape_divide(%s: tensor<6x8xf32, #rows>) {
+  // expected-error@+1 {{'tile.reshape' op the layout of the source, #tile.layout<register = [6 -> d0], lane = [8 -> d1, 4 -> 0], warp = []>, does not divide along the dimensions of [4, 12]}}
+  %r = tile.reshape %s : tensor<6x8xf32, #rows> -> tensor<4x12xf32, #tile.layout<register = [4 -> d0, 3 -> d1 * 4], lane = [4 -> d1, 8 -> 0], warp = []>>
+  return
+}
+
+// -----
+
+#rows = #tile.blocked<thread = [1, 4], lane = [8, 4], warp = [1, 1], order = [1, 0]>
+
+func.func @reshape_layout(%s: tensor<8x16xf32, #rows>) {
+  // expected-error@+1 {{'tile.reshape' op the result must have the reshaped layout of the source: register 1 of lane 0, warp 0 holds element (32), expected (1)}}
+  %r = tile.reshape %s : tensor<8x16xf32, #rows> -> tensor<128xf32, #tile.blocked<thread = [1], lane = [32], warp = [1], order = [0]>>
+  return
+}
+
+// -----
+
+// tile.concatenate
+
+func.func @concatenate_shape(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.concatenate' op expected a result of shape [16, 16], got [32, 8]}}
+  %r = tile.concatenate %s, %s along 1 : tensor<16x8xf32> -> tensor<32x8xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate_dimension(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.concatenate' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.concatenate %s, %s along 2 : tensor<16x8xf32> -> tensor<32x8xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate_types(%s: tensor<16x8xf32>, %t: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.concatenate' op has sources of different types: 'tensor<16x8xf32>' and 'tensor<16x16xf32>'}}
+  %r = "tile.concatenate"(%s, %t) {dim = 1 : i64} : (tensor<16x8xf32>, tensor<16x16xf32>) -> tensor<16x24xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate_nothing() {
+  // expected-error@+1 {{'tile.concatenate' op needs a source}}
+  %r = "tile.concatenate"() {dim = 1 : i64} : () -> tensor<16x24xf32>
+  return
+}
+
+// -----
+
+#rows = #tile.blocked<thread = [1, 4], lane = [8, 4], warp = [1, 1], order = [1, 0]>
+
+func.func @concatenate_layout(%s: tensor<8x8xf32, #rows>) {
+  // expected-error@+1 {{'tile.concatenate' op a thread would need elements of other threads}}
+  %r = tile.concatenate %s, %s along 1 : tensor<8x8xf32, #rows> -> tensor<8x16xf32, #rows>
+  return
+}
+
+// -----
+
+// tile.gather
+
+!table = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @gather_indices(%t: !table, %i: index, %rows: tensor<8xi32>) {
+  // expected-error@+1 {{'tile.gather' op expected indices of shape [16] or [16, 64], got [8]}}
+  %r = tile.gather %t[%i, %i] along 0 by %rows : !table, tensor<8xi32> -> tensor<16x64xf16>
+  return
+}
+
+// -----
+
+!table = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @gather_dimension(%t: !table, %i: index, %rows: tensor<16xi32>) {
+  // expected-error@+1 {{'tile.gather' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.gather %t[%i, %i] along 2 by %rows : !table, tensor<16xi32> -> tensor<16x64xf16>
+  return
+}
+
+// -----
+
+!shared = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+func.func @gather_shared(%t: !shared, %i: index, %rows: tensor<16xi32>) {
+  // expected-error@+1 {{'tile.gather' op reads global memory with strides, got '!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>'}}
+  %r = tile.gather %t[%i, %i] along 0 by %rows : !shared, tensor<16xi32> -> tensor<16x64xf16>
+  return
+}
+
+// -----
+
+#rows = #tile.blocked<thread = [1, 4], lane = [8, 4], warp = [1, 1], order = [1, 0]>
+!table = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
+
+func.func @gather_layout(%t: !table, %i: index, %rows: tensor<8xi32, #tile.slice<0, #rows>>) {
+  // expected-error@+1 {{'tile.gather' op the indices must lie where the elements of the result are that they are for: expected 1 registers, got 4}}
+  %r = tile.gather %t[%i, %i] along 0 by %rows : !table, tensor<8xi32, #tile.slice<0, #rows>> -> tensor<8x16xf32, #rows>
+  return
+}
+
+// -----
+
+// tile.masked_load
+
+!shared = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+
+func.func @masked_load_shared(%t: !shared, %i: index) {
+  // expected-error@+1 {{'tile.masked_load' op reads global memory, got '!tile.buffer<64x64xf16, #tile.swizzle<128>, shared>'}}
+  %r = tile.masked_load %t[%i, %i] : !shared -> tensor<64x64xf16>
+  return
+}
+
+// -----
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @masked_load_rank(%t: !rows, %i: index, %m: tensor<64xi1>) {
+  // expected-error@+1 {{'tile.masked_load' op moves a tile of rank 1 in a buffer of rank 2; use tile.slice to fix dimensions}}
+  %r = tile.masked_load %t[%i, %i] mask %m : !rows -> tensor<64xf16>
+  return
+}
+
+// -----
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @masked_load_type(%t: !rows, %i: index) {
+  // expected-error@+1 {{expected the type of a tile, got 'f16'}}
+  %r = tile.masked_load %t[%i, %i] : !rows -> f16
+  return
+}
+
+// -----
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @masked_load_mask(%t: !rows, %i: index, %m: tensor<8x64xi1>) {
+  // expected-error@+1 {{'tile.masked_load' op needs a mask of the shape of the result, got 'tensor<8x64xi1>'}}
+  %r = "tile.masked_load"(%t, %i, %i, %m) <{operandSegmentSizes = array<i32: 1, 2, 1, 0>}> : (!rows, index, index, tensor<8x64xi1>) -> tensor<16x64xf16>
+  return
+}
+
+// -----
+
+!rows = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
+
+func.func @masked_load_other(%t: !rows, %i: index, %o: f32) {
+  // expected-error@+1 {{'tile.masked_load' op fills a tile of 'f16' with a value of type 'f32'}}
+  %r = "tile.masked_load"(%t, %i, %i, %o) <{operandSegmentSizes = array<i32: 1, 2, 0, 1>}> : (!rows, index, index, f32) -> tensor<16x64xf16>
   return
 }

@@ -19,7 +19,8 @@ INTEGER_REDUCTIONS = [
 UNARY = [
     "arith.negf", "math.absf", "math.exp2", "math.exp", "math.tanh", "math.sqrt",
     "math.log2", "math.log", "math.rsqrt", "math.sin", "math.cos", "math.erf",
-    "math.floor", "math.ceil", "math.trunc", "math.roundeven",
+    "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.round", "math.atan",
+    "math.asinh", "math.log1p",
 ]
 BINARY = [
     "arith.addf", "arith.addf", "arith.subf", "arith.mulf", "arith.mulf", "arith.divf",
@@ -332,7 +333,10 @@ class Generator:
         if self.pinned:
             options += [(self.reconvert, 4)]
         else:
-            options += [(self.dot, 4), (self.shared, 1)]
+            options += [
+                (self.dot, 4), (self.shared, 1), (self.masked_load, 2), (self.reshape, 3),
+                (self.extract, 2), (self.concatenate, 2), (self.table, 1),
+            ]
         if self.depth < 2:
             options += [(self.loop, 2), (self.branch, 1)]
         chosen = self.draw.choices([o for o, _ in options], [w for _, w in options])[0]
@@ -342,6 +346,30 @@ class Generator:
         rank = self.draw.choice([1, 2, 2, 2, 2, 3])
         dtype = self.draw.choice(["f32", "f32", "f32", "f16", "bf16", "i32", "i64"])
         self.load(self.dims(rank), dtype)
+
+    def masked_load(self) -> None:
+        """A load with a mask, another value, or both."""
+        draw = self.draw
+        dtype = draw.choice(["f32", "f32", "f16", "bf16", "i32", "i64"])
+        dims = self.dims(draw.choice([1, 2, 2, 2, 3]))
+        masks = []
+        if draw.random() < 0.6:
+            masks.append(self.coordinate_mask((dims, "i32", None)))
+        other = draw.choice([3, -1, 0]) if not masks or draw.random() < 0.6 else None
+        index, where = self.place(dims, dtype, False)
+        limit = FILLS.get(self.program.buffers[index].fill, 100.0)
+        self.emit("masked_load", (dims, dtype, None), masks, limit, buffer=index, other=other, **where)
+
+    def table(self) -> None:
+        """A constant tile of several numbers."""
+        dims = self.dims(self.draw.choice([1, 2]))
+        dtype = self.draw.choice(["f32", "f16", "i32"])
+        if self.size(dims) <= 1024:
+            self.table_of(dims, dtype)
+
+    def table_of(self, dims: Tuple[int, ...], dtype: str) -> int:
+        values = [self.draw.randint(-8, 8) for _ in range(self.size(dims))]
+        return self.emit("table", (dims, dtype, None), limit=8.0, values=values)
 
     def elementwise(self) -> None:
         x = self.pick(True)
@@ -388,6 +416,10 @@ class Generator:
         elif name in ("math.log", "math.log2", "math.rsqrt", "math.sqrt"):
             x = self.away_from_zero(x)
             limit = max(limit, 2.0)
+        elif name == "math.log1p":
+            x = self.away_from_zero(x)
+        elif name in ("math.atan", "math.asinh"):
+            x = self.tame(x, 1000.0)
         elif name in ("math.tanh", "math.sin", "math.cos", "math.erf"):
             x = self.tame(x, 16.0)
             limit = 1.0
@@ -652,6 +684,68 @@ class Generator:
         dims = tuple(type.dims[k] for k in order)
         pin = None if type.pin is None else ("permute", tuple(order), type.dims, type.pin)
         self.emit("transpose", (dims, type.dtype, pin), [x], self.limit[x], order=tuple(order))
+
+    def reshape(self) -> None:
+        x = self.pick()
+        if x is None:
+            return
+        extents = [self.program.extents[d] for d in self.program.types[x].dims]
+        count = math.prod(extents)
+        kind = self.draw.random()
+        if kind < 0.3:
+            shape = [count]
+        elif kind < 0.6:
+            k = self.draw.randrange(len(extents))
+            parts = [f for f in range(1, extents[k] + 1) if extents[k] % f == 0]
+            part = self.draw.choice(parts)
+            shape = extents[:k] + [extents[k] // part, part] + extents[k + 1 :]
+        else:
+            part = self.draw.choice([f for f in range(1, count + 1) if count % f == 0])
+            shape = [count // part, part]
+        if len(shape) <= 3:
+            self.reshape_to(x, shape)
+
+    def reshape_to(self, x: int, shape: List[int]) -> int:
+        dims = tuple(self.dim(n) for n in shape)
+        return self.emit("reshape", (dims, self.dtype(x), None), [x], self.limit[x])
+
+    def extract(self) -> None:
+        x = self.pick()
+        if x is None:
+            return
+        parts = []
+        for d in self.program.types[x].dims:
+            extent = self.program.extents[d]
+            counts = [f for f in range(1, extent + 1) if extent % f == 0]
+            parts.append(self.draw.choice([1, self.draw.choice(counts)]))
+        self.extract_from(x, parts, [self.draw.randrange(n) for n in parts])
+
+    def extract_from(self, x: int, counts: List[int], numbers: List[int]) -> int:
+        """The part with these numbers, of a tile divided in so many."""
+        dims, offsets = [], []
+        for d, count, number in zip(self.program.types[x].dims, counts, numbers):
+            extent = self.program.extents[d] // count
+            dims.append(d if count == 1 else self.dim(extent))
+            offsets.append(number * extent)
+        return self.emit(
+            "extract", (tuple(dims), self.dtype(x), None), [x], self.limit[x], starts=offsets
+        )
+
+    def concatenate(self) -> None:
+        x = self.pick()
+        if x is None:
+            return
+        sources = [x] + [self.mate(x) for _ in range(self.draw.choice([0, 1, 1, 2]))]
+        if self.size(self.program.types[x].dims) * len(sources) <= self.most():
+            self.concatenate_along(sources, self.draw.randrange(len(self.program.types[x].dims)))
+
+    def concatenate_along(self, sources: List[int], axis: int) -> int:
+        dims = list(self.program.types[sources[0]].dims)
+        dims[axis] = self.dim(self.program.extents[dims[axis]] * len(sources))
+        limit = max(self.limit[v] for v in sources)
+        return self.emit(
+            "concatenate", (tuple(dims), self.dtype(sources[0]), None), sources, limit, dim=axis
+        )
 
     def convert(self, x: int, pin: tuple) -> int:
         shared = self.draw.randrange(6) if self.draw.random() < 0.3 else None

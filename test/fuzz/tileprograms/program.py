@@ -448,6 +448,18 @@ class Writer:
             f"{self.name(result)} = tile.convert_layout {shared} : {tile} -> {self.tile(result)}"
         )
 
+    def write_masked_load(self, op: Op) -> None:
+        place, type = self.access(op)
+        result = op.results[0]
+        extra = f" mask {self.name(op.operands[0])}" if op.operands else ""
+        if op.attrs["other"] is not None:
+            dtype, other = self.program.types[result].dtype, self.fresh()
+            self.line(f"{other} = arith.constant {self.element(dtype, op.attrs['other'])} : {dtype}")
+            extra += f" other {other}"
+        self.line(
+            f"{self.name(result)} = tile.masked_load {place}{extra} : {type} -> {self.tile(result)}"
+        )
+
     def write_store(self, op: Op) -> None:
         place, type = self.access(op)
         value = op.operands[0]
@@ -482,6 +494,18 @@ class Writer:
         result = op.results[0]
         value = self.element(self.program.types[result].dtype, op.attrs["value"])
         self.line(f"{self.name(result)} = arith.constant dense<{value}> : {self.tile(result)}")
+
+    def write_table(self, op: Op) -> None:
+        result = op.results[0]
+        dtype, shape = self.program.types[result].dtype, self.program.shape(result)
+        values = [self.element(dtype, v) for v in op.attrs["values"]]
+        # A smaller tile, which a reduced program may have, has the first ones.
+        for extent in reversed(shape):
+            values = [
+                "[" + ", ".join(values[i : i + extent]) + "]"
+                for i in range(0, len(values) // extent * extent, extent)
+            ]
+        self.line(f"{self.name(result)} = arith.constant dense<{values[0]}> : {self.tile(result)}")
 
     def write_splat(self, op: Op) -> None:
         result = op.results[0]
@@ -559,6 +583,28 @@ class Writer:
         self.line(
             f"{self.name(result)} = tile.transpose {self.name(value)} {list(op.attrs['order'])} :"
             f" {self.tile(value)} -> {self.tile(result)}"
+        )
+
+    def write_reshape(self, op: Op) -> None:
+        result, value = op.results[0], op.operands[0]
+        self.line(
+            f"{self.name(result)} = tile.reshape {self.name(value)} : {self.tile(value)} ->"
+            f" {self.tile(result)}"
+        )
+
+    def write_extract(self, op: Op) -> None:
+        result, value = op.results[0], op.operands[0]
+        self.line(
+            f"{self.name(result)} = tile.extract {self.name(value)} {op.attrs['starts']} :"
+            f" {self.tile(value)} -> {self.tile(result)}"
+        )
+
+    def write_concatenate(self, op: Op) -> None:
+        result = op.results[0]
+        sources = ", ".join(self.name(v) for v in op.operands)
+        self.line(
+            f"{self.name(result)} = tile.concatenate {sources} along {op.attrs['dim']} :"
+            f" {self.tile(op.operands[0])} -> {self.tile(result)}"
         )
 
     def write_convert(self, op: Op) -> None:

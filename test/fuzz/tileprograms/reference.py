@@ -260,6 +260,17 @@ class Evaluator:
         value.v[inside], value.e[inside] = memory.v[where], memory.e[where]
         self.values[op.results[0]] = value
 
+    def eval_masked_load(self, op: Op) -> None:
+        self.eval_load(op)
+        result = op.results[0]
+        value, (_, _, inside) = self.values[result], self.place(op)
+        kept = np.zeros(value.v.shape, bool)
+        kept[inside] = True
+        if op.operands:
+            kept &= self.values[op.operands[0]].v != 0
+        other = op.attrs["other"] or 0
+        self.values[result] = Value(np.where(kept, value.v, other), np.where(kept, value.e, 0.0))
+
     def eval_store(self, op: Op) -> None:
         memory, where, inside = self.place(op)
         value = self.values[op.operands[0]]
@@ -331,6 +342,12 @@ class Evaluator:
         self.constant(op, op.attrs["value"])
 
     eval_splat = eval_constant
+
+    def eval_table(self, op: Op) -> None:
+        shape = self.program.shape(op.results[0])
+        dtype = np.float64 if is_float(self.dtype(op.results[0])) else np.int64
+        values = np.array(op.attrs["values"][: int(np.prod(shape))], dtype)
+        self.values[op.results[0]] = exact(values.reshape(shape))
 
     def eval_position(self, op: Op) -> None:
         self.constant(op, self.at(Offset(op.attrs["variable"]), op.attrs["dim"]))
@@ -477,6 +494,21 @@ class Evaluator:
     def eval_transpose(self, op: Op) -> None:
         x, order = self.values[op.operands[0]], op.attrs["order"]
         self.values[op.results[0]] = Value(x.v.transpose(order), x.e.transpose(order))
+
+    def eval_reshape(self, op: Op) -> None:
+        x, shape = self.values[op.operands[0]], self.program.shape(op.results[0])
+        self.values[op.results[0]] = Value(x.v.reshape(shape), x.e.reshape(shape))
+
+    def eval_extract(self, op: Op) -> None:
+        x, shape = self.values[op.operands[0]], self.program.shape(op.results[0])
+        part = tuple(slice(o, o + n) for o, n in zip(op.attrs["starts"], shape))
+        self.values[op.results[0]] = Value(x.v[part], x.e[part])
+
+    def eval_concatenate(self, op: Op) -> None:
+        sources, axis = [self.values[v] for v in op.operands], op.attrs["dim"]
+        self.values[op.results[0]] = Value(
+            *(np.concatenate(parts, axis) for parts in zip(*((x.v, x.e) for x in sources)))
+        )
 
     def eval_dot(self, op: Op) -> None:
         a, b, c = (self.values[v] for v in op.operands)
@@ -717,6 +749,9 @@ FUNCTIONS: Dict[str, Callable[..., Value]] = {
     "math.cos": lipschitz(np.cos, 1, 2.0**-19),
     "math.erf": lipschitz(error_function, 1.13, 2.0**-18),
     "math.atan": lipschitz(np.arctan, 1, 2.0**-18),
+    "math.asinh": lipschitz(np.arcsinh, 1, 2.0**-18),
+    "math.log1p": lipschitz(np.log1p, 1, 2.0**-18),
+    "math.round": stepwise(lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x)),
     "math.floor": stepwise(np.floor),
     "math.ceil": stepwise(np.ceil),
     "math.trunc": stepwise(np.trunc),

@@ -7,6 +7,7 @@ Several kernels form one module, so that few compilers are started.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -87,6 +88,53 @@ def scans(full: bool) -> Iterator[Case]:
 def scan(g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str, reverse: bool) -> None:
     x = g.load(tuple(g.dim(n) for n in shape), dtype)
     g.store(g.scan_along(x, axis, reverse, kind))
+
+
+def reshapes(full: bool) -> Iterator[Case]:
+    shapes = [(64, 128), (12, 40), (60, 60), (7, 13), (96, 20), (2, 8, 16), (3, 5, 7), (1, 64), (2048,)]
+    turn = itertools.cycle(["f32", "f16", "i32", "i64", "bf16"])
+    for shape in shapes:
+        count = math.prod(shape)
+        parts = [f for f in range(1, count + 1) if count % f == 0][:: 1 if full else 5]
+        for to in [[count], *([count // f, f] for f in parts)]:
+            dtype = next(turn)
+            yield lambda g, s=shape, t=to, d=dtype: reshape(g, s, t, d)
+
+
+def reshape(g: Generator, shape: Sequence[int], to: Sequence[int], dtype: str) -> None:
+    g.store(g.reshape_to(g.load(tuple(g.dim(n) for n in shape), dtype), list(to)))
+
+
+def parts(full: bool) -> Iterator[Case]:
+    """Parts of tiles, and tiles side by side."""
+    shapes = [(64, 128), (16, 16), (12, 40), (60, 60), (96, 20), (2, 8, 16), (1, 64), (512,)]
+    turn = itertools.cycle(["f32", "f16", "i32", "i64", "bf16"])
+    for shape in shapes:
+        divisors = [[f for f in range(1, n + 1) if n % f == 0] for n in shape]
+        counts = list(itertools.product(*divisors))
+        for count in counts[:: 1 if full else max(len(counts) // 8, 1)]:
+            dtype = next(turn)
+            yield lambda g, s=shape, c=count, d=dtype: part(g, s, c, d)
+        for axis in range(len(shape)):
+            for number in (1, 2, 3):
+                dtype = next(turn)
+                yield lambda g, s=shape, a=axis, n=number, d=dtype: side_by_side(g, s, a, n, d)
+
+
+def part(g: Generator, shape: Sequence[int], counts: Sequence[int], dtype: str) -> None:
+    x = g.load(tuple(g.dim(n) for n in shape), dtype)
+    g.store(g.extract_from(x, list(counts), [g.draw.randrange(n) for n in counts]))
+
+
+def side_by_side(g: Generator, shape: Sequence[int], axis: int, number: int, dtype: str) -> None:
+    dims = tuple(g.dim(n) for n in shape)
+    g.store(g.concatenate_along([g.load(dims, dtype) for _ in range(number)], axis))
+
+
+def tables(full: bool) -> Iterator[Case]:
+    for shape in [(1,), (7,), (16,), (1024,), (16, 8), (3, 60), (32, 32), (2, 4, 8)]:
+        for dtype in ("f32", "f16", "i32"):
+            yield lambda g, s=shape, d=dtype: g.store(g.table_of(tuple(g.dim(n) for n in s), d))
 
 
 def transposes(full: bool) -> Iterator[Case]:
@@ -210,6 +258,9 @@ SWEEPS: Dict[str, Callable[[bool], Iterator[Case]]] = {
     "broadcast": broadcasts,
     "reduce": reductions,
     "scan": scans,
+    "reshape": reshapes,
+    "part": parts,
+    "table": tables,
     "transpose": transposes,
     "mask": masks,
     "loop": loops,

@@ -373,6 +373,49 @@ TEST(Layout, InsertDimGivesEveryThreadAllOfIt) {
             "warp = [] : 3x16");
 }
 
+/// Returns the elements that each thread holds, in the order of its registers.
+static std::vector<std::vector<llvm::SmallVector<int64_t, 4>>>
+elementsOfThreads(const Layout &layout) {
+  std::vector<std::vector<llvm::SmallVector<int64_t, 4>>> threads;
+  for (int64_t warp = 0; warp < layout.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < layout.axisSize(kLane); ++lane) {
+      threads.emplace_back();
+      for (int64_t reg = 0; reg < layout.axisSize(kRegister); ++reg)
+        threads.back().push_back(layout.element(reg, lane, warp));
+    }
+  return threads;
+}
+
+TEST(Layout, PartsOfTiles) {
+  Layout tile = Layout::distributed({{2, 1, 1}, {8, 1, 8}, {3, 0, 8}},
+                                    {{4, 1, 2}, {8, 0, 1}}, {}, {24, 64});
+  for (auto [rows, columns] :
+       {std::pair<int64_t, int64_t>{8, 64}, {24, 32}, {8, 8}, {24, 16}}) {
+    std::optional<Layout> part = tile.part({rows, columns});
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->shape(), (llvm::ArrayRef<int64_t>{rows, columns}));
+    // A thread has the elements of the tile that are in the part.
+    auto expected = elementsOfThreads(tile);
+    for (auto &thread : expected)
+      llvm::erase_if(thread, [&, r = rows, c = columns](auto &element) {
+        return element[0] >= r || element[1] >= c;
+      });
+    EXPECT_EQ(elementsOfThreads(*part), expected);
+    Layout again = part->repeated({24 / rows, 64 / columns});
+    EXPECT_TRUE(again.equivalentUpToRegisters(tile));
+    EXPECT_EQ(again.part({rows, columns}), part);
+  }
+  // The lanes divide 8 rows and 8 columns, and 3 has no half.
+  EXPECT_FALSE(tile.part({4, 64}));
+  EXPECT_FALSE(tile.part({24, 4}));
+  EXPECT_FALSE(tile.part({12, 64}));
+  // Copies stay.
+  Layout row = tile.dropDim(0);
+  EXPECT_EQ(
+      row.part({8})->str(),
+      "register = [2 -> d0], lane = [4 -> d0 * 2, 8 -> 0], warp = [] : 8");
+}
+
 TEST(Layout, Reshape) {
   EXPECT_EQ(text(Layout::identity({6, 8}).reshape({2, 3, 2, 4})),
             "x0 = [3 -> d1, 2 -> d0], x1 = [4 -> d3, 2 -> d2] : 2x3x2x4");

@@ -38,6 +38,18 @@ struct TileAsmInterface : OpAsmDialectInterface {
     return AliasResult::FinalAlias;
   }
 };
+
+/// Operations on tiles can be in any function that a kernel calls.
+struct TileInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
 } // namespace
 
 void TileDialect::initialize() {
@@ -53,7 +65,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
       >();
-  addInterfaces<TileAsmInterface>();
+  addInterfaces<TileAsmInterface, TileInlinerInterface>();
 }
 
 Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,

@@ -28,6 +28,37 @@ void DotOp::requireLayouts(LayoutRequirements &requirements) {
 bool IotaOp::isRematerializable() { return true; }
 
 //===----------------------------------------------------------------------===//
+// GatherOp
+//===----------------------------------------------------------------------===//
+
+/// Returns the layout of the indices of `gather` if the result has `layout`.
+static LayoutAttrInterface getRowsLayout(GatherOp gather,
+                                         LayoutAttrInterface layout) {
+  int64_t rank = cast<RankedTensorType>(gather.getType()).getRank();
+  if (cast<RankedTensorType>(gather.getRows().getType()).getRank() == rank)
+    return layout;
+  for (int64_t dim = rank; dim-- > 0;)
+    if (dim != int64_t(gather.getDim()))
+      layout = SliceAttr::get(gather.getContext(), dim, layout);
+  return layout;
+}
+
+void GatherOp::inferLayouts(Value value, LayoutAttrInterface layout,
+                            Propose propose) {
+  if (layout.getFamily() != LayoutFamily::Distributed)
+    return;
+  if (value == getResult())
+    propose(getRows(), ::getRowsLayout(*this, layout));
+  else if (suits(layout, getType()))
+    propose(getResult(), layout);
+}
+
+void GatherOp::requireLayouts(LayoutRequirements &requirements) {
+  requirements.requireOperand(getRowsMutable(),
+                              ::getRowsLayout(*this, getLayoutAttr(getType())));
+}
+
+//===----------------------------------------------------------------------===//
 // AtomicRMWOp
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- TileOps.cpp - Verifiers and effects of the operations --------------===//
 
 #include "AttentionTypes.h"
+#include "VerifyTiles.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -114,6 +115,52 @@ static void printParameter(OpAsmPrinter &printer, Operation *,
   printer << name.getValue();
 }
 
+/// Parses and prints one type for all `values`.
+static ParseResult
+parseEqualTypes(OpAsmParser &parser,
+                ArrayRef<OpAsmParser::UnresolvedOperand> values,
+                SmallVectorImpl<Type> &types) {
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  types.assign(values.size(), type);
+  return success();
+}
+
+static void printEqualTypes(OpAsmPrinter &printer, Operation *, OperandRange,
+                            TypeRange types) {
+  printer << types.front();
+}
+
+/// Parses `buffer-type -> result-type`, from which the types of the mask and of
+/// the other value follow.
+static ParseResult
+parseMaskedLoadTypes(OpAsmParser &parser,
+                     const std::optional<OpAsmParser::UnresolvedOperand> &mask,
+                     const std::optional<OpAsmParser::UnresolvedOperand> &other,
+                     Type &buffer, Type &maskType, Type &otherType,
+                     Type &result) {
+  if (parser.parseType(buffer) || parser.parseArrow())
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  auto tile = dyn_cast<RankedTensorType>(result);
+  if (!tile)
+    return parser.emitError(loc)
+           << "expected the type of a tile, got " << result;
+  if (mask)
+    maskType = tile.clone(parser.getBuilder().getI1Type());
+  if (other)
+    otherType = tile.getElementType();
+  return success();
+}
+
+static void printMaskedLoadTypes(OpAsmPrinter &printer, Operation *, Value,
+                                 Value, Type buffer, Type, Type, Type result) {
+  printer << buffer << " -> " << result;
+}
+
 static void printDotTypes(OpAsmPrinter &printer, DotOp, Type a, Type b,
                           Type acc, Type result) {
   printer << a << ", " << b;
@@ -175,50 +222,6 @@ static LogicalResult verifyTileAccess(OpT op, Type type, StringRef bothShared) {
     return op.emitOpError(bothShared);
   return verifyAccess(op, buffer, op.getIndices(), tile.getShape(),
                       tile.getElementType());
-}
-
-/// Verifies that both tiles of an operation have layouts, or none.
-static LogicalResult verifyBothLaidOut(Operation *op, Type first, Type second) {
-  if (!getLayoutAttr(first) == !getLayoutAttr(second))
-    return success();
-  return op->emitOpError() << "mixes a tile with a layout and one without";
-}
-
-/// Verifies that two layouts of one shape are the same function.
-static LogicalResult verifySameLayout(Operation *op, const Layout &expected,
-                                      const Layout &actual, StringRef what) {
-  if (expected.equivalent(actual))
-    return success();
-  InFlightDiagnostic diag = op->emitOpError() << what;
-  if (expected.family() != LayoutFamily::Distributed ||
-      actual.family() != LayoutFamily::Distributed)
-    return diag;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (expected.axisSize(axis) != actual.axisSize(axis)) {
-      static constexpr StringLiteral names[] = {"registers", "lanes", "warps"};
-      return diag << ": expected " << expected.axisSize(axis) << ' '
-                  << names[axis] << ", got " << actual.axisSize(axis);
-    }
-  auto describe = [](ArrayRef<int64_t> coordinates) {
-    return '(' +
-           llvm::join(llvm::map_range(coordinates,
-                                      [](int64_t number) {
-                                        return std::to_string(number);
-                                      }),
-                      ", ") +
-           ')';
-  };
-  for (int64_t warp = 0; warp < expected.axisSize(kWarp); ++warp)
-    for (int64_t lane = 0; lane < expected.axisSize(kLane); ++lane)
-      for (int64_t reg = 0; reg < expected.axisSize(kRegister); ++reg) {
-        auto want = expected.element(reg, lane, warp);
-        auto have = actual.element(reg, lane, warp);
-        if (want != have)
-          return diag << ": register " << reg << " of lane " << lane
-                      << ", warp " << warp << " holds element "
-                      << describe(have) << ", expected " << describe(want);
-      }
-  return diag;
 }
 
 /// Returns the alignment in bytes of an address that is aligned to `align` plus
@@ -391,6 +394,60 @@ LogicalResult AllocOp::verify() {
 LogicalResult LoadOp::verify() {
   return verifyTileAccess(*this, getType(),
                           "loads from shared memory into shared memory");
+}
+
+LogicalResult MaskedLoadOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  auto tile = cast<RankedTensorType>(getType());
+  if (buffer.isShared())
+    return emitOpError() << "reads global memory, got " << buffer;
+  if (getMask() &&
+      getMask().getType() != tile.clone(IntegerType::get(getContext(), 1)))
+    return emitOpError() << "needs a mask of the shape of the result, got "
+                         << getMask().getType();
+  if (getOther() && getOther().getType() != tile.getElementType())
+    return emitOpError() << "fills a tile of " << tile.getElementType()
+                         << " with a value of type " << getOther().getType();
+  return verifyAccess(*this, buffer, getIndices(), tile.getShape(),
+                      tile.getElementType());
+}
+
+LogicalResult GatherOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  auto tile = cast<RankedTensorType>(getType());
+  auto rows = cast<RankedTensorType>(getRows().getType());
+  if (buffer.isShared() || !isa<StridedAttr>(buffer.getLayout()))
+    return emitOpError() << "reads global memory with strides, got " << buffer;
+  if (isSharedTile(tile) || isSharedTile(rows))
+    return emitOpError("works on tiles in registers");
+  if (failed(verifyAccess(*this, buffer, getIndices(), tile.getShape(),
+                          tile.getElementType())) ||
+      failed(verifyDimension(*this, getDim(), tile)) ||
+      failed(verifyBothLaidOut(*this, tile, rows)))
+    return failure();
+  SmallVector<TileExtent> extents = getExtents(tile);
+  if (getExtents(rows) != extents &&
+      getExtents(rows) != ArrayRef<TileExtent>(extents[getDim()]))
+    return emitOpError() << "expected indices of shape ["
+                         << describeExtent(extents[getDim()]) << "] or ["
+                         << describeExtents(extents) << "], got ["
+                         << describeExtents(getExtents(rows)) << "]";
+  if (!getLayoutAttr(tile))
+    return success();
+  return verifySameLayout(*this, getRowsLayout(getCanonicalLayout(tile)),
+                          getCanonicalLayout(rows),
+                          "the indices must lie where the elements of the "
+                          "result are that they are for");
+}
+
+Layout GatherOp::getRowsLayout(Layout result) {
+  auto rows = cast<RankedTensorType>(getRows().getType());
+  if (rows.getRank() == int64_t(result.rank()))
+    return result;
+  for (unsigned dim = result.rank(); dim-- > 0;)
+    if (dim != getDim())
+      result = result.dropDim(dim);
+  return result;
 }
 
 LogicalResult LoadScalarOp::verify() {
@@ -583,30 +640,6 @@ void DotOp::getEffects(
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
 }
 
-static LogicalResult verifyDimension(Operation *op, int64_t dim,
-                                     RankedTensorType tile) {
-  if (dim < tile.getRank())
-    return success();
-  return op->emitOpError() << "dimension " << dim
-                           << " does not exist in a tile of rank "
-                           << tile.getRank();
-}
-
-/// Verifies that `first` and `second` are laid out in registers and have
-/// elements of one type.
-static LogicalResult verifyInRegisters(Operation *op, RankedTensorType first,
-                                       RankedTensorType second) {
-  for (RankedTensorType type : {first, second})
-    if (!getLayoutAttr(type) || isSharedTile(type))
-      return op->emitOpError()
-             << "needs tiles that are laid out in registers, got " << type;
-  if (first.getElementType() != second.getElementType())
-    return op->emitOpError()
-           << "element types differ: " << first.getElementType() << " and "
-           << second.getElementType();
-  return success();
-}
-
 /// Verifies that `bigType` has the shape of `smallType` with one more dimension
 /// `dim`, and that the layout of `smallType` is the #tile.slice of the other.
 static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
@@ -742,27 +775,6 @@ LogicalResult JoinScansOp::verify() {
       *this, source, getDim(), totals,
       getCanonicalLayout(source).allRuns(getDim()),
       "each thread must have the totals of all runs for its elements");
-}
-
-LogicalResult ExtractOp::verify() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto result = cast<RankedTensorType>(getType());
-  if (failed(verifyInRegisters(*this, source, result)))
-    return failure();
-  if (source.getRank() != result.getRank() ||
-      int64_t(getOffsets().size()) != source.getRank())
-    return emitOpError() << "expected an offset and an extent of the result "
-                            "for each dimension of the source";
-  for (auto [dim, offset] : llvm::enumerate(getOffsets()))
-    if (offset < 0 || offset > source.getDimSize(dim) - result.getDimSize(dim))
-      return emitOpError() << "a part of extent " << result.getDimSize(dim)
-                           << " does not fit at offset " << offset
-                           << " of dimension " << dim << " of extent "
-                           << source.getDimSize(dim);
-  if (!findRegistersOfPart(getCanonicalLayout(source),
-                           getCanonicalLayout(result), getOffsets()))
-    return emitOpError("a thread would need elements of other threads");
-  return success();
 }
 
 LogicalResult BroadcastOp::verify() {

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DecomposeShapes.h"
 #include "DotOperands.h"
 #include "MmaChoice.h"
 #include "SharedPlacement.h"
@@ -343,10 +344,12 @@ void LayoutAssigner::seedDefaults() {
     assign(value, permuted ? permuted : rowLayout(value));
     spread();
   };
-  for (Value value : values)
-    if (auto load = value.getDefiningOp<LoadOp>();
-        load && !load.getBuffer().getType().isShared())
+  for (Value value : values) {
+    auto load = value.getDefiningOp<LoadOp>();
+    if (value.getDefiningOp<GatherOp>() ||
+        (load && !load.getBuffer().getType().isShared()))
       seed(value);
+  }
   llvm::for_each(values, seed);
 }
 
@@ -407,6 +410,7 @@ void LayoutAssigner::insertConversions() {
 LogicalResult LayoutAssigner::run() {
   if (failed(checkOperations()))
     return failure();
+  decomposeShapes(kernel, chip);
   rematerialize();
   if (failed(chooseInstructions()))
     return failure();

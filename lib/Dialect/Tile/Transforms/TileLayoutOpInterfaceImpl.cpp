@@ -70,12 +70,16 @@ struct ConstantModel
                           LayoutAttrInterface layout) const {
     auto constant = cast<arith::ConstantOp>(op);
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!elements || !elements.isSplat())
-      return constant.emitOpError(
-          "a constant tile must have one value for all elements");
+    if (!elements ||
+        (!elements.isSplat() && elements.getNumElements() > kMostConstants))
+      return constant.emitOpError()
+             << "a constant tile must have one value for all elements, or at "
+                "most "
+             << kMostConstants << " elements";
     RankedTensorType type =
         withLayout(cast<RankedTensorType>(result.getType()), layout);
-    constant.setValueAttr(elements.resizeSplat(type));
+    constant.setValueAttr(elements.isSplat() ? elements.resizeSplat(type)
+                                             : elements.reshape(type));
     result.setType(type);
     return success();
   }
@@ -84,6 +88,10 @@ struct ConstantModel
     return isa<RankedTensorType>(op->getResult(0).getType());
   }
 };
+
+/// Reads the element of a tile that all threads have, so any layout will do.
+struct ElementModel
+    : TileLayoutOpInterface::ExternalModel<ElementModel, tensor::ExtractOp> {};
 
 struct SplatModel
     : TileLayoutOpInterface::ExternalModel<SplatModel, tensor::SplatOp> {
@@ -162,6 +170,7 @@ void tile::registerTileLayoutOpInterfaceExternalModels(
     attachElementwise(context, dialect);
   });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    tensor::ExtractOp::attachInterface<ElementModel>(*context);
     tensor::SplatOp::attachInterface<SplatModel>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {

@@ -47,6 +47,10 @@ namespace tile {
 /// enumerate the elements.
 inline constexpr int64_t kMostTileElements = int64_t(1) << 20;
 
+/// The largest number of elements of a constant tile whose elements differ.
+/// Each thread selects its elements by comparisons.
+inline constexpr int64_t kMostConstants = 1024;
+
 /// Verifies the shape of a tile or a shared buffer: at least one dimension,
 /// static positive extents, and at most kMostTileElements elements. Reports an
 /// error unless `emitError` is null.

@@ -372,6 +372,74 @@ def Tile_LoadOp : Tile_Op<"load"> {
   let hasVerifier = 1;
 }
 
+def Tile_MaskedLoadOp : Tile_Op<"masked_load", [AttrSizedOperandSegments]> {
+  let summary = "reads the elements of a tile that a mask keeps";
+  let description = [{
+    Like `tile.load`, but elements of the result where `mask` is false, and those
+    outside the extents of the buffer, are `other`. Without `mask`, all elements
+    are kept; without `other`, the others are zero.
+
+    ```mlir
+    %x = tile.masked_load %xh[%row, %c0] mask %m other %inf
+        : !xh -> tensor<16x256xf32>
+    ```
+
+    The types of the mask and of `other` follow from that of the result. The
+    tile must lie where a `tile.load` may read: the buffer is in global memory, and
+    what the mask leaves out may be read all the same.
+    `tile-expand-masked-loads` replaces the operation by `tile.load` and
+    `arith.select`.
+  }];
+  let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices,
+                       Optional<Tile_TileOf<[I1], "i1">>:$mask,
+                       Optional<AnyTypeOf<[AnyFloat, AnySignlessInteger]>>:$other);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` (`mask` $mask^)? (`other` $other^)? attr-dict `:`
+    custom<MaskedLoadTypes>(ref($mask), ref($other), type($buffer), type($mask),
+                            type($other), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Op<"gather", [
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
+  let summary = "reads a tile from places that an index tile gives";
+  let description = [{
+    Like `tile.load`, but the coordinate along `dim` comes from a tile of
+    indices. `rows` is either a tile of one dimension, with an index for each
+    coordinate of the result along `dim`, or a tile of the shape of the result,
+    with an index for each element:
+
+    ```mlir
+    // result[i, j] = table[rows[i], column + j]
+    %x = tile.gather %table[%c0, %column] along 0 by %rows
+        : !table, tensor<64xi32> -> tensor<64x128xf16>
+    // result[i, j] = logits[row + i, labels[i, j]]
+    %y = tile.gather %logits[%row, %c0] along 1 by %labels
+        : !logits, tensor<64x1xi32> -> tensor<64x1xf32>
+    ```
+
+    Indices count from `indices`, and elements outside of the extents of the
+    buffer are zero, as in `tile.load`; so are those with a negative coordinate.
+    The buffer is in global memory with strides. Neighbouring elements along
+    other dimensions are read together where the layouts allow it.
+  }];
+  let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       Tile_IndexTile:$rows);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` `along` $dim `by` $rows attr-dict
+    `:` qualified(type($buffer)) `,` qualified(type($rows)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the layout of the indices if the result has the layout `result`.
+    ::tile::Layout getRowsLayout(::tile::Layout result);
+  }];
+}
+
 def Tile_LoadScalarOp : Tile_Op<"load_scalar"> {
   let summary = "reads one element";
   let description = [{
@@ -814,29 +882,6 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure,
   let hasVerifier = 1;
 }
 
-def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
-  let summary = "a part of a tile";
-  let description = [{
-    Computes result[i, ..] = source[i + offsets[0], ..]. No element moves
-    between threads: both tiles have layouts in registers, and each thread holds
-    the elements of the result among its elements of the source
-    (findRegistersOfPart). `tile-stage-stores` creates this operation to store a
-    tile in parts.
-
-    ```mlir
-    #mma = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
-    %right = tile.extract %o [0, 64]
-        : tensor<128x128xf16, #mma> -> tensor<128x64xf16, #mma>
-    ```
-  }];
-  let arguments = (ins Tile_Tile:$source, DenseI64ArrayAttr:$offsets);
-  let results = (outs Tile_Tile:$result);
-  let assemblyFormat = [{
-    $source $offsets attr-dict `:` qualified(type($source)) `->` qualified(type($result))
-  }];
-  let hasVerifier = 1;
-}
-
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "converts a tile to another layout";
   let description = [{
@@ -858,6 +903,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 }
 
 include "tile/Dialect/Tile/IR/TileLaunchOps.td"
+include "tile/Dialect/Tile/IR/TileShapeOps.td"
 include "tile/Dialect/Tile/IR/TileParamOps.td"
 include "tile/Dialect/Tile/IR/TileRoleOps.td"
 include "tile/Dialect/Tile/IR/TileAttentionOps.td"

@@ -20,6 +20,24 @@ def TileAttachTarget : Pass<"tile-attach-target", "::mlir::ModuleOp"> {
                         "a chip of the table (tile-translate --chip=help lists them)">];
 }
 
+def TileInlineCalls : Pass<"tile-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Replaces calls in kernels by the bodies of the functions (S1)";
+  let description = [{
+    A kernel may call functions over tiles, buffers and scalars (`func.call`). The
+    pass inlines them, and erases functions that nothing uses any more.
+
+    ```mlir output
+    func.func private @square(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %y = arith.mulf %x, %x : tensor<64xf32>
+      return %y : tensor<64xf32>
+    }
+    ```
+
+    Fails for a function without a body, for one with branches between blocks,
+    and for one that calls itself.
+  }];
+}
+
 def TileApplySchedule : Pass<"tile-apply-schedule", "::mlir::ModuleOp"> {
   let summary = "Sets fields of schedules, and checks schedules against the chip";
   let description = [{
@@ -89,6 +107,23 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
            "folder with a file <chip>.mlir of schedules">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def TileExpandMaskedLoads : Pass<"tile-expand-masked-loads", "::tile::KernelOp"> {
+  let summary = "Replaces masked loads by loads and selections (S1)";
+  let description = [{
+    `tile.masked_load` becomes a `tile.load` and an `arith.select`. With an other
+    value, comparisons of coordinates with the extents of the buffer join the
+    mask, along dimensions that the tile may exceed.
+
+    ```mlir output
+    %x = tile.masked_load %xh[%row, %c0] mask %m : !xh -> tensor<16x64xf32>
+    // becomes
+    %t = tile.load %xh[%row, %c0] : !xh -> tensor<16x64xf32>
+    %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+    %x = arith.select %m, %t, %zero : tensor<16x64xi1>, tensor<16x64xf32>
+    ```
+  }];
 }
 
 def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {

@@ -1,0 +1,71 @@
+//===- VerifyTiles.cpp - Checks that several verifiers share --------------===//
+
+#include "VerifyTiles.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+LogicalResult tile::verifyDimension(Operation *op, int64_t dim,
+                                     RankedTensorType tile) {
+  if (dim < tile.getRank())
+    return success();
+  return op->emitOpError() << "dimension " << dim
+                           << " does not exist in a tile of rank "
+                           << tile.getRank();
+}
+
+LogicalResult tile::verifyBothLaidOut(Operation *op, Type first, Type second) {
+  if (!getLayoutAttr(first) == !getLayoutAttr(second))
+    return success();
+  return op->emitOpError() << "mixes a tile with a layout and one without";
+}
+
+LogicalResult tile::verifyInRegisters(Operation *op, RankedTensorType first,
+                                       RankedTensorType second) {
+  for (RankedTensorType type : {first, second})
+    if (!getLayoutAttr(type) || isSharedTile(type))
+      return op->emitOpError()
+             << "needs tiles that are laid out in registers, got " << type;
+  if (first.getElementType() != second.getElementType())
+    return op->emitOpError()
+           << "element types differ: " << first.getElementType() << " and "
+           << second.getElementType();
+  return success();
+}
+
+LogicalResult tile::verifySameLayout(Operation *op, const Layout &expected,
+                                      const Layout &actual, StringRef what) {
+  if (expected.equivalent(actual))
+    return success();
+  InFlightDiagnostic diag = op->emitOpError() << what;
+  if (expected.family() != LayoutFamily::Distributed ||
+      actual.family() != LayoutFamily::Distributed)
+    return diag;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (expected.axisSize(axis) != actual.axisSize(axis)) {
+      static constexpr StringLiteral names[] = {"registers", "lanes", "warps"};
+      return diag << ": expected " << expected.axisSize(axis) << ' '
+                  << names[axis] << ", got " << actual.axisSize(axis);
+    }
+  auto describe = [](ArrayRef<int64_t> coordinates) {
+    return '(' +
+           llvm::join(llvm::map_range(coordinates,
+                                      [](int64_t number) {
+                                        return std::to_string(number);
+                                      }),
+                      ", ") +
+           ')';
+  };
+  for (int64_t warp = 0; warp < expected.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < expected.axisSize(kLane); ++lane)
+      for (int64_t reg = 0; reg < expected.axisSize(kRegister); ++reg) {
+        auto want = expected.element(reg, lane, warp);
+        auto have = actual.element(reg, lane, warp);
+        if (want != have)
+          return diag << ": register " << reg << " of lane " << lane
+                      << ", warp " << warp << " holds element "
+                      << describe(have) << ", expected " << describe(want);
+      }
+  return diag;
+}

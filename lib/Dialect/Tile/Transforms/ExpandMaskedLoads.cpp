@@ -1,0 +1,71 @@
+//===- ExpandMaskedLoads.cpp - Loads with masks and other values ----------===//
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "tile/Analysis/AccessWidth.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEEXPANDMASKEDLOADS
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+static Value emitAnd(OpBuilder &b, Location loc, Value left, Value right) {
+  return left ? Value(arith::AndIOp::create(b, loc, left, right)) : right;
+}
+
+/// Emits whether each element along `dim` of the tile of `load` is within the
+/// extent of the buffer, joined with `mask`, which may be null. The manifest
+/// limits extents to below 2^31.
+static Value emitBounds(ImplicitLocOpBuilder &b, MaskedLoadOp load,
+                        unsigned dim, Value mask) {
+  Value index = load.getIndices()[dim];
+  RankedTensorType coordinates =
+      cast<RankedTensorType>(load.getType()).clone(b.getI32Type());
+  Value coordinate = IotaOp::create(b, coordinates, dim);
+  auto compare = [&](arith::CmpIPredicate predicate, Value bound) {
+    bound = arith::IndexCastOp::create(b, b.getI32Type(), bound);
+    bound = tensor::SplatOp::create(b, coordinates, bound);
+    mask = emitAnd(b, b.getLoc(), mask,
+                   arith::CmpIOp::create(b, predicate, coordinate, bound));
+  };
+  Value extent = DimOp::create(b, load.getBuffer(), dim);
+  compare(arith::CmpIPredicate::slt, arith::SubIOp::create(b, extent, index));
+  if (!isKnownNonNegative(index))
+    compare(arith::CmpIPredicate::sge,
+            arith::SubIOp::create(
+                b, arith::ConstantIndexOp::create(b, b.getLoc(), 0), index));
+  return mask;
+}
+
+static void expand(MaskedLoadOp load) {
+  IRRewriter rewriter(load);
+  ImplicitLocOpBuilder b(load.getLoc(), rewriter);
+  auto tile = cast<RankedTensorType>(load.getType());
+  Value result = LoadOp::create(b, tile, load.getBuffer(), load.getIndices());
+  Value kept = load.getMask();
+  if (load.getOther())
+    for (auto [dim, index] : llvm::enumerate(load.getIndices()))
+      if (!isInBounds(load.getBuffer().getType(), index, dim,
+                      tile.getDimSize(dim)))
+        kept = emitBounds(b, load, dim, kept);
+  if (kept) {
+    Value other =
+        load.getOther()
+            ? Value(tensor::SplatOp::create(b, tile, load.getOther()))
+            : Value(arith::ConstantOp::create(b, b.getZeroAttr(tile)));
+    result = arith::SelectOp::create(b, kept, result, other);
+  }
+  rewriter.replaceOp(load, result);
+}
+
+namespace {
+struct ExpandMaskedLoads
+    : tile::impl::TileExpandMaskedLoadsBase<ExpandMaskedLoads> {
+  void runOnOperation() override { getOperation().walk(expand); }
+};
+} // namespace

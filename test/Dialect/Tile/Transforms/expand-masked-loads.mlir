@@ -1,0 +1,51 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-expand-masked-loads))' | FileCheck %s
+
+!x = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @loads(
+// CHECK-SAME: %[[X:[^:]+]]: !tile.buffer<?x64xf32, #strided, global>, %[[I:[^:]+]]: index, %[[O:[^:]+]]: f32)
+tile.kernel @loads(%x: !x, %i: index, %o: f32) {
+  // CHECK: %[[C0:.+]] = arith.constant 0 : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[M:.+]] = arith.constant dense<true>
+  %m = arith.constant dense<true> : tensor<16x64xi1>
+
+  // Without a mask and another value, only the load remains.
+  // CHECK: %[[L0:.+]] = tile.load %[[X]][%[[C0]], %[[C0]]]
+  // CHECK-NEXT: tile.store %[[L0]]
+  %l0 = tile.masked_load %x[%c0, %c0] : !x -> tensor<16x64xf32>
+  tile.store %l0, %x[%c0, %c0] : tensor<16x64xf32>, !x
+
+  // Zeros where the mask is false.
+  // CHECK: %[[L1:.+]] = tile.load %[[X]][%[[I]], %[[C0]]]
+  // CHECK-NEXT: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : tensor<16x64xf32>
+  // CHECK-NEXT: arith.select %[[M]], %[[L1]], %[[ZERO]]
+  %l1 = tile.masked_load %x[%i, %c0] mask %m : !x -> tensor<16x64xf32>
+  tile.store %l1, %x[%c0, %c0] : tensor<16x64xf32>, !x
+
+  // Rows may lie behind the end, columns may not. The start is not negative.
+  // CHECK: %[[L2:.+]] = tile.load %[[X]][%[[C0]], %[[C0]]]
+  // CHECK-NEXT: %[[ROW:.+]] = tile.iota along 0 : tensor<16x64xi32>
+  // CHECK-NEXT: %[[END:.+]] = tile.dim %[[X]][0]
+  // CHECK-NEXT: %[[LEFT:.+]] = arith.subi %[[END]], %[[C0]] : index
+  // CHECK-NEXT: %[[LEFT32:.+]] = arith.index_cast %[[LEFT]] : index to i32
+  // CHECK-NEXT: %[[BOUND:.+]] = tensor.splat %[[LEFT32]] : tensor<16x64xi32>
+  // CHECK-NEXT: %[[IN:.+]] = arith.cmpi slt, %[[ROW]], %[[BOUND]]
+  // CHECK-NEXT: %[[OTHER:.+]] = tensor.splat %[[O]] : tensor<16x64xf32>
+  // CHECK-NEXT: arith.select %[[IN]], %[[L2]], %[[OTHER]]
+  %l2 = tile.masked_load %x[%c0, %c0] other %o : !x -> tensor<16x64xf32>
+  tile.store %l2, %x[%c0, %c0] : tensor<16x64xf32>, !x
+
+  // The start may be negative.
+  // CHECK: tile.load %[[X]][%[[I]], %[[C0]]]
+  // CHECK: %[[LOW:.+]] = arith.cmpi slt
+  // CHECK-NEXT: %[[BOTH:.+]] = arith.andi %[[M]], %[[LOW]]
+  // CHECK: arith.subi %{{.+}}, %[[I]] : index
+  // CHECK: %[[HIGH:.+]] = arith.cmpi sge
+  // CHECK-NEXT: %[[ALL:.+]] = arith.andi %[[BOTH]], %[[HIGH]]
+  // CHECK: arith.select %[[ALL]]
+  %l3 = tile.masked_load %x[%i, %c0] mask %m other %o : !x -> tensor<16x64xf32>
+  tile.store %l3, %x[%c0, %c0] : tensor<16x64xf32>, !x
+}
