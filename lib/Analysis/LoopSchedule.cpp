@@ -21,6 +21,8 @@ static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 /// Percent by which intervals may differ and count as equal: cycles are known
 /// less exactly.
 static constexpr int64_t kTolerance = 2;
+/// Percent by which an interval may be longer if spills become less likely.
+static constexpr int64_t kRoomTolerance = 15;
 
 //===----------------------------------------------------------------------===//
 // Bounds
@@ -91,6 +93,10 @@ struct Clocks {
 /// Returns what must be finished before each node. The register operands of a
 /// product are computed for the next iteration while those of this one are
 /// still read, so the product ends first.
+///
+/// In a rotated loop, a node that reads the result of a product across the back
+/// edge comes before all products. If one is in flight, ptxas does not know
+/// that the other has ended, and waits for both (warning C7517).
 static Predecessors findPredecessors(const LoopGraph &graph,
                                      llvm::ArrayRef<unsigned> stages) {
   Predecessors predecessors(graph.nodes.size());
@@ -102,6 +108,14 @@ static Predecessors findPredecessors(const LoopGraph &graph,
       if (value.isHeld && graph.nodes[user].isProduct &&
           stages[user] > stages[value.from])
         predecessors[value.from].push_back(user);
+  if (!llvm::is_contained(stages, 1u))
+    return predecessors;
+  for (auto [from, to, distance] : graph.dependences)
+    if (graph.nodes[from].isProduct && !graph.nodes[to].isProduct &&
+        distance + stages[to] > stages[from])
+      for (unsigned node = 0; node < graph.nodes.size(); ++node)
+        if (graph.nodes[node].isProduct)
+          predecessors[node].push_back(to);
   return predecessors;
 }
 
@@ -373,7 +387,8 @@ enumerateStages(const LoopGraph &graph, size_t limit, bool &isComplete) {
   return all;
 }
 
-FoundSchedule tile::findSchedule(const LoopGraph &graph, int64_t limit) {
+/// Returns the best schedule with at most `graph.registerLimit` registers.
+static FoundSchedule findFitting(const LoopGraph &graph, int64_t limit) {
   FoundSchedule result{getWrittenSchedule(graph)};
   LoopSchedule &best = result.schedule;
   int64_t resource = computeBounds(graph).resource;
@@ -416,23 +431,44 @@ FoundSchedule tile::findSchedule(const LoopGraph &graph, int64_t limit) {
   return result;
 }
 
+FoundSchedule tile::findSchedule(const LoopGraph &graph, int64_t limit) {
+  FoundSchedule fastest = findFitting(graph, limit);
+  const LoopSchedule &fast = fastest.schedule;
+  int64_t roomy = graph.registerLimit - graph.rotationMargin;
+  if (!fast.isRotated() || fast.peak <= roomy)
+    return fastest;
+  LoopGraph smaller = graph;
+  smaller.registerLimit = roomy;
+  FoundSchedule found = findFitting(smaller, limit);
+  const LoopSchedule &small = found.schedule;
+  bool isPreferred =
+      small.isRotated() &&
+      small.interval * 100 <= fast.interval * (100 + kRoomTolerance);
+  return isPreferred ? found : fastest;
+}
+
 LoopSchedule tile::drawSchedule(const LoopGraph &graph, uint64_t seed) {
   std::mt19937_64 random(seed);
   auto draw = [&](size_t count) { return random() % count; };
   bool isComplete = true;
   auto candidates = enumerateStages(graph, /*limit=*/4096, isComplete);
-  llvm::ArrayRef<unsigned> stages = candidates[draw(candidates.size())];
-  Predecessors predecessors = findPredecessors(graph, stages);
-  llvm::SmallVector<unsigned> order;
-  while (order.size() < graph.nodes.size()) {
-    llvm::SmallVector<unsigned> next;
-    for (unsigned node = 0; node < graph.nodes.size(); ++node)
-      if (!llvm::is_contained(order, node) &&
-          llvm::all_of(predecessors[node], [&](unsigned before) {
-            return llvm::is_contained(order, before);
-          }))
-        next.push_back(node);
-    order.push_back(next[draw(next.size())]);
+  // Stages for which no order keeps the dependences are drawn again.
+  while (true) {
+    llvm::ArrayRef<unsigned> stages = candidates[draw(candidates.size())];
+    Predecessors predecessors = findPredecessors(graph, stages);
+    llvm::SmallVector<unsigned> order, next;
+    do {
+      next.clear();
+      for (unsigned node = 0; node < graph.nodes.size(); ++node)
+        if (!llvm::is_contained(order, node) &&
+            llvm::all_of(predecessors[node], [&](unsigned before) {
+              return llvm::is_contained(order, before);
+            }))
+          next.push_back(node);
+      if (!next.empty())
+        order.push_back(next[draw(next.size())]);
+    } while (!next.empty());
+    if (order.size() == graph.nodes.size())
+      return evaluateSchedule(graph, stages, order);
   }
-  return evaluateSchedule(graph, stages, order);
 }

@@ -76,8 +76,9 @@ struct LoopGraph {
   int64_t issueCycles = 0, productLatency = 0;
   /// Registers that are live in the whole loop, beside `values`.
   int64_t fixedRegisters = 0;
-  /// The registers of a thread.
-  int64_t registerLimit = 0;
+  /// The registers of a thread, and those of them that rotated loops may take
+  /// beyond the estimate.
+  int64_t registerLimit = 0, rotationMargin = 0;
 };
 
 struct LoopSchedule {
@@ -124,9 +125,10 @@ struct FoundSchedule {
 /// Returns the schedule with the shortest interval among those that fit the
 /// registers. Of those whose interval is at most 2 percent longer, takes that
 /// which carries the fewest registers, then the shortest length, then the order
-/// as written. Returns the loop as written if nothing fits. The search visits
-/// at most `limit` nodes, so the result does not depend on the speed of the
-/// machine.
+/// as written. A rotation that leaves less than the margin of registers gives
+/// way to one that leaves it and whose interval is at most 15 percent longer.
+/// Returns the loop as written if nothing fits. A search visits at most `limit`
+/// nodes, so the result does not depend on the speed of the machine.
 FoundSchedule findSchedule(const LoopGraph &graph, int64_t limit = 100000);
 
 /// Returns a schedule that keeps the dependences, drawn from `seed`; for tests.

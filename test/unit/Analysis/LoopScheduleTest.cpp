@@ -71,6 +71,13 @@ int64_t simulate(const LoopGraph &graph, const std::vector<unsigned> &stages,
           if (graph.nodes[user].isProduct && stages[user] == 1 &&
               stages[node] == 0)
             needs.push_back(user);
+    // Results of the products before the back edge are read first.
+    if (graph.nodes[node].isProduct &&
+        std::find(stages.begin(), stages.end(), 1u) != stages.end())
+      for (auto [from, to, distance] : graph.dependences)
+        if (graph.nodes[from].isProduct && !graph.nodes[to].isProduct &&
+            distance + stages[to] > stages[from])
+          needs.push_back(to);
     for (unsigned need : needs) {
       if (ready[need] < 0)
         return -1;
@@ -230,6 +237,36 @@ TEST(LoopSchedule, KeepsLoopsWithoutRegisters) {
   graph.registerLimit = needed - 1;
   LoopSchedule fitting = findSchedule(graph).schedule;
   EXPECT_TRUE(!fitting.isRotated() || fitting.peak < needed);
+}
+
+TEST(LoopSchedule, ReadsProductsBeforeOthersStart) {
+  // However long the exponentials are, none of them run between QK of an
+  // iteration and the scaling of what PV left before the back edge.
+  for (int64_t softmax : {600, 1000, 1400, 1800}) {
+    SCOPED_TRACE(softmax);
+    LoopGraph graph = attention(softmax);
+    graph.units = {{"matrix", 1000}};
+    LoopSchedule found = findSchedule(graph).schedule;
+    ASSERT_TRUE(found.isRotated());
+    EXPECT_EQ(found.stages[PV], 1u);
+    EXPECT_EQ(found.stages[Scale], 0u);
+  }
+}
+
+TEST(LoopSchedule, LeavesRoomForRegisters) {
+  // The sum of an iteration beside QK of the next one: a shorter interval, and
+  // weights in f32 that the loop carries.
+  LoopGraph graph = attention(1400);
+  graph.units = {{"matrix", 1000}};
+  LoopSchedule fast = findSchedule(graph).schedule;
+  graph.rotationMargin = graph.registerLimit - fast.peak + 1;
+  LoopSchedule small = findSchedule(graph).schedule;
+  EXPECT_LT(small.peak, fast.peak);
+  EXPECT_GT(small.interval, fast.interval);
+  EXPECT_LE(small.interval * 100, fast.interval * 115);
+  // No rotation needs so few.
+  graph.rotationMargin = graph.registerLimit - 100;
+  EXPECT_EQ(findSchedule(graph).schedule.peak, fast.peak);
 }
 
 TEST(LoopSchedule, OrdersLoopsThatKeepIterations) {

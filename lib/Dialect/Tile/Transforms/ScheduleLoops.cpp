@@ -24,9 +24,6 @@ using namespace tile;
 /// The least gain for which a loop changes, in percent of the interval. It pays
 /// for the prologue and the epilogue of a rotation.
 static constexpr int64_t kLeastGain = 3;
-/// Registers that ptxas takes beyond the estimate of a rotated loop. Without
-/// them it spills and serializes wgmmas.
-static constexpr int64_t kRotatedLoopMargin = 32;
 
 static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-schedule");
@@ -143,7 +140,7 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
       // Four producer warps can give registers to the consumers, one cannot.
       int64_t threads = chip.warpSize * (kernel.getNumWarps() + 1);
       if (!schedule.producers &&
-          best.peak + kRotatedLoopMargin > getRegisterShare(threads))
+          best.peak + graph.rotationMargin > getRegisterShare(threads))
         schedule.producers = kWarpgroupWarps;
       setSchedule(kernel, schedule);
     }

@@ -385,7 +385,10 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
     The remark `loop-rotated` gives the interval in cycles before and after, its
     bounds by the busiest unit and by recurrences, what limits it, and an estimate
     of the registers. A loop that gains less than 3 percent remains as it is; the
-    remark is `loop-schedule` then.
+    remark is `loop-schedule` then. A rotation that leaves less than 32 registers to
+    ptxas gives way to one that leaves them and takes at most 15 percent longer.
+    The result of a product that the loop carries is read before the next products
+    start.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
@@ -663,7 +666,8 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     Carries out `work_stages = n` of the schedule of a kernel. A work is a block of
     the grid as written. The launch has at most one block for each multiprocessor,
     and each block does several works in a loop. Scalars that do not depend on the
-    block stay in front of the loop. The loop asks for n stages of the rings of
+    block stay in front of the loop, unless they follow from a `tile.recompute`. The
+    loop asks for n stages of the rings of
     tiles that are copied once for each work.
 
     ```mlir output
