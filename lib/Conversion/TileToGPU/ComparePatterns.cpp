@@ -65,10 +65,12 @@ CoordinateComparisons tile::findCoordinateComparisons(Operation *root) {
     if (!isInRoleWithRegisters(iota->getBlock()))
       return;
     // A number takes two operations. A coordinate takes one for all
-    // comparisons.
+    // comparisons of a block, where it is computed again, or a register.
     SmallVector<int64_t> distances =
         getDistances(iota.getType(), iota.getDim());
-    int64_t gain = std::set<int64_t>(distances.begin(), distances.end()).size();
+    int64_t coordinates =
+        std::set<int64_t>(distances.begin(), distances.end()).size();
+    llvm::DenseMap<Block *, int64_t> numbers;
     SmallVector<std::pair<Operation *, CoordinateOperand>> found;
     for (OpOperand &use : iota->getUses()) {
       auto compare = dyn_cast<arith::CmpIOp>(use.getOwner());
@@ -79,12 +81,13 @@ CoordinateComparisons tile::findCoordinateComparisons(Operation *root) {
       // Coordinates that another operation reads remain.
       if (count == 0 || !swapOperands(compare.getPredicate()))
         return;
-      gain -= 2 * count;
+      numbers[compare->getBlock()] += count;
       found.push_back(
           {compare, {position, unsigned(iota.getDim()), iota.getType()}});
     }
-    if (gain > 0)
-      result.insert(found.begin(), found.end());
+    for (const auto &entry : found)
+      if (2 * numbers.lookup(entry.first->getBlock()) < coordinates)
+        result.insert(entry);
   });
   return result;
 }

@@ -51,6 +51,42 @@ tile.kernel @rows(%o: !out, %r: !rows) attributes {num_warps = 4 : i32} {
   }
 }
 
+// Each block counts for itself: the numbers of two loops together are as many as the
+// coordinates that a thread has.
+// CHECK-LABEL: gpu.func @loops
+// CHECK: scf.for
+// CHECK: %[[RESTS:.*]] = arith.subi %{{.*}} : vector<2xi32>
+// CHECK: vector.shuffle %[[RESTS]], %[[RESTS]]
+// CHECK: scf.for
+// CHECK: %[[MORE:.*]] = arith.subi %{{.*}} : vector<2xi32>
+// CHECK: vector.shuffle %[[MORE]], %[[MORE]]
+!few = tensor<64x32xi32, #mma>
+!few_flags = tensor<64x32xi1, #mma>
+!few_out = !tile.buffer<64x32xf32, #tile.strided<[32, 1], align = 16>, global>
+tile.kernel @loops(%o: !few_out, %r: !rows, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  tile.warp_roles warps = [4, 4] registers = [240, 24] {
+    %column = tile.iota along 1 : !few
+    scf.for %i = %c0 to %n step %c1 {
+      %ends = tile.load %r[%i] : !rows -> tensor<64xi32, #row>
+      %end = tile.broadcast %ends along 1 : tensor<64xi32, #row> -> !few
+      %inside = arith.cmpi sgt, %end, %column : !few
+      %f = arith.uitofp %inside : !few_flags to tensor<64x32xf32, #mma>
+      tile.store %f, %o[%i, %c0] : tensor<64x32xf32, #mma>, !few_out
+    }
+    scf.for %i = %c0 to %n step %c1 {
+      %ends = tile.load %r[%i] : !rows -> tensor<64xi32, #row>
+      %end = tile.broadcast %ends along 1 : tensor<64xi32, #row> -> !few
+      %inside = arith.cmpi slt, %end, %column : !few
+      %f = arith.uitofp %inside : !few_flags to tensor<64x32xf32, #mma>
+      tile.store %f, %o[%i, %c0] : tensor<64x32xf32, #mma>, !few_out
+    }
+  }, {
+  }
+}
+
 // Without roles, elements compare their coordinates.
 // CHECK-LABEL: gpu.func @no_roles
 // CHECK-NOT: arith.maxsi
