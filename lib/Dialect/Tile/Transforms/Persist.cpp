@@ -123,22 +123,28 @@ Growth Persister::findGrowth() {
 }
 
 /// Returns the operations at the top level of the kernel that each work
-/// repeats: all but scalars that do not depend on the block.
+/// repeats: all but scalars that do not depend on the block, or on a
+/// tile.recompute, which is repeated to save registers.
 SmallVector<Operation *> Persister::findPerWork() {
   llvm::DenseSet<Operation *> scalars = RunAhead(kernel).findBlockScalars();
   GridDimensions dimensions;
-  SmallVector<Operation *> perWork;
+  llvm::SetVector<Operation *> perWork;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isa<GridOp, RequireOp>(op))
       continue;
-    bool isShared = scalars.contains(&op) &&
-                    llvm::all_of(op.getResults(), [&](Value result) {
-                      return dimensions.find(result) == 0;
-                    });
+    bool isShared =
+        scalars.contains(&op) && !isa<RecomputeOp>(op) &&
+        llvm::none_of(op.getOperands(),
+                      [&](Value operand) {
+                        return perWork.contains(operand.getDefiningOp());
+                      }) &&
+        llvm::all_of(op.getResults(), [&](Value result) {
+          return dimensions.find(result) == 0;
+        });
     if (!isShared)
-      perWork.push_back(&op);
+      perWork.insert(&op);
   }
-  return perWork;
+  return perWork.takeVector();
 }
 
 Growth Persister::run(std::optional<int64_t> stages) {

@@ -43,8 +43,9 @@ struct Elements {
 /// Splits one loop.
 class LoopSplitter {
 public:
-  LoopSplitter(scf::ForOp loop, int64_t step)
-      : loop(loop), step(step), builder(loop), loc(loop.getLoc()) {}
+  LoopSplitter(scf::ForOp loop, int64_t step, bool fewRegisters)
+      : loop(loop), step(step), fewRegisters(fewRegisters), builder(loop),
+        loc(loop.getLoc()) {}
 
   /// Returns false, with an unchanged loop, if no comparison of the loop can be
   /// left out.
@@ -68,12 +69,15 @@ private:
   scf::ForOp emitLoop(Value lower, Value upper, ValueRange inits,
                       ArrayRef<Comparison> omitted);
 
+  Value keepHere(Value bound);
+
   Value number(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
 
   scf::ForOp loop;
   int64_t step;
+  bool fewRegisters;
   OpBuilder builder;
   Location loc;
   SmallVector<Value> symbols;
@@ -244,6 +248,17 @@ Value LoopSplitter::emitFirst(const Comparison &comparison) {
   return arith::MinSIOp::create(builder, loc, first, after);
 }
 
+/// Returns a bound that is computed here, in 32 bits. LLVM would compute it
+/// behind the loops before, which keep its operands in registers.
+Value LoopSplitter::keepHere(Value bound) {
+  if (matchPattern(bound, m_Constant()))
+    return bound;
+  Value narrow = builder.createOrFold<arith::IndexCastOp>(
+      loc, builder.getI32Type(), bound);
+  return arith::IndexCastOp::create(builder, loc, bound.getType(),
+                                    RecomputeOp::create(builder, loc, narrow));
+}
+
 /// Emits the iterations from `begin` to `end`, in which the comparisons
 /// `omitted` hold.
 scf::ForOp LoopSplitter::emitLoop(Value begin, Value end, ValueRange inits,
@@ -315,6 +330,10 @@ bool LoopSplitter::run() {
     begin = arith::SelectOp::create(builder, loc, fits, begin, after);
   if (!shrinking.empty())
     end = arith::MaxSIOp::create(builder, loc, begin, end);
+  if (fewRegisters && loop.getInductionVar().getType().isInteger(32)) {
+    begin = keepHere(begin);
+    end = keepHere(end);
+  }
 
   ValueRange values = loop.getInitArgs();
   if (!growing.empty())
@@ -346,6 +365,7 @@ struct SplitMaskedLoops
     KernelOp kernel = getOperation();
     if (getSchedule(kernel).keepsLoops())
       return;
+    bool fewRegisters = getSchedule(kernel).registers.has_value();
     SmallVector<std::pair<scf::ForOp, int64_t>> loops;
     kernel.walk([&](scf::ForOp loop) {
       std::optional<APInt> step = loop.getConstantStep();
@@ -355,7 +375,7 @@ struct SplitMaskedLoops
     });
     bool hasSplit = false;
     for (auto [loop, step] : loops)
-      hasSplit |= LoopSplitter(loop, step).run();
+      hasSplit |= LoopSplitter(loop, step, fewRegisters).run();
     // Omitted comparisons fold, and with them the selections that read them.
     RewritePatternSet patterns(&getContext());
     if (hasSplit && failed(applyPatternsGreedily(kernel, std::move(patterns))))

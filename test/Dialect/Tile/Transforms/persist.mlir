@@ -160,7 +160,6 @@ tile.kernel @nothing(%nx: index) attributes {num_warps = 4 : i32,
 // -----
 
 // A schedule without work_stages, or with 0, leaves the grid.
-// REMARK-NOT: remark
 // CHECK-LABEL: tile.kernel @unchanged
 // CHECK-NOT: work_stages
 // CHECK-NOT: scf.for
@@ -168,3 +167,32 @@ tile.kernel @unchanged(%nx: index) attributes {num_warps = 4 : i32,
     schedule = #tile.schedule<producers = 1, work_stages = 0>} {
   tile.grid %nx, %nx, %nx
 }
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!t = tensor<16x16xf32>
+
+// A number that is to be computed again is computed for each work, and so is what
+// depends on it.
+// REMARK: [Passed] kernel-persistent
+// CHECK-LABEL: tile.kernel @recomputed
+// CHECK-NOT: tile.recompute
+// CHECK: scf.for
+// CHECK: %[[COPY:.*]] = tile.recompute
+// CHECK: arith.addi %[[COPY]]
+tile.kernel @recomputed(%a: !m, %n: i32) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<work_stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %nx = tile.dim %a[0] : !m
+  tile.grid %nx, %c1, %c1
+  %x = tile.program_id x
+  %copy = tile.recompute %n
+  %next = arith.addi %copy, %n : i32
+  %column = arith.index_cast %next : i32 to index
+  %t = tile.load %a[%x, %column] : !m -> !t
+  tile.store %t, %a[%x, %c0] : !t, !m
+}
+// REMARK-NOT: remark

@@ -146,6 +146,42 @@ tile.kernel @same(%b: !b) attributes {num_warps = 4 : i32} {
   "use"(%sum) : (!acc) -> ()
 }
 
+// Warps with few registers compute the bounds in front of the first loop, so that the
+// loops keep nothing else for them.
+// REMARK: loops"
+// CHECK-LABEL: tile.kernel @few_registers
+// CHECK: arith.divui
+// CHECK: %[[END:.*]] = tile.recompute %{{.*}}
+// CHECK-NEXT: %[[INDEX:.*]] = arith.index_cast %[[END]] : i32 to index
+// CHECK: %[[UPPER:.*]] = arith.index_cast %[[INDEX]] : index to i32
+// CHECK-NOT: tile.recompute
+// CHECK: scf.for %{{.*}} = %c0_i32 to %[[UPPER]] step %{{.*}} : i32
+// CHECK-NOT: arith.divui
+// CHECK: scf.for
+tile.kernel @few_registers(%b: !b) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<producers = 4, registers = [240, 24]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c0_i32 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  tile.grid %c1, %c1, %c1
+  %rows = tile.dim %b[0] : !b
+  %n = arith.index_cast %rows : index to i32
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %sum = scf.for %i = %c0_i32 to %n step %c64 iter_args(%acc = %zero) -> (!acc) : i32 {
+    %at = arith.index_cast %i : i32 to index
+    %x = tile.load %b[%at, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %left = arith.subi %n, %i : i32
+    %end = tensor.splat %left : !ints
+    %visible = arith.cmpi slt, %column, %end : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
 // Unchanged: without a product; with a comparison of loaded numbers; with one of
 // constants; and where the author wants the loop as it is.
 // CHECK-LABEL: tile.kernel @unchanged
