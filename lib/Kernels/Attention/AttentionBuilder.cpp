@@ -10,7 +10,8 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   Value farthest = index(kFarthest);
   APInt constant;
   bool isConstant = matchPattern(side, m_ConstantInt(&constant));
-  if (!isConstant && fewRegisters)
+  // A persistent kernel computes the reach once for all works.
+  if (!isConstant && fewRegisters && !isPersistent)
     side = RecomputeOp::create(b, side);
   if (!offset) {
     if (isConstant)
@@ -119,11 +120,6 @@ void AttentionBuilder::enterSequence(Value batch) {
   }
   sq = DimOp::create(b, q, 1);
   sk = DimOp::create(b, k, 1);
-}
-
-void AttentionBuilder::recomputeSequence() {
-  for (Value *number : {&sq, &sk, &startQ})
-    *number = recompute(*number);
 }
 
 void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,

@@ -77,8 +77,6 @@ protected:
 
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
-  /// The same numbers, of which what follows is computed again.
-  void recomputeSequence();
 
   /// Calls `body` with the first row of the block, of `end` rows. Sequences of
   /// a packed batch may be shorter or longer than the grid was sized for: there

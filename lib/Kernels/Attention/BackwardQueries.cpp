@@ -26,8 +26,7 @@ public:
 private:
   void enterHead() override;
   SmallVector<Value> beginRows() override;
-  SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
-                          ValueRange carried) override;
+  SmallVector<Value> step(Value n, ValueRange carried) override;
   void endRows(ValueRange carried) override;
 
   Value dO, stats, dq;
@@ -62,8 +61,7 @@ SmallVector<Value> QueryBuilder::beginRows() {
   return {fill(type({blockM, headDim}, b.getF32Type()), 0.0f)};
 }
 
-SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
-                                      ValueRange carried) {
+SmallVector<Value> QueryBuilder::step(Value n, ValueRange carried) {
   RankedTensorType tile = scores(b.getF32Type());
   SmallVector<Value> at{n, index(0)};
   auto transpose = [&](Value value, int64_t columns) -> Value {
@@ -78,8 +76,7 @@ SmallVector<Value> QueryBuilder::step(Value n, bool maskLeft, bool maskRight,
   Value s = score(dot(queries, transpose(keys, headDim), fill(tile, 0.0f)));
   Value p = math::Exp2Op::create(
       b, math::FmaOp::create(b, s, cScores, spread(offset, blockN)));
-  if (maskLeft || maskRight)
-    p = arith::SelectOp::create(b, visible(n, maskLeft), p, fill(tile, 0.0f));
+  p = arith::SelectOp::create(b, visible(n), p, fill(tile, 0.0f));
   Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
   Value dp = dot(gradients, transpose(values, valueDim), fill(tile, 0.0f));
   Value ds = arith::MulFOp::create(

@@ -120,16 +120,18 @@ LogicalResult ExpandAttention::checkFunction(func::FuncOp func) {
 /// builders of the program have read the others.
 static Schedule getKernelFields(const Schedule &schedule) {
   Schedule fields;
-  // Rows of schedules decide about roles: without them, there are none.
+  // Rows of schedules decide about roles and turns: without them, there are
+  // none.
   fields.producers = schedule.producers.value_or(0);
-  // The builders split loops by masks themselves.
-  fields.keepLoops = true;
   if (!schedule.hasRoles())
     return fields;
   fields.storers = schedule.storers;
   fields.registers = schedule.registers;
   fields.workStages = schedule.workStages.value_or(0);
-  fields.turns = schedule.turns;
+  // With one product in flight, the loops must not be rotated.
+  if (schedule.inFlight == 1)
+    fields.keepLoops = true;
+  fields.turns = schedule.turns.value_or(false);
   fields.saveRegisters = schedule.saveRegisters;
   return fields;
 }
@@ -163,10 +165,13 @@ ExpandAttention::plan(Operation *op, ScheduleChooser &chooser) {
     kernels.push_back({(name + "_" + kernel.suffix).str(), kernel.warps,
                        getKernelFields(kernel.schedule),
                        std::move(kernel.build)});
-  // The loops of this kernel have no schedules of their own.
+  // The loops of this kernel have no schedules of their own. Its builder splits
+  // and rotates them.
   for (PlannedKernel &kernel : kernels)
-    if (kernel.name == name + "_" + kKeysSuffix.str())
+    if (kernel.name == name + "_" + kKeysSuffix.str()) {
       kernel.schedule.stages = keys->stages;
+      kernel.schedule.keepLoops = true;
+    }
   return kernels;
 }
 

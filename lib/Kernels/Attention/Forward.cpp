@@ -37,46 +37,15 @@ public:
         o(mapping.lookup(op.getO())), lse(mapping.lookupOrNull(op.getLse())),
         sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
 
-  void build() {
-    if (*schedule.inFlight > 1)
-      forEachRows([&] { buildAhead(); });
-    else
-      buildRows();
-  }
+  using RowBuilder::buildRows;
 
 private:
   void enterHead() override;
   /// Views of what is written, and the sink.
   void enterOutputs();
   SmallVector<Value> beginRows() override;
-  SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
-                          ValueRange carried) override;
+  SmallVector<Value> step(Value n, ValueRange carried) override;
   void endRows(ValueRange carried) override;
-
-  /// The keys that a block of rows multiplies first and last, and where its
-  /// loops end, which come between.
-  struct Steps {
-    Value first, top, last;
-  };
-  /// A block of rows with the product of weights and values one step behind.
-  void buildAhead();
-  Steps locateSteps();
-  /// The weights of the first step become those of the last.
-  SmallVector<Value> walkAhead(const Steps &start, SmallVector<Value> carried);
-
-  Value loadKeys(Value n);
-  Value loadValues(Value n);
-  /// The product of q and keys.
-  Value multiplyKeys(Value keys);
-  /// `acc` plus the product of weights and values.
-  Value multiplyValues(Value weights, Value values, Value acc);
-  /// What the softmax makes of the products of those keys.
-  struct Softmax {
-    /// Weights in f32, and what they were relative to before.
-    Value p, alpha, max, sum;
-  };
-  Softmax softmax(Value s, Value n, bool maskLeft, bool maskRight, Value max,
-                  Value sum);
 
   Value o, lse, sink;
   /// Whether o and lse hold the result for other keys.
@@ -112,141 +81,44 @@ SmallVector<Value> ForwardBuilder::beginRows() {
           fill(perRow, -INFINITY), fill(perRow, 0.0f)};
 }
 
-Value ForwardBuilder::loadKeys(Value n) {
-  return LoadOp::create(b, type({blockN, headDim}, element), kh,
-                        ValueRange{n, index(0)});
-}
-
-Value ForwardBuilder::loadValues(Value n) {
-  return LoadOp::create(b, type({blockN, valueDim}, element), vh,
-                        ValueRange{n, index(0)});
-}
-
-Value ForwardBuilder::multiplyKeys(Value keys) {
-  RankedTensorType tile = scores(b.getF32Type());
+/// Adds the keys n .. n + blockN - 1.
+SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
+  Partial partial{carried[0], carried[1], carried[2]};
+  RankedTensorType tile = scores(b.getF32Type()), perRow = rows(b.getF32Type());
+  SmallVector<Value> at{n, index(0)};
+  Value keys = LoadOp::create(b, type({blockN, headDim}, element), kh, at);
   Value keysT = TransposeOp::create(b, type({headDim, blockN}, element), keys,
                                     ArrayRef<int64_t>{1, 0});
-  return DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f), StringAttr(),
-                       DenseI64ArrayAttr());
-}
+  Value s = score(DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f),
+                                StringAttr(), DenseI64ArrayAttr()));
+  s = arith::SelectOp::create(b, visible(n), s, fill(tile, -INFINITY));
 
-Value ForwardBuilder::multiplyValues(Value weights, Value values, Value acc) {
-  return DotOp::create(b, acc.getType(), weights, values, acc, StringAttr(),
-                       DenseI64ArrayAttr());
-}
-
-ForwardBuilder::Softmax ForwardBuilder::softmax(Value s, Value n, bool maskLeft,
-                                                bool maskRight, Value max,
-                                                Value sum) {
-  RankedTensorType tile = scores(b.getF32Type()), perRow = rows(b.getF32Type());
-  s = score(s);
-  bool isMasked = maskLeft || maskRight;
-  if (isMasked)
-    s = arith::SelectOp::create(b, visible(n, maskLeft), s,
-                                fill(tile, -INFINITY));
-
-  Value newMax = arith::MaxNumFOp::create(
-      b, max, ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
+  Value max = arith::MaxNumFOp::create(
+      b, partial.max,
+      ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
   // A row that has seen no key yet: any finite pivot gives exp2(-inf) = 0,
   // where -inf itself would give exp2(-inf + inf).
-  Value pivot = newMax;
-  if (isMasked) {
-    Value sawNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                             newMax, fill(perRow, -INFINITY));
-    pivot = arith::SelectOp::create(b, sawNothing, fill(perRow, 0.0f), newMax);
-  }
+  Value sawNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                           fill(perRow, -INFINITY));
+  Value pivot = arith::SelectOp::create(b, sawNothing, fill(perRow, 0.0f), max);
   Value offset =
       arith::NegFOp::create(b, arith::MulFOp::create(b, pivot, cRows));
   Value exponent = math::FmaOp::create(b, s, cScores, spread(offset, blockN));
   Value p = math::Exp2Op::create(b, exponent);
 
   // What came before was relative to the old maximum.
-  Value change = arith::SubFOp::create(b, max, pivot);
+  Value change = arith::SubFOp::create(b, partial.max, pivot);
   Value alpha =
       math::Exp2Op::create(b, arith::MulFOp::create(b, change, cRows));
-  Value newSum = math::FmaOp::create(
-      b, sum, alpha,
+  Value sum = math::FmaOp::create(
+      b, partial.sum, alpha,
       ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1));
-  return {p, alpha, newMax, newSum};
-}
-
-/// Adds the keys n .. n + blockN - 1.
-SmallVector<Value> ForwardBuilder::step(Value n, bool maskLeft, bool maskRight,
-                                        ValueRange carried) {
-  Partial partial{carried[0], carried[1], carried[2]};
-  Softmax next = softmax(multiplyKeys(loadKeys(n)), n, maskLeft, maskRight,
-                         partial.max, partial.sum);
-  Value scaled =
-      arith::MulFOp::create(b, partial.acc, spread(next.alpha, valueDim));
-  Value weights = arith::TruncFOp::create(b, scores(element), next.p);
-  return {multiplyValues(weights, loadValues(n), scaled), next.max, next.sum};
-}
-
-ForwardBuilder::Steps ForwardBuilder::locateSteps() {
-  // Rows that see nothing take keys beyond the last one, which are zero.
-  Value isEmpty =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, end);
-  Value beyond = roundUp(max(sk, index(1)), blockN);
-  Value last = sub(roundUp(end, blockN), index(blockN));
-  Steps steps;
-  steps.first = arith::SelectOp::create(b, isEmpty, beyond, last);
-  steps.top = arith::SelectOp::create(b, isEmpty, begin, last);
-  steps.last = arith::SelectOp::create(b, isEmpty, beyond, begin);
-  return steps;
-}
-
-/// From the last keys to the first, so that the first step, which stands before
-/// the loops, is of the keys that need a mask. A step multiplies its keys and
-/// the values of the step before; what it makes of the former runs beside the
-/// latter.
-SmallVector<Value> ForwardBuilder::walkAhead(const Steps &start,
-                                             SmallVector<Value> carried) {
-  Steps steps = start;
-  auto walk = [&](Value from, Value to, bool maskLeft, bool maskRight) {
-    carried = walkDown(from, to, carried, [&](Value n, ValueRange carried) {
-      Value s = multiplyKeys(loadKeys(n));
-      Value acc = multiplyValues(carried[0], loadValues(add(n, index(blockN))),
-                                 carried[1]);
-      Softmax next = softmax(s, n, maskLeft, maskRight, carried[2], carried[3]);
-      Value weights = arith::TruncFOp::create(b, scores(element), next.p);
-      Value scaled =
-          arith::MulFOp::create(b, acc, spread(next.alpha, valueDim));
-      return SmallVector<Value>{weights, scaled, next.max, next.sum};
-    });
-  };
-  if (right) {
-    // Of a packed batch more is known only here: what follows from it takes no
-    // registers up to this loop.
-    if (isPacked()) {
-      row = recompute(row);
-      recomputeSequence();
-      computeKeyRanges();
-      steps = locateSteps();
-    }
-    walk(left ? max(fullBegin, fullEnd) : fullEnd, steps.top,
-         /*maskLeft=*/false, /*maskRight=*/true);
-  }
-  walk(fullBegin, min(fullEnd, steps.top), /*maskLeft=*/false,
-       /*maskRight=*/false);
-  if (left)
-    walk(begin, min(fullBegin, steps.top), /*maskLeft=*/true,
-         /*maskRight=*/true);
-  return carried;
-}
-
-void ForwardBuilder::buildAhead() {
-  Steps steps = locateSteps();
-  // Keys are copied while the only tile of Q is still in use.
-  Value keys = loadKeys(steps.first);
-  SmallVector<Value> start = beginRows();
-  Softmax before =
-      softmax(multiplyKeys(keys), steps.first, /*maskLeft=*/bool(left),
-              /*maskRight=*/true, start[1], start[2]);
-  Value weights = arith::TruncFOp::create(b, scores(element), before.p);
-  SmallVector<Value> carried =
-      walkAhead(steps, {weights, start[0], before.max, before.sum});
-  endRows({multiplyValues(carried[0], loadValues(steps.last), carried[1]),
-           carried[2], carried[3]});
+  Value scaled = arith::MulFOp::create(b, partial.acc, spread(alpha, valueDim));
+  Value weights = arith::TruncFOp::create(b, scores(element), p);
+  Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
+  Value acc = DotOp::create(b, scaled.getType(), weights, values, scaled,
+                            StringAttr(), DenseI64ArrayAttr());
+  return {acc, max, sum};
 }
 
 /// Writes the rows. Those that see no key have max = -inf, sum = 0, acc = 0.
@@ -316,5 +188,5 @@ void ForwardBuilder::endRows(ValueRange carried) {
 void tile::buildAttentionForward(ImplicitLocOpBuilder &builder, AttentionOp op,
                                  const IRMapping &mapping,
                                  const Schedule &schedule) {
-  ForwardBuilder(builder, op, mapping, schedule).build();
+  ForwardBuilder(builder, op, mapping, schedule).buildRows();
 }

@@ -25,23 +25,11 @@ protected:
   /// What is loaded once per row, and the values that the walk starts from.
   virtual llvm::SmallVector<Value> beginRows() = 0;
   /// The values after the keys n .. n + blockN - 1.
-  virtual llvm::SmallVector<Value> step(Value n, bool maskLeft, bool maskRight,
-                                        mlir::ValueRange carried) = 0;
+  virtual llvm::SmallVector<Value> step(Value n, mlir::ValueRange carried) = 0;
   virtual void endRows(mlir::ValueRange carried) = 0;
 
-  /// Sets the ranges of keys of the rows from `row` on.
-  void computeKeyRanges();
   /// Which of the keys n .. n + blockN - 1 each row sees.
-  Value visible(Value n, bool maskLeft);
-
-  /// Writes the grid and calls `body` with `row` and the ranges of keys set.
-  void forEachRows(llvm::function_ref<void()> body);
-  /// Walks over the blocks of keys of [begin, end), both multiples of blockN,
-  /// from the last to the first.
-  llvm::SmallVector<Value>
-  walkDown(Value begin, Value end, mlir::ValueRange carried,
-           llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
-               body);
+  Value visible(Value n);
 
   RankedTensorType rows(Type element) { return type(blockM, element); }
   RankedTensorType scores(Type element) {
@@ -53,16 +41,17 @@ protected:
   const int64_t blockM, blockN;
   /// The block's first row.
   Value row;
-  /// First key and end of the keys that some row sees; those of the blocks
-  /// that all rows see.
-  Value begin, end, fullBegin, fullEnd;
 
 private:
-  llvm::SmallVector<Value> loop(Value begin, Value end, bool maskLeft,
-                                bool maskRight, mlir::ValueRange carried);
+  /// Sets the keys that rows from `row` on see.
+  void computeKeyRanges();
 
-  /// Per row, the first visible key and the end of the visible keys, as i32.
-  Value lower, upper;
+  /// First key and end of the keys that some row sees; begin is a multiple of
+  /// blockN.
+  Value begin, end;
+  /// As i32: the keys of the sequence, and the first key and the end of those
+  /// that the first row sees where the sequence goes on.
+  Value keys, lower, upper;
 };
 
 } // namespace tile

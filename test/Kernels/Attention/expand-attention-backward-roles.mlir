@@ -9,9 +9,9 @@
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?:4, ?:4, ?:4, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @backward_stats
-// CHECK-SAME: schedule = #tile.schedule<producers = 0, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 0>
 // CHECK-LABEL: tile.kernel @backward_dkv
-// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, keep_loops>
+// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: scf.for %{{.*}} : i32
@@ -84,7 +84,7 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // CHECK-NEXT: %[[ROWS2:.*]] = arith.muli %[[BLOCKS2]], %c128 : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS2]] step
 // CHECK-LABEL: tile.kernel @packed_dkv
-// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
 // CHECK: tile.wait_prerequisites
 // CHECK: scf.for %{{.*}} : i32 {
 // CHECK: scf.for
@@ -107,7 +107,7 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
 // The addresses of atomics need registers, so the kernel saves them.
 !pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 // CHECK-LABEL: tile.kernel @atomic_dkv
-// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], stages = 2, work_stages = 0, save_registers, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers, keep_loops>
 func.func @atomic(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %dka: !pacc, %dva: !pacc, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv

@@ -31,8 +31,7 @@ func.func @offset(%q: !q, %scale: f32, %left: i32, %offset: i32) {
 // The result for other keys is one more score, lse, with the value o.
 // CHECK-LABEL: tile.kernel @merge
 // CHECK: %[[R:.*]]:3 = scf.for
-// CHECK: %[[R2:.*]]:3 = scf.for
-// CHECK: %[[BASE:.*]] = arith.mulf %[[R2]]#1
+// CHECK: %[[BASE:.*]] = arith.mulf %[[R]]#1
 // CHECK: %[[OTHER:.*]] = tile.load %{{.*}} -> tensor<64xf32>
 // CHECK: %[[SCORE:.*]] = arith.mulf %[[OTHER]]
 // CHECK: %[[LARGEST:.*]] = arith.maxnumf %[[BASE]], %[[SCORE]]

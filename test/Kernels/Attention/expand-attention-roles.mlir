@@ -1,5 +1,5 @@
-// Forward attention with producer warps: keys from the last to the first, and the MMA
-// of the weights of one step in the next step. tile-persist makes the grid a loop.
+// Forward attention with producer warps: tile-schedule rotates the loop over the keys,
+// and tile-persist makes the grid a loop.
 //
 // RUN: tile-opt %s --tile-attach-target=chip=sm_90a --tile-expand-attention --canonicalize --cse | FileCheck %s
 
@@ -7,28 +7,19 @@
 
 // CHECK-LABEL: tile.kernel @full
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}], work_stages = 2, keep_loops>}
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [{{[0-9]+, [0-9]+}}], work_stages = 2, turns = false>}
 func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui
   // CHECK: tile.grid %[[BLOCKS]], %{{.*}}, %{{.*}}
   // CHECK: tile.program_id y
   // CHECK: tile.program_id x
   // CHECK: tile.program_id z
-  // CHECK: tile.load
   // CHECK: %[[Q:.*]] = tile.load
+  // CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) {{.*}} : i32
   // CHECK: tile.dot %[[Q]]
-  // CHECK: arith.select
-  // CHECK: %[[P0:.*]] = arith.truncf
-  // CHECK: %[[R:.*]]:4 = scf.for {{.*}} iter_args(%[[P:.*]] = %[[P0]], %[[ACC:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
-  // CHECK: %[[S:.*]] = tile.dot %[[Q]]
-  // CHECK: %[[V:.*]] = tile.load
-  // CHECK: %[[ACC1:.*]] = tile.dot %[[P]], %[[V]], %[[ACC]]
-  // CHECK-NOT: arith.select
-  // CHECK: tile.reduce maxnumf %[[S]]
-  // CHECK: %[[P1:.*]] = arith.truncf
-  // CHECK: %[[ACC2:.*]] = arith.mulf %[[ACC1]]
-  // CHECK: scf.yield %[[P1]], %[[ACC2]]
-  // CHECK: tile.dot %[[R]]#0, %{{.*}}, %[[R]]#1
+  // CHECK: %[[P:.*]] = arith.truncf
+  // CHECK: tile.dot %[[P]]
+  // CHECK-NOT: scf.for
   // CHECK: tile.store
   tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
   return
@@ -69,10 +60,10 @@ func.func @packed(%q: !p, %cu: !cu, %max: index, %scale: f32) {
 // tanh needs the registers.
 // CHECK-LABEL: tile.kernel @small
 // CHECK-SAME: num_warps = 16 : i32
-// CHECK-SAME: schedule = #tile.schedule<{{.*}}, turns, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<{{.*}}, turns>
 // CHECK-LABEL: tile.kernel @small_softcap
 // CHECK-SAME: num_warps = 8 : i32
-// CHECK-NOT: turns
+// CHECK-SAME: turns = false
 // CHECK: math.tanh
 func.func @small(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {causal} : !small, !small, !small, !small
@@ -80,21 +71,5 @@ func.func @small(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32) {
 }
 func.func @small_softcap(%q: !small, %k: !small, %v: !small, %o: !small, %scale: f32, %cap: f32) {
   tile.attention %q, %k, %v, %o scale %scale softcap %cap {causal} : !small, !small, !small, !small
-  return
-}
-
-// In a packed batch, the bounds of the keys that need a mask are recomputed before
-// their loop.
-// CHECK-LABEL: tile.kernel @packed_causal
-// CHECK: math.exp2
-// CHECK-NOT: scf.for
-// CHECK: tile.recompute
-// CHECK: scf.for
-// CHECK: arith.cmpi slt, {{.*}} : tensor<128x128xi32>
-// CHECK: scf.for
-// CHECK-NOT: arith.cmpi slt, {{.*}} : tensor
-// CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
-func.func @packed_causal(%q: !p, %cu: !cu, %max: index, %scale: f32) {
-  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max scale %scale {causal} : !p, !p, !p, !p, !cu, !cu
   return
 }

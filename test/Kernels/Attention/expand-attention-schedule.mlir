@@ -45,19 +45,19 @@
 // GIVEN: tensor<96x80xf32>
 // The roles, the registers and the stages remain.
 // ROLES-LABEL: tile.kernel @d128
-// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 2, keep_loops>}
+// ROLES-SAME: {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 2, turns = false>}
 // ROLES: tensor<64x96xf32>
 // ROLES: } {tile.schedule = #tile.schedule<stages = 2>}
 // Without producers, the kernel takes none of the fields of roles, nor the stages of
 // their rings.
 // NO-ROLES-LABEL: tile.kernel @d128
-// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
+// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0>} {
 // NO-ROLES: tensor<128x128xf32>
 // NO-ROLES-NOT: stages
 // With one product in flight, the kernel keeps its roles, but is not persistent, and
-// the weights are multiplied in their own step.
+// its loop is as written.
 // ONE-LABEL: tile.kernel @d128
-// ONE-SAME: schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 0, keep_loops>}
+// ONE-SAME: schedule = #tile.schedule<producers = 4, registers = [232, 40], work_stages = 0, turns = false, keep_loops>}
 // ONE-NOT: tile.multiprocessors
 // ONE: scf.for
 // ONE: math.exp2
@@ -96,7 +96,7 @@ func.func @d256(%q: !d256, %k: !d256, %v: !d256, %o: !d256, %scale: f32) {
 // ROLES-LABEL: tile.kernel @given
 // ROLES: tensor<64x96xf32>
 // NO-ROLES-LABEL: tile.kernel @given
-// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0, keep_loops>} {
+// NO-ROLES-SAME: {num_warps = 8 : i32, schedule = #tile.schedule<producers = 0>} {
 // NO-ROLES: tensor<128x32xf32>
 func.func @given(%q: !d128, %k: !d128, %v: !d128, %o: !d128, %scale: f32) {
   tile.attention %q, %k, %v, %o scale %scale {schedule = #tile.schedule<tile = [128, 32]>} : !d128, !d128, !d128, !d128

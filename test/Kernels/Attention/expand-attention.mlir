@@ -1,7 +1,7 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   -tile-apply-schedule='schedule="tile = [128, 64], warps = 4"' -tile-expand-attention | FileCheck %s
 
-// Without a mask: a loop over the full blocks of keys, and one for the rest.
+// Without a mask: a loop over the blocks of keys, of which the last may end early.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
@@ -45,27 +45,33 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[SCALE]], %[[LOG2E]]
   // CHECK: %[[C:.*]] = arith.maximumf %[[PRODUCT]]
   // CHECK: %[[ROW:.*]] = arith.muli %[[X]], %[[C128]]
-  // CHECK: %[[N:.*]] = arith.divui %[[SK]], %[[C64]]
-  // CHECK: %[[FULL:.*]] = arith.muli %[[N]], %[[C64]]
+  // CHECK: %[[KEYS:.*]] = arith.index_cast %[[SK]] : index to i32
   // CHECK: %[[QT:.*]] = tile.load %[[QH]][%[[ROW]], %[[C0]]]
   // CHECK-SAME: -> tensor<128x64xf16>
   // CHECK: %[[CROWS:.*]] = tensor.splat %[[C]] : tensor<128xf32>
   // CHECK: %[[CTILE:.*]] = tensor.splat %[[C]] : tensor<128x64xf32>
 
-  // CHECK: %[[R:.*]]:3 = scf.for %[[J:.*]] = %[[C0]] to %[[FULL]] step %[[C64]]
+  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[C0]] to %[[SK]] step %[[C64]]
   // CHECK-SAME: iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) ->
   // CHECK: %[[KT:.*]] = tile.load %[[KH]][%[[J]], %[[C0]]]
   // CHECK: %[[KTT:.*]] = tile.transpose %[[KT]] [1, 0]
   // CHECK: %[[S:.*]] = tile.dot %[[QT]], %[[KTT]]
-  // CHECK-NOT: arith.select
-  // CHECK: %[[M:.*]] = tile.reduce maxnumf %[[S]] along 1
+  // CHECK: %[[COL:.*]] = tile.iota along 1 : tensor<128x64xi32>
+  // CHECK: %[[J32:.*]] = arith.index_cast %[[J]]
+  // CHECK: %[[REST:.*]] = arith.subi %[[KEYS]], %[[J32]]
+  // CHECK: %[[BOUND:.*]] = tensor.splat %[[REST]]
+  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
+  // CHECK: %[[SEEN:.*]] = arith.select %[[MASK]], %[[S]]
+  // CHECK: %[[M:.*]] = tile.reduce maxnumf %[[SEEN]] along 1
   // CHECK: %[[MNEW:.*]] = arith.maxnumf %[[MAX]], %[[M]]
-  // CHECK: %[[MC:.*]] = arith.mulf %[[MNEW]], %[[CROWS]]
+  // CHECK: %[[NOTHING:.*]] = arith.cmpf oeq, %[[MNEW]]
+  // CHECK: %[[PIVOT:.*]] = arith.select %[[NOTHING]], %{{.*}}, %[[MNEW]]
+  // CHECK: %[[MC:.*]] = arith.mulf %[[PIVOT]], %[[CROWS]]
   // CHECK: %[[NEG:.*]] = arith.negf %[[MC]]
   // CHECK: %[[NEGT:.*]] = tile.broadcast %[[NEG]] along 1
-  // CHECK: %[[E:.*]] = math.fma %[[S]], %[[CTILE]], %[[NEGT]]
+  // CHECK: %[[E:.*]] = math.fma %[[SEEN]], %[[CTILE]], %[[NEGT]]
   // CHECK: %[[P:.*]] = math.exp2 %[[E]]
-  // CHECK: %[[CHANGE:.*]] = arith.subf %[[MAX]], %[[MNEW]]
+  // CHECK: %[[CHANGE:.*]] = arith.subf %[[MAX]], %[[PIVOT]]
   // CHECK: %[[SCALED:.*]] = arith.mulf %[[CHANGE]], %[[CROWS]]
   // CHECK: %[[ALPHA:.*]] = math.exp2 %[[SCALED]]
   // CHECK: %[[PSUM:.*]] = tile.reduce addf %[[P]] along 1
@@ -76,18 +82,6 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[VT:.*]] = tile.load %[[VH]][%[[J]], %[[C0]]]
   // CHECK: %[[ACCNEW:.*]] = tile.dot %[[PH]], %[[VT]], %[[ACCA]]
   // CHECK: scf.yield %[[ACCNEW]], %[[MNEW]], %[[SUMNEW]]
-
-  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[FULL]] to %[[SK]] step %[[C64]]
-  // CHECK-SAME: = %[[R]]#0, %{{.*}} = %[[R]]#1, %{{.*}} = %[[R]]#2)
-  // CHECK: %[[S:.*]] = tile.dot
-  // CHECK: %[[COL:.*]] = tile.iota along 1 : tensor<128x64xi32>
-  // CHECK: %[[REST:.*]] = arith.subi %[[SK]], %[[J]]
-  // CHECK: %[[REST32:.*]] = arith.index_cast %[[REST]]
-  // CHECK: %[[BOUND:.*]] = tensor.splat %[[REST32]]
-  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
-  // CHECK: arith.select %[[MASK]], %[[S]]
-  // CHECK: arith.cmpf oeq
-  // CHECK: scf.yield
 
   // CHECK: %[[OH:.*]] = tile.slice %[[O]][%[[Z]], *, %[[Y]], *]
   // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[ALL]]#2
@@ -105,8 +99,7 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 
 // -----
 
-// Causal: the last rows come first; the unmasked loop ends at the diagonal of the
-// first row, the masked loop at that of the last row.
+// Causal: the last rows come first; the loop ends at the diagonal of the last row.
 
 !q = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -127,24 +120,22 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %scale: f32) {
   // CHECK: %[[ROW:.*]] = arith.muli %[[BLOCK]]
   // CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]], %[[SQ]]
   // CHECK: %[[DIAGONAL:.*]] = arith.addi %[[ROW]], %[[SHIFT]]
-  // CHECK: %[[R:.*]] = tile.iota along 0 : tensor<128xi32>
+  // CHECK: %[[KEYS:.*]] = arith.index_cast %[[SK]]
   // CHECK: %[[FIRST:.*]] = arith.addi %[[DIAGONAL]], %[[C1]]
   // CHECK: %[[ENDS:.*]] = arith.addi %[[FIRST]], %[[C127]]
   // CHECK: %[[END:.*]] = arith.minsi %[[ENDS]], %[[SK]]
-  // CHECK: %[[FIRSTK:.*]] = arith.minsi %[[FIRST]], %[[SK]]
-  // CHECK: %[[FORALL:.*]] = arith.maxsi %[[FIRSTK]], %[[C0]]
-  // CHECK: %[[ROWENDS:.*]] = arith.addi %[[R]]
-  // CHECK: %[[UPPER:.*]] = arith.minsi %[[ROWENDS]]
-  // CHECK: %[[COUNT:.*]] = arith.divui %[[FORALL]], %[[C64]]
-  // CHECK: %[[FULL:.*]] = arith.muli %[[COUNT]], %[[C64]]
-  // CHECK: scf.for %{{.*}} = %[[C0]] to %[[FULL]] step %[[C64]]
-  // CHECK-NOT: tile.iota
-  // CHECK: arith.truncf {{.*}} to tensor<128x64xbf16>
-  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[FULL]] to %[[END]] step %[[C64]]
+  // CHECK: %[[UPPER:.*]] = arith.index_cast %[[FIRST]]
+  // CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = %[[C0]] to %[[END]] step %[[C64]]
   // CHECK: %[[COL:.*]] = tile.iota along 1
-  // CHECK: %[[RELATIVE:.*]] = arith.subi %[[UPPER]]
-  // CHECK: %[[BOUND:.*]] = tile.broadcast %[[RELATIVE]] along 1
-  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
+  // CHECK: %[[J32:.*]] = arith.index_cast %[[J]]
+  // CHECK: arith.subi %[[KEYS]], %[[J32]]
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[COL]]
+  // CHECK: %[[R:.*]] = tile.iota along 0
+  // CHECK: %[[RELATIVE:.*]] = arith.subi %[[UPPER]], %[[J32]]
+  // CHECK: %[[SPLAT:.*]] = tensor.splat %[[RELATIVE]]
+  // CHECK: %[[BOUND:.*]] = arith.addi %[[R]], %[[SPLAT]]
+  // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[COL]], %[[BOUND]]
+  // CHECK: %[[MASK:.*]] = arith.andi %[[EXISTS]], %[[BELOW]]
   // CHECK: arith.select %[[MASK]]
   // CHECK-NOT: scf.for
   // CHECK: %[[LSEH:.*]] = tile.slice %arg4[%{{.*}}, %{{.*}}, *]
@@ -161,7 +152,7 @@ func.func @causal(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %scale: f32) {
 
 // -----
 
-// A window with both sides has three loops.
+// A window has both sides.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
@@ -179,32 +170,24 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[FIRSTEND:.*]] = arith.addi %[[DIAGONAL]], %[[C18]]
   // CHECK: %[[LASTEND:.*]] = arith.addi %[[FIRSTEND]], %[[C127]]
   // CHECK: %[[END:.*]] = arith.minsi %[[LASTEND]], %[[SK]]
-  // CHECK: arith.divui
-  // CHECK: %[[FULLEND:.*]] = arith.muli
+  // CHECK: %[[UPPER:.*]] = arith.index_cast %[[FIRSTEND]]
   // CHECK: %[[FIRST:.*]] = arith.subi %[[DIAGONAL]], %[[C33]]
-  // CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %[[C127]]
   // CHECK: %[[FIRST0:.*]] = arith.maxsi %[[FIRST]], %[[C0]]
   // CHECK: arith.divui %[[FIRST0]]
   // CHECK: %[[BEGIN:.*]] = arith.muli
-  // CHECK: %[[LAST0:.*]] = arith.maxsi %[[LAST]], %[[C0]]
-  // CHECK: arith.ceildivui %[[LAST0]]
-  // CHECK: %[[FULLBEGIN:.*]] = arith.muli
-  // CHECK: %[[LOWER:.*]] = arith.addi {{.*}} : tensor<128xi32>
-  // CHECK: %[[LEFTEND:.*]] = arith.minsi %[[FULLBEGIN]], %[[END]]
-  // CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[LEFTEND]]
+  // CHECK: %[[LOWER:.*]] = arith.index_cast %[[FIRST]]
+  // CHECK: %[[BEGIN32:.*]] = arith.index_cast %[[BEGIN]]
+  // CHECK: %[[END32:.*]] = arith.index_cast %[[END]]
+  // CHECK: scf.for %{{.*}} = %[[BEGIN32]] to %[[END32]]
   // CHECK: %[[COL:.*]] = tile.iota along 1
+  // CHECK: arith.subi %[[UPPER]]
   // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[COL]]
-  // CHECK: %[[RELATIVE:.*]] = arith.subi %[[LOWER]]
-  // CHECK: %[[BOUND:.*]] = tile.broadcast %[[RELATIVE]] along 1
-  // CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[COL]], %[[BOUND]]
-  // CHECK: %[[MASK:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
+  // CHECK: arith.andi %{{.*}}, %[[BELOW]]
+  // CHECK: arith.subi %[[LOWER]]
+  // CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[COL]]
+  // CHECK: %[[MASK:.*]] = arith.andi %{{.*}}, %[[ABOVE]]
   // CHECK: arith.select %[[MASK]]
-  // CHECK: %[[RESTBEGIN:.*]] = arith.maxsi %[[FULLBEGIN]], %[[FULLEND]]
-  // CHECK: scf.for %{{.*}} = %[[FULLBEGIN]] to %[[FULLEND]]
-  // CHECK-NOT: arith.cmpi
-  // CHECK: scf.for %{{.*}} = %[[RESTBEGIN]] to %[[END]]
-  // CHECK: arith.cmpi slt
-  // CHECK-NOT: arith.cmpi
+  // CHECK-NOT: scf.for
   %left = arith.constant 33 : i32
   %right = arith.constant 17 : i32
   tile.attention %q, %k, %v, %o scale %scale window %left, %right : !q, !q, !q, !q
@@ -219,12 +202,11 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 // CHECK-LABEL: tile.kernel @left_0
-// CHECK: %[[SK:.*]] = tile.dim %arg1[1]
-// CHECK-COUNT-2: scf.for
-// CHECK: scf.for %{{.*}} to %[[SK]] step
+// CHECK: scf.for %{{.*}} to %{{.*}} step
+// CHECK: arith.cmpi sge
 // CHECK-LABEL: tile.kernel @left_1
 // CHECK-NOT: tile.iota along 0
-// CHECK-COUNT-2: scf.for
+// CHECK: scf.for
 // CHECK-NOT: scf.for
 func.func @left(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   %left = arith.constant 64 : i32
