@@ -137,7 +137,8 @@ static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,
 
 /// Returns the memory that `gather` reads, for the width of its accesses. The
 /// places of rows are unknown: the stride between them is represented by one
-/// that is only known to have the same divisors.
+/// that is only known to have the same divisors. If each element has an index
+/// of its own, it lies in another row than its neighbours along any dimension.
 static MemoryOperand getGatheredMemory(GatherOp gather,
                                        const BufferParts &buffer,
                                        ValueRange indices) {
@@ -145,11 +146,17 @@ static MemoryOperand getGatheredMemory(GatherOp gather,
   SmallVector<int64_t> strides(strided.getStrides());
   SmallVector<int64_t> divisors(strided.getDivisors());
   SmallVector<int64_t> shape(buffer.type.getShape());
-  unsigned dim = gather.getDim();
-  if (strides[dim] != kDynamic)
-    divisors[dim] = std::gcd(strides[dim], int64_t(1) << 20);
-  strides[dim] = kDynamic;
-  shape[dim] = ShapedType::kDynamic;
+  bool hasRowForEach =
+      cast<RankedTensorType>(gather.getRows().getType()).getRank() ==
+      cast<RankedTensorType>(gather.getType()).getRank();
+  for (size_t dim = 0; dim < strides.size(); ++dim) {
+    if (dim != gather.getDim() && !hasRowForEach)
+      continue;
+    if (strides[dim] != kDynamic)
+      divisors[dim] = std::gcd(strides[dim], int64_t(1) << 20);
+    strides[dim] = kDynamic;
+    shape[dim] = ShapedType::kDynamic;
+  }
   MemoryOperand operand = memoryOperand(buffer, indices);
   operand.type =
       BufferType::get(gather.getContext(), shape, buffer.type.getElementType(),

@@ -39,3 +39,16 @@ tile.kernel @gather_elements(%t: !list, %o: !list) attributes {num_warps = 1 : i
   %g = tile.gather %t[%c0] along 0 by %i : !list, tensor<64xi64, #flat> -> tensor<64xf16, #flat>
   tile.store %g, %o[%c0] : tensor<64xf16, #flat>, !list
 }
+
+// Each element has a row of its own, so neighbours along a row of the result are read one by one.
+// CHECK-LABEL: gpu.func @gather_each
+tile.kernel @gather_each(%t: !table, %o: !table) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %i = tile.iota along 1 : tensor<4x64xi32, #rows>
+  // CHECK-COUNT-8: vector.load %{{.+}} : memref<{{.+}}>, vector<1xf16>
+  // CHECK-NOT: vector.load
+  %g = tile.gather %t[%c0, %c0] along 0 by %i : !table, tensor<4x64xi32, #rows> -> tensor<4x64xf16, #rows>
+  tile.store %g, %o[%c0, %c0] : tensor<4x64xf16, #rows>, !table
+}

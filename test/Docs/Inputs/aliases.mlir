@@ -20,6 +20,9 @@
 !dqh = !tile.buffer<?x128xf32, #tile.strided<[128, 1], align = 16>, global>
 !packed = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!xh = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!logits = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!table = !tile.buffer<?x128xf16, #tile.strided<[128, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>

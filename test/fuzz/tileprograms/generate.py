@@ -336,6 +336,7 @@ class Generator:
             options += [
                 (self.dot, 4), (self.shared, 1), (self.masked_load, 2), (self.reshape, 3),
                 (self.extract, 2), (self.concatenate, 2), (self.table, 1),
+                (self.gather, 2),
             ]
         if self.depth < 2:
             options += [(self.loop, 2), (self.branch, 1)]
@@ -359,6 +360,33 @@ class Generator:
         index, where = self.place(dims, dtype, False)
         limit = FILLS.get(self.program.buffers[index].fill, 100.0)
         self.emit("masked_load", (dims, dtype, None), masks, limit, buffer=index, other=other, **where)
+
+    def gather(self) -> None:
+        draw = self.draw
+        dims = self.dims(draw.choice([1, 2, 2, 3]))
+        axis = draw.randrange(len(dims))
+        dtype = draw.choice(["f32", "f32", "f16", "bf16", "i32", "i64"])
+        if draw.random() < 0.4:
+            rows = self.load(dims, draw.choice(["i32", "i64"]))
+        else:
+            room = self.most() // max(self.size(dims) // self.program.extents[dims[axis]], 1)
+            rows = self.load((self.any_dim(min(room, 128)),), draw.choice(["i32", "i64"]))
+        self.gather_by(rows, dims, axis, dtype)
+
+    def gather_by(self, rows: int, dims: Tuple[int, ...], axis: int, dtype: str) -> int:
+        """Elements of a new buffer for tiles of these dimensions. The indices are an
+        element for each result, or for each coordinate along the axis."""
+        if self.draw.random() < 0.8:
+            mask = self.constant(self.like(rows), 127)
+            rows = self.emit("elementwise", self.like(rows), [rows, mask], 127.0, name="arith.andi")
+        index, where = self.place(dims, dtype, False)
+        buffer = self.program.buffers[index]
+        buffer.map = 0
+        limit = FILLS.get(buffer.fill, 100.0)
+        shape = self.program.types[rows].dims
+        if shape != dims:
+            shape = dims[:axis] + shape + dims[axis + 1 :]
+        return self.emit("gather", (shape, dtype, None), [rows], limit, buffer=index, dim=axis, **where)
 
     def table(self) -> None:
         """A constant tile of several numbers."""

@@ -460,6 +460,14 @@ class Writer:
             f"{self.name(result)} = tile.masked_load {place}{extra} : {type} -> {self.tile(result)}"
         )
 
+    def write_gather(self, op: Op) -> None:
+        place, type = self.access(op)
+        result, rows = op.results[0], op.operands[0]
+        self.line(
+            f"{self.name(result)} = tile.gather {place} along {op.attrs['dim']} by {self.name(rows)} :"
+            f" {type}, {self.tile(rows)} -> {self.tile(result)}"
+        )
+
     def write_store(self, op: Op) -> None:
         place, type = self.access(op)
         value = op.operands[0]

@@ -271,6 +271,26 @@ class Evaluator:
         other = op.attrs["other"] or 0
         self.values[result] = Value(np.where(kept, value.v, other), np.where(kept, value.e, 0.0))
 
+    def eval_gather(self, op: Op) -> None:
+        memory, axis = self.memories[op.attrs["buffer"]], op.attrs["dim"]
+        leads = tuple(
+            o if isinstance(o, int) else self.variables[o] for o in op.attrs.get("leads", ())
+        )
+        rows, shape = self.values[op.operands[0]].v, self.program.shape(op.results[0])
+        coordinates, inside = list(np.indices(shape)), np.ones(shape, bool)
+        if rows.ndim != len(shape):
+            rows = rows[coordinates[axis]]
+        coordinates[axis] = rows
+        for k, (offset, dim) in enumerate(zip(op.attrs["offsets"], memory.buffer.dims)):
+            place = coordinates[k] + self.at(offset, dim)
+            extent = memory.extents[len(leads) + k]
+            inside &= (place >= 0) & (place < extent)
+            coordinates[k] = np.clip(place, 0, extent - 1)
+        where = leads + tuple(coordinates)
+        self.values[op.results[0]] = Value(
+            np.where(inside, memory.v[where], 0), np.where(inside, memory.e[where], 0.0)
+        )
+
     def eval_store(self, op: Op) -> None:
         memory, where, inside = self.place(op)
         value = self.values[op.operands[0]]

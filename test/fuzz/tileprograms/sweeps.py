@@ -131,6 +131,23 @@ def side_by_side(g: Generator, shape: Sequence[int], axis: int, number: int, dty
     g.store(g.concatenate_along([g.load(dims, dtype) for _ in range(number)], axis))
 
 
+def gathers(full: bool) -> Iterator[Case]:
+    shapes = [(64, 128), (16, 16), (12, 40), (1, 64), (100, 3), (2, 8, 16), (512,)]
+    turn = itertools.cycle(["f32", "f16", "i64", "bf16"])
+    for shape in shapes:
+        for axis in range(len(shape)):
+            for count in (None, 1, 13, 64) if full else (None, 13, 64):
+                dtype = next(turn)
+                yield lambda g, s=shape, a=axis, n=count, d=dtype: gather(g, s, a, n, d)
+
+
+def gather(g: Generator, shape: Sequence[int], axis: int, count: Optional[int], dtype: str) -> None:
+    """An index for each element, or `count` along the axis."""
+    dims = tuple(g.dim(n) for n in shape)
+    rows = g.load(dims if count is None else (g.dim(count),), "i32")
+    g.store(g.gather_by(rows, dims, axis, dtype))
+
+
 def tables(full: bool) -> Iterator[Case]:
     for shape in [(1,), (7,), (16,), (1024,), (16, 8), (3, 60), (32, 32), (2, 4, 8)]:
         for dtype in ("f32", "f16", "i32"):
@@ -261,6 +278,7 @@ SWEEPS: Dict[str, Callable[[bool], Iterator[Case]]] = {
     "reshape": reshapes,
     "part": parts,
     "table": tables,
+    "gather": gathers,
     "transpose": transposes,
     "mask": masks,
     "loop": loops,

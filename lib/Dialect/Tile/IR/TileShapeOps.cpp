@@ -19,8 +19,8 @@ static std::optional<Layout> getDistributed(LayoutAttrInterface layout,
                                             RankedTensorType tile) {
   if (layout.getFamily() != LayoutFamily::Distributed)
     return std::nullopt;
-  FailureOr<Layout> canonical = layout.getLayout(
-      tile.getShape(), tile.getElementTypeBitWidth(), nullptr);
+  FailureOr<Layout> canonical =
+      layout.getLayout(tile.getShape(), tile.getElementTypeBitWidth(), nullptr);
   return succeeded(canonical) ? std::optional(*canonical) : std::nullopt;
 }
 
@@ -110,8 +110,7 @@ void ReshapeOp::inferLayouts(Value value, LayoutAttrInterface layout,
 void ReshapeOp::requireLayouts(LayoutRequirements &requirements) {
   RankedTensorType source = tileType(getSource()), result = tileType(*this);
   if (!isSharedTile(source))
-    if (auto layout =
-            ::reshape(getCanonicalLayout(source), result.getShape()))
+    if (auto layout = ::reshape(getCanonicalLayout(source), result.getShape()))
       return requirements.provideResult(
           cast<OpResult>(getResult()),
           DistributedAttr::get(getContext(), *layout));

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace tile;
 
 LogicalResult tile::verifyDimension(Operation *op, int64_t dim,
-                                     RankedTensorType tile) {
+                                    RankedTensorType tile) {
   if (dim < tile.getRank())
     return success();
   return op->emitOpError() << "dimension " << dim
@@ -22,7 +22,7 @@ LogicalResult tile::verifyBothLaidOut(Operation *op, Type first, Type second) {
 }
 
 LogicalResult tile::verifyInRegisters(Operation *op, RankedTensorType first,
-                                       RankedTensorType second) {
+                                      RankedTensorType second) {
   for (RankedTensorType type : {first, second})
     if (!getLayoutAttr(type) || isSharedTile(type))
       return op->emitOpError()
@@ -35,7 +35,7 @@ LogicalResult tile::verifyInRegisters(Operation *op, RankedTensorType first,
 }
 
 LogicalResult tile::verifySameLayout(Operation *op, const Layout &expected,
-                                      const Layout &actual, StringRef what) {
+                                     const Layout &actual, StringRef what) {
   if (expected.equivalent(actual))
     return success();
   InFlightDiagnostic diag = op->emitOpError() << what;

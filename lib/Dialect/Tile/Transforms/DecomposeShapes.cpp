@@ -22,8 +22,8 @@ static void splitReshape(ReshapeOp reshape) {
     return;
   OpBuilder builder(reshape);
   reshape.getSourceMutable().assign(ReshapeOp::create(
-      builder, reshape.getLoc(), source.clone(ArrayRef(source.getNumElements())),
-      reshape.getSource()));
+      builder, reshape.getLoc(),
+      source.clone(ArrayRef(source.getNumElements())), reshape.getSource()));
 }
 
 /// Converts a tile to one of integers with the bits of its elements, and back.
@@ -48,9 +48,8 @@ static Value fromBits(ImplicitLocOpBuilder &b, Value bits, Type element) {
   bool isNarrow = result.getWidth() < 32;
   bits = arith::BitcastOp::create(
       b, type.clone(isNarrow ? Type(b.getF32Type()) : element), bits);
-  return isNarrow
-             ? Value(arith::TruncFOp::create(b, type.clone(element), bits))
-             : bits;
+  return isNarrow ? Value(arith::TruncFOp::create(b, type.clone(element), bits))
+                  : bits;
 }
 
 /// Returns true if the default layout of a tile leaves threads with copies.

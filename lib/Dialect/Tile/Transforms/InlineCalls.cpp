@@ -34,12 +34,12 @@ private:
 /// Replaces `call` by the body of its function.
 LogicalResult CallInliner::inlineOne(func::CallOp call) {
   // The verifier of func.call ensures that there is such a function.
-  auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
+  auto function =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   auto refuse = [&](StringRef reason) {
-    InFlightDiagnostic diag = call.emitOpError() << "calls function @"
-                                                 << call.getCallee() << ", "
-                                                 << reason;
+    InFlightDiagnostic diag = call.emitOpError()
+                              << "calls function @" << call.getCallee() << ", "
+                              << reason;
     diag.attachNote(function.getLoc()) << "function defined here";
     return diag;
   };

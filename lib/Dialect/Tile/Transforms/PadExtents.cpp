@@ -105,7 +105,7 @@ private:
 };
 } // namespace
 
-/// Whether the pass can grow the tiles that `op` uses and defines.
+/// Whether the pass can grow all tiles that `op` uses and defines.
 static bool canPad(Operation *op) {
   if (isa<LoadOp, StoreOp, AtomicRMWOp>(op))
     return llvm::all_of(op->getOperandTypes(), [](Type type) {
@@ -118,31 +118,46 @@ static bool canPad(Operation *op) {
   if (auto dot = dyn_cast<DotOp>(op))
     return tileType(dot.getA()) && tileType(dot.getB());
   return isElementwise(op) ||
-         isa<BroadcastOp, IotaOp, ReduceOp, ScanOp, TransposeOp,
+         isa<BroadcastOp, GatherOp, IotaOp, ReduceOp, ScanOp, TransposeOp,
              tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+}
+
+/// Whether the pass can grow dimension `dim` of a tile that `op` uses or
+/// defines.
+static bool canPad(Operation *op, size_t dim) {
+  if (auto concatenate = dyn_cast<ConcatenateOp>(op))
+    return dim != concatenate.getDim();
+  if (!isa<ExtractOp, ReshapeOp>(op))
+    return canPad(op);
+  // Dimensions that the operation leaves alone.
+  ArrayRef<int64_t> from = tileType(op->getOperand(0)).getShape();
+  ArrayRef<int64_t> to = tileType(op->getResult(0)).getShape();
+  if (isa<ExtractOp>(op))
+    return from[dim] == to[dim];
+  return dim < std::min(from.size(), to.size()) &&
+         from.take_front(dim + 1) == to.take_front(dim + 1);
 }
 
 /// Finds the tiles, the extents that may grow, and those that may not: extents
 /// of laid-out tiles and of operations that the pass does not know.
 void ExtentPadder::collect() {
   llvm::SmallDenseSet<int64_t> fixed;
-  auto visit = [&](Value value, bool mayGrow) {
+  auto visit = [&](Operation *op, Value value) {
     RankedTensorType type = tileType(value);
     if (!type)
       return;
     tiles.insert({value, type});
-    for (int64_t extent : type.getShape()) {
+    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
       padded.insert({extent, extent});
-      if (!mayGrow || type.getEncoding())
+      if (type.getEncoding() || !canPad(op, dim))
         fixed.insert(extent);
     }
   };
   kernel.walk([&](Operation *op) {
-    bool mayGrow = canPad(op);
     for (Value operand : op->getOperands())
-      visit(operand, mayGrow);
+      visit(op, operand);
     for (Value value : getDefinedValues(op))
-      visit(value, mayGrow);
+      visit(op, value);
   });
   padded.remove_if([&](auto &entry) { return fixed.contains(entry.first); });
 

@@ -153,3 +153,24 @@ tile.kernel @unchanged(%src: !b, %v: !v) {
   %p = tile.load %v[%c0] : !v -> tensor<60xf32, #tile.layout<register = [60 -> d0], lane = [32 -> 0], warp = [4 -> 0]>>
   tile.store %p, %v[%c0] : tensor<60xf32, #tile.layout<register = [60 -> d0], lane = [32 -> 0], warp = [4 -> 0]>>, !v
 }
+
+// Extents that an operation leaves alone grow, those that it changes do not. Indices in the padding may be anything.
+// CHECK-LABEL: tile.kernel @shapes
+// CHECK: %[[I:.+]] = tile.load {{.*}} -> tensor<64xi32>
+// CHECK: %[[G:.+]] = tile.gather %{{.+}} along 0 by %[[I]] : {{.*}}, tensor<64xi32> -> tensor<64x24xf32>
+// CHECK: %[[R:.+]] = tile.reshape %[[G]] : tensor<64x24xf32> -> tensor<64x2x12xf32>
+// CHECK: %[[E:.+]] = tile.extract %[[R]] [0, 1, 0] : tensor<64x2x12xf32> -> tensor<64x1x12xf32>
+// CHECK: %[[C:.+]] = tile.concatenate %[[E]], %[[E]] along 1 : tensor<64x1x12xf32> -> tensor<64x2x12xf32>
+// CHECK: tile.reshape %[[C]] : tensor<64x2x12xf32> -> tensor<64x24xf32>
+tile.kernel @shapes(%src: !b, %rows: !i, %dst: !b) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %i = tile.load %rows[%c0] : !i -> tensor<60xi32>
+  %g = tile.gather %src[%c0, %c0] along 0 by %i : !b, tensor<60xi32> -> tensor<60x24xf32>
+  %r = tile.reshape %g : tensor<60x24xf32> -> tensor<60x2x12xf32>
+  %e = tile.extract %r [0, 1, 0] : tensor<60x2x12xf32> -> tensor<60x1x12xf32>
+  %c = tile.concatenate %e, %e along 1 : tensor<60x1x12xf32> -> tensor<60x2x12xf32>
+  %t = tile.reshape %c : tensor<60x2x12xf32> -> tensor<60x24xf32>
+  tile.store %t, %dst[%c0, %c0] : tensor<60x24xf32>, !b
+}

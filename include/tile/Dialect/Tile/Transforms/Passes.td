@@ -324,8 +324,9 @@ def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
     %t = tile.load %n[%i] : !b -> tensor<64xf32>
     ```
 
-    Extents of tiles that the author laid out, of tiles in shared buffers and of
-    accesses to buffers with a `#tile.map` stay as they are. The remark
+    Extents of tiles that the author laid out, of tiles in shared buffers, of
+    accesses to buffers with a `#tile.map`, and those that `tile.reshape`,
+    `tile.extract` or `tile.concatenate` changes stay as they are. The remark
     `extent-padded` names the extents.
   }];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
