@@ -158,10 +158,10 @@ void separateCopiesToLDS(LLVM::LLVMFuncOp function) {
   });
 }
 
-/// Gives the symbols of the module locations of their own, in place of those of
-/// the calls from which operations that needed them were inlined: upstream's
-/// ensure-debug-info-scope-on-llvm-func looks for the function around each
-/// operation with such a location, and does not survive without.
+/// Replaces the call-site locations of the symbols of the module by those of
+/// the callees. Inlined operations pass such locations to the globals that they
+/// need. Upstream's ensure-debug-info-scope-on-llvm-func expects a function
+/// around each operation with a call-site location, and crashes on globals.
 void leaveCallSites(mlir::gpu::GPUModuleOp module) {
   for (Operation &symbol : *module.getBody())
     while (auto call = dyn_cast<CallSiteLoc>(symbol.getLoc()))

@@ -64,8 +64,8 @@ CoordinateComparisons tile::findCoordinateComparisons(Operation *root) {
   root->walk([&](IotaOp iota) {
     if (!isInRoleWithRegisters(iota->getBlock()))
       return;
-    // A number takes two operations. A coordinate takes one for all
-    // comparisons of a block, where it is computed again, or a register.
+    // A number takes two operations. A coordinate takes one operation for all
+    // comparisons of a block, or a register.
     SmallVector<int64_t> distances =
         getDistances(iota.getType(), iota.getDim());
     int64_t coordinates =

@@ -49,8 +49,9 @@ private:
   /// First key and end of the keys that some row sees; begin is a multiple of
   /// blockN.
   Value begin, end;
-  /// As i32: the keys of the sequence, and the first key and the end of those
-  /// that the first row sees where the sequence goes on.
+  /// As i32: the number of keys of the sequence, and the first key and the end
+  /// of the keys that the first row sees, which may lie outside of the
+  /// sequence.
   Value keys, lower, upper;
 };
 

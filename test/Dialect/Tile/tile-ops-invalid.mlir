@@ -335,7 +335,7 @@ func.func @extract_open(%s: tensor<?x32xf32, #tile.open<M>>) {
 // -----
 
 func.func @extract_extent(%s: tensor<32x32xf32>) {
-  // expected-error@+1 {{'tile.extract' op a part of extent 12 divides dimension 1 of extent 32 or the offset 0 with a remainder}}
+  // expected-error@+1 {{'tile.extract' op extent 12 of the part must divide extent 32 and offset 0 of dimension 1}}
   %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x12xf32>
   return
 }
@@ -343,7 +343,7 @@ func.func @extract_extent(%s: tensor<32x32xf32>) {
 // -----
 
 func.func @extract_offset(%s: tensor<32x32xf32>) {
-  // expected-error@+1 {{'tile.extract' op a part of extent 16 divides dimension 1 of extent 32 or the offset 8 with a remainder}}
+  // expected-error@+1 {{'tile.extract' op extent 16 of the part must divide extent 32 and offset 8 of dimension 1}}
   %r = tile.extract %s [0, 8] : tensor<32x32xf32> -> tensor<32x16xf32>
   return
 }
@@ -1046,7 +1046,7 @@ func.func @gather_shared(%t: !shared, %i: index, %rows: tensor<16xi32>) {
 !table = !tile.buffer<?x64xf32, #tile.strided<[64, 1]>, global>
 
 func.func @gather_layout(%t: !table, %i: index, %rows: tensor<8xi32, #tile.slice<0, #rows>>) {
-  // expected-error@+1 {{'tile.gather' op the indices must lie where the elements of the result are that they are for: expected 1 registers, got 4}}
+  // expected-error@+1 {{'tile.gather' op the indices must have the layout of the result along their dimensions: expected 1 registers, got 4}}
   %r = tile.gather %t[%i, %i] along 0 by %rows : !table, tensor<8xi32, #tile.slice<0, #rows>> -> tensor<8x16xf32, #rows>
   return
 }

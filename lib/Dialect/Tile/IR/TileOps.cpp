@@ -436,8 +436,8 @@ LogicalResult GatherOp::verify() {
     return success();
   return verifySameLayout(*this, getRowsLayout(getCanonicalLayout(tile)),
                           getCanonicalLayout(rows),
-                          "the indices must lie where the elements of the "
-                          "result are that they are for");
+                          "the indices must have the layout of the result "
+                          "along their dimensions");
 }
 
 Layout GatherOp::getRowsLayout(Layout result) {

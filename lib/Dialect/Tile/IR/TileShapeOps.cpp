@@ -114,8 +114,9 @@ void ReshapeOp::requireLayouts(LayoutRequirements &requirements) {
       return requirements.provideResult(
           cast<OpResult>(getResult()),
           DistributedAttr::get(getContext(), *layout));
-  // tile-assign-layouts leaves only reshapes that join or divide dimensions.
-  // The layout of the result can be joined if it cannot be divided.
+  // tile-assign-layouts has split reshapes that neither join nor divide
+  // dimensions. This one divides dimensions, so the layout of the result can be
+  // joined.
   if (auto layout = ::reshape(getCanonicalLayout(result), source.getShape()))
     requirements.requireOperand(getSourceMutable(),
                                 DistributedAttr::get(getContext(), *layout));
@@ -142,10 +143,10 @@ LogicalResult ExtractOp::verify() {
                            << " of dimension " << dim << " of extent "
                            << extent;
     if (!isLaidOut && (extent % part != 0 || offset % part != 0))
-      return emitOpError() << "a part of extent " << part
-                           << " divides dimension " << dim << " of extent "
-                           << extent << " or the offset " << offset
-                           << " with a remainder";
+      return emitOpError() << "extent " << part
+                           << " of the part must divide extent " << extent
+                           << " and offset " << offset << " of dimension "
+                           << dim;
   }
   if (isLaidOut &&
       !findRegistersOfPart(getCanonicalLayout(source),

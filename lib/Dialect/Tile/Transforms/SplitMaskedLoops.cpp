@@ -248,8 +248,8 @@ Value LoopSplitter::emitFirst(const Comparison &comparison) {
   return arith::MinSIOp::create(builder, loc, first, after);
 }
 
-/// Returns a bound that is computed here, in 32 bits. LLVM would compute it
-/// behind the loops before, which keep its operands in registers.
+/// Returns a bound that is computed here, in 32 bits. Otherwise LLVM computes
+/// it after the loops before, and its operands take registers in these.
 Value LoopSplitter::keepHere(Value bound) {
   if (matchPattern(bound, m_Constant()))
     return bound;
