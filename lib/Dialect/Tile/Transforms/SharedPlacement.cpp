@@ -1,10 +1,8 @@
 //===- SharedPlacement.cpp - Tiles that go through shared memory ----------===//
 
 #include "SharedPlacement.h"
-#include "ArgumentTile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
-#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 using namespace mlir;
@@ -59,8 +57,18 @@ LayoutAttrInterface SharedPlacement::chooseDirectLayout(LoadOp load,
   return {};
 }
 
-/// Places the tile that `load` reads if only products use it, directly or
-/// through transposes.
+/// Returns true if a use of `load`, which products read, can read the tile back
+/// from shared memory: the copy to shared memory then runs ahead of the loop
+/// iteration, which a load to registers does not.
+static bool canReadBack(LoadOp load, OpOperand &use, const Chip &chip) {
+  return isa<scf::ForOp>(load->getParentOp()) &&
+         load->getBlock() == use.getOwner()->getBlock() &&
+         !use.getOwner()->hasTrait<OpTrait::IsTerminator>() &&
+         runsCopiesAhead(load->getParentOfType<KernelOp>(), chip);
+}
+
+/// Places the tile that `load` reads if products use it, directly or through
+/// transposes, and all other uses can read it back.
 void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   auto type = cast<RankedTensorType>(load.getType());
   if (type.getEncoding() || load.getBuffer().getType().isShared() ||
@@ -83,8 +91,11 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
         continue;
       }
       auto dot = dyn_cast<DotOp>(use.getOwner());
-      if (!dot || use.getOperandNumber() > 1)
-        return;
+      if (!dot || use.getOperandNumber() > 1) {
+        if (dot || !canReadBack(load, use, chip))
+          return;
+        continue;
+      }
       int64_t dim = use.getOperandNumber() == 0 ? 1 : 0;
       contracted = isSwapped ? 1 - dim : dim;
       if (use.getOperandNumber() == 1)
@@ -108,31 +119,9 @@ void SharedPlacement::placeOperands(TileLayouts &layouts) {
   kernel.walk([&](LoadOp load) { placeOperand(load, layouts); });
 }
 
-/// Refuses a tile that TMA cannot copy to `layout` in shared memory.
-static Refusal checkBulkCopy(LoadOp load, LayoutAttrInterface layout) {
-  auto type = cast<RankedTensorType>(load.getType());
-  ArgumentTile tile;
-  return findArgumentTile(load.getBuffer(), load.getIndices(),
-                          BufferType::get(load.getContext(), type.getShape(),
-                                          type.getElementType(), layout,
-                                          MemorySpace::Shared),
-                          tile);
-}
-
-/// Returns true if `kernel` has roles, or tile-choose-roles may give it some.
-static bool mayHaveRoles(KernelOp kernel, const Chip &chip) {
-  Schedule schedule = getSchedule(kernel);
-  if (schedule.producers || !chip.bulkCopy)
-    return schedule.hasRoles();
-  return containsOp<DotOp>(kernel, [](DotOp dot) {
-    return bool(dot->getParentOfType<scf::ForOp>());
-  });
-}
-
 void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
   if (!runsCopiesAhead(kernel, chip))
     return;
-  bool inBulk = mayHaveRoles(kernel, chip);
   RunAhead runAhead(kernel);
   auto layout = cast<LayoutAttrInterface>(
       PaddedAttr::get(kernel->getContext(), /*padding=*/0, {0}));
@@ -146,9 +135,7 @@ void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
         load.getBuffer().getType().isShared() ||
         type.getElementTypeBitWidth() < kSmallestCopyBits)
       return;
-    Operation *scope = inBulk ? kernel.getOperation() : loop.getOperation();
-    if (runAhead.checkLoad(load, scope) ||
-        (inBulk && checkBulkCopy(load, layout)))
+    if (runAhead.checkLoad(load, loop))
       return;
     layouts.insert_or_assign(load.getResult(), layout);
   });

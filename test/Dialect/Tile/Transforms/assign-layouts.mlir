@@ -227,3 +227,27 @@ tile.kernel @growing(%f: !f) {
   %g = tile.broadcast %r along 1 : tensor<16xf32> -> tensor<16x32xf32>
   tile.store %g, %f[%c0, %c0] : tensor<16x32xf32>, !f
 }
+
+// A product reads the tile of a loop from shared memory, to which it is copied ahead.
+// Other operations read it back.
+// CHECK-LABEL: tile.kernel @read_back
+// SM80: scf.for
+// SM80: %[[T:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
+// SM80: %[[BACK:.+]] = tile.convert_layout %[[T]] : tensor<64x64xf16, #tile.swizzle<128>> -> tensor<64x64xf16, #[[MMA]]>
+// SM80: arith.extf %[[BACK]] : tensor<64x64xf16, #[[MMA]]>
+tile.kernel @read_back(%q: !b, %f: !f) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %q[0] : !b
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %i = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %t = tile.load %q[%i, %c0] : !b -> tensor<64x64xf16>
+    %wide = arith.extf %t : tensor<64x64xf16> to tensor<64x64xf32>
+    %sum = arith.addf %s, %wide : tensor<64x64xf32>
+    %next = tile.dot %t, %t, %sum : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %r, %f[%c0, %c0] : tensor<64x64xf32>, !f
+}

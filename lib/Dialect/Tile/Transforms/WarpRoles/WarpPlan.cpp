@@ -143,6 +143,10 @@ Refusal Planner::planCopy(CopyOp copy) {
   return std::nullopt;
 }
 
+/// How many times as many bytes go through rings as consumers may copy for
+/// themselves, such as numbers of rows that are apart in memory.
+static constexpr int64_t kLeastBulkShare = 8;
+
 /// Sets the stages of all rings that several tiles go through.
 void Planner::chooseStages() {
   int64_t stages = getSchedule(kernel).stages.value_or(kDefaultStages);
@@ -268,17 +272,31 @@ Refusal Planner::checkRing(const PlannedCopy &planned) {
   return std::nullopt;
 }
 
+static int64_t countBytes(CopyOp copy) {
+  BufferType type = copy.getDest().getType();
+  return ShapedType::getNumElements(type.getShape()) * type.getElementBits() /
+         8;
+}
+
 /// Fills the plan, or refuses the kernel.
 Refusal Planner::run() {
   plan.outside = runAhead.findBlockScalars();
-  Refusal refusal;
+  Refusal refusal, copyRefusal;
+  // The copies in bulk, and those that the consumers keep.
+  int64_t bulkBytes = 0, keptBytes = 0;
   kernel.walk([&](Operation *op) {
     if (isa<BarrierOp, WaitGroupOp, CommitGroupOp, WarpRolesOp>(op))
       refusal = "its author has synchronised it already";
-    else if (auto copy = dyn_cast<CopyOp>(op))
-      refusal = planCopy(copy);
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      Refusal obstacle = planCopy(copy);
+      (obstacle ? keptBytes : bulkBytes) += countBytes(copy);
+      if (!copyRefusal)
+        copyRefusal = obstacle;
+    }
     return refusal ? WalkResult::interrupt() : WalkResult::advance();
   });
+  if (!refusal && keptBytes * kLeastBulkShare > bulkBytes)
+    refusal = copyRefusal;
   if (!refusal && plan.copies.empty())
     return "it copies nothing from global to shared memory";
   if (!refusal)
