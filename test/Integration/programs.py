@@ -117,6 +117,10 @@ class Tests(Suite):
                 self.rmsnorm,
                 self.cross_entropy,
                 self.swiglu_gemm,
+                self.grouped_gemm,
+                self.triangular_inverse,
+                self.mamba2_ssd,
+                self.gated_delta_rule,
             )
             for chip in CHIPS[self.device]
             if (function.__name__, chip) not in TOO_LARGE
@@ -562,6 +566,127 @@ class Tests(Suite):
             c = self.blank(100, 72, dtype="bfloat16")
             self.run(program, chip, a, gate, up, c, schedule=schedule)
             self.compare(c, exact, 2**-8 * exact.abs().max().item())
+
+    def grouped_gemm(self, chip):
+        """Products of groups of rows, some of them empty. Rows behind the last group
+        are not written."""
+        import torch
+
+        program = example("grouped_gemm")
+        ends = torch.tensor([0, 37, 37, 100, 229, 260], dtype=torch.int32, device=self.device)
+        a = self.normal((271, 200), "bfloat16", 1).detach()
+        b = self.normal((len(ends), 200, 72), "bfloat16", 2).detach()
+        exact = torch.full((271, 72), float("nan"), dtype=torch.float64, device=self.device)
+        begin = 0
+        for group, end in enumerate(ends.tolist()):
+            exact[begin:end] = a[begin:end].double() @ b[group].double()
+            begin = end
+        for schedule in (
+            "params = {BM = 16, BN = 96, BK = 32}",
+            "params = {BM = 64, BN = 64, BK = 64}",
+            "params = {BM = 128, BN = 64, BK = 64}, warps = 8",
+            None,
+        ):
+            c = self.blank(271, 72, dtype="bfloat16")
+            self.run(program, chip, a, b, ends, c, schedule=schedule)
+            self.compare(c[:begin], exact[:begin], 2**-8 * exact[:begin].abs().max().item())
+            assert c[begin:].isnan().all()
+
+    def triangular_inverse(self, chip):
+        """The inverse of a unit triangular matrix. What is above its lower triangle is
+        not used."""
+        import torch
+
+        for size in (16, 24, 64):
+            program = (ROOT / "test/Executor/triangular-inverse.mlir").read_text()
+            program = program.replace("64x64", f"{size}x{size}")
+            a = self.normal((size, size), "float32", 1).detach() * 0.3
+            lower = a.double().tril(-1)
+            identity = torch.eye(size, dtype=torch.float64, device=self.device)
+            exact = torch.linalg.inv(identity + lower)
+            a += torch.full_like(a, float("nan")).triu()
+            inverse = self.blank(size, size)
+            self.run(program, chip, a, inverse)
+            bound = (exact.abs() @ (identity + lower.abs()) @ exact.abs()).max().item()
+            self.compare(inverse, exact, 2**-14 * bound)
+
+    def compare_mean(self, found, exact, tolerance=0.004):
+        """Compares the mean square of the errors with that of the results."""
+        error = (found.double() - exact).square().mean().sqrt() / exact.square().mean().sqrt()
+        assert error <= tolerance, f"relative error {error}, must be at most {tolerance}"
+
+    #: Chunks and columns of a block of the recurrences, and warps; None is the
+    #: compiler's choice. The columns of the programs are no multiple of 64.
+    CHUNKS = ((64, 64, 4), (32, 32, 4), (32, 128, 8), None)
+
+    def chunks(self, columns, chip):
+        """Returns the schedules of a program with a recurrence."""
+        for choice in self.CHUNKS:
+            if choice is None:
+                yield None
+            # Other tiles do not fit the shared memory of the chip.
+            elif chip not in ("gfx942", "gfx1100", "gfx1201") or choice[1] == 32:
+                chunk, count, warps = choice
+                yield f"params = {{BC = {chunk}, {columns} = {count}}}, warps = {warps}"
+
+    def mamba2_ssd(self, chip):
+        """The chunk scan of Mamba-2: heads share groups, and the last chunk is
+        incomplete."""
+        import torch
+
+        n, length, heads, groups, channels, size = 1, 100, 4, 2, 96, 128
+        x = self.normal((n, length, heads, channels), "bfloat16", 1).detach()
+        b, c = (self.normal((n, length, groups, size), "bfloat16", seed).detach() * 0.3
+                for seed in (2, 3))  # fmt: skip
+        dt = self.normal((n, length, heads), "float32", 4).detach().abs() * 0.2
+        a = -self.normal((heads,), "float32", 5).detach().abs()
+        first = self.normal((n, heads, size, channels), "float32", 6).detach()
+        exact = torch.empty(x.shape, dtype=torch.float64, device=self.device)
+        state = first.double()
+        factors = (dt.double() * a.double()).exp()
+        for t in range(length):
+            bt, ct = (p[:, t].double().repeat_interleave(heads // groups, 1) for p in (b, c))
+            added = dt[:, t, :, None].double() * x[:, t].double()
+            state = state * factors[:, t, :, None, None] + bt[..., None] * added[:, :, None]
+            exact[:, t] = (ct[:, :, None] @ state)[:, :, 0]
+        for schedule in self.chunks("BP", chip):
+            y, last = self.blank(*x.shape, dtype="bfloat16"), self.blank(*first.shape)
+            self.run(example("mamba2_ssd"), chip, x, dt, a, b, c, first, y, last,
+                     schedule=schedule)  # fmt: skip
+            self.compare_mean(y, exact)
+            self.compare_mean(last, state)
+
+    def gated_delta_rule(self, chip):
+        """The gated delta rule: heads of values share keys, and the last chunk is
+        incomplete."""
+        import torch
+
+        n, length, heads, key_heads, values, size = 2, 100, 2, 1, 96, 128
+        q, k = (
+            torch.nn.functional.normalize(
+                self.normal((n, length, key_heads, size), "float32", seed).detach(), dim=-1
+            ).bfloat16()
+            for seed in (1, 2)
+        )
+        v = self.normal((n, length, heads, values), "bfloat16", 3).detach()
+        g = -self.normal((n, length, heads), "float32", 4).detach().abs() * 0.1
+        beta = self.normal((n, length, heads), "float32", 5).detach().sigmoid()
+        first = self.normal((n, heads, size, values), "float32", 6).detach()
+        scale = size**-0.5
+        exact = torch.empty(v.shape, dtype=torch.float64, device=self.device)
+        state, factors = first.double(), g.double().exp()
+        for t in range(length):
+            qt, kt = (p[:, t].double().repeat_interleave(heads // key_heads, 1) for p in (q, k))
+            state = state * factors[:, t, :, None, None]
+            change = v[:, t].double() - (kt[:, :, None] @ state)[:, :, 0]
+            state = state + kt[..., None] * (change * beta[:, t, :, None].double())[:, :, None]
+            exact[:, t] = (qt[:, :, None] @ state)[:, :, 0] * scale
+        for schedule in self.chunks("BV", chip):
+            o, last = self.blank(*v.shape, dtype="bfloat16"), self.blank(*first.shape)
+            self.run(example("gated_delta_rule"), chip, q, k, v, g, beta, first, o, last, scale,
+                     schedule=schedule)  # fmt: skip
+            self.compare_mean(o, exact)
+            self.compare_mean(last, state)
 
     def masked_loop(self, chip):
         """A loop whose masks hide nothing in some iterations. The bounds of the masks

@@ -135,7 +135,8 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
 
 /// Adds the branch that the sizes choose, or both if they do not decide.
 void Predictor::visitBranch(scf::IfOp op, Work &work) {
-  bool isComparison = op.getCondition().getDefiningOp<arith::CmpIOp>();
+  bool isComparison = op.getCondition().getDefiningOp<arith::CmpIOp>() &&
+                      !dependsOnData(op.getCondition());
   for (Region *region : {&op.getThenRegion(), &op.getElseRegion()})
     if (!region->empty() &&
         (!isComparison ||

@@ -74,6 +74,30 @@ int64_t Predictor::estimateTiles() {
   return peak;
 }
 
+/// Returns the most bytes that tiles take at a time which threads compute and
+/// products read from shared memory, each from its definition to its last
+/// product.
+int64_t Predictor::countExchangedBytes() const {
+  int64_t peak = 0;
+  for (auto &[value, _] : exchanged) {
+    int64_t bytes = 0;
+    for (auto &[other, otherBytes] : exchanged) {
+      Operation *start = value.getDefiningOp();
+      Operation *first = other.getDefiningOp();
+      bool isLive = first->getBlock() == start->getBlock() &&
+                    !start->isBeforeInBlock(first) &&
+                    llvm::any_of(other.getUsers(), [&](Operation *user) {
+                      Operation *last =
+                          start->getBlock()->findAncestorOpInBlock(*user);
+                      return last && start->isBeforeInBlock(last);
+                    });
+      bytes += isLive ? otherBytes : 0;
+    }
+    peak = std::max(peak, bytes);
+  }
+  return peak;
+}
+
 /// Adds the buffers through which a tile leaves by TMA.
 void Predictor::addStaging(Type tile, int64_t elementBits) {
   int64_t bytes = countElements(tile) * elementBits / 8;
@@ -189,8 +213,9 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   int64_t stages = given.stages.value_or(runsAhead ? kFewestStages : 1);
   cost.stages = stages;
   cost.sharedBytes = fixedBytes + stages * stageBytes;
-  if (cost.sharedBytes > chip.sharedBytes)
-    return "it takes " + std::to_string(cost.sharedBytes) +
+  if (int64_t bytes = cost.sharedBytes + countExchangedBytes();
+      bytes > chip.sharedBytes)
+    return "it takes " + std::to_string(bytes) +
            " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
   cost.residentBlocks = std::min<int64_t>(
       byRegisters, chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));

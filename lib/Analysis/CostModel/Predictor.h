@@ -31,6 +31,9 @@ struct ProductGrid {
   int64_t m, n, k;
 };
 
+/// Returns true if `value` is computed from elements of buffers or tiles.
+bool dependsOnData(mlir::Value value);
+
 /// Predicts the cost of a kernel for one candidate.
 class Predictor {
 public:
@@ -85,6 +88,7 @@ private:
   double countMemoryBytes(double blocks);
 
   int64_t estimateTiles();
+  int64_t countExchangedBytes() const;
   int64_t countRegisters(mlir::Value value) const;
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
@@ -134,6 +138,9 @@ private:
   int64_t stageBytes = 0, fixedBytes = 0;
   /// Bytes of the staging buffers for whole tiles, and for parts of them.
   int64_t stagedBytes = 0, stagedPartBytes = 0;
+  /// Bytes of each tile that threads compute and that a product reads from
+  /// shared memory.
+  llvm::MapVector<mlir::Value, int64_t> exchanged;
   /// Bytes of the tiles that storer warps can add to global memory in loops.
   int64_t addedBytes = 0;
   /// The share of the bytes through the second-level cache that global memory

@@ -204,13 +204,22 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     at(work.units, CostUnit::Serial) += kExchangeCycles;
     work.others += kExchangeCycles;
   }
+  auto isComputed = [](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    while (isa_and_nonnull<TransposeOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return op && !isa<LoadOp>(op);
+  };
   for (auto [operand, rows] :
-       {std::pair(dot.getA(), grid->m), std::pair(dot.getB(), grid->n)})
+       {std::pair(dot.getA(), grid->m), std::pair(dot.getB(), grid->n)}) {
+    if (isComputed(operand) && (operand == dot.getB() || grid->columns > 1))
+      exchanged[operand] = rows * grid->k * getBits(mma.operand) / 8;
     if (isExchanged(dot, operand)) {
       at(work.units, CostUnit::Shared) +=
           double(rows) * grid->k * getBits(mma.operand) / 8 / rates.sharedBytes;
       at(work.units, CostUnit::Serial) += kExchangeCycles;
     }
+  }
   if (!mma.isAsync)
     fragments = std::max(fragments,
                          (grid->m / grid->rows + grid->n / grid->columns) *
@@ -218,12 +227,6 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   // Warps read the fragments of both operands; those of an accumulator that
   // becomes operand a are in registers.
   double bytes = getBits(mma.operand) / 8.0;
-  auto isComputed = [](Value operand) {
-    Operation *op = operand.getDefiningOp();
-    while (isa_and_nonnull<TransposeOp>(op))
-      op = op->getOperand(0).getDefiningOp();
-    return op && !isa<LoadOp>(op);
-  };
   double a = isComputed(dot.getA()) && mma.spaces[0].registers
                  ? 0
                  : double(grid->m) * grid->k * grid->columns;

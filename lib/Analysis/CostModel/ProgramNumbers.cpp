@@ -3,6 +3,8 @@
 #include "Predictor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
@@ -19,7 +21,21 @@ std::string tile::getArgumentName(KernelOp kernel, unsigned argument) {
   return name ? name.str() : "arg" + std::to_string(argument);
 }
 
-/// Returns the extent of a buffer: static, given, or kUnknown.
+bool tile::dependsOnData(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (Operation *op = values[i].getDefiningOp()) {
+      if (isa<LoadScalarOp, tensor::ExtractOp>(op))
+        return true;
+      if (!isa<DimOp>(op))
+        values.insert_range(op->getOperands());
+    }
+  return false;
+}
+
+/// Returns the extent of a buffer: static, given, or kUnknown. A range of which
+/// only the data knows the length counts as whole.
 double Predictor::evaluateExtent(Value buffer, int64_t dim) {
   int64_t extent = cast<BufferType>(buffer.getType()).getShape()[dim];
   if (!ShapedType::isDynamic(extent))
@@ -29,7 +45,7 @@ double Predictor::evaluateExtent(Value buffer, int64_t dim) {
       if (kept && dim-- == 0)
         return evaluateExtent(slice.getSource(), i);
   } else if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
-    return int64_t(narrow.getDim()) == dim
+    return int64_t(narrow.getDim()) == dim && !dependsOnData(narrow.getLength())
                ? evaluate(narrow.getLength())
                : evaluateExtent(narrow.getSource(), dim);
   } else if (auto argument = dyn_cast<BlockArgument>(buffer)) {
@@ -102,6 +118,13 @@ double Predictor::compute(Value value) {
           return a() >= b();
         }
         return kUnknown;
+      })
+      .Case([&](arith::SelectOp select) {
+        double yes = evaluate(select.getTrueValue());
+        double no = evaluate(select.getFalseValue());
+        if (dependsOnData(select.getCondition()))
+          return std::max(yes, no);
+        return evaluate(select.getCondition()) != 0 ? yes : no;
       })
       .Case([&](arith::AddIOp) { return a() + b(); })
       .Case([&](arith::SubIOp) { return a() - b(); })

@@ -203,6 +203,11 @@ tile.kernel @scans() {
   %14 = tile.scan xori %i along 1 : tensor<8x8xi64>
   // CHECK: tile.scan addf %{{.+}} along 0 : tensor<8xf64>
   %s = tile.scan addf %v along 0 : tensor<8xf64>
+  // CHECK: tile.reduce addf %{{.+}} along 0 : tensor<8xf64> -> tensor<1xf64>
+  %r = tile.reduce addf %v along 0 : tensor<8xf64> -> tensor<1xf64>
+  %m = arith.constant dense<0.5> : tensor<8x8xf32>
+  // CHECK: tile.unit_triangular_inverse %{{.+}} : tensor<8x8xf32>
+  %n = tile.unit_triangular_inverse %m : tensor<8x8xf32>
 }
 
 // Shapes and parts of tiles, and loads at places that tiles give.

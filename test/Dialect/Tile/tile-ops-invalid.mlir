@@ -233,6 +233,67 @@ func.func @reduce_to_scalar(%s: tensor<16xf32>) {
 
 // -----
 
+func.func @reduce_line(%s: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.reduce' op expected a tile of shape [1] beside [16] without dimension 0, got [16]}}
+  %r = tile.reduce addf %s along 0 : tensor<16xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+#line = #tile.blocked<thread = [1], lane = [32], warp = [1], order = [0]>
+#one = #tile.slice<0, #tile.blocked<thread = [1, 1], lane = [32, 1], warp = [1, 1], order = [0, 1]>>
+func.func @reduce_line_with_layout(%s: tensor<32xf32, #line>) {
+  // expected-error@+1 {{'tile.reduce' op with layouts needs a tile of two or more dimensions}}
+  %r = tile.reduce addf %s along 0 : tensor<32xf32, #line> -> tensor<1xf32, #one>
+  return
+}
+
+// -----
+
+// tile.unit_triangular_inverse
+
+func.func @inverse_square(%s: tensor<16x32xf32>) {
+  // expected-error@+1 {{'tile.unit_triangular_inverse' op needs a square tile, got [16, 32]}}
+  %r = tile.unit_triangular_inverse %s : tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @inverse_rank(%s: tensor<16xf32>) {
+  // expected-error@+1 {{'tile.unit_triangular_inverse' op needs a square tile, got [16]}}
+  %r = tile.unit_triangular_inverse %s : tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @inverse_open(%s: tensor<?x?xf32, #tile.open<BM, BN>>) {
+  // expected-error@+1 {{'tile.unit_triangular_inverse' op needs a square tile, got [BM, BN]}}
+  %r = tile.unit_triangular_inverse %s : tensor<?x?xf32, #tile.open<BM, BN>>
+  return
+}
+
+// -----
+
+func.func @inverse_element(%s: tensor<16x16xf16>) {
+  // expected-error@+1 {{'tile.unit_triangular_inverse' op operand #0 must be tile of f32}}
+  %r = tile.unit_triangular_inverse %s : tensor<16x16xf16>
+  return
+}
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [16, 2], warp = [1, 1], order = [1, 0]>
+func.func @inverse_layout(%s: tensor<16x16xf32, #blocked>) {
+  // expected-error@+1 {{'tile.unit_triangular_inverse' op applies to tiles without layouts}}
+  %r = tile.unit_triangular_inverse %s : tensor<16x16xf32, #blocked>
+  return
+}
+
+// -----
+
 func.func @reduce_element(%s: tensor<16x8xf16>) {
   // expected-error@+1 {{'tile.reduce' op element types differ: 'f16' and 'f32'}}
   %r = tile.reduce addf %s along 1 : tensor<16x8xf16> -> tensor<16xf32>

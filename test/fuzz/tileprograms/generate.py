@@ -336,7 +336,7 @@ class Generator:
             options += [
                 (self.dot, 4), (self.shared, 1), (self.masked_load, 2), (self.reshape, 3),
                 (self.extract, 2), (self.concatenate, 2), (self.table, 1),
-                (self.gather, 2),
+                (self.gather, 2), (self.triangular_inverse, 0.5),
             ]
         if self.depth < 2:
             options += [(self.loop, 2), (self.branch, 1)]
@@ -590,7 +590,8 @@ class Generator:
             self.emit("cast", self.like(x, "f32"), [x], 63.0, name="arith.sitofp")
 
     def reduce(self) -> Optional[int]:
-        found = [v for v in self.values() if len(self.program.types[v].dims) > 1]
+        least = 2 if self.pinned else 1
+        found = [v for v in self.values() if len(self.program.types[v].dims) >= least]
         if not found:
             return None
         x = self.draw.choice(found[-4:])
@@ -601,6 +602,7 @@ class Generator:
         x, name, limit = self.combined(x, axis, name)
         type = self.program.types[x]
         rest = type.dims[:axis] + type.dims[axis + 1 :]
+        rest = rest or (self.dim(1),)
         pin = None if type.pin is None else ("slice", axis, type.dims, type.pin)
         return self.emit("reduce", (rest, type.dtype, pin), [x], limit, name=name, dim=axis)
 
@@ -834,6 +836,13 @@ class Generator:
             c = self.load((m, n), "f32")
         limit = self.limit[a] * self.limit[b] * self.program.extents[k] + self.limit[c]
         self.emit("dot", type, [a, b, c], limit)
+
+    def triangular_inverse(self) -> None:
+        """The inverse of a unit triangular matrix, whose elements are below 2 because
+        those of the source are small."""
+        dim = self.dim(self.draw.choice([16, 16, 32, 48, 64, 7, 24]))
+        x = self.tame(self.load((dim, dim), "f32"), 0.5 / self.program.extents[dim])
+        self.emit("inverse", self.like(x), [x], 2.0)
 
     # Control flow.
 

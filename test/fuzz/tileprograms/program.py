@@ -571,6 +571,13 @@ class Writer:
             f" {op.attrs['dim']} : {self.tile(value)} -> {self.tile(result)}"
         )
 
+    def write_inverse(self, op: Op) -> None:
+        result, value = op.results[0], op.operands[0]
+        self.line(
+            f"{self.name(result)} = tile.unit_triangular_inverse {self.name(value)} :"
+            f" {self.tile(value)}"
+        )
+
     def write_scan(self, op: Op) -> None:
         result, value = op.results[0], op.operands[0]
         reverse = " reverse" if op.attrs["reverse"] else ""

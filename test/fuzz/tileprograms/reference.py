@@ -454,6 +454,8 @@ class Evaluator:
     def eval_reduce(self, op: Op) -> None:
         source, result, axis = op.operands[0], op.results[0], op.attrs["dim"]
         x, dtype, name = self.values[source], self.dtype(result), op.attrs["name"]
+        if x.v.ndim == 1:
+            x, axis = Value(x.v[None], x.e[None]), 1
         count = x.v.shape[axis]
         with np.errstate(all="ignore"):
             if not is_float(dtype):
@@ -475,6 +477,15 @@ class Evaluator:
                 # large its error is, unless nothing is known about it.
                 value = Value(v, np.where(np.isnan(v), np.inf, e))
         self.values[result] = value
+
+    def eval_inverse(self, op: Op) -> None:
+        x = self.values[op.operands[0]]
+        identity = np.eye(x.v.shape[0])
+        inverse = np.linalg.inv(identity + np.tril(x.v, -1))
+        # A change E of the matrix changes its inverse X by X * E * X. The products have 16
+        # bits of precision.
+        change = np.tril(x.e, -1) + 2.0**-14 * (identity + np.abs(np.tril(x.v, -1)))
+        self.values[op.results[0]] = Value(inverse, np.abs(inverse) @ change @ np.abs(inverse))
 
     def eval_scan(self, op: Op) -> None:
         source, result, axis = op.operands[0], op.results[0], op.attrs["dim"]

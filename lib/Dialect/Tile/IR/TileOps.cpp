@@ -650,6 +650,8 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
     return failure();
   SmallVector<TileExtent> expected = getExtents(big);
   expected.erase(expected.begin() + dim);
+  if (isa<ReduceOp>(op) && big.getRank() == 1)
+    expected.push_back(TileExtent{1, StringAttr()});
   if (getExtents(small) != expected)
     return op->emitOpError()
            << "expected a tile of shape [" << describeExtents(expected)
@@ -663,6 +665,9 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
     return failure();
   if (!getLayoutAttr(big))
     return success();
+  if (big.getRank() == 1)
+    return op->emitOpError("with layouts needs a tile of two or more "
+                           "dimensions");
   if (isSharedTile(big) || isSharedTile(small))
     return op->emitOpError("works on tiles in registers");
   return verifySameLayout(op, getCanonicalLayout(big).dropDim(dim),
@@ -700,6 +705,17 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyReductionKind(*this, getKind(), element)))
     return failure();
   return verifySliced(*this, getSource().getType(), getType(), getDim());
+}
+
+LogicalResult UnitTriangularInverseOp::verify() {
+  auto tile = cast<RankedTensorType>(getType());
+  SmallVector<TileExtent> extents = getExtents(tile);
+  if (tile.getRank() != 2 || extents[0] != extents[1])
+    return emitOpError() << "needs a square tile, got ["
+                         << describeExtents(extents) << "]";
+  if (getLayoutAttr(tile))
+    return emitOpError("applies to tiles without layouts");
+  return success();
 }
 
 /// Verifies the kind, the dimension and the tiles of an operation that combines

@@ -387,7 +387,7 @@ def Tile_MaskedLoadOp : Tile_Op<"masked_load", [AttrSizedOperandSegments]> {
     The types of the mask and of `other` follow from that of the result. The
     tile must lie where a `tile.load` may read: the buffer is in global memory, and
     what the mask leaves out may be read all the same.
-    `tile-expand-masked-loads` replaces the operation by `tile.load` and
+    `tile-expand-operations` replaces the operation by `tile.load` and
     `arith.select`.
   }];
   let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices,
@@ -692,6 +692,15 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure,
     ```mlir
     %max = tile.reduce maxnumf %s along 1 : tensor<128x64xf32> -> tensor<128xf32>
     ```
+
+    A tile of one dimension becomes a tile of one element, which tensor.extract
+    makes a scalar. `tile-expand-operations` makes such a tile the only row of
+    another one, so layouts are for tiles of two or more dimensions.
+
+    ```mlir
+    %sum_tile = tile.reduce addf %row along 0 : tensor<128xf32> -> tensor<1xf32>
+    %sum = tensor.extract %sum_tile[%c0] : tensor<1xf32>
+    ```
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
@@ -761,6 +770,34 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["source", "result"]>,
   let assemblyFormat = [{
     $kind $source `along` $dim (`reverse` $reverse^)? attr-dict `:` qualified(type($source))
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_UnitTriangularInverseOp : Tile_Op<"unit_triangular_inverse", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "inverse of a lower triangular matrix with ones on its diagonal";
+  let description = [{
+    Computes the inverse of I + L, where L has the elements of `source` below the
+    diagonal and zeros elsewhere. The other elements of `source` are not used. The
+    result has ones on the diagonal and zeros above it.
+
+    ```mlir
+    %t = tile.unit_triangular_inverse %a : tensor<64x64xf32>
+    ```
+
+    The delta rule needs it: a chunk of n steps, each of which uses the results of
+    all steps before it, becomes a product with this matrix.
+
+    The tile is square, its elements are f32, and it has no layout.
+    `tile-expand-operations` replaces the operation by 2 * (ceil(log2(n)) - 1)
+    steps with a product of n x n x n each, which doubles the size of the inverted
+    diagonal blocks (Higham, "Accuracy and Stability of Numerical Algorithms",
+    14.2.2). Each product is the sum of three products of bf16 tiles, with
+    a relative error of about 2^-16 of the sums of absolute values. Elements that
+    are infinite give NaN.
+  }];
+  let arguments = (ins Tile_TileOf<[F32], "f32">:$source);
+  let results = (outs Tile_TileOf<[F32], "f32">:$result);
+  let assemblyFormat = [{ $source attr-dict `:` qualified(type($source)) }];
   let hasVerifier = 1;
 }
 

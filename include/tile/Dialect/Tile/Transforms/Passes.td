@@ -109,8 +109,8 @@ def TileCloseExtents : Pass<"tile-close-extents", "::tile::KernelOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def TileExpandMaskedLoads : Pass<"tile-expand-masked-loads", "::tile::KernelOp"> {
-  let summary = "Replaces masked loads by loads and selections (S1)";
+def TileExpandOperations : Pass<"tile-expand-operations", "::tile::KernelOp"> {
+  let summary = "Replaces operations that others express (S1)";
   let description = [{
     `tile.masked_load` becomes a `tile.load` and an `arith.select`. With an other
     value, comparisons of coordinates with the extents of the buffer join the
@@ -123,6 +123,9 @@ def TileExpandMaskedLoads : Pass<"tile-expand-masked-loads", "::tile::KernelOp">
     %zero = arith.constant dense<0.0> : tensor<16x64xf32>
     %x = arith.select %m, %t, %zero : tensor<16x64xi1>, tensor<16x64xf32>
     ```
+
+    The `tile.reduce` of a tile of one dimension becomes that of a tile of one
+    row. `tile.unit_triangular_inverse` becomes matrix products.
   }];
 }
 

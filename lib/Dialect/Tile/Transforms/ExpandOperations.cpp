@@ -1,5 +1,6 @@
-//===- ExpandMaskedLoads.cpp - Loads with masks and other values ----------===//
+//===- ExpandOperations.cpp - Operations that others express --------------===//
 
+#include "TriangularInverse.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -7,7 +8,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEEXPANDMASKEDLOADS
+#define GEN_PASS_DEF_TILEEXPANDOPERATIONS
 #include "tile/Dialect/Tile/Transforms/Passes.h.inc"
 } // namespace tile
 
@@ -63,9 +64,25 @@ static void expand(MaskedLoadOp load) {
   rewriter.replaceOp(load, result);
 }
 
+/// A reduction to one element is that of the only row of a tile.
+static void expand(ReduceOp reduce) {
+  auto source = cast<RankedTensorType>(reduce.getSource().getType());
+  if (source.getRank() > 1)
+    return;
+  OpBuilder b(reduce);
+  reduce.getSourceMutable().assign(BroadcastOp::create(
+      b, reduce.getLoc(), source.clone({1, source.getDimSize(0)}),
+      reduce.getSource(), /*dim=*/0));
+  reduce.setDim(1);
+}
+
 namespace {
-struct ExpandMaskedLoads
-    : tile::impl::TileExpandMaskedLoadsBase<ExpandMaskedLoads> {
-  void runOnOperation() override { getOperation().walk(expand); }
+struct ExpandOperations
+    : tile::impl::TileExpandOperationsBase<ExpandOperations> {
+  void runOnOperation() override {
+    getOperation().walk([](MaskedLoadOp load) { expand(load); });
+    getOperation().walk([](ReduceOp reduce) { expand(reduce); });
+    getOperation().walk(expandTriangularInverse);
+  }
 };
 } // namespace

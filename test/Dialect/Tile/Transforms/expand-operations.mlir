@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-expand-masked-loads))' | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-expand-operations))' | FileCheck %s
 
 !x = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 
@@ -48,4 +48,51 @@ tile.kernel @loads(%x: !x, %i: index, %o: f32) {
   // CHECK: arith.select %[[ALL]]
   %l3 = tile.masked_load %x[%i, %c0] mask %m other %o : !x -> tensor<16x64xf32>
   tile.store %l3, %x[%c0, %c0] : tensor<16x64xf32>, !x
+}
+
+// A line becomes the only row of a tile.
+// CHECK-LABEL: tile.kernel @line(
+tile.kernel @line(%x: !x) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %x[%c0, %c0] : !x -> tensor<16x64xf32>
+  // CHECK: %[[SUMS:.+]] = tile.reduce addf %{{.+}} along 0 : tensor<16x64xf32> -> tensor<64xf32>
+  %sums = tile.reduce addf %t along 0 : tensor<16x64xf32> -> tensor<64xf32>
+  // CHECK-NEXT: %[[ROW:.+]] = tile.broadcast %[[SUMS]] along 0 : tensor<64xf32> -> tensor<1x64xf32>
+  // CHECK-NEXT: %[[SUM:.+]] = tile.reduce addf %[[ROW]] along 1 : tensor<1x64xf32> -> tensor<1xf32>
+  %sum = tile.reduce addf %sums along 0 : tensor<64xf32> -> tensor<1xf32>
+  // CHECK-NEXT: tensor.extract %[[SUM]]
+  %number = tensor.extract %sum[%c0] : tensor<1xf32>
+  %all = tensor.splat %number : tensor<16x64xf32>
+  tile.store %all, %x[%c0, %c0] : tensor<16x64xf32>, !x
+}
+
+// The blocks of one element need no product; those of 2 and 4 take two each, of three
+// products of bf16.
+// CHECK-LABEL: tile.kernel @inverse(
+tile.kernel @inverse(%x: !x) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[L:.+]] = tile.load
+  %t = tile.load %x[%c0, %c0] : !x -> tensor<8x8xf32>
+  // CHECK: %[[I:.+]] = arith.select %{{.+}}, %{{.+}}, %[[ZERO:.+]] : tensor<8x8xi1>, tensor<8x8xf32>
+  // CHECK: %[[M:.+]] = arith.select %{{.+}}, %[[L]], %[[ZERO]]
+  // CHECK: %[[X:.+]] = arith.subf %[[I]], %[[M]]
+  // CHECK: %[[M2:.+]] = arith.select %{{.+}}, %[[L]], %[[ZERO]]
+  // CHECK: %[[HIGH:.+]] = arith.truncf %[[M2]] : tensor<8x8xf32> to tensor<8x8xbf16>
+  // CHECK: %[[WIDE:.+]] = arith.extf %[[HIGH]]
+  // CHECK: %[[REST:.+]] = arith.subf %[[M2]], %[[WIDE]]
+  // CHECK: %[[LOW:.+]] = arith.truncf %[[REST]]
+  // CHECK: %[[P0:.+]] = tile.dot %[[LOW]], %{{.+}}, %[[ZERO]] :
+  // CHECK: %[[P1:.+]] = tile.dot %[[HIGH]], %{{.+}}, %[[P0]] :
+  // CHECK: %[[P2:.+]] = tile.dot %[[HIGH]], %{{.+}}, %[[P1]] :
+  // CHECK: arith.negf %[[P2]]
+  // CHECK-COUNT-3: tile.dot
+  // CHECK-COUNT-6: tile.dot
+  // CHECK-NOT: tile.dot
+  // CHECK: tile.store
+  %inverse = tile.unit_triangular_inverse %t : tensor<8x8xf32>
+  tile.store %inverse, %x[%c0, %c0] : tensor<8x8xf32>, !x
 }
