@@ -118,6 +118,7 @@ class Tests(Suite):
                 self.cross_entropy,
                 self.swiglu_gemm,
                 self.grouped_gemm,
+                self.int4_gemm,
                 self.triangular_inverse,
                 self.mamba2_ssd,
                 self.gated_delta_rule,
@@ -591,6 +592,30 @@ class Tests(Suite):
             self.run(program, chip, a, b, ends, c, schedule=schedule)
             self.compare(c[:begin], exact[:begin], 2**-8 * exact[:begin].abs().max().item())
             assert c[begin:].isnan().all()
+
+    def int4_gemm(self, chip):
+        """A product with weights of 4 bits, eight in a word."""
+        import torch
+
+        program = example("int4_gemm")
+        m, n, k = 40, 72, 384
+        a = self.normal((m, k), "bfloat16", 1).detach()
+        scales = self.normal((k // 128, n), "bfloat16", 2).detach()
+        q = (self.normal((k, n), "float32", 3).detach() * 4 + 8).round().clamp(0, 15).long()
+        weights = (q - 8).double() * scales.double().repeat_interleave(128, 0)
+        places = 4 * torch.arange(8, device=self.device)[None, :, None]
+        words = (q.view(k // 8, 8, n) << places).sum(1)
+        words = torch.where(words >= 2**31, words - 2**32, words).int()
+        exact = a.double() @ weights
+        for schedule in (
+            "params = {BM = 16, BN = 32}, warps = 1",
+            "params = {BM = 16, BN = 64}, warps = 4",
+            "params = {BM = 64, BN = 32}, warps = 4",
+            None,
+        ):
+            c = self.blank(m, n, dtype="bfloat16")
+            self.run(program, chip, a, words, scales, c, schedule=schedule)
+            self.compare(c, exact, 2**-8 * exact.abs().max().item())
 
     def triangular_inverse(self, chip):
         """The inverse of a unit triangular matrix. What is above its lower triangle is

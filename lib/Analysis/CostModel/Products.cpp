@@ -220,10 +220,16 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
       at(work.units, CostUnit::Serial) += kExchangeCycles;
     }
   }
-  if (!mma.isAsync)
-    fragments = std::max(fragments,
-                         (grid->m / grid->rows + grid->n / grid->columns) *
-                             mma.k * getBits(mma.operand) / 32 / chip.warpSize);
+  if (!mma.isAsync) {
+    // The fragments of a whole tile that threads compute are there at a time.
+    auto count = [&](Value operand, int64_t elements) {
+      return elements * (exchanged.contains(operand) ? grid->k : mma.k);
+    };
+    fragments =
+        std::max(fragments, (count(dot.getA(), grid->m / grid->rows) +
+                             count(dot.getB(), grid->n / grid->columns)) *
+                                getBits(mma.operand) / 32 / chip.warpSize);
+  }
   // Warps read the fragments of both operands; those of an accumulator that
   // becomes operand a are in registers.
   double bytes = getBits(mma.operand) / 8.0;

@@ -57,4 +57,14 @@ tile.kernel @f(%a: !b, %b: !b, %sums: !sums) attributes {
   tile.atomic_rmw addf %s1, %sums[%c0] : tensor<?xf32, #tile.open<BM>>, !sums
   %o = tile.load %sums[%c0] : !sums -> tensor<?xf32, #tile.open<ONLY_TYPE>>
   tile.store %o, %sums[%c0] : tensor<?xf32, #tile.open<ONLY_TYPE>>, !sums
+
+  // Shapes and parts keep open extents.
+  // CHECK: tile.reshape {{.*}} : tensor<?x64xf16, #tile.open<BM>> -> tensor<4x?x16xf16, #tile.open<BM>>
+  %groups = tile.reshape %at : tensor<?x64xf16, #tile.open<BM>> -> tensor<4x?x16xf16, #tile.open<BM>>
+  // CHECK: tile.extract {{.*}} [0, 32] : tensor<?x64xf16, #tile.open<BM>> -> tensor<?x32xf16, #tile.open<BM>>
+  %half = tile.extract %at [0, 32] : tensor<?x64xf16, #tile.open<BM>> -> tensor<?x32xf16, #tile.open<BM>>
+  // CHECK: tile.concatenate {{.*}} along 1 : tensor<?x32xf16, #tile.open<BM>> -> tensor<?x64xf16, #tile.open<BM>>
+  %twice = tile.concatenate %half, %half along 1 : tensor<?x32xf16, #tile.open<BM>> -> tensor<?x64xf16, #tile.open<BM>>
+  // CHECK: tile.reduce addf {{.*}} along 0 : tensor<?xf32, #tile.open<BM>> -> tensor<1xf32>
+  %one = tile.reduce addf %s1 along 0 : tensor<?xf32, #tile.open<BM>> -> tensor<1xf32>
 }

@@ -388,8 +388,40 @@ func.func @extract_not_laid_out(%s: tensor<32x32xf32>) {
 // -----
 
 func.func @extract_open(%s: tensor<?x32xf32, #tile.open<M>>) {
-  // expected-error@+1 {{'tile.extract' op needs tiles with static extents}}
+  // expected-error@+1 {{'tile.extract' op must keep all of dimension 0, whose extent is open}}
   %r = tile.extract %s [0, 0] : tensor<?x32xf32, #tile.open<M>> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @extract_open_offset(%s: tensor<?x32xf32, #tile.open<M>>) {
+  // expected-error@+1 {{'tile.extract' op must keep all of dimension 0, whose extent is open}}
+  %r = tile.extract %s [16, 0] : tensor<?x32xf32, #tile.open<M>> -> tensor<?x16xf32, #tile.open<M>>
+  return
+}
+
+// -----
+
+func.func @reshape_open(%s: tensor<?x32xf32, #tile.open<M>>) {
+  // expected-error@+1 {{'tile.reshape' op changes the number of elements from 32 * M to 16 * M}}
+  %r = tile.reshape %s : tensor<?x32xf32, #tile.open<M>> -> tensor<16x?xf32, #tile.open<M>>
+  return
+}
+
+// -----
+
+func.func @reshape_open_name(%s: tensor<?x32xf32, #tile.open<M>>) {
+  // expected-error@+1 {{'tile.reshape' op changes the number of elements from 32 * M to 32 * N}}
+  %r = tile.reshape %s : tensor<?x32xf32, #tile.open<M>> -> tensor<32x?xf32, #tile.open<N>>
+  return
+}
+
+// -----
+
+func.func @concatenate_open(%s: tensor<?x32xf32, #tile.open<M>>) {
+  // expected-error@+1 {{'tile.concatenate' op joins tiles along dimension 0, whose extent is open}}
+  %r = tile.concatenate %s, %s along 0 : tensor<?x32xf32, #tile.open<M>> -> tensor<64x32xf32>
   return
 }
 

@@ -31,13 +31,10 @@ static void propose(Propose propose, Value value,
     propose(value, DistributedAttr::get(value.getContext(), *layout));
 }
 
-/// Verifies that tiles have static extents and elements of one type, and that
-/// all or none are laid out in registers.
+/// Verifies that tiles have elements of one type, and that all or none are laid
+/// out in registers.
 static LogicalResult verifyShapes(Operation *op, RankedTensorType source,
                                   RankedTensorType result) {
-  for (RankedTensorType tile : {source, result})
-    if (!tile.hasStaticShape())
-      return op->emitOpError("needs tiles with static extents");
   if (failed(verifyBothLaidOut(op, source, result)))
     return failure();
   if (getLayoutAttr(source))
@@ -77,14 +74,36 @@ static std::optional<Layout> reshape(const std::optional<Layout> &layout,
   return std::nullopt;
 }
 
+/// Returns the number of elements: the product of the static extents, and the
+/// names of the open ones in alphabetical order.
+static std::pair<int64_t, SmallVector<StringRef>>
+countElements(RankedTensorType tile) {
+  std::pair<int64_t, SmallVector<StringRef>> count{1, {}};
+  for (const TileExtent &extent : getExtents(tile))
+    if (extent.name)
+      count.second.push_back(extent.name.getValue());
+    else
+      count.first *= extent.number;
+  llvm::sort(count.second);
+  return count;
+}
+
+/// Returns a product: `16 * BM`.
+static std::string
+describe(const std::pair<int64_t, SmallVector<StringRef>> &count) {
+  std::string text = std::to_string(count.first);
+  for (StringRef name : count.second)
+    text += " * " + name.str();
+  return text;
+}
+
 LogicalResult ReshapeOp::verify() {
   RankedTensorType source = tileType(getSource()), result = tileType(*this);
   if (failed(verifyShapes(*this, source, result)))
     return failure();
-  if (source.getNumElements() != result.getNumElements())
+  if (auto from = countElements(source), to = countElements(result); from != to)
     return emitOpError() << "changes the number of elements from "
-                         << source.getNumElements() << " to "
-                         << result.getNumElements();
+                         << describe(from) << " to " << describe(to);
   if (!getLayoutAttr(source))
     return success();
   std::optional<Layout> expected =
@@ -135,7 +154,15 @@ LogicalResult ExtractOp::verify() {
     return emitOpError() << "expected an offset and an extent of the result "
                             "for each dimension of the source";
   bool isLaidOut = bool(getLayoutAttr(source));
+  SmallVector<TileExtent> extents = getExtents(source);
+  SmallVector<TileExtent> parts = getExtents(result);
   for (auto [dim, offset] : llvm::enumerate(getOffsets())) {
+    if (extents[dim].name || parts[dim].name) {
+      if (extents[dim] != parts[dim] || offset != 0)
+        return emitOpError() << "must keep all of dimension " << dim
+                             << ", whose extent is open";
+      continue;
+    }
     int64_t extent = source.getDimSize(dim), part = result.getDimSize(dim);
     if (offset < 0 || offset > extent - part)
       return emitOpError() << "a part of extent " << part
@@ -207,11 +234,15 @@ LogicalResult ConcatenateOp::verify() {
   if (failed(verifyShapes(*this, source, result)) ||
       failed(verifyDimension(*this, getDim(), source)))
     return failure();
-  SmallVector<int64_t> shape(source.getShape());
-  shape[getDim()] *= getSources().size();
-  if (result.getShape() != ArrayRef(shape))
-    return emitOpError() << "expected a result of shape [" << shape
-                         << "], got [" << result.getShape() << "]";
+  SmallVector<TileExtent> shape = getExtents(source);
+  if (shape[getDim()].name)
+    return emitOpError() << "joins tiles along dimension " << getDim()
+                         << ", whose extent is open";
+  shape[getDim()].number *= getSources().size();
+  if (getExtents(result) != shape)
+    return emitOpError() << "expected a result of shape ["
+                         << describeExtents(shape) << "], got ["
+                         << describeExtents(getExtents(result)) << "]";
   if (!getLayoutAttr(source))
     return success();
   SmallVector<int64_t> counts(shape.size(), 1);

@@ -11,7 +11,7 @@ def Tile_ReshapeOp : Tile_ShapeOp<"reshape"> {
   let summary = "a tile with another shape";
   let description = [{
     The result has the elements of the source in row-major order. The shapes have
-    equally many elements.
+    equally many elements; open extents of the source are extents of the result.
 
     ```mlir
     // Groups of 32 columns.
@@ -32,7 +32,8 @@ def Tile_ExtractOp : Tile_ShapeOp<"extract"> {
   let summary = "a part of a tile";
   let description = [{
     Computes result[i, ..] = source[i + offsets[0], ..]. Along each dimension, the
-    extent of the result divides that of the source and the offset.
+    extent of the result divides that of the source and the offset. The result has
+    all of a dimension whose extent is open.
 
     ```mlir
     %right = tile.extract %x [0, 64] : tensor<128x128xf16> -> tensor<128x64xf16>
@@ -60,7 +61,7 @@ def Tile_ConcatenateOp : Tile_ShapeOp<"concatenate"> {
   let summary = "tiles side by side";
   let description = [{
     The result has the elements of the sources, one source after the other along
-    `dim`. All sources have one type.
+    `dim`, whose extent is static. All sources have one type.
 
     ```mlir
     %x = tile.concatenate %left, %right along 1
