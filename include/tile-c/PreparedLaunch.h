@@ -37,11 +37,15 @@ typedef union {
 } TileLaunchValue;
 
 typedef enum {
-  /// Eight bytes: an address, i64 or index.
+  /// Eight bytes: an address, i64, index or f64.
   TILE_PATCH_WORD = 0,
   TILE_PATCH_I32 = 1,
-  /// A real number, narrowed to f32.
-  TILE_PATCH_F32 = 2
+  /// A real number, rounded to f32, f16 or bf16.
+  TILE_PATCH_F32 = 2,
+  TILE_PATCH_F16 = 3,
+  TILE_PATCH_BF16 = 4,
+  /// One byte, 0 or 1.
+  TILE_PATCH_I1 = 5
 } TilePatchKind;
 
 /// A parameter that is set at each launch: byte `offset` of the parameters

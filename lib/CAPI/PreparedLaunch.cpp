@@ -1,6 +1,7 @@
 //===- PreparedLaunch.cpp - Launches prepared for repeated use ------------===//
 
 #include "tile-c/PreparedLaunch.h"
+#include "tile/Launch/Launch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
@@ -99,14 +100,30 @@ public:
     char *base = reinterpret_cast<char *>(parameters.data());
     for (const TileParameterPatch &patch : patches) {
       const TileLaunchValue &value = values[patch.value];
-      if (patch.kind == TILE_PATCH_F32) {
-        float real = value.real;
-        memcpy(base + patch.offset, &real, sizeof(real));
-      } else if (patch.kind == TILE_PATCH_I32) {
-        int32_t integer = value.word;
-        memcpy(base + patch.offset, &integer, sizeof(integer));
-      } else {
-        memcpy(base + patch.offset, &value.word, sizeof(value.word));
+      auto put = [&](auto field) {
+        memcpy(base + patch.offset, &field, sizeof(field));
+      };
+      auto round = [&](const char *type) {
+        return tile::launch::packScalar(type, value.real);
+      };
+      switch (patch.kind) {
+      case TILE_PATCH_F32:
+        put(float(value.real));
+        break;
+      case TILE_PATCH_F16:
+        put(uint16_t(round("f16")));
+        break;
+      case TILE_PATCH_BF16:
+        put(uint16_t(round("bf16")));
+        break;
+      case TILE_PATCH_I32:
+        put(int32_t(value.word));
+        break;
+      case TILE_PATCH_I1:
+        put(uint8_t(value.word));
+        break;
+      default:
+        put(value.word);
       }
     }
     SmallVector<void *, 64> addresses;

@@ -1,23 +1,10 @@
 //===- Arguments.cpp - Kernel arguments in memory -------------------------===//
 
 #include "Arguments.h"
-#include "Numbers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tile;
 using namespace tile::cpu;
-
-/// Returns the bits of a number that has the type of the parameter.
-static uint64_t packScalar(const Parameter &parameter,
-                           const Argument &argument) {
-  const auto *integer = std::get_if<int64_t>(&argument);
-  if (parameter.type == "f32")
-    return bitCast<uint32_t>(
-        float(integer ? double(*integer) : std::get<double>(argument)));
-  if (parameter.type == "i32")
-    return static_cast<uint32_t>(*integer);
-  return static_cast<uint64_t>(*integer);
-}
 
 static TensorMapImage makeImage(const tile::launch::TensorMapSpec &map,
                                 const Tensor &tensor) {
@@ -62,7 +49,7 @@ tile::cpu::packArguments(const KernelSpec &kernel,
        llvm::zip_equal(kernel.parameters, arguments)) {
     const auto *tensor = std::get_if<Tensor>(&argument);
     if (!tensor) {
-      packed.push_back(packScalar(parameter, argument));
+      packed.push_back(launch::packScalar(parameter.type, argument));
       continue;
     }
     packed.push_back(reinterpret_cast<uintptr_t>(tensor->data));

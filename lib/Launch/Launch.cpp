@@ -2,6 +2,7 @@
 
 #include "tile/Launch/Launch.h"
 #include "tile/Chips/NVIDIA/TensorMap.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,6 +21,49 @@ unsigned tile::launch::elementBytes(llvm::StringRef type) {
       .Cases({"f32", "i32"}, 4)
       .Cases({"f64", "i64"}, 8)
       .Default(0);
+}
+
+/// Returns the format of a float type; null for other types.
+static const llvm::fltSemantics *findFormat(llvm::StringRef type) {
+  return llvm::StringSwitch<const llvm::fltSemantics *>(type)
+      .Case("f16", &llvm::APFloat::IEEEhalf())
+      .Case("bf16", &llvm::APFloat::BFloat())
+      .Case("f32", &llvm::APFloat::IEEEsingle())
+      .Case("f64", &llvm::APFloat::IEEEdouble())
+      .Default(nullptr);
+}
+
+/// Returns the bits of an integer type, 1 for i1; 0 for other types.
+static unsigned integerBits(llvm::StringRef type) {
+  return llvm::StringSwitch<unsigned>(type)
+      .Case("i1", 1)
+      .Case("i32", 32)
+      .Cases({"i64", "index"}, 64)
+      .Default(0);
+}
+
+/// Rounds a number to a format, to the nearest, ties to even.
+static llvm::APFloat roundTo(const llvm::fltSemantics &format,
+                             const Argument &argument) {
+  llvm::APFloat number(format);
+  if (const auto *integer = std::get_if<int64_t>(&argument)) {
+    number.convertFromAPInt(llvm::APInt(64, *integer, /*isSigned=*/true),
+                            /*IsSigned=*/true,
+                            llvm::APFloat::rmNearestTiesToEven);
+    return number;
+  }
+  bool isInexact;
+  number = llvm::APFloat(std::get<double>(argument));
+  number.convert(format, llvm::APFloat::rmNearestTiesToEven, &isInexact);
+  return number;
+}
+
+uint64_t tile::launch::packScalar(llvm::StringRef type,
+                                  const Argument &argument) {
+  if (const llvm::fltSemantics *format = findFormat(type))
+    return roundTo(*format, argument).bitcastToAPInt().getZExtValue();
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(integerBits(type));
+  return uint64_t(std::get<int64_t>(argument)) & mask;
 }
 
 //===----------------------------------------------------------------------===//
@@ -42,6 +86,10 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   parameter.type = object.getString("type").value_or("").str();
   if (kind == "scalar") {
     parameter.nonNegative = object.getBoolean("nonnegative").value_or(false);
+    if (!findFormat(parameter.type) && integerBits(parameter.type) == 0)
+      return createStringError("parameter '" + parameter.name +
+                               "' of the manifest is a scalar of type '" +
+                               parameter.type + "', which is unknown");
     return parameter;
   }
   if (kind != "buffer")
@@ -247,14 +295,23 @@ static llvm::Error checkScalar(const Parameter &parameter,
   if (parameter.nonNegative && !(std::isfinite(number) && number >= 0))
     return createStringError(
         formatv("must be finite and not negative, got {0}", number));
-  if (parameter.type == "f32")
-    return llvm::Error::success();
+  auto doesNotFit = [&] {
+    return integer ? createStringError(formatv("{0} does not fit {1}", *integer,
+                                               parameter.type))
+                   : createStringError(formatv("{0} does not fit {1}", *real,
+                                               parameter.type));
+  };
+  if (const llvm::fltSemantics *format = findFormat(parameter.type)) {
+    bool overflows =
+        std::isfinite(number) && !roundTo(*format, argument).isFinite();
+    return overflows ? doesNotFit() : llvm::Error::success();
+  }
   if (!integer)
     return createStringError(formatv("must be an integer, not {0}", *real));
-  if (parameter.type == "i32" && !llvm::isInt<32>(*integer) &&
-      !llvm::isUInt<32>(*integer))
-    return createStringError(formatv("{0} does not fit i32", *integer));
-  return llvm::Error::success();
+  unsigned bits = integerBits(parameter.type);
+  bool fits = llvm::isUIntN(bits, *integer) ||
+              (bits > 1 && llvm::isIntN(bits, *integer));
+  return fits ? llvm::Error::success() : doesNotFit();
 }
 
 llvm::Expected<int64_t> tile::launch::evaluate(const json::Value &expression,

@@ -59,7 +59,7 @@ static Arguments parseArguments(int argc, char **argv) {
       "arg",
       cl::desc("An argument, in the order of the parameters or by its name: a "
                ".npy file, random:SHAPE:DTYPE:SEED, zeros:SHAPE:DTYPE, "
-               "nan:SHAPE:DTYPE, or a number"),
+               "nan:SHAPE:DTYPE, a number, or true or false"),
       cl::value_desc("[name=]value"), cl::cat(category));
   static cl::list<std::string> outputs(
       "out",
@@ -176,7 +176,9 @@ static llvm::Error fillOperand(Operands &operands, unsigned index,
   if (!parameter.isBuffer) {
     double real;
     int64_t integer;
-    if (!text.getAsInteger(0, integer))
+    if (parameter.type == "i1" && (text == "true" || text == "false"))
+      operands.arguments[index] = int64_t(text == "true");
+    else if (!text.getAsInteger(0, integer))
       operands.arguments[index] = integer;
     else if (!text.getAsDouble(real))
       operands.arguments[index] = real;

@@ -23,8 +23,13 @@ _MAX_EXTENT = 2**31 - 1
 _GRID_LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
 _INTEGER_BITS = {"i32": 32, "i64": 64, "index": 64}
 
-#: Standard sizes check the range of a number, native ones do not.
-_F32 = struct.Struct("<f")
+#: Round to the nearest, ties to even. Standard sizes check the range of a
+#: number, native ones do not.
+_ROUND = {"f16": struct.Struct("<e").pack, "f32": struct.Struct("<f").pack}
+
+#: The exponents of the units in the last place of the smallest bf16, and of one
+#: in the binade [0.5, 1).
+_BF16_LEAST, _BF16_DIGITS = -133, 8
 
 #: A tensor map that ends with each sequence: see docs/Manifest.md.
 _RAGGED_ROWS = 2**30
@@ -121,29 +126,70 @@ def label(spec: _manifest.Kernel, position: int) -> str:
 
 def read_scalar(param: Scalar, value: Any) -> Union[int, float]:
     """Returns the number that `value` stands for; raises ArgumentError."""
-    real = param.type == "f32"
-    noun = "a number" if real else "an integer"
-    try:
-        # A tensor would convert by waiting for the device, a string by parsing.
-        if tensors.is_tensor(value) or isinstance(value, (str, bytes)):
-            raise TypeError
-        number = float(value) if real else operator.index(value)
-    except TypeError:
-        raise ArgumentError(
-            f"expected {noun} ({param.type}), got {tensors.type_name(value)}"
-        ) from None
-    if real:
+    if param.type in _manifest.FLOAT_SCALARS:
+        number = _convert(param, "a number", float, value)
         try:
-            _F32.pack(number)
+            _round(param.type, number)
         except OverflowError:
-            raise ArgumentError(f"{value} does not fit f32") from None
+            raise ArgumentError(f"{value} does not fit {param.type}") from None
+    elif param.type == "i1":
+        number = _convert(param, "a bool", _truth, value)
+        if number not in (0, 1):
+            raise ArgumentError(f"{number} does not fit i1")
     else:
+        number = _convert(param, "an integer", operator.index, value)
         limit = 1 << _INTEGER_BITS[param.type] - 1
         if not -limit <= number < limit:
             raise ArgumentError(f"{number} does not fit {param.type}")
     if param.nonnegative and not (number >= 0 and math.isfinite(number)):
         raise ArgumentError(f"must be finite and not negative, got {number}")
     return number
+
+
+def bf16_bits(number: float) -> int:
+    """Rounds to bf16, to the nearest, ties to even; returns the bits.
+
+    Raises OverflowError if a finite number would become infinite.
+    """
+    if number and math.isfinite(number):
+        exponent = max(math.frexp(number)[1] - _BF16_DIGITS, _BF16_LEAST)
+        # Scaling by a power of two is exact, and so is the result in f32.
+        number = math.copysign(
+            math.ldexp(round(math.ldexp(number, -exponent)), exponent), number
+        )
+    bits = int.from_bytes(_ROUND["f32"](number), "little") >> 16
+    # The bits that tell a NaN from an infinity may be among those cut off.
+    return bits | 0x40 if math.isnan(number) else bits
+
+
+def _round(type: str, number: float) -> None:
+    """Raises OverflowError if a finite number becomes infinite."""
+    if type == "bf16":
+        bf16_bits(number)
+    elif type in _ROUND:
+        _ROUND[type](number)
+
+
+def _convert(param: Scalar, noun: str, convert: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        if tensors.is_tensor(value):
+            # Other tensors would convert by waiting for the device.
+            value = tensors.host_scalar(value)
+        # A string would convert by parsing.
+        elif isinstance(value, (str, bytes)):
+            raise TypeError
+        return convert(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"expected {noun} ({param.type}), got {tensors.type_name(value)}"
+        ) from None
+    except OverflowError:
+        raise ArgumentError(f"{value} does not fit {param.type}") from None
+
+
+def _truth(value: Any) -> int:
+    # The bool of NumPy is no integer.
+    return int(value) if type(value).__name__ in ("bool", "bool_") else operator.index(value)
 
 
 def _dynamic_numbers(param: Buffer, layout: Layout) -> List[int]:

@@ -15,8 +15,10 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from . import manifest as _manifest
 from . import native, tensors
+from .arguments import read_scalar
 from .compiler import read_program, schedules_identity
 from .errors import ArgumentError, CompileError, ExecutionError
+from .manifest import Scalar
 from .scratch import Scratch, scratch_buffers
 from .tensors import Layout
 
@@ -220,16 +222,19 @@ def _pack(slot: native.Argument, parameter: Parameter, value: Any, alive: List[A
 
 
 def _pack_number(slot: native.Argument, parameter: Parameter, value: Any) -> None:
-    slot.is_real = parameter.type == "f32"
-    try:
-        if slot.is_real:
-            slot.real = float(value)
-        else:
-            slot.integer = int(value)
-    except (TypeError, ValueError):
+    if parameter.buffer:
+        is_number = isinstance(value, (int, float))
         raise ArgumentError(
-            f"expected {'an array' if parameter.buffer else 'a number'}"
-        ) from None
+            "must be a tensor, not a number" if is_number else "expected an array"
+        )
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    number = read_scalar(Scalar(parameter.name, parameter.type), value)
+    slot.is_real = parameter.type in _manifest.FLOAT_SCALARS
+    if slot.is_real:
+        slot.real = number
+    else:
+        slot.integer = number
 
 
 def _pack_tensor(

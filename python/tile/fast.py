@@ -71,7 +71,7 @@ _LETTERS = {
 }
 
 #: Values of TilePatchKind by the letters of a parameter's struct code.
-_PATCH_KINDS = {"P": 0, "q": 0, "i": 1, "f": 2}
+_PATCH_KINDS = {"P": 0, "q": 0, "d": 0, "i": 1, "f": 2, "e": 3, "H": 4, "?": 5}
 
 _RANK = 8
 _MAP_RANK = 5

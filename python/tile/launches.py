@@ -10,12 +10,22 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import driver as _driver
 from . import manifest as _manifest
-from .arguments import CheckedArguments, check_layouts
+from .arguments import CheckedArguments, bf16_bits, check_layouts
 from .errors import ArgumentError
 from .manifest import Scalar
 from .tensors import Layout
 
-_PACK_CODES = {"f32": "f", "i32": "i", "i64": "q", "index": "q"}
+#: The struct codes of scalars. A bf16 is packed as its bits.
+_PACK_CODES = {
+    "f16": "e",
+    "bf16": "H",
+    "f32": "f",
+    "f64": "d",
+    "i1": "?",
+    "i32": "i",
+    "i64": "q",
+    "index": "q",
+}
 
 #: Sets of tensor maps that a kernel keeps.
 _MAX_MAPS = 1024
@@ -84,6 +94,11 @@ class PreparedKernel:
         self._pointers = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
         self._pack = values.pack_into
         self._select = _selector(places)
+        self._bf16 = [
+            i
+            for i, param in enumerate(spec.params)
+            if isinstance(param, Scalar) and param.type == "bf16"
+        ]
         self._map_arguments = checked.maps
         self._empty = any(arguments.empty for arguments in checked.maps)
         self._select_maps = _selector([place for place, _ in self.maps])
@@ -104,7 +119,12 @@ class PreparedKernel:
         stream: int,
     ) -> None:
         """Launches the kernel in `context`, which is current."""
-        self._pack(self.memory, 0, *self._select(values))
+        selected = self._select(values)
+        if self._bf16:
+            selected = list(selected)
+            for i in self._bf16:
+                selected[i] = bf16_bits(selected[i])
+        self._pack(self.memory, 0, *selected)
         if self._map_arguments:
             mapped = self._select_maps(values)
             if mapped != self._mapped:

@@ -16,7 +16,10 @@ from .errors import ArgumentError, ManifestError
 VERSION = 2
 
 BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
-SCALAR_TYPES = ("f32", "i32", "i64", "index")
+FLOAT_SCALARS = ("f16", "bf16", "f32", "f64")
+#: Integers that sizes may depend on. An i1 is a condition.
+INTEGER_SCALARS = ("i32", "i64", "index")
+SCALAR_TYPES = FLOAT_SCALARS + ("i1",) + INTEGER_SCALARS
 
 #: Tensor maps have at most five dimensions; ragged ones need two of them.
 MAX_RAGGED_RANK = 3
@@ -448,7 +451,7 @@ def _expression(value: Any, params: Union[tuple, dict], path: str) -> Expression
         return ("dim", key, dimension)
     if kind == "arg" and len(items) == 2:
         key, words, param = _parameter(items[1], params, f"{path}[1]")
-        if not isinstance(param, Scalar) or param.type == "f32":
+        if not isinstance(param, Scalar) or param.type not in INTEGER_SCALARS:
             raise ManifestError(f"{path}: parameter {words} is not an integer scalar")
         return ("arg", key)
     if items == ["multiprocessors"]:

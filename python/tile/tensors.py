@@ -45,6 +45,16 @@ def is_tensor(value: Any) -> bool:
     return hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__")
 
 
+def host_scalar(value: Any) -> Any:
+    """Returns the number in a tensor of PyTorch on the CPU that has no dimensions.
+
+    Raises TypeError for other tensors.
+    """
+    if getattr(value, "shape", None) != () or str(getattr(value, "device", "")) != "cpu":
+        raise TypeError
+    return value.item()
+
+
 def describe(
     value: Any, pointer_device: Callable[[int], Optional[int]]
 ) -> Tuple[int, tuple]:

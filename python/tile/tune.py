@@ -329,7 +329,7 @@ class GPUTimer:
         shapes = _shapes_of(module, kernels, sizes)
         for param in (param for kernel in kernels for param in kernel.params):
             if isinstance(param, _manifest.Scalar):
-                is_float = param.type == "f32"
+                is_float = param.type in _manifest.FLOAT_SCALARS
                 value = sizes.get(param.name, (1,))[0]
                 arguments[param.name] = 0.1 if is_float else value
                 continue

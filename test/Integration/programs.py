@@ -96,6 +96,7 @@ class Tests(Suite):
         per_chip = {
             f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
             for function in (
+                self.scalars,
                 self.softmax,
                 self.scan,
                 self.gather,
@@ -127,6 +128,42 @@ class Tests(Suite):
             if (function.__name__, chip) not in TOO_LARGE
         }
         return {**per_chip, **super().tests()}
+
+    def scalars(self, chip):
+        """Scalar arguments of every type."""
+        import torch
+
+        program = """
+!out = !tile.buffer<6xf64, #tile.strided<[1]>, global>
+tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1, %i: i32,
+                     %other: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %h64 = arith.extf %h : f16 to f64
+  %b64 = arith.extf %b : bf16 to f64
+  %s64 = arith.extf %s : f32 to f64
+  %i64 = arith.sitofp %i : i32 to f64
+  %o64 = arith.uitofp %other : i1 to f64
+  %c = arith.select %flag, %h64, %b64 : f64
+  PUTS
+}"""
+        puts = [
+            f"%t{i} = tensor.splat %{name} : tensor<1xf64>\n"
+            f"%i{i} = arith.constant {i} : index\n"
+            f"tile.store %t{i}, %out[%i{i}] : tensor<1xf64>, !out"
+            for i, name in enumerate(("h64", "b64", "s64", "d", "c", "o64"))
+        ]
+        program = program.replace("PUTS", "\n  ".join(puts))
+        for flag, number in ((True, 0.1), (False, float("inf")), (True, float("-inf"))):
+            out = self.blank(6, dtype="float64")
+            self.run(program, chip, out, number, number, number, number, flag, -7, not flag)
+            half, bf16, single = (
+                torch.tensor(number, dtype=getattr(torch, dtype)).double().item()
+                for dtype in ("float16", "bfloat16", "float32")
+            )
+            expected = [half, bf16, single, number, half if flag else bf16, not flag]
+            assert out.tolist() == expected, f"{out.tolist()} instead of {expected}"
 
     def softmax(self, chip):
         x = self.normal((100, 256), "float32", 1)

@@ -28,7 +28,7 @@ class LaunchRecord:
         """Returns the parameters, whose types are those of the struct code."""
         codes = "".join(
             letter if letter == "s" else letter * int(count or 1)
-            for count, letter in re.findall(r"(\d*)([A-Za-z])", code)
+            for count, letter in re.findall(r"(\d*)([A-Za-z?])", code)
         )
         assert len(codes) == len(self.params)
         return tuple(

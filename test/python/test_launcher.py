@@ -5,6 +5,7 @@ Run with `python -m unittest discover -s test/python`; needs no GPU.
 
 import copy
 import json
+import math
 import sys
 import tempfile
 import types
@@ -61,6 +62,29 @@ class PackingTest(LauncherTest):
         module.launch(-3, 1 << 40, 0.25, -(1 << 40))
         (launch,) = self.cuda.launches
         self.assertEqual(launch.unpack("=iqfq"), (-3, 1 << 40, 0.25, -(1 << 40)))
+
+    def test_narrow_scalars(self):
+        types = ("f16", "bf16", "i1", "f64", "bf16")
+        module = self.module(
+            manifest(
+                [
+                    {"kind": "scalar", "name": f"p{i}", "type": type}
+                    for i, type in enumerate(types)
+                ]
+            )
+        )
+        # Between two neighbours, ties go to the even one.
+        module.launch(1 + 2**-11, 1 + 2**-8, True, 0.1, 1 + 3 * 2**-8)
+        module.launch(1 + 3 * 2**-11, -0.0, 0, 0.1, 2.0**-133)
+        module.launch(math.inf, math.inf, False, -math.inf, -math.inf)
+        module.launch(math.nan, math.nan, 1, math.nan, 2.0**-134)
+        unpacked = [launch.unpack("=eH?dH") for launch in self.cuda.launches]
+        self.assertEqual(unpacked[0], (1.0, 0x3F80, True, 0.1, 0x3F82))
+        self.assertEqual(unpacked[1], (1 + 2**-9, 0x8000, False, 0.1, 0x0001))
+        self.assertEqual(unpacked[2], (math.inf, 0x7F80, False, -math.inf, 0xFF80))
+        half, bf16, flag, double, least = unpacked[3]
+        self.assertTrue(math.isnan(half) and math.isnan(double) and flag)
+        self.assertEqual((bf16, least), (0x7FC0, 0))
 
     def test_layouts_seen_before_still_pass_new_addresses_and_scalars(self):
         module = self.module(ATTENTION)
@@ -230,6 +254,19 @@ class ArgumentCheckTest(LauncherTest):
             scale=FakeTensor(()),
         )
         module = self.module(manifest([{"kind": "scalar", "name": "n", "type": "i32"}]))
+        for type, large in (("f16", 65520.0), ("bf16", 3.4e38), ("bf16", 2**1100)):
+            number = self.module(
+                manifest([{"kind": "scalar", "name": "x", "type": type}])
+            )
+            self.assertRefused(
+                f"argument 0 'x': {large} does not fit {type}", number, large
+            )
+        flag = self.module(manifest([{"kind": "scalar", "name": "b", "type": "i1"}]))
+        self.assertRefused("argument 0 'b': 2 does not fit i1", flag, 2)
+        self.assertRefused("argument 0 'b': -1 does not fit i1", flag, -1)
+        self.assertRefused(
+            "argument 0 'b': expected a bool (i1), got float", flag, 1.0
+        )
         self.assertRefused("argument 0 'n': 2147483648 does not fit i32", module, 2**31)
         self.assertRefused(
             "argument 0 'n': expected an integer (i32), got float", module, 1.0

@@ -117,6 +117,10 @@ llvm::Error checkArguments(const KernelSpec &kernel,
 llvm::Expected<std::array<int64_t, 3>>
 evaluateGrid(const KernelSpec &kernel, llvm::ArrayRef<Argument> arguments);
 
+/// Returns the bits of a scalar argument of this type that checkArguments() has
+/// accepted. Floats are rounded to the nearest, ties to even.
+uint64_t packScalar(llvm::StringRef type, const Argument &argument);
+
 /// Returns the bytes of an element of this type; 0 if there is no such type.
 unsigned elementBytes(llvm::StringRef type);
 

@@ -43,10 +43,27 @@ tile.kernel @shared_argument(%s: !tile.buffer<64x64xf16, #tile.swizzle<128>, sha
 
 // -----
 
-// expected-error@+1 {{'tile.kernel' op argument 1 has type 'tensor<64xf32>'; expected a global buffer, f32, i32, i64 or index}}
+// expected-error@+1 {{'tile.kernel' op argument 1 has type 'tensor<64xf32>'; expected a global buffer, f16, bf16, f32, f64, i1, i32, i64 or index}}
 tile.kernel @argument(%x: f32, %t: tensor<64xf32>) {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+// expected-error@+1 {{'tile.kernel' op argument 0 has type 'i8'; expected a global buffer, f16, bf16, f32, f64, i1, i32, i64 or index}}
+tile.kernel @narrow_argument(%x: i8) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
+tile.kernel @condition_in_grid(%flag: i1) {
+  %c1 = arith.constant 1 : index
+  %blocks = arith.index_castui %flag : i1 to index
+  // expected-error@+1 {{'tile.grid' op depends on argument 0 of type i1, which the manifest cannot express}}
+  tile.grid %blocks, %c1, %c1
 }
 
 // -----

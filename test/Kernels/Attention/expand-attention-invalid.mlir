@@ -24,9 +24,9 @@ func.func @other_op(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
-// expected-error @below {{argument 4 has type 'f64'; expected a global buffer, f32, i32, i64 or index}}
-func.func @argument(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f64) {
-  %scale32 = arith.truncf %scale : f64 to f32
+// expected-error @below {{argument 4 has type 'i8'; expected a global buffer, f16, bf16, f32, f64, i1, i32, i64 or index}}
+func.func @argument(%q: !q, %k: !q, %v: !q, %o: !q, %scale: i8) {
+  %scale32 = arith.sitofp %scale : i8 to f32
   tile.attention %q, %k, %v, %o scale %scale32 : !q, !q, !q, !q
   return
 }

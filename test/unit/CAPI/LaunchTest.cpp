@@ -1,7 +1,10 @@
 //===- LaunchTest.cpp - What a manifest asks of arguments, from C ---------===//
 
 #include "tile-c/Launch.h"
+#include "tile/Launch/Launch.h"
 #include "gtest/gtest.h"
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,10 @@ const char *const kManifest = R"({
                 {"kind": "scalar", "name": "z", "type": "index"}]},
     {"name": "zero", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
      "params": [{"kind": "scalar", "name": "n", "type": "i32"}]},
+    {"name": "narrow", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0,
+     "params": [{"kind": "scalar", "name": "h", "type": "f16"},
+                {"kind": "scalar", "name": "b", "type": "bf16"},
+                {"kind": "scalar", "name": "flag", "type": "i1"}]},
     {"name": "rows", "grid": [["ceildiv", ["dim", 0, 0], 64], ["arg", 3], 2],
      "block": [128, 1, 1], "shared_bytes": 0,
      "requires": [
@@ -104,6 +111,46 @@ TEST(LaunchC, LimitsGrids) {
             "grid: grid extent z is 65536, must be between 0 and 65535");
   EXPECT_EQ(launchNumbers("grid", {1, 1, int64_t(1) << 32}),
             "an expression of the manifest exceeds 64 bits");
+}
+
+TEST(LaunchC, ChecksNarrowScalars) {
+  auto narrow = [](double h, double b, int64_t flag) {
+    return launch(manifestWith("equal"),
+                  {{nullptr, 0, 0, nullptr, nullptr, 1, h, 0},
+                   {nullptr, 0, 0, nullptr, nullptr, 1, b, 0},
+                   {nullptr, 0, 0, nullptr, nullptr, 0, 0, flag}},
+                  "narrow");
+  };
+  double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(narrow(65519, 3.3e38, 1), "1 1 1");
+  EXPECT_EQ(narrow(infinity, -infinity, 0), "1 1 1");
+  EXPECT_EQ(narrow(65520, 0, 1), "argument 0 'h': 65520.00 does not fit f16");
+  EXPECT_EQ(narrow(0, -1e39, 1).substr(0, 14), "argument 1 'b'");
+  EXPECT_EQ(narrow(0, 0, 2), "argument 2 'flag': 2 does not fit i1");
+  EXPECT_EQ(narrow(0, 0, -1), "argument 2 'flag': -1 does not fit i1");
+  EXPECT_EQ(launchNumbers("narrow", {65520, 0, 1}),
+            "argument 0 'h': 65520 does not fit f16");
+  EXPECT_EQ(launchNumbers("narrow", {-3, 7, 1}), "1 1 1");
+}
+
+TEST(LaunchC, PacksScalars) {
+  using tile::launch::packScalar;
+  double infinity = std::numeric_limits<double>::infinity();
+  // Between two neighbours, ties go to the even one.
+  EXPECT_EQ(packScalar("f16", 1 + 0x1p-11), 0x3c00u);
+  EXPECT_EQ(packScalar("f16", 1 + 3 * 0x1p-11), 0x3c02u);
+  EXPECT_EQ(packScalar("bf16", 1 + 0x1p-8), 0x3f80u);
+  EXPECT_EQ(packScalar("bf16", 1 + 3 * 0x1p-8), 0x3f82u);
+  // One rounding: by way of f32, this would be a tie.
+  EXPECT_EQ(packScalar("bf16", 1 + 0x1p-8 + 0x1p-40), 0x3f81u);
+  EXPECT_EQ(packScalar("bf16", -infinity), 0xff80u);
+  EXPECT_EQ(packScalar("bf16", std::nan("")), 0x7fc0u);
+  EXPECT_EQ(packScalar("f16", std::nan("")), 0x7e00u);
+  EXPECT_EQ(packScalar("f32", int64_t(-2)), 0xc0000000u);
+  EXPECT_EQ(packScalar("f64", 0.5), 0x3fe0000000000000u);
+  EXPECT_EQ(packScalar("i1", int64_t(1)), 1u);
+  EXPECT_EQ(packScalar("i32", int64_t(-1)), 0xffffffffu);
+  EXPECT_EQ(packScalar("index", int64_t(-1)), ~uint64_t(0));
 }
 
 TEST(LaunchC, ChecksRequirements) {

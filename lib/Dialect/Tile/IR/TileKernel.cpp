@@ -59,11 +59,12 @@ KernelOp::verifyArguments(TypeRange types,
                            << " is a shared buffer; arguments are global";
       continue;
     }
-    if (!(type.isF32() || type.isInteger(32) || type.isInteger(64) ||
+    if (!(type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+          type.isInteger(1) || type.isInteger(32) || type.isInteger(64) ||
           type.isIndex()))
       return emitError() << "argument " << i << " has type " << type
-                         << "; expected a global buffer, f32, i32, i64 or "
-                            "index";
+                         << "; expected a global buffer, f16, bf16, f32, f64, "
+                            "i1, i32, i64 or index";
   }
   return success();
 }
@@ -180,8 +181,13 @@ static LogicalResult verifyLaunchValues(Operation *user, ValueRange values) {
     Value value = worklist.pop_back_val();
     if (!seen.insert(value).second)
       continue;
-    if (isa<BlockArgument>(value))
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getType().isInteger(1))
+        return user->emitOpError()
+               << "depends on argument " << argument.getArgNumber()
+               << " of type i1, which the manifest cannot express";
       continue;
+    }
     Operation *op = value.getDefiningOp();
     if (auto dim = dyn_cast<DimOp>(op)) {
       if (isa<BlockArgument>(dim.getBuffer()))

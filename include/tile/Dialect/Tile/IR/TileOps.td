@@ -47,9 +47,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [
   let summary = "a kernel that computes on tiles";
   let description = [{
     The program of one block of `num_warps` warps. The arguments are buffers in
-    global memory and scalars (f32, i32, i64, index). `tile.grid` in the body
-    gives the number of blocks. `schedule` (`#tile.schedule`) gives the kernel
-    producer warps, among others. `tile-plan-shared-memory` sets `shared_bytes`.
+    global memory and scalars (f16, bf16, f32, f64, i1, i32, i64, index).
+    `tile.grid` in the body gives the number of blocks. `schedule`
+    (`#tile.schedule`) gives the kernel producer warps, among others.
+    `tile-plan-shared-memory` sets `shared_bytes`.
 
     The program may leave extents of tiles open (`tile.param`).
     `tile-close-extents` gives them values and records these in `extents`.
