@@ -133,6 +133,7 @@ bool Block::run(Dim3 index) {
     thread.done = false;
     thread.waiting = nullptr;
     thread.signalled.reset();
+    thread.printed.clear();
     thread.suspects.clear();
     thread.copies.clear();
     thread.groups.clear();
@@ -149,6 +150,7 @@ bool Block::run(Dim3 index) {
   }
   if (!failed && unfinished != 0 && runnable.empty())
     record(describeStop());
+  print();
   if (counter) {
     std::lock_guard<std::mutex> lock(launch.mutex);
     counter->finish(*launch.statistics);
@@ -218,6 +220,21 @@ void Block::finish(Thread &thread) {
   for (Barrier &barrier : barriers)
     if (barrier.arrived != 0)
       endPhaseIfComplete(barrier);
+}
+
+void Block::print() {
+  std::string text;
+  for (const Thread &thread : threads)
+    text += thread.printed;
+  const Dim3 &grid = launch.grid;
+  uint64_t number =
+      index[0] + uint64_t(grid[0]) * (index[1] + uint64_t(grid[1]) * index[2]);
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  launch.printed.add(number, std::move(text), launch.sink);
+}
+
+std::string Block::describeThread(unsigned thread) const {
+  return cpu::describeThread(launch.kernel, index, thread);
 }
 
 void Block::record(Report report) {

@@ -14,6 +14,7 @@
 #include "MemoryBarrier.h"
 #include "NVIDIA/BulkStore.h"
 #include "Products.h"
+#include "Reports.h"
 #include "Statistics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -43,6 +44,10 @@ struct Report {
   Report(const llvm::Twine &message) : message(message.str()) {}
 };
 
+/// Returns the words for the place of an error with which its report begins.
+std::string describeThread(llvm::StringRef kernel, const Dim3 &block,
+                           unsigned thread);
+
 /// One launch of a kernel: the state that its blocks share.
 struct Launch {
   std::string kernel;
@@ -71,6 +76,10 @@ struct Launch {
   std::atomic<bool> failed{false};
   std::mutex mutex;
   std::optional<Report> report;
+  /// Guarded by the mutex.
+  PrintedText printed;
+  /// Receives what blocks print.
+  llvm::function_ref<void(llvm::StringRef)> sink;
 };
 
 struct Thread : Context {
@@ -83,6 +92,9 @@ struct Thread : Context {
   bool done = false;
   /// The site where the thread waits; null if it does not.
   const Site *waiting = nullptr;
+
+  /// What the thread has printed.
+  std::string printed;
 
   /// The phase of barrier 0 at which the thread has arrived without waiting.
   std::optional<uint64_t> signalled;
@@ -150,6 +162,10 @@ public:
   [[noreturn]] void fail(Thread &thread, const Site &site,
                          llvm::function_ref<Report()> describe);
 
+  /// Returns the words for the kernel, the block and a thread with which
+  /// reports begin.
+  std::string describeThread(unsigned thread) const;
+
   /// Arrives at barrier `id`, at which `expected` threads meet (0: all).
   /// Returns the phase, which ends when all of them have arrived.
   uint64_t arrive(Thread &thread, const Site &site, unsigned id,
@@ -195,6 +211,8 @@ private:
   void meet(Thread &thread, const Call &call);
   void endPhaseIfComplete(Barrier &barrier);
   void record(Report report);
+  /// Hands what the threads have printed to the launch.
+  void print();
   Report describeStop();
   void listWaiting(Report &report) const;
 

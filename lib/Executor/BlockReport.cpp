@@ -6,6 +6,12 @@
 
 using namespace tile::cpu;
 
+std::string tile::cpu::describeThread(llvm::StringRef kernel, const Dim3 &block,
+                                      unsigned thread) {
+  return llvm::formatv("kernel '{0}', block ({1}, {2}, {3}), thread {4}: ",
+                       kernel, block[0], block[1], block[2], thread);
+}
+
 /// Formats thread numbers as `0-31, 64`.
 static std::string listThreads(llvm::ArrayRef<const Thread *> threads) {
   std::string text;

@@ -331,9 +331,8 @@ void Program::Implementation::emit(const Launch &launch,
                                    Location kernel) const {
   const Report &report = *launch.report;
   InFlightDiagnostic diagnostic = emitError(locate(report.position, kernel));
-  diagnostic << "kernel '" << launch.kernel << "', block (" << report.block[0]
-             << ", " << report.block[1] << ", " << report.block[2]
-             << "), thread " << report.thread << ": " << report.message;
+  diagnostic << describeThread(launch.kernel, report.block, report.thread)
+             << report.message;
   for (auto &[position, note] : report.notes)
     diagnostic.attachNote(locate(position, kernel)) << note;
 }
@@ -441,6 +440,13 @@ Program::Implementation::runKernel(unsigned index,
       }
     launch.checked = &checked;
   }
+  auto write = [&](llvm::StringRef text) {
+    if (options.print)
+      return options.print(text);
+    llvm::outs() << text;
+    llvm::outs().flush();
+  };
+  launch.sink = write;
   unsigned jobs = options.jobs
                       ? options.jobs
                       : std::max(1u, std::thread::hardware_concurrency());
@@ -451,6 +457,7 @@ Program::Implementation::runKernel(unsigned index,
       options.statistics->push_back(std::move(statistics));
     return success();
   }
+  launch.printed.finish(write);
   emit(launch, kernelLocs[index]);
   return failure();
 }

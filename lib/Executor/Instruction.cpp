@@ -8,7 +8,7 @@ const Instruction *tile::cpu::findInstruction(llvm::StringRef name) {
   for (llvm::ArrayRef<Instruction> rows :
        {nvidiaInstructions(), amdInstructions(), matrixInstructions(),
         wgmmaInstructions(), atomicInstructions(), bufferInstructions(),
-        bulkStoreInstructions(), bulkCopyInstructions()})
+        bulkStoreInstructions(), bulkCopyInstructions(), reportInstructions()})
     for (const Instruction &row : rows) {
       llvm::StringRef pattern = row.name;
       if (pattern.consume_back("*") ? name.starts_with(pattern)

@@ -97,12 +97,13 @@ enum class Work {
   Copy,
   Memory,
   Atomic,
-  Barrier
+  Barrier,
+  Report
 };
 
 struct Instruction {
-  /// The name of the intrinsic, or the mnemonic of inline assembly. A `*` at
-  /// the end matches any ending. The first matching row is used.
+  /// The name of the intrinsic or function, or the mnemonic of inline assembly.
+  /// A `*` at the end matches any ending. The first matching row is used.
   llvm::StringLiteral name;
   Work work;
   /// Exactly one of the next three is set. Emulates the instruction for one
@@ -131,6 +132,7 @@ llvm::ArrayRef<Instruction> atomicInstructions();
 llvm::ArrayRef<Instruction> bufferInstructions();
 llvm::ArrayRef<Instruction> bulkStoreInstructions();
 llvm::ArrayRef<Instruction> bulkCopyInstructions();
+llvm::ArrayRef<Instruction> reportInstructions();
 
 /// Returns the row for this name; null if there is none.
 const Instruction *findInstruction(llvm::StringRef name);

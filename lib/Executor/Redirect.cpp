@@ -527,10 +527,11 @@ void Redirection::replaceCall(CallBase &call) {
   if (name.empty())
     return refuse(call, "an indirect call cannot be run");
   const Function *callee = call.getCalledFunction();
-  if (callee && (callee->getName().starts_with(kRuntimePrefix) ||
-                 !callee->isDeclaration() || isHostFunction(*callee)))
-    return;
   const cpu::Instruction *row = findInstruction(name);
+  if (callee && !row &&
+      (callee->getName().starts_with(kRuntimePrefix) ||
+       !callee->isDeclaration() || isHostFunction(*callee)))
+    return;
   if (!row)
     return refuse(call,
                   "the executor does not know the instruction '" + name + "'");
@@ -651,6 +652,10 @@ std::vector<Obstacle> Redirection::run() {
   copyConstantsWithSharedAddresses(shared);
   convertUsersOfConstantsToInstructions(shared);
   SmallVector<Function *> functions;
+  // Functions that a row emulates.
+  for (Function &function : module)
+    if (!function.isDeclaration() && findInstruction(function.getName()))
+      function.deleteBody();
   if (const Function *function = findRecursion(module))
     refuse(function->getEntryBlock().front(),
            "function '" + function->getName() +

@@ -29,6 +29,8 @@ static llvm::StringRef nameOf(Work work) {
     return "atomic";
   case Work::Barrier:
     return "barrier";
+  case Work::Report:
+    return "print and assertion";
   }
   llvm_unreachable("not a kind of work");
 }

@@ -10,8 +10,11 @@ failed.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from tensor_tests import Suite, main
@@ -52,6 +55,22 @@ def steps(extents: str, elements: int, warps: int, *kernels: str) -> str:
     each kernel."""
     params = ", ".join(f"{extent} = {elements}" for extent in extents.split())
     return "; ".join(f"@{k}: params = {{{params}}}, warps = {warps}" for k in kernels)
+
+
+def printed(run):
+    """Calls `run` and returns the lines that kernels print to the standard output."""
+    sys.stdout.flush()
+    with tempfile.TemporaryFile() as file:
+        saved = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            run()
+            ctypes.CDLL(None).fflush(None)
+        finally:
+            os.dup2(saved, 1)
+            os.close(saved)
+        file.seek(0)
+        return file.read().decode().splitlines()
 
 
 def as_array(tensor):
@@ -97,6 +116,7 @@ class Tests(Suite):
             f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
             for function in (
                 self.scalars,
+                self.prints,
                 self.softmax,
                 self.scan,
                 self.gather,
@@ -164,6 +184,62 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
             )
             expected = [half, bf16, single, number, half if flag else bf16, not flag]
             assert out.tolist() == expected, f"{out.tolist()} instead of {expected}"
+
+    def prints(self, chip):
+        """A product in a loop whose steps are printed and checked: each element once in each
+        iteration, and in the order of the iterations."""
+        import torch
+
+        rows, columns, depth = 60, 48, 64
+        program = example("gemm")
+        program = re.sub(
+            r"( +)scf.yield %next",
+            r"""\1%is_number = arith.cmpf oeq, %next, %next : !acc
+\1tile.print "step" %i : index
+\1tile.assert %is_number, "a sum is NaN" : tensor<?x?xi1, #tile.open<BM, BN>>
+\1tile.print "sum" %next : !acc
+\g<0>""",
+            program,
+        )
+        schedule = steps("BM BN", 64, 4, "gemm").replace("}", ", BK = 32}")
+        a = self.normal((rows, depth), "bfloat16", 1).detach().round()
+        b = self.normal((depth, columns), "bfloat16", 2).detach().round()
+        c = self.blank(rows, columns, dtype="bfloat16")
+
+        def run():
+            self.run(program, chip, a, b, c, schedule=schedule)
+            if self.device == "cuda":
+                torch.cuda.synchronize()
+
+        lines = printed(run)
+        found = {}
+        for line in lines:
+            label, place, value = line.split(": ")
+            index, _, number = value.rpartition(" = ")
+            found.setdefault(label + index, []).append(float(number))
+        assert found.pop("step") == [0, 32]
+        expected = torch.zeros(2, 64, 64, dtype=torch.float64)
+        for i in range(2):
+            part = a.double()[:, : 32 * (i + 1)] @ b.double()[: 32 * (i + 1)]
+            expected[i, :rows, :columns] = part.cpu()
+        assert len(found) == 64 * 64, len(found)
+        for row in range(64):
+            for column in range(64):
+                sums = expected[:, row, column].tolist()
+                # Numbers are integers, and sums of them exact.
+                assert found[f"sum[{row}, {column}]"] == sums, (row, column, sums)
+        self.compare(c, expected[1, :rows, :columns].to(c.device), 0.5)
+        if self.device == "cpu":
+            from tile import ExecutionError
+
+            a[7, 40] = float("nan")
+            try:
+                printed(lambda: self.run(program, chip, a, b, c, schedule=schedule))
+            except ExecutionError as error:
+                message = r"assertion failed at \[7, \d+\]: a sum is NaN"
+                assert re.search(message, str(error)), error
+            else:
+                raise AssertionError("a NaN is not found")
 
     def softmax(self, chip):
         x = self.normal((100, 256), "float32", 1)

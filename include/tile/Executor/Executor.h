@@ -71,6 +71,9 @@ struct RunOptions {
   /// ends with an error, if no thread has ended or waited in the meantime. 0
   /// for no limit.
   uint64_t maxTurns = 100000000;
+  /// Receives what kernels print, by one thread at a time; the standard output
+  /// if null.
+  std::function<void(llvm::StringRef text)> print;
   /// Called from time to time, by one thread at a time, with the number of
   /// blocks that have run and the number of all blocks.
   std::function<void(uint64_t done, uint64_t all)> progress;

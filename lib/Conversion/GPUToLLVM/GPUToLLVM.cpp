@@ -1,6 +1,7 @@
 //===- GPUToLLVM.cpp - Lowers a GPU module to the LLVM dialect ------------===//
 
 #include "LowerAtomics.h"
+#include "LowerReports.h"
 #include "LowerVectorParts.h"
 #include "NVIDIA/LowerMmaSync.h"
 #include "NVIDIA/LowerNVVM.h"
@@ -185,6 +186,8 @@ void GPUToLLVM::runOnOperation() {
     chipset = *parsed;
   }
 
+  if (failed(lowerReports(module, *chip)))
+    return signalPassFailure();
   if (!amd)
     lowerMmaSync(module);
   lowerVectorParts(module);

@@ -116,6 +116,8 @@ void addTensorMapConversions(ConversionAdder &conversions);
 void addBulkAddConversions(ConversionAdder &conversions);
 /// Warp roles, mbarriers, and waits for MMAs.
 void addRoleConversions(ConversionAdder &conversions);
+/// Assertions and prints.
+void addDebugConversions(ConversionAdder &conversions);
 /// Dependent kernel launches.
 void addLaunchConversions(ConversionAdder &conversions);
 /// MMAs that read shared memory, and their fences.

@@ -152,6 +152,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     addBufferConversions(conversions);
     addBulkAddConversions(conversions);
     addComputeConversions(conversions);
+    addDebugConversions(conversions);
     addReduceConversions(conversions);
     addLaunchConversions(conversions);
     addMemoryConversions(conversions);

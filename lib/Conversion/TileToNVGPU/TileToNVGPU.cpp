@@ -128,7 +128,8 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // A later conversion lowers this together with its address.
-    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::ManifestOp>();
+    target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::FailOp,
+                      tile::gpu::ManifestOp>();
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            memref::MemRefDialect, NVVM::NVVMDialect,
                            nvgpu::NVGPUDialect, vector::VectorDialect>();

@@ -245,6 +245,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
 LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
                          OutputKind kind, unsigned optLevel,
                          Stopwatch &stopwatch, std::string &output) {
+  if (kind == OutputKind::HSACO && failed(replaceReports(module, chip)))
+    return failure();
   auto session = std::make_unique<Session>();
   // Only readers of LLVM IR need value names.
   session->context.setDiscardValueNames(kind != OutputKind::LLVMIR);

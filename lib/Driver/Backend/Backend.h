@@ -36,6 +36,12 @@ mlir::LogicalResult runBackend(mlir::gpu::GPUModuleOp module, const Chip &chip,
                                OutputKind kind, unsigned optLevel,
                                Stopwatch &stopwatch, std::string &output);
 
+/// Replaces the assertions of a code object of AMD by traps. Readers of LLVM IR
+/// see the calls. Fails with an error at a print, which such an object cannot
+/// contain.
+mlir::LogicalResult replaceReports(mlir::gpu::GPUModuleOp module,
+                                   const Chip &chip);
+
 /// Links a relocatable AMD object into a code object, in this process. Emits
 /// the linker's messages at `module`.
 mlir::FailureOr<std::string> linkCodeObject(mlir::gpu::GPUModuleOp module,

@@ -6,7 +6,7 @@ import math
 import random
 from typing import Dict, List, Optional, Tuple
 
-from .program import FLOATS, SIZES, Buffer, Offset, Op, Program, Region, walk
+from .program import EFFECTS, FLOATS, SIZES, Buffer, Offset, Op, Program, Region, walk
 
 POWERS = [1, 2, 4, 8, 16, 32, 64, 128]
 ODDITIES = [3, 5, 7, 12, 13, 24, 48, 60, 68, 80, 96, 100, 112]
@@ -321,6 +321,14 @@ class Generator:
             buffer.repeated = (len(buffer.leads) + self.draw.randrange(2),)
         self.emit("atomic", None, [value], buffer=index, name=name, **where)
 
+    def check(self) -> None:
+        """An assertion on a value that holds, but not in what padding adds to tiles."""
+        x = self.pick()
+        if x is not None:
+            axis = self.draw.randrange(len(self.program.types[x].dims))
+            # The value counts as used where it is stored.
+            self.ops.append(Op("check", [], [x], {"dim": axis}))
+
     # Operations.
 
     def step(self) -> None:
@@ -328,7 +336,7 @@ class Generator:
             (self.elementwise, 6), (self.integer, 2), (self.new_load, 2), (self.reduce, 4),
             (self.scan, 3),
             (self.broadcast, 4), (self.regrow, 3), (self.transpose, 2), (self.mask, 2),
-            (self.casts, 2), (self.count, 1), (self.softmax, 1),
+            (self.casts, 2), (self.count, 1), (self.softmax, 1), (self.check, 1),
         ]
         if self.pinned:
             options += [(self.reconvert, 4)]
@@ -1025,7 +1033,7 @@ def prune(program: Program) -> None:
     def sweep(ops: List[Op], live: set) -> List[Op]:
         kept = []
         for op in reversed(ops):
-            effect = op.kind in ("store", "atomic") or any(
+            effect = op.kind in EFFECTS or any(
                 has_effect(region.ops) for region in op.regions
             )
             if not effect and not any(r in live for r in op.results):
@@ -1039,7 +1047,7 @@ def prune(program: Program) -> None:
 
     def has_effect(ops: List[Op]) -> bool:
         return any(
-            op.kind in ("store", "atomic") or any(has_effect(r.ops) for r in op.regions)
+            op.kind in EFFECTS or any(has_effect(r.ops) for r in op.regions)
             for op in ops
         )
 

@@ -14,6 +14,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 FLOATS = ("f16", "bf16", "f32")
 INTEGERS = ("i32", "i64")
+#: Operations whose results are not all that they do.
+EFFECTS = ("store", "atomic", "check")
 #: Bytes of an element.
 SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8}
 
@@ -290,13 +292,13 @@ class Writer:
         detail = pin[1] if pin[0] == "slice" else list(pin[1])
         return f"#tile.{pin[0]}<{detail}, {parent}>"
 
-    def tile(self, value: int, layout: str = "") -> str:
+    def tile(self, value: int, layout: str = "", dtype: Optional[str] = None) -> str:
         shape = "x".join(map(str, self.program.shape(value)))
         type = self.program.types[value]
         if type.pin is not None and not layout:
             layout = self.layout(type.dims, type.pin)
         layout = f", {layout}" if layout else ""
-        return f"tensor<{shape}x{type.dtype}{layout}>"
+        return f"tensor<{shape}x{dtype or type.dtype}{layout}>"
 
     def constant(self, number: int) -> str:
         if number not in self.constants:
@@ -548,6 +550,23 @@ class Writer:
             f"{self.name(result)} = {op.attrs['name']} {op.attrs['predicate']}, {operands} :"
             f" {self.tile(op.operands[0])}"
         )
+
+    def write_check(self, op: Op) -> None:
+        value, dim = op.operands[0], op.attrs["dim"]
+        type, numbers, flags = (self.tile(value, dtype=t) for t in (None, "i32", "i1"))
+        dtype = self.program.types[value].dtype
+        i, last, inside = self.fresh(), self.fresh(), self.fresh()
+        self.line(f"{i} = tile.iota along {dim} : {numbers}")
+        extent = self.program.shape(value)[dim]
+        self.line(f"{last} = arith.constant dense<{extent - 1}> : {numbers}")
+        self.line(f"{inside} = arith.cmpi sle, {i}, {last} : {numbers}")
+        if dtype in FLOATS:
+            # True, but no fold of MLIR knows.
+            same, both = self.fresh(), self.fresh()
+            self.line(f"{same} = arith.cmpf ueq, {self.name(value)}, {self.name(value)} : {type}")
+            self.line(f"{both} = arith.andi {inside}, {same} : {flags}")
+            inside = both
+        self.line(f'tile.assert {inside}, "check of {self.name(value)[1:]}" : {flags}')
 
     def write_cast(self, op: Op) -> None:
         result, value = op.results[0], op.operands[0]

@@ -291,6 +291,9 @@ class Evaluator:
             np.where(inside, memory.v[where], 0), np.where(inside, memory.e[where], 0.0)
         )
 
+    def eval_check(self, op: Op) -> None:
+        """Assertions hold."""
+
     def eval_store(self, op: Op) -> None:
         memory, where, inside = self.place(op)
         value = self.values[op.operands[0]]

@@ -7,7 +7,7 @@ import time
 from typing import Callable, Iterator, List
 
 from .generate import prune
-from .program import Op, Program, Tile, walk
+from .program import EFFECTS, Op, Program, Tile, walk
 
 
 def shrink(program: Program, fails: Callable[[Program], bool], seconds: float) -> Program:
@@ -61,10 +61,10 @@ def candidates(program: Program) -> Iterator[Program]:
     ops = list(walk(program.ops))
     # Half of the stores, each store, each operation.
     for i, op in reversed(list(enumerate(ops))):
-        if op.kind in ("store", "atomic"):
+        if op.kind in EFFECTS:
             yield changed(program, i, delete)
     for i, op in reversed(list(enumerate(ops))):
-        if op.kind in ("store", "atomic", "constant"):
+        if op.kind in EFFECTS + ("constant",):
             continue
         if op.kind == "for":
             yield changed(program, i, skip_loop)

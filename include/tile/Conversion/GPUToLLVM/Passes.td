@@ -64,9 +64,11 @@ def TileGPUToLLVM : Pass<"tile-gpu-to-llvm", "::mlir::gpu::GPUModuleOp"> {
     A full conversion of the arith, cf, gpu, index, math, memref, vector and
     nvgpu or amdgpu operations. Precondition: structured control flow has been
     lowered, and kernels have no memref arguments. A fragment is split into the
-    registers of its `nvgpu.mma.sync` once, at its definition. Unknown attributes
-    of a kernel stay on the `llvm.func`. Fails at an operation that has no
-    conversion.
+    registers of its `nvgpu.mma.sync` once, at its definition. `gpu.printf` and
+    `tile_gpu.fail` become calls of functions that the driver, a code object's
+    traps or the executor stand for (TileGPU/IR/Reports.h). Unknown attributes of
+    a kernel stay on the `llvm.func`. Fails at an operation that has no
+    conversion, and at a format that does not suit its arguments.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",

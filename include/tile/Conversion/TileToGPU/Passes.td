@@ -25,6 +25,9 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
     %u = arith.addf %t, %t : vector<64xf16>
     ```
 
+    An element that `tile.assert` checks or `tile.print` prints is a branch or a
+    `gpu.printf` of the thread that holds it, without copies.
+
     Remarks:
 
     - `width-instruction`, `width-alignment`, `width-start`, `width-layout`,

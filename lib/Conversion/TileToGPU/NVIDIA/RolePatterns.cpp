@@ -142,7 +142,9 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
       bool takesTurns = false;
       role.walk([&, i = i](Operation *op) {
         Emitter b(op->getLoc(), op);
-        if (isa<ArriveBarrierOp, BulkOpInterface, BulkWaitOp>(op) && i != 0)
+        if (isa<ArriveBarrierOp, AssertOp, BulkOpInterface, BulkWaitOp,
+                PrintOp>(op) &&
+            i != 0)
           context.oneThread.insert(op);
         if (isa<AwaitTurnOp>(op)) {
           takesTurns = true;

@@ -405,6 +405,15 @@ void LayoutAssigner::insertConversions() {
   kernel.walk([&](TileLayoutOpInterface op) { operations.push_back(op); });
   for (TileLayoutOpInterface op : operations)
     op.requireLayouts(*this);
+  // Threads check and print what is in their registers.
+  SmallVector<Operation *> reports;
+  kernel.walk([&](Operation *op) {
+    if (isa<AssertOp, PrintOp>(op) && isSharedTile(op->getOperand(0).getType()))
+      reports.push_back(op);
+  });
+  for (Operation *op : reports)
+    requireOperand(op->getOpOperand(0),
+                   defaultLayout(tileType(op->getOperand(0))));
 }
 
 LogicalResult LayoutAssigner::run() {

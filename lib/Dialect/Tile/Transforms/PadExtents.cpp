@@ -118,8 +118,9 @@ static bool canPad(Operation *op) {
   if (auto dot = dyn_cast<DotOp>(op))
     return tileType(dot.getA()) && tileType(dot.getB());
   return isElementwise(op) ||
-         isa<BroadcastOp, GatherOp, IotaOp, ReduceOp, ScanOp, TransposeOp,
-             tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+         isa<AssertOp, BroadcastOp, GatherOp, IotaOp, PrintOp, ReduceOp, ScanOp,
+             TransposeOp, tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(
+             op);
 }
 
 /// Whether the pass can grow dimension `dim` of a tile that `op` uses or
@@ -376,6 +377,16 @@ void ExtentPadder::rewrite() {
       op.getSourceMutable().assign(
           replacePadding(op, op.getSource(), {{dim, extent}}, neutral));
   };
+  // The elements that are added are those of `replacement`.
+  auto replaceAll = [&](Operation *op, unsigned index, TypedAttr replacement) {
+    SmallVector<std::pair<int64_t, int64_t>> extents;
+    for (auto [dim, extent] : llvm::enumerate(shapeOf(op->getOperand(index))))
+      if (isPadded(extent))
+        extents.push_back({dim, extent});
+    if (!extents.empty())
+      op->setOperand(index, replacePadding(op, op->getOperand(index), extents,
+                                           replacement));
+  };
   for (Operation *op : operations) {
     if (auto load = dyn_cast<LoadOp>(op); load && tiles.count(load)) {
       narrow(load, load.getResult());
@@ -394,16 +405,16 @@ void ExtentPadder::rewrite() {
       if (scan.getReverse())
         neutralize(scan);
     } else if (isIntegerDivision(op) && tileType(op->getResult(0))) {
-      SmallVector<std::pair<int64_t, int64_t>> extents;
-      for (auto [dim, extent] : llvm::enumerate(shapeOf(op->getOperand(1))))
-        if (isPadded(extent))
-          extents.push_back({dim, extent});
-      if (!extents.empty())
-        op->setOperand(
-            1,
-            replacePadding(op, op->getOperand(1), extents,
-                           builder.getOneAttr(
-                               tileType(op->getOperand(1)).getElementType())));
+      replaceAll(
+          op, 1,
+          builder.getOneAttr(tileType(op->getOperand(1)).getElementType()));
+    } else if (isa<AssertOp>(op) && tileType(op->getOperand(0))) {
+      replaceAll(op, 0, builder.getBoolAttr(true));
+    } else if (auto print = dyn_cast<PrintOp>(op);
+               print && tileType(print.getValue()) && !print.getWithin()) {
+      ArrayRef<int64_t> shape = shapeOf(print.getValue());
+      if (llvm::any_of(shape, [&](int64_t x) { return isPadded(x); }))
+        print.setWithin(shape);
     }
   }
 }

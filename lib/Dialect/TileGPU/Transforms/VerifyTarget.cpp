@@ -16,6 +16,7 @@
 #include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/Reports.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "tile/Dialect/TileGPU/Transforms/Passes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -530,8 +531,10 @@ LogicalResult Verifier::verifyCall(Operation *op) {
   // The driver of NVIDIA provides a few functions.
   bool builtIn =
       name.starts_with("llvm.") ||
+      llvm::is_contained({tile::gpu::kPrintFunction, tile::gpu::kFailFunction},
+                         name) ||
       (isNvidia() &&
-       llvm::is_contained({"vprintf", "__assertfail", "malloc", "free"}, name));
+       llvm::is_contained({"__assertfail", "malloc", "free"}, name));
   if (!callee || (callee.isExternal() && !builtIn))
     return op->emitOpError("calls '")
            << name << "', which is not defined; no device library is linked";

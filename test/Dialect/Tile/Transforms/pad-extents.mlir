@@ -174,3 +174,28 @@ tile.kernel @shapes(%src: !b, %rows: !i, %dst: !b) attributes {num_warps = 4 : i
   %t = tile.reshape %c : tensor<60x2x12xf32> -> tensor<60x24xf32>
   tile.store %t, %dst[%c0, %c0] : tensor<60x24xf32>, !b
 }
+
+// Nothing is checked or printed in the padding.
+// CHECK-LABEL: tile.kernel @reports
+// CHECK: %[[SMALL:.+]] = arith.cmpf {{.*}} : tensor<64x64xf32>
+// CHECK: %[[ROW:.+]] = tile.iota along 0 : tensor<64x64xi32>
+// CHECK: %[[ROW_INSIDE:.+]] = arith.cmpi slt, %[[ROW]]
+// CHECK: %[[COLUMN:.+]] = tile.iota along 1 : tensor<64x64xi32>
+// CHECK: %[[COLUMN_INSIDE:.+]] = arith.cmpi slt, %[[COLUMN]]
+// CHECK: %[[INSIDE:.+]] = arith.andi %[[ROW_INSIDE]], %[[COLUMN_INSIDE]]
+// CHECK: %[[TRUE:.+]] = arith.constant dense<true> : tensor<64x64xi1>
+// CHECK: %[[CHECKED:.+]] = arith.select %[[INSIDE]], %[[SMALL]], %[[TRUE]]
+// CHECK: tile.assert %[[CHECKED]], "small" : tensor<64x64xi1>
+// CHECK: tile.print "t" %{{.*}} within [60, 60] : tensor<64x64xf32>
+// CHECK: tile.print "part" %{{.*}} within [1, 2] : tensor<64x64xf32>
+tile.kernel @reports(%src: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %src[%c0, %c0] : !b -> tensor<60x60xf32>
+  %limit = arith.constant dense<9.0> : tensor<60x60xf32>
+  %small = arith.cmpf olt, %t, %limit : tensor<60x60xf32>
+  tile.assert %small, "small" : tensor<60x60xi1>
+  tile.print "t" %t : tensor<60x60xf32>
+  tile.print "part" %t within [1, 2] : tensor<60x60xf32>
+}

@@ -26,6 +26,7 @@
 #include "tile/Dialect/Tile/IR/KernelPattern.h"
 #include "tile/Dialect/Tile/IR/LayoutRequirements.h"
 #include "tile/Dialect/Tile/IR/OpenExtents.h"
+#include "tile/Dialect/Tile/IR/Reports.h"
 #include "tile/Dialect/Tile/IR/Schedule.h"
 #include "tile/Layout/Layout.h"
 #include "tile/Support/Refusal.h"

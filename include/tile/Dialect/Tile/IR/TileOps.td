@@ -941,6 +941,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 }
 
 include "tile/Dialect/Tile/IR/TileLaunchOps.td"
+include "tile/Dialect/Tile/IR/TileDebugOps.td"
 include "tile/Dialect/Tile/IR/TileShapeOps.td"
 include "tile/Dialect/Tile/IR/TileParamOps.td"
 include "tile/Dialect/Tile/IR/TileRoleOps.td"

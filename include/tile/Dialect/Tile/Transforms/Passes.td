@@ -314,8 +314,8 @@ def TilePadExtents : Pass<"tile-pad-extents", "::tile::KernelOp"> {
     Loads read zero in the padding; stores and atomics skip it: both access a
     `tile.narrow` of their buffer that ends with the tile. Reductions and reverse
     scans see a neutral element there, products zeros along the contracted
-    dimension, and integer divisions a divisor of 1. Other scans reach the
-    padding last.
+    dimension, integer divisions a divisor of 1, and assertions a condition that
+    holds. Prints skip the padding. Other scans reach it last.
 
     ```mlir
     !b = !tile.buffer<?xf32, #tile.strided<[1]>, global>

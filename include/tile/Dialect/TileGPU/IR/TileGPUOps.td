@@ -238,6 +238,21 @@ def TileGPU_RecomputeOp : TileGPU_Op<"recompute", [NoMemoryEffect]> {
   let assemblyFormat = "$value attr-dict";
 }
 
+def TileGPU_FailOp : TileGPU_Op<"fail", [MemoryEffects<[MemWrite]>]> {
+  let summary = "stops the kernel with a message";
+  let description = [{
+    Prints `format` with its arguments, where the chip can print, and stops the
+    kernel. The format is that of `gpu.printf`.
+
+    ```mlir
+    tile_gpu.fail "thread %u: an index is out of bounds" (%thread : i32)
+    ```
+  }];
+  let arguments = (ins StrAttr:$format,
+                       Variadic<AnyTypeOf<[I32, I64, F64]>>:$args);
+  let assemblyFormat = "$format (`(` $args^ `:` type($args) `)`)? attr-dict";
+}
+
 def TileGPU_ManifestOp : TileGPU_Op<"manifest", [
     HasParent<"::mlir::gpu::GPUModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
