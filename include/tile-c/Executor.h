@@ -51,6 +51,13 @@ char *tileExecutorParameters(TileExecutorProgram *program);
 /// caller frees it with tileExecutorFree.
 char *tileExecutorManifest(TileExecutorProgram *program);
 
+/// Hands what kernels print (tile.print) to `print`, with `context`, instead of
+/// the standard output. The threads of a run call it one at a time. Null stands
+/// for the standard output.
+void tileExecutorSetPrint(TileExecutorProgram *program,
+                          void (*print)(const char *text, void *context),
+                          void *context);
+
 /// Runs all kernels in order, with one argument for each parameter. `grid` is
 /// the number of blocks in three dimensions, or null for that of the manifest.
 /// `jobs` is the number of host threads, 0 for one per core. Returns 0 on

@@ -16,6 +16,8 @@ struct TileExecutorProgram {
   std::optional<cpu::Program> program;
   /// Statistics of the last run, per kernel.
   std::vector<cpu::Statistics> statistics;
+  /// Receives what kernels print; null for the standard output.
+  std::function<void(llvm::StringRef)> print;
 
   explicit TileExecutorProgram(const DialectRegistry &registry)
       : context(registry, MLIRContext::Threading::DISABLED) {
@@ -91,6 +93,18 @@ char *tileExecutorManifest(TileExecutorProgram *program) {
   return copyText(text);
 }
 
+void tileExecutorSetPrint(TileExecutorProgram *program,
+                          void (*print)(const char *text, void *context),
+                          void *context) {
+  if (!print) {
+    program->print = nullptr;
+    return;
+  }
+  program->print = [print, context](llvm::StringRef text) {
+    print(text.str().c_str(), context);
+  };
+}
+
 int tileExecutorRun(TileExecutorProgram *program,
                     const TileExecutorArgument *arguments, size_t count,
                     const int64_t *grid, unsigned jobs, char **message) {
@@ -115,6 +129,7 @@ int tileExecutorRun(TileExecutorProgram *program,
   options.jobs = jobs;
   program->statistics.clear();
   options.statistics = &program->statistics;
+  options.print = program->print;
   if (grid)
     options.grid = {grid[0], grid[1], grid[2]};
   return collect(

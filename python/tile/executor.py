@@ -10,6 +10,7 @@ import ctypes
 import functools
 import json
 import os
+import sys
 import threading
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -30,6 +31,13 @@ _TYPES = {
     "int32": "i32",
     "int64": "i64",
 }
+
+
+@native.Print
+def _print(text: bytes, _: Any) -> None:
+    """Writes what kernels print; Python may have another output than C."""
+    if sys.stdout is not None:
+        sys.stdout.write(text.decode(errors="replace"))
 
 
 class Parameter(NamedTuple):
@@ -93,6 +101,7 @@ class Program:
         text = native.take_text(message.value)
         if not self._handle:
             raise CompileError(text.strip() or f"cannot compile for {chip}")
+        native.library().tileExecutorSetPrint(self._handle, _print, None)
         parameters = native.take_text(native.library().tileExecutorParameters(self._handle))
         self.parameters: List[Parameter] = [
             Parameter(**entry) for entry in json.loads(parameters)

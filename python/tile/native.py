@@ -69,6 +69,9 @@ class CompileOptions(ctypes.Structure):
     ]
 
 
+#: The callback of tileExecutorSetPrint.
+Print = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+
 _TEXT = ctypes.POINTER(ctypes.c_void_p)
 _OPAQUE = ctypes.c_void_p
 
@@ -98,6 +101,7 @@ _FUNCTIONS = {
     "tileExecutorStatistics": (_OPAQUE, [_OPAQUE]),
     "tileExecutorParameters": (_OPAQUE, [_OPAQUE]),
     "tileExecutorManifest": (_OPAQUE, [_OPAQUE]),
+    "tileExecutorSetPrint": (None, [_OPAQUE, Print, _OPAQUE]),
     "tileExecutorRun": (
         ctypes.c_int,
         [

@@ -67,6 +67,7 @@ def printed(run):
             run()
             ctypes.CDLL(None).fflush(None)
         finally:
+            sys.stdout.flush()
             os.dup2(saved, 1)
             os.close(saved)
         file.seek(0)

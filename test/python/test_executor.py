@@ -1,5 +1,7 @@
 """Tests of running kernels on the CPU, on NumPy arrays."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -247,6 +249,37 @@ tile.kernel @shift(%g: !g {tile.name = "g"}, %n: index {tile.name = "n"})
         ):
             with self.assertRaisesRegex(tile.ArgumentError, message):
                 tile.run(source, *arguments, chip="sm_80")
+
+    def test_prints_and_assertions(self):
+        source = """
+!b = !tile.buffer<2xf32, #tile.strided<[1]>, global>
+tile.kernel @k(%b: !b, %h: f16, %flag: i1) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %b[%c0] : !b -> tensor<2xf32>
+  tile.print "h" %h : f16
+  tile.print "t" %t : tensor<2xf32>
+  tile.assert %flag, "the flag is down" : i1
+}
+"""
+        b = np.array([0.5, -2], np.float32)
+        for chip in ("sm_90a", "gfx1100"):
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                tile.run(source, b, np.float16(0.1), True, chip=chip)
+                with self.assertRaisesRegex(
+                    tile.ExecutionError,
+                    r"source:10:3: error: kernel 'k', block \(0, 0, 0\), thread 0: assertion"
+                    " failed: the flag is down",
+                ):
+                    tile.run(source, b, 2, np.bool_(False), chip=chip)
+            lines = [line.split(": ", 2) for line in output.getvalue().splitlines()]
+            self.assertEqual(
+                [(line[0], line[-1].split(": ")[-1]) for line in lines],
+                [("h", "0.099976"), ("t", "[0] = 0.5"), ("t", "[1] = -2"), ("h", "2"),
+                 ("t", "[0] = 0.5")],
+            )
 
     def test_programs_that_do_not_compile(self):
         with self.assertRaisesRegex(tile.CompileError, "source:1:"):
