@@ -20,7 +20,7 @@ typedef struct TileExecutorProgram TileExecutorProgram;
 /// One argument: a tensor if `type` is not null, else a number.
 typedef struct {
   void *data;
-  /// The element type: `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
+  /// The element type: `f16`, `bf16`, `f32`, `f64`, `i8`, `i32` or `i64`.
   const char *type;
   int64_t rank;
   /// Extents and strides in elements, the outermost dimension first.

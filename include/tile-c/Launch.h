@@ -35,7 +35,7 @@ enum {
 
 /// One argument: a tensor if `type` is not null, else a number.
 typedef struct {
-  /// The element type: `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
+  /// The element type: `f16`, `bf16`, `f32`, `f64`, `i8`, `i32` or `i64`.
   const char *type;
   /// The address in GPU memory.
   uint64_t address;

@@ -16,7 +16,7 @@ int64_t tile::countRegisters(RankedTensorType tile) {
     return 0;
   int64_t bits = tile.getElementTypeBitWidth();
   return llvm::divideCeil(getCanonicalLayout(tile).axisSize(kRegister) *
-                              (bits < 16 ? 32 : bits),
+                              (bits < 8 ? 32 : bits),
                           32);
 }
 

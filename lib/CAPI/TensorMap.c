@@ -20,11 +20,12 @@ static int fail(char *message, const char *format, ...) {
   return -1;
 }
 
-/// The CUtensorMapDataType and the bytes of an element of each type.
+/// The CUtensorMapDataType and the bytes of an element of each type. The driver
+/// has only unsigned bytes, which are copied alike.
 static const struct {
   const char *name;
   int type, bytes;
-} kTypes[] = {{"i32", 3, 4}, {"i64", 5, 8}, {"f16", 6, 2},
+} kTypes[] = {{"i8", 0, 1},  {"i32", 3, 4}, {"i64", 5, 8}, {"f16", 6, 2},
               {"f32", 7, 4}, {"f64", 8, 8}, {"bf16", 9, 2}};
 
 /// The CUtensorMapSwizzle of each swizzle in bytes.

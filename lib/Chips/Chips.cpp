@@ -15,22 +15,29 @@
 using namespace tile;
 using llvm::StringLiteral;
 
-static constexpr StringLiteral mmaSync[] = {"mma.m16n8k16.f16",
-                                            "mma.m16n8k16.bf16"};
+static constexpr StringLiteral mmaSync[] = {
+    "mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32",
+    "mma.m16n8k32.i8"};
 static constexpr StringLiteral wgmma[] = {
-    "wgmma.m64k16.f16", "wgmma.m64k16.bf16", "mma.m16n8k16.f16",
-    "mma.m16n8k16.bf16"};
+    "wgmma.m64k16.f16", "wgmma.m64k16.bf16", "wgmma.m64k8.tf32",
+    "wgmma.m64k32.i8",  "mma.m16n8k16.f16",  "mma.m16n8k16.bf16",
+    "mma.m16n8k8.tf32", "mma.m16n8k32.i8"};
 static constexpr StringLiteral wmmaGfx11[] = {"wmma.gfx11.16x16x16.f16",
-                                              "wmma.gfx11.16x16x16.bf16"};
+                                              "wmma.gfx11.16x16x16.bf16",
+                                              "wmma.gfx11.16x16x16.i8"};
 static constexpr StringLiteral wmmaGfx12[] = {"wmma.gfx12.16x16x16.f16",
-                                              "wmma.gfx12.16x16x16.bf16"};
+                                              "wmma.gfx12.16x16x16.bf16",
+                                              "wmma.gfx12.16x16x16.i8"};
 static constexpr StringLiteral mfmaGfx942[] = {
     "mfma.16x16x16.f16", "mfma.16x16x16.bf16", "mfma.32x32x8.f16",
-    "mfma.32x32x8.bf16"};
+    "mfma.32x32x8.bf16", "mfma.16x16x4.f32",   "mfma.32x32x2.f32",
+    "mfma.16x16x32.i8",  "mfma.32x32x16.i8"};
 static constexpr StringLiteral mfmaGfx950[] = {
     "mfma.16x16x32.f16",  "mfma.16x16x32.bf16", "mfma.32x32x16.f16",
     "mfma.32x32x16.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
-    "mfma.32x32x8.f16",   "mfma.32x32x8.bf16"};
+    "mfma.32x32x8.f16",   "mfma.32x32x8.bf16",  "mfma.16x16x4.f32",
+    "mfma.32x32x2.f32",   "mfma.16x16x64.i8",   "mfma.32x32x32.i8",
+    "mfma.16x16x32.i8",   "mfma.32x32x16.i8"};
 
 static constexpr StringLiteral atomicsSm80[] = {
     "nvidia.f32",       "nvidia.f64", "nvidia.f16", "nvidia.f16x2",
@@ -82,21 +89,22 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// registers a lane in each of 4 SIMDs of CDNA; 1536 in each of 2 SIMDs of
 /// RDNA) and the data sheet of the RX 9070 XT. The rate of MMAs is the dense
 /// peak by multiprocessors and boost clock: 989.4e12 / (132 * 1.83e9) = 4096 on
-/// H100 SXM. A transcendental instruction has a quarter of the lanes of a SIMD
-/// on AMD. The second-level cache of A100 gives 5120 bytes a clock, that of a
-/// CDNA3 die 2048 to 38 compute units; memory is that of H200, 4.8e12 / (132 *
-/// 1.83e9), and of the other products; the cache of sm_90a is fitted to matrix
-/// products (docs/notes/cost-model.md), and the others are assumed.
+/// H100 SXM; those of 32 bits are tf32 on NVIDIA and f32 on CDNA, those of 8
+/// bits are i8. A transcendental instruction has a quarter of the lanes of a
+/// SIMD on AMD. The second-level cache of A100 gives 5120 bytes a clock, that
+/// of a CDNA3 die 2048 to 38 compute units; memory is that of H200, 4.8e12 /
+/// (132 * 1.83e9), and of the other products; the cache of sm_90a is fitted to
+/// matrix products (docs/notes/cost-model.md), and the others are assumed.
 // clang-format off
 static constexpr Throughput
-    //             matrix arithmetic exp shared cache memory registers threads
-    rateSm80     {2048,  64,        16, 128,   47,   13,     65536,    2048},
-    rateSm89     {1024,  128,       16, 128,   32,   2,      65536,    1536},
-    rateSm90     {4096,  128,       16, 128,   63,   20,     65536,    2048},
-    rateGfx942   {2048,  128,       16, 128,   53,   8,      131072,   2048},
-    rateGfx950   {4096,  128,       16, 128,   64,   13,     131072,   2048},
-    rateGfx11    {512,   128,       16, 128,   24,   4,      98304,    1024},
-    rateGfx12    {1024,  128,       16, 128,   32,   3,      98304,    1024};
+    //             matrix 32 bits 8 bits arithmetic exp shared cache memory registers threads
+    rateSm80     {2048,  1024,   4096,  64,        16, 128,   47,   13,     65536,    2048},
+    rateSm89     {1024,  512,    2048,  128,       16, 128,   32,   2,      65536,    1536},
+    rateSm90     {4096,  2048,   8192,  128,       16, 128,   63,   20,     65536,    2048},
+    rateGfx942   {2048,  256,    4096,  128,       16, 128,   53,   8,      131072,   2048},
+    rateGfx950   {4096,  256,    8192,  128,       16, 128,   64,   13,     131072,   2048},
+    rateGfx11    {512,   0,      512,   128,       16, 128,   24,   4,      98304,    1024},
+    rateGfx12    {1024,  0,      2048,  128,       16, 128,   32,   3,      98304,    1024};
 // clang-format on
 
 // clang-format off

@@ -22,19 +22,28 @@ static Layout fragment(Digits registers, Digits lanes, int64_t rows,
 /// Returns the fragment of B that mirrors A, with columns in place of rows.
 static Layout mirrored(const Layout &a) { return a.permuteDims({1, 0}); }
 
+/// Returns the type of the sums of products of `operand`.
+static MmaElement sumOf(MmaElement operand) {
+  return isInteger(operand) ? MmaElement::I32 : MmaElement::F32;
+}
+
+/// The depth is 32 bytes. A register of 32 bits has neighbouring elements of a
+/// row of A, or of a column of B.
 static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
                    llvm::StringLiteral intrinsic) {
+  int64_t count = 32 / getBits(operand), k = 8 * count;
   return {name,
           "nvgpu.mma.sync",
           /*m=*/16,
           /*n=*/8,
-          /*k=*/16,
+          k,
           operand,
-          MmaElement::F32,
+          sumOf(operand),
           /*warpSize=*/32,
-          fragment({{2, 1, 1}, {2, 0, 8}, {2, 1, 8}}, {{4, 1, 2}, {8, 0, 1}},
-                   16, 16),
-          fragment({{2, 0, 1}, {2, 0, 8}}, {{4, 0, 2}, {8, 1, 1}}, 16, 8),
+          fragment({{count, 1, 1}, {2, 0, 8}, {2, 1, 4 * count}},
+                   {{4, 1, count}, {8, 0, 1}}, 16, k),
+          fragment({{count, 0, 1}, {2, 0, 4 * count}},
+                   {{4, 0, count}, {8, 1, 1}}, k, 8),
           fragment({{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, 16, 8),
           intrinsic,
           /*preferTransposed=*/false};
@@ -42,11 +51,21 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
 
 /// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync
 /// (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts"). A may be
-/// in registers or in shared memory, B must be in shared memory (PTX ISA,
+/// in registers or in shared memory, B must be in shared memory, and only
+/// operands of 16 bits may be contiguous along m or n there (PTX ISA,
 /// "wgmma.mma_async"). The cycles of a product are measured on H200, in loops
 /// of attention.
 static Mma wgmma(llvm::StringLiteral name, MmaElement operand) {
   Mma row = mmaSync(name, operand, /*intrinsic=*/"");
+  if (isInteger(operand)) {
+    // The numbers of columns are multiples of 16.
+    row.n = 16;
+    row.b = fragment({{4, 0, 1}, {2, 0, 16}, {2, 1, 8}}, {{4, 0, 4}, {8, 1, 1}},
+                     row.k, row.n);
+    row.acc = fragment({{2, 1, 1}, {2, 0, 8}, {2, 1, 8}},
+                       {{4, 1, 2}, {8, 0, 1}}, row.m, row.n);
+  }
+  row.needsKMajor = getBits(operand) != 16;
   row.operation = "tile_gpu.wgmma";
   row.warps = 4;
   row.maxColumns = 256;
@@ -69,7 +88,7 @@ static Mma wmmaGfx11(llvm::StringLiteral name, MmaElement operand,
           /*n=*/16,
           /*k=*/16,
           operand,
-          MmaElement::F32,
+          sumOf(operand),
           /*warpSize=*/32,
           a,
           mirrored(a),
@@ -87,7 +106,7 @@ static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
           /*n=*/16,
           /*k=*/16,
           operand,
-          MmaElement::F32,
+          sumOf(operand),
           /*warpSize=*/32,
           a,
           mirrored(a),
@@ -111,7 +130,7 @@ static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
           size,
           k,
           operand,
-          MmaElement::F32,
+          sumOf(operand),
           /*warpSize=*/64,
           a,
           mirrored(a),
@@ -129,16 +148,25 @@ llvm::ArrayRef<Mma> tile::mmas() {
               "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"),
       mmaSync("mma.m16n8k16.bf16", E::BF16,
               "llvm.nvvm.mma.m16n8k16.row.col.bf16"),
+      mmaSync("mma.m16n8k8.tf32", E::TF32,
+              "llvm.nvvm.mma.m16n8k8.row.col.tf32"),
+      mmaSync("mma.m16n8k32.i8", E::I8, "llvm.nvvm.mma.m16n8k32.row.col.s8"),
       wgmma("wgmma.m64k16.f16", E::F16),
       wgmma("wgmma.m64k16.bf16", E::BF16),
+      wgmma("wgmma.m64k8.tf32", E::TF32),
+      wgmma("wgmma.m64k32.i8", E::I8),
       wmmaGfx11("wmma.gfx11.16x16x16.f16", E::F16,
                 "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
       wmmaGfx11("wmma.gfx11.16x16x16.bf16", E::BF16,
                 "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16"),
+      wmmaGfx11("wmma.gfx11.16x16x16.i8", E::I8,
+                "llvm.amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32"),
       wmmaGfx12("wmma.gfx12.16x16x16.f16", E::F16,
                 "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"),
       wmmaGfx12("wmma.gfx12.16x16x16.bf16", E::BF16,
                 "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16"),
+      wmmaGfx12("wmma.gfx12.16x16x16.i8", E::I8,
+                "llvm.amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32"),
       mfma("mfma.16x16x16.f16", E::F16, 16, 16,
            "llvm.amdgcn.mfma.f32.16x16x16f16"),
       mfma("mfma.16x16x16.bf16", E::BF16, 16, 16,
@@ -155,6 +183,18 @@ llvm::ArrayRef<Mma> tile::mmas() {
            "llvm.amdgcn.mfma.f32.32x32x16.f16"),
       mfma("mfma.32x32x16.bf16", E::BF16, 32, 16,
            "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
+      mfma("mfma.16x16x4.f32", E::F32, 16, 4,
+           "llvm.amdgcn.mfma.f32.16x16x4f32"),
+      mfma("mfma.32x32x2.f32", E::F32, 32, 2,
+           "llvm.amdgcn.mfma.f32.32x32x2f32"),
+      mfma("mfma.16x16x32.i8", E::I8, 16, 32,
+           "llvm.amdgcn.mfma.i32.16x16x32.i8"),
+      mfma("mfma.32x32x16.i8", E::I8, 32, 16,
+           "llvm.amdgcn.mfma.i32.32x32x16.i8"),
+      mfma("mfma.16x16x64.i8", E::I8, 16, 64,
+           "llvm.amdgcn.mfma.i32.16x16x64.i8"),
+      mfma("mfma.32x32x32.i8", E::I8, 32, 32,
+           "llvm.amdgcn.mfma.i32.32x32x32.i8"),
   };
   return table;
 }
@@ -165,10 +205,33 @@ llvm::StringRef tile::stringify(MmaElement element) {
     return "f16";
   case MmaElement::BF16:
     return "bf16";
+  case MmaElement::TF32:
+    return "tf32";
   case MmaElement::F32:
     return "f32";
+  case MmaElement::I8:
+    return "i8";
+  case MmaElement::I32:
+    return "i32";
   }
   llvm_unreachable("not an element of the table");
+}
+
+llvm::StringRef tile::getPtxType(MmaElement element) {
+  if (isInteger(element))
+    return element == MmaElement::I8 ? "s8" : "s32";
+  return stringify(element);
+}
+
+int64_t tile::getPeakRate(const Chip &chip, const Mma &mma) {
+  switch (getBits(mma.operand)) {
+  case 8:
+    return chip.throughput.matrix8;
+  case 32:
+    return chip.throughput.matrix32;
+  default:
+    return chip.throughput.matrix;
+  }
 }
 
 const Mma *tile::findMma(llvm::StringRef name) {

@@ -34,7 +34,8 @@ float reciprocalFlush(float x);
 float reciprocalSqrtFlush(float x);
 float sqrtFlush(float x);
 
-template <typename... Ts> void *hostFunction(float (*function)(Ts...)) {
+template <typename ResultT, typename... Ts>
+void *hostFunction(ResultT (*function)(Ts...)) {
   return reinterpret_cast<void *>(function);
 }
 

@@ -1,14 +1,15 @@
 //===- Matrix.cpp - MMAs of one warp --------------------------------------===//
 //
 // The row of the instruction table that the lowering used says which lane holds
-// which element. Products are exact in f32. Sums are rounded to f32 one after
-// another, which is the least precision that hardware guarantees.
+// which element. Products of floats of up to 16 bits and of tf32 are exact in
+// f32, those of f32 are rounded. Sums are rounded to f32 one after another,
+// which is the least precision that hardware guarantees. Sums of integers wrap
+// around.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Block.h"
-#include "Numbers.h"
-#include "tile/Chips/Mma.h"
+#include "MatrixElement.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
@@ -38,6 +39,9 @@ struct Product {
 
 } // namespace
 
+/// The largest fragment of the table has 32 rows of 32 elements, or 16 of 64.
+static constexpr unsigned kMostElements = 32 * 32;
+
 static Fragment makeFragment(const Layout &layout, unsigned columns) {
   Fragment fragment;
   fragment.registers = layout.axisSize(kRegister);
@@ -49,33 +53,29 @@ static Fragment makeFragment(const Layout &layout, unsigned columns) {
   return fragment;
 }
 
+/// Reads a fragment into `to`, whose elements are floats, or words for
+/// integers.
+template <typename T>
 static void gather(const Fragment &fragment, MmaElement type,
-                   llvm::ArrayRef<Call> lanes, unsigned operand, float *to) {
+                   llvm::ArrayRef<Call> lanes, unsigned operand, T *to) {
+  unsigned size = getBits(type) / 8;
   const unsigned *element = fragment.elements.data();
   for (const Call &lane : lanes) {
     const char *registers = lane.operandBytes(operand);
-    for (unsigned i = 0; i < fragment.registers; ++i, ++element) {
-      if (type == MmaElement::F32) {
-        std::memcpy(&to[*element], registers + 4 * i, 4);
-        continue;
-      }
-      uint16_t bits;
-      std::memcpy(&bits, registers + 2 * i, 2);
-      to[*element] = type == MmaElement::F16 ? fromF16(bits) : fromBF16(bits);
-    }
+    for (unsigned i = 0; i < fragment.registers; ++i, ++element)
+      to[*element] = readElement<T>(type, registers + size * i);
   }
 }
 
-static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
-  const auto &product =
-      *static_cast<const Product *>(lanes[0].site->data.get());
-  float a[32 * 32], b[32 * 32], d[32 * 32];
+template <typename T>
+static void multiply(const Product &product, llvm::ArrayRef<Call> lanes) {
+  T a[kMostElements], b[kMostElements], d[kMostElements];
   gather(product.a, product.row->operand, lanes, product.firstA, a);
   gather(product.b, product.row->operand, lanes, product.firstB, b);
   gather(product.acc, product.row->accumulator, lanes, product.firstC, d);
   for (unsigned i = 0; i < product.m; ++i)
     for (unsigned l = 0; l < product.k; ++l) {
-      float factor = a[i * product.k + l];
+      T factor = a[i * product.k + l];
       for (unsigned j = 0; j < product.n; ++j)
         d[i * product.n + j] += factor * b[l * product.n + j];
     }
@@ -83,6 +83,15 @@ static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
   for (const Call &lane : lanes)
     for (unsigned i = 0; i < product.acc.registers; ++i, ++element)
       lane.setResult(d[*element], 4 * i);
+}
+
+static void multiply(Warp &, llvm::ArrayRef<Call> lanes) {
+  const auto &product =
+      *static_cast<const Product *>(lanes[0].site->data.get());
+  if (isInteger(product.row->operand))
+    multiply<uint32_t>(product, lanes);
+  else
+    multiply<float>(product, lanes);
 }
 
 /// Returns the bytes of `element` in a register.
@@ -113,7 +122,15 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   const Mma &row = *found->second.row;
   // An operand may hold several registers.
   unsigned operand = 0;
+  bool isUnsigned = false;
   auto skip = [&](const Fragment &fragment, MmaElement type) {
+    // An immediate says whether the operand of a WMMA of integers has a sign.
+    if (call.getArgOperand(operand)->getType()->isIntegerTy(1)) {
+      auto *sign =
+          llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(operand));
+      isUnsigned |= !sign || sign->isZero();
+      ++operand;
+    }
     unsigned first = operand;
     for (unsigned left = fragment.registers * sizeOf(type);
          left > 0 && operand < site.operands.size(); ++operand) {
@@ -126,6 +143,8 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   product->firstA = skip(product->a, row.operand);
   product->firstB = skip(product->b, row.operand);
   product->firstC = skip(product->acc, row.accumulator);
+  if (isUnsigned)
+    return llvm::createStringError("operands without a sign");
   site.data = std::move(product);
   // The immediates of MFMA permute or negate operands.
   for (; operand < call.arg_size(); ++operand) {

@@ -25,10 +25,10 @@ struct PendingProduct {
   /// The number of its group.
   uint64_t group;
   /// The final values of the registers, lane by lane.
-  std::vector<float> values;
+  std::vector<uint32_t> values;
 
   uint32_t token(unsigned reg) const;
-  float &value(unsigned lane, unsigned reg) {
+  uint32_t &value(unsigned lane, unsigned reg) {
     return values[lane * registers + reg];
   }
 };

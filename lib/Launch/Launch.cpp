@@ -17,6 +17,7 @@ namespace json = llvm::json;
 
 unsigned tile::launch::elementBytes(llvm::StringRef type) {
   return llvm::StringSwitch<unsigned>(type)
+      .Case("i8", 1)
       .Cases({"f16", "bf16"}, 2)
       .Cases({"f32", "i32"}, 4)
       .Cases({"f64", "i64"}, 8)

@@ -44,6 +44,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));
+  pm.addNestedPass<KernelOp>(createTileExpandProducts());
   TileCloseExtentsOptions close;
   close.sizes = options.sizes;
   close.candidates = options.candidates;

@@ -27,6 +27,7 @@ static StringRef npyType(StringRef type) {
       .Case("bf16", "<u2")
       .Case("f32", "<f4")
       .Case("f64", "<f8")
+      .Case("i8", "|i1")
       .Case("i32", "<i4")
       .Case("i64", "<i8")
       .Default("");
@@ -55,7 +56,7 @@ Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type,
                               Order order) {
   if (npyType(type).empty())
     return createStringError(formatv("there is no type '{0}', only f16, bf16, "
-                                     "f32, f64, i32 and i64",
+                                     "f32, f64, i8, i32 and i64",
                                      type));
   Array array;
   array.extents.assign(shape.begin(), shape.end());
@@ -258,6 +259,7 @@ tile::readNpyAsDouble(StringRef path, StringRef type,
                       .Case("<f2", "f16")
                       .Case("<f4", "f32")
                       .Case("<f8", "f64")
+                      .Case("|i1", "i8")
                       .Case("<i4", "i32")
                       .Case("<i8", "i64")
                       .Default(type);

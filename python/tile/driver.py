@@ -26,7 +26,16 @@ _POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 _ERROR_INVALID_VALUE = 1
 _JIT_INPUT_PTX = 1
 
-_TENSOR_MAP_TYPES = {"f16": 6, "f32": 7, "f64": 8, "bf16": 9, "i32": 3, "i64": 5}
+# The driver has only unsigned bytes, which are copied alike.
+_TENSOR_MAP_TYPES = {
+    "i8": 0,
+    "f16": 6,
+    "f32": 7,
+    "f64": 8,
+    "bf16": 9,
+    "i32": 3,
+    "i64": 5,
+}
 _TENSOR_MAP_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 _TENSOR_MAP_L2_PROMOTION_256B = 3
 _TENSOR_MAP_BYTES = 128

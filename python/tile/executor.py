@@ -28,6 +28,7 @@ _TYPES = {
     "bfloat16": "bf16",
     "float32": "f32",
     "float64": "f64",
+    "int8": "i8",
     "int32": "i32",
     "int64": "i64",
 }

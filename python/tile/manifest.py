@@ -15,7 +15,7 @@ from .errors import ArgumentError, ManifestError
 
 VERSION = 2
 
-BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
+BUFFER_TYPES = ("f16", "bf16", "f32", "f64", "i8", "i32", "i64")
 FLOAT_SCALARS = ("f16", "bf16", "f32", "f64")
 #: Integers that sizes may depend on. An i1 is a condition.
 INTEGER_SCALARS = ("i32", "i64", "index")

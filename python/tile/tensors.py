@@ -16,12 +16,28 @@ _TORCH_TYPES = {
     "torch.bfloat16": "bf16",
     "torch.float32": "f32",
     "torch.float64": "f64",
+    "torch.int8": "i8",
     "torch.int32": "i32",
     "torch.int64": "i64",
 }
-_ARRAY_TYPES = {"<f2": "f16", "<f4": "f32", "<f8": "f64", "<i4": "i32", "<i8": "i64"}
+_ARRAY_TYPES = {
+    "<f2": "f16",
+    "<f4": "f32",
+    "<f8": "f64",
+    "|i1": "i8",
+    "<i4": "i32",
+    "<i8": "i64",
+}
 #: Bytes of an element of each type.
-ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8}
+ELEMENT_BYTES = {
+    "f16": 2,
+    "bf16": 2,
+    "f32": 4,
+    "f64": 8,
+    "i8": 1,
+    "i32": 4,
+    "i64": 8,
+}
 
 
 class Layout(NamedTuple):

@@ -322,6 +322,7 @@ class GPUTimer:
             "f16": torch.float16,
             "bf16": torch.bfloat16,
             "f32": torch.float32,
+            "i8": torch.int8,
             "i32": torch.int32,
             "i64": torch.int64,
         }

@@ -130,6 +130,8 @@ class Tests(Suite):
                 self.product_stages,
                 self.product_open,
                 self.product_split,
+                self.product_types,
+                self.quantized,
                 self.attention_open,
                 self.backward_open,
                 self.masked_loop,
@@ -516,6 +518,160 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
                 self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
                 results.append(c)
             assert results[0].equal(results[1])
+
+    #: The elements of operands and sums, the precision, and the error of an element by
+    #: the sum of the magnitudes of its products (tile.dot).
+    PRODUCTS = (
+        ("i8", "i32", "", 0.0),
+        ("f32", "f32", " precision(tf32)", 2**-9),
+        ("f32", "f32", " precision(bf16x3)", 3 * 2**-16),
+    )
+
+    def product(self, element, result, precision, transposed):
+        """Returns a loop of products, with operands that are stored transposed or not."""
+        # Three stages fit the shared memory of every chip.
+        depth = 64 if element == "i8" else 32
+        loads = []
+        for name, is_transposed in zip("ab", transposed):
+            rows, columns = ("%row", "%k") if name == "a" else ("%k", "%column")
+            shape = (64, depth) if (name == "a") != is_transposed else (depth, 64)
+            tile = "tensor<{}x{}x{}>".format(*shape, element)
+            turned = "tensor<{1}x{0}x{2}>".format(*shape, element)
+            if is_transposed:
+                loads.append(f"""
+                    %{name}t = tile.load %{name}[{columns}, {rows}] : !operand -> {tile}
+                    %{name}k = tile.transpose %{name}t [1, 0] : {tile} -> {turned}""")
+            else:
+                loads.append(f"""
+                    %{name}k = tile.load %{name}[{rows}, {columns}] : !operand -> {tile}""")
+        zero = "0" if result == "i32" else "0.0"
+        return f"""
+            !operand = !tile.buffer<?x?x{element}, #tile.strided<[?:16, 1], align = 16>, global>
+            !result = !tile.buffer<?x?x{result}, #tile.strided<[?:4, 1], align = 16>, global>
+            tile.kernel @product(%a: !operand, %b: !operand, %c: !result)
+                attributes {{num_warps = 4 : i32}} {{
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c64 = arith.constant 64 : index
+              %step = arith.constant {depth} : index
+              %m = tile.dim %c[0] : !result
+              %n = tile.dim %c[1] : !result
+              %depth = tile.dim %a[{0 if transposed[0] else 1}] : !operand
+              %rows = arith.ceildivui %m, %c64 : index
+              %columns = arith.ceildivui %n, %c64 : index
+              tile.grid %rows, %columns, %c1
+              %x = tile.program_id x
+              %y = tile.program_id y
+              %row = arith.muli %x, %c64 : index
+              %column = arith.muli %y, %c64 : index
+              %zero = arith.constant dense<{zero}> : tensor<64x64x{result}>
+              %sum = scf.for %k = %c0 to %depth step %step iter_args(%acc = %zero)
+                  -> (tensor<64x64x{result}>) {{
+                {"".join(loads)}
+                %d = tile.dot %ak, %bk, %acc{precision}
+                    : tensor<64x{depth}x{element}>, tensor<{depth}x64x{element}> -> tensor<64x64x{result}>
+                scf.yield %d : tensor<64x64x{result}>
+              }}
+              tile.store %sum, %c[%row, %column] : tensor<64x64x{result}>, !result
+            }}
+        """
+
+    def padded(self, rows, columns, element, seed):
+        """Returns a matrix whose rows begin at multiples of 16 elements."""
+        import torch
+
+        width = -(-columns // 16) * 16
+        if element == "f32":
+            return self.normal((rows, width), "float32", seed).detach()[:, :columns]
+        generator = torch.Generator(device="cpu").manual_seed(seed)
+        whole = torch.randint(-128, 128, (rows, width), generator=generator).to(torch.int8)
+        return whole.to(self.device)[:, :columns]
+
+    def product_types(self, chip):
+        """Products of bytes, which are exact, and of f32 in both precisions, with ragged
+        extents and operands that are stored transposed or not."""
+        import torch
+
+        m, n, k = 100, 72, 200
+        for element, result, precision, bound in self.PRODUCTS:
+            for transposed in ((False, False), (False, True), (True, False), (True, True)):
+                a = self.padded(k, m, element, 1) if transposed[0] else self.padded(m, k, element, 1)
+                b = self.padded(n, k, element, 2) if transposed[1] else self.padded(k, n, element, 2)
+                program = self.product(element, result, precision, transposed)
+                dtype = torch.int32 if result == "i32" else torch.float32
+                c = torch.full((m, n), -7, dtype=dtype, device=self.device)
+                self.run(program, chip, a, b, c,
+                         schedule="stages = 3" if transposed[1] else None)
+                a, b = (x.double().t() if t else x.double() for x, t in zip((a, b), transposed))
+                limit = (bound + k * 2**-24 * (bound != 0)) * (a.abs() @ b.abs())
+                excess = ((c.double() - a @ b).abs() - limit).max().item()
+                assert excess <= 0, f"{element}{precision} {transposed}: {excess} over the bound"
+
+    def quantized(self, chip):
+        """Rows of f32 are quantized to bytes in registers, are an operand of a product with
+        loaded bytes, whose sum is quantized again, and are stored."""
+        import torch
+
+        program = """
+            #rows = #tile.strided<[64, 1], align = 16>
+            !floats = !tile.buffer<?x64xf32, #rows, global>
+            !bytes = !tile.buffer<?x64xi8, #rows, global>
+            !sums = !tile.buffer<?x64xi32, #rows, global>
+            !f = tensor<64x64xf32>
+            !i = tensor<64x64xi8>
+            !s = tensor<64x64xi32>
+            tile.kernel @quantized(%x: !floats, %w: !bytes, %q: !bytes, %y: !sums, %z: !sums)
+                attributes {num_warps = 4 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c64 = arith.constant 64 : index
+              %m = tile.dim %x[0] : !floats
+              %blocks = arith.ceildivui %m, %c64 : index
+              tile.grid %blocks, %c1, %c1
+              %b = tile.program_id x
+              %row = arith.muli %b, %c64 : index
+              %t = tile.load %x[%row, %c0] : !floats -> !f
+              %abs = math.absf %t : !f
+              %max = tile.reduce maxnumf %abs along 1 : !f -> tensor<64xf32>
+              %largest = arith.constant dense<127.0> : tensor<64xf32>
+              %scale = arith.divf %largest, %max : tensor<64xf32>
+              %scales = tile.broadcast %scale along 1 : tensor<64xf32> -> !f
+              %scaled = arith.mulf %t, %scales : !f
+              %whole = math.roundeven %scaled : !f
+              %bytes = arith.fptosi %whole : !f to !i
+              tile.store %bytes, %q[%row, %c0] : !i, !bytes
+              %wt = tile.load %w[%c0, %c0] : !bytes -> !i
+              %wk = tile.transpose %wt [1, 0] : !i -> !i
+              %none = arith.constant dense<0> : !s
+              %d = tile.dot %bytes, %wk, %none : !i, !i -> !s
+              tile.store %d, %y[%row, %c0] : !s, !sums
+              %shift = arith.constant dense<10> : !s
+              %small = arith.shrsi %d, %shift : !s
+              %again = arith.trunci %small : !s to !i
+              %e = tile.dot %wt, %again, %d : !i, !i -> !s
+              tile.store %e, %z[%row, %c0] : !s, !sums
+            }
+        """
+        rows = 100
+        x = self.normal((rows, 64), "float32", 1).detach()
+        w = self.padded(64, 64, "i8", 2)
+        q = torch.zeros(rows, 64, dtype=torch.int8, device=self.device)
+        y, z = (torch.zeros(rows, 64, dtype=torch.int32, device=self.device) for _ in range(2))
+        self.run(program, chip, x, w, q, y, z)
+        scale = 127 / x.double().abs().amax(1, keepdim=True)
+        # A number near a half may be rounded up or down.
+        self.compare(q, x.double() * scale, 0.501)
+        bytes_, wide = q.double(), w.double()
+        self.compare(y, bytes_ @ wide.t(), 0.0)
+        for begin in range(0, rows, 64):
+            part = torch.zeros(64, 64, dtype=torch.float64, device=self.device)
+            count = min(rows - begin, 64)
+            part[:count] = y[begin : begin + count].double()
+            again = ((part / 1024).floor() + 128).remainder(256) - 128
+            found = z[begin : begin + count]
+            # Rows behind the end of x have no largest element.
+            if count == 64:
+                self.compare(found, wide @ again + part, 0.0)
 
     def attention_open(self, chip):
         """Attention whose extents the schedule or the compiler closes."""

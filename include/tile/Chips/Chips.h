@@ -42,9 +42,9 @@ struct AsyncCopy {
 /// The peak rates of a multiprocessor or compute unit in one clock cycle, and
 /// the resources that its blocks share. Predictions of time read it.
 struct Throughput {
-  /// Floating-point operations of dense MMAs with operands of 16 bits; an FMA
-  /// is two of them.
-  int64_t matrix;
+  /// Operations of dense MMAs with operands of 16, 32 and 8 bits; an FMA is two
+  /// of them. 0 if the chip has no such instruction.
+  int64_t matrix, matrix32, matrix8;
   /// Results of f32 arithmetic, and of exp2.
   int64_t arithmetic, exponentials;
   /// Bytes that shared memory reads or writes.

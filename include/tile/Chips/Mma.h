@@ -2,28 +2,48 @@
 //
 // D = A * B + C for fragments of M x K, K x N and M x N elements, distributed
 // over the lanes of one warp. The layouts map (register, lane) to (row, column)
-// and have no warp digits. Sources: PTX ISA "Matrix Fragments for mma.m16n8k16"
-// and AMD's matrix instruction calculator
+// and have no warp digits. Sources: PTX ISA "Matrix Fragments for
+// mma.m16n8k16",
+// ".m16n8k8" and ".m16n8k32", and AMD's matrix instruction calculator
 // (https://github.com/ROCm/amd_matrix_instruction_calculator).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CHIPS_MMA_H
 #define TILE_CHIPS_MMA_H
 
+#include "tile/Chips/Chips.h"
 #include "tile/Layout/Layout.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace tile {
 
-enum class MmaElement { F16, BF16, F32 };
+/// TF32 is an f32 number of which the instruction reads the 11 leading bits of
+/// the significand. I8 and I32 are signed.
+enum class MmaElement { F16, BF16, TF32, F32, I8, I32 };
 
 /// Returns the size of an element in bits.
 constexpr int64_t getBits(MmaElement element) {
-  return element == MmaElement::F32 ? 32 : 16;
+  switch (element) {
+  case MmaElement::F16:
+  case MmaElement::BF16:
+    return 16;
+  case MmaElement::I8:
+    return 8;
+  case MmaElement::TF32:
+  case MmaElement::F32:
+  case MmaElement::I32:
+    return 32;
+  }
+  return 0;
 }
-/// Returns the name of a type, which MLIR and PTX share: `f16`, `bf16`, `f32`.
+constexpr bool isInteger(MmaElement element) {
+  return element == MmaElement::I8 || element == MmaElement::I32;
+}
+/// Returns the name of a type: `f16`, `bf16`, `tf32`, `f32`, `i8`, `i32`.
 llvm::StringRef stringify(MmaElement element);
+/// Returns the name of a type in PTX: `f16`, ..., `s8`, `s32`.
+llvm::StringRef getPtxType(MmaElement element);
 
 /// The memories from which an instruction reads an operand. An operand in
 /// shared memory is described by matrix descriptors
@@ -57,6 +77,8 @@ struct Mma {
   int64_t maxColumns = n;
   /// The memories of operands A and B.
   OperandSpaces spaces[2] = {};
+  /// Whether operands in shared memory must be contiguous along the depth.
+  bool needsKMajor = false;
   /// Whether the instruction only starts the product, and a later one waits for
   /// it.
   bool isAsync = false;
@@ -65,6 +87,10 @@ struct Mma {
   /// until the threads go on.
   int64_t issueCycles = 0, gapCycles = 0, latencyCycles = 0;
 };
+
+/// Returns the operations that a multiprocessor of `chip` does in one clock
+/// cycle by this instruction, at its peak.
+int64_t getPeakRate(const Chip &chip, const Mma &mma);
 
 /// Returns all rows.
 llvm::ArrayRef<Mma> mmas();

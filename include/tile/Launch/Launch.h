@@ -22,7 +22,7 @@ namespace tile::launch {
 /// A tensor in the memory of the process or of a GPU.
 struct Tensor {
   void *data = nullptr;
-  /// `f16`, `bf16`, `f32`, `f64`, `i32` or `i64`.
+  /// `f16`, `bf16`, `f32`, `f64`, `i8`, `i32` or `i64`.
   std::string type;
   /// Extents and strides, in elements.
   llvm::SmallVector<int64_t, 4> shape, strides;

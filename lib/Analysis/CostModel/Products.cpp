@@ -68,11 +68,9 @@ bool tile::hasColumnsSideBySide(DotOp dot) {
 /// one first.
 SmallVector<const Mma *> Predictor::listInstructions(DotOp dot) const {
   SmallVector<const Mma *> found;
-  auto element =
-      getMmaElement(cast<ShapedType>(dot.getA().getType()).getElementType());
   for (llvm::StringLiteral name : chip.mma)
     if (const Mma *mma = findMma(name);
-        mma->operand == element &&
+        dot.isComputedBy(*mma) &&
         (!dot.getInstruction() || *dot.getInstruction() == name))
       found.push_back(mma);
   return found;
@@ -96,7 +94,8 @@ std::optional<ProductGrid> Predictor::select(DotOp dot, int64_t m, int64_t n,
     auto isNarrow = [&](int64_t elements) {
       return elements * getBits(mma->operand) / 8 % kNarrowestSwizzle != 0;
     };
-    if (k % mma->k != 0 || (readsShared && isNarrow(sideBySide ? n : k)))
+    if (k % mma->k != 0 || (readsShared && isNarrow(sideBySide ? n : k)) ||
+        (readsShared && mma->needsKMajor && sideBySide))
       continue;
     std::optional<ProductGrid> best;
     int64_t fewest = 0;
@@ -181,7 +180,7 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   isAsync |= mma.isAsync;
   sharesRows |= grid->columns > 1;
   const Mma *fastest = findMma(chip.mma.front());
-  double rate = rates.matrix;
+  double rate = getPeakRate(chip, mma);
   if (fastest->isAsync && !mma.isAsync)
     rate *= kSyncShare;
   double cycles = 2.0 * grid->m * grid->n * grid->k / rate;

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "tile/Chips/Mma.h"
 #include "tile/Conversion/TileToAMDGPU/Passes.h"
@@ -16,6 +17,15 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// Returns a fragment as an operand of amdgpu: a vector, or a single f32.
+static Value toOperand(OpBuilder &builder, Value fragment) {
+  auto type = cast<VectorType>(fragment.getType());
+  if (type.getNumElements() > 1)
+    return fragment;
+  return vector::ExtractOp::create(builder, fragment.getLoc(), fragment,
+                                   int64_t(0));
+}
+
 namespace {
 struct MmaToAMDGPU : OpConversionPattern<tile::gpu::MmaOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -25,14 +35,14 @@ struct MmaToAMDGPU : OpConversionPattern<tile::gpu::MmaOp> {
                   ConversionPatternRewriter &rewriter) const override {
     const Mma *row = findMma(op.getInstruction());
     Type type = op.getD().getType();
+    Value a = toOperand(rewriter, adaptor.getA());
+    Value b = toOperand(rewriter, adaptor.getB());
     if (row->operation == amdgpu::WMMAOp::getOperationName())
-      rewriter.replaceOpWithNewOp<amdgpu::WMMAOp>(
-          op, type, row->m, row->n, row->k, adaptor.getA(), adaptor.getB(),
-          adaptor.getC());
+      rewriter.replaceOpWithNewOp<amdgpu::WMMAOp>(op, type, row->m, row->n,
+                                                  row->k, a, b, adaptor.getC());
     else if (row->operation == amdgpu::MFMAOp::getOperationName())
       rewriter.replaceOpWithNewOp<amdgpu::MFMAOp>(
-          op, type, row->m, row->n, row->k, /*blocks=*/1, adaptor.getA(),
-          adaptor.getB(), adaptor.getC());
+          op, type, row->m, row->n, row->k, /*blocks=*/1, a, b, adaptor.getC());
     else
       return rewriter.notifyMatchFailure(op, "not an operation of amdgpu");
     return success();
@@ -75,7 +85,8 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
                       tile::gpu::FailOp, tile::gpu::ManifestOp>();
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,
-                           LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+                           LLVM::LLVMDialect, ROCDL::ROCDLDialect,
+                           vector::VectorDialect>();
     RewritePatternSet patterns(&getContext());
     populateTileToAMDGPUPatterns(patterns);
     populateShuffleToAMDGPUPatterns(patterns, *chip);

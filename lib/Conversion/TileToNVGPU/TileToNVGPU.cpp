@@ -25,13 +25,13 @@ using namespace tile;
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` as a fragment of nvgpu: one row for each register of 32
-/// bits, or for two registers of an accumulator. A slice of the result of
-/// ldmatrix becomes a slice of its rows.
+/// Returns `value` as a fragment of nvgpu: one row for each `registers`
+/// registers of 32 bits. A slice of the result of ldmatrix becomes a slice of
+/// its rows.
 static Value toRows(ConversionPatternRewriter &rewriter, Location loc,
-                    Value value) {
+                    Value value, int64_t registers) {
   auto type = cast<VectorType>(value.getType());
-  int64_t columns = std::max<int64_t>(32 / type.getElementTypeBitWidth(), 2);
+  int64_t columns = registers * 32 / type.getElementTypeBitWidth();
   auto rows = VectorType::get({type.getNumElements() / columns, columns},
                               type.getElementType());
   if (auto cast = value.getDefiningOp<vector::ShapeCastOp>();
@@ -63,12 +63,12 @@ struct MmaToNVGPU : OpConversionPattern<tile::gpu::MmaOp> {
     if (row->operation != nvgpu::MmaSyncOp::getOperationName())
       return rewriter.notifyMatchFailure(op, "not an operation of nvgpu");
     Location loc = op.getLoc();
-    Value a = toRows(rewriter, loc, adaptor.getA());
-    Value b = toRows(rewriter, loc, adaptor.getB());
-    Value c = toRows(rewriter, loc, adaptor.getC());
+    Value a = toRows(rewriter, loc, adaptor.getA(), /*registers=*/1);
+    Value b = toRows(rewriter, loc, adaptor.getB(), /*registers=*/1);
+    Value c = toRows(rewriter, loc, adaptor.getC(), /*registers=*/2);
     Value product = nvgpu::MmaSyncOp::create(
-        rewriter, loc, a, b, c,
-        rewriter.getI64ArrayAttr({row->m, row->n, row->k}));
+        rewriter, loc, a, b, c, ArrayRef<int64_t>{row->m, row->n, row->k},
+        /*tf32Enabled=*/row->operand == MmaElement::TF32);
     rewriter.replaceOpWithNewOp<vector::ShapeCastOp>(op, op.getD().getType(),
                                                      product);
     return success();

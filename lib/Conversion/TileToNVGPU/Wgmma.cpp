@@ -29,18 +29,18 @@ static int64_t elementsPerRegister(VectorType type) {
   return 32 / type.getElementTypeBitWidth();
 }
 
-/// Appends the 32-bit registers of a vector: floats, or words of several
-/// elements.
+/// Appends the 32-bit registers of a vector: elements of 32 bits, or words of
+/// several elements.
 static void unpack(ImplicitLocOpBuilder &b, Value vector,
                    SmallVectorImpl<Value> &registers) {
   auto type = cast<VectorType>(vector.getType());
-  bool isFloat = type.getElementType().isF32();
+  bool isWhole = type.getElementTypeBitWidth() == 32;
   if (auto elements = vector.getDefiningOp<vector::FromElementsOp>();
-      elements && isFloat)
+      elements && isWhole)
     return registers.append(elements.getElements().begin(),
                             elements.getElements().end());
   int64_t count = type.getNumElements() / elementsPerRegister(type);
-  if (!isFloat)
+  if (!isWhole)
     vector = vector::BitCastOp::create(
         b, VectorType::get(count, b.getI32Type()), vector);
   for (int64_t i = 0; i < count; ++i)
@@ -62,7 +62,7 @@ static SmallVector<Value> pack(ImplicitLocOpBuilder &b, Value structure,
     for (int64_t i = 0; i < count; ++i)
       elements.push_back(LLVM::ExtractValueOp::create(b, structure, field++));
     Value value = vector::FromElementsOp::create(b, packed, elements);
-    if (!vector.getElementType().isF32())
+    if (value.getType() != type)
       value = vector::BitCastOp::create(b, type, value);
     vectors.push_back(value);
   }
@@ -156,7 +156,7 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     VectorType type = op.getD().getType();
     int64_t count = type.getNumElements();
     int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
-    StringRef element = stringify(row->operand);
+    StringRef element = getPtxType(row->operand);
 
     // An MMA with a zero accumulator does not read it. If zeros were written to
     // the accumulator between the fence and the MMA, ptxas would insert waits.
@@ -167,7 +167,7 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
     std::string text, constraints;
     llvm::raw_string_ostream os(text);
     os << "wgmma.mma_async.sync.aligned.m" << row->m * row->warps << 'n'
-       << columns << 'k' << row->k << '.' << stringify(row->accumulator) << '.'
+       << columns << 'k' << row->k << '.' << getPtxType(row->accumulator) << '.'
        << element << '.' << element << ' ' << assemblyCoordinates(0, count)
        << ", ";
     int64_t next = tied ? 2 * count : count;
@@ -176,6 +176,9 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
       int64_t first = operands.size();
       unpack(b, adaptor.getA(), operands);
       int64_t registers = operands.size() - first;
+      if (row->operand == MmaElement::TF32)
+        for (Value &value : MutableArrayRef(operands).drop_front(first))
+          value = arith::BitcastOp::create(b, b.getI32Type(), value);
       os << assemblyCoordinates(next, registers);
       next += registers;
       for (int64_t i = 0; i < registers; ++i)
@@ -186,12 +189,18 @@ struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
       constraints += "l,";
     }
     operands.push_back(adaptor.getB());
-    os << ", $" << next++ << ", " << (op.getZero() ? 0 : 1) << ", 1, 1";
+    os << ", $" << next++ << ", " << (op.getZero() ? 0 : 1);
     constraints += "l";
-    if (!inRegisters)
-      os << ", " << (op.getAMnMajor() ? 1 : 0);
-    os << ", " << (op.getBMnMajor() ? 1 : 0) << ';';
-    SmallVector<Type> results(count, rewriter.getF32Type());
+    // The signs of the operands, and which of them are not K-major.
+    if (!isInteger(row->operand))
+      os << ", 1, 1";
+    if (!row->needsKMajor) {
+      if (!inRegisters)
+        os << ", " << (op.getAMnMajor() ? 1 : 0);
+      os << ", " << (op.getBMnMajor() ? 1 : 0);
+    }
+    os << ';';
+    SmallVector<Type> results(count, type.getElementType());
     Value result =
         emitWithResults(b, text, results, tied, constraints, operands);
     rewriter.replaceOp(op, pack(b, result, type));

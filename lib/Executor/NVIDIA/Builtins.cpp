@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Builtins.h"
+#include "../Numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -73,6 +74,15 @@ static void voteBallot(Warp &, llvm::ArrayRef<Call> lanes) {
   for (const Call &call : lanes)
     if (call.frame)
       call.setResult(ballot);
+}
+
+/// cvt.rna.tf32.f32: rounds to 10 bits of mantissa, to nearest, ties away from
+/// zero. Source: PTX ISA, "cvt".
+static uint32_t roundToTF32(float x) {
+  auto bits = bitCast<uint32_t>(x);
+  if (std::isfinite(x))
+    bits += 0x1000;
+  return bits & ~0x1fffu;
 }
 
 static void syncWarp(Warp &warp, llvm::ArrayRef<Call> lanes) {
@@ -231,6 +241,8 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        hostFunction(tanhApprox)},
       {"llvm.nvvm.div.full", Work::Math, nullptr, nullptr,
        hostFunction(divideFull)},
+      {"llvm.nvvm.f2tf32.rna", Work::Math, nullptr, nullptr,
+       hostFunction(roundToTF32)},
 
       {"llvm.nvvm.shfl.sync.up.*", Work::Exchange, nullptr,
        shuffle<Shuffle::Up>, nullptr, nullptr, /*masked=*/true},

@@ -10,8 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Block.h"
-#include "../Numbers.h"
-#include "tile/Chips/Mma.h"
+#include "../MatrixElement.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/IR/Constants.h"
@@ -36,8 +35,9 @@ struct Wgmma {
 /// The elements of a matrix descriptor.
 class SharedMatrix {
 public:
-  SharedMatrix(Warp &warp, const Site &site, uint64_t descriptor, bool mnMajor)
-      : warp(warp), site(site), mnMajor(mnMajor) {
+  SharedMatrix(Warp &warp, const Site &site, uint64_t descriptor, bool mnMajor,
+               unsigned bytes)
+      : warp(warp), site(site), mnMajor(mnMajor), bytes(bytes) {
     auto begin = reinterpret_cast<uintptr_t>(warp.threads->shared);
     start = begin + (((descriptor & 0x3fff) * 16 - begin) & 0x3ffff);
     leading = (descriptor >> 16 & 0x3fff) * 16;
@@ -47,41 +47,42 @@ public:
     width = mode == 0 ? 16 : 256 >> mode;
   }
 
-  /// Calls function(mn, k, bits) for `count` rows from `first` and 16 columns,
-  /// in the order of memory.
+  /// Calls function(mn, k, element) for `count` rows from `first` and `depth`
+  /// columns, in the order of memory.
   template <typename Function>
-  void forEach(unsigned first, unsigned count, Function function) {
+  void forEach(unsigned first, unsigned count, unsigned depth,
+               Function function) {
     if (mnMajor)
-      for (unsigned k = 0; k < 16; ++k)
+      for (unsigned k = 0; k < depth; ++k)
         for (unsigned mn = first; mn < first + count; ++mn)
           function(mn, k, at(mn, k));
     else
       for (unsigned mn = first; mn < first + count; ++mn)
-        for (unsigned k = 0; k < 16; ++k)
+        for (unsigned k = 0; k < depth; ++k)
           function(mn, k, at(mn, k));
   }
 
 private:
-  uint16_t at(unsigned mn, unsigned k) {
-    unsigned columns = width / 2;
-    uint64_t address = mnMajor
-                           ? start + mn / columns * leading + k / 8 * stride +
-                                 k % 8 * width + 2 * (mn % columns)
-                           : start + mn / 8 * stride + mn % 8 * width + 2 * k;
+  const char *at(unsigned mn, unsigned k) {
+    unsigned columns = width / bytes;
+    uint64_t address =
+        mnMajor ? start + mn / columns * leading + k / 8 * stride +
+                      k % 8 * width + bytes * (mn % columns)
+                : start + mn / 8 * stride + mn % 8 * width + bytes * k;
     address ^= (address >> 7 & (width / 16 - 1)) << 4;
     if (uint64_t next = address & ~uint64_t(15); next != chunk) {
       chunk = next;
       data = warp.block->accessShared(*warp.threads, site, chunk, 16, 16,
                                       AccessKind::ProductRead);
     }
-    uint16_t value;
-    std::memcpy(&value, data + address % 16, 2);
-    return value;
+    return data + address % 16;
   }
 
   Warp &warp;
   const Site &site;
   bool mnMajor;
+  /// Bytes of an element.
+  unsigned bytes;
   uint64_t start;
   unsigned leading, stride, width;
   /// The 16 bytes of the last read.
@@ -91,33 +92,52 @@ private:
 
 } // namespace
 
-/// Decodes wgmma.mma_async.sync.aligned.m64n<N>k16.f32.<type>.<type> {$0, ...},
-/// {$i, ...} or $i, $i, <scale d>, 1, 1[, <a major>], <b major>;
+/// Returns the row of m64n<N>k<K>.<accumulator>.<operand>.<operand>, and sets
+/// its columns; null if there is none.
+static const Mma *findRow(llvm::StringRef shape, unsigned &columns) {
+  if (!shape.consume_front("m64n") || shape.consumeInteger(10, columns))
+    return nullptr;
+  for (const Mma &row : mmas()) {
+    llvm::StringRef operand = getPtxType(row.operand);
+    std::string name =
+        ("k" + llvm::Twine(row.k) + "." + getPtxType(row.accumulator) + "." +
+         operand + "." + operand)
+            .str();
+    if (row.isAsync && shape == name)
+      return &row;
+  }
+  return nullptr;
+}
+
+/// Decodes wgmma.mma_async.sync.aligned.m64n<N>k<K>.<acc>.<type>.<type>
+/// {$0, ...}, {$i, ...} or $i, $i, <scale d>[, 1, 1][, <a major>][, <b major>];
+/// Floats have signs, and elements of 16 bits have majors.
 static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   llvm::StringRef text =
       llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
   auto wgmma = std::make_shared<Wgmma>();
   llvm::StringRef name = text.split(' ').first;
-  wgmma->row = findMma(name.ends_with(".bf16.bf16") ? "wgmma.m64k16.bf16"
-                                                    : "wgmma.m64k16.f16");
-  llvm::StringRef shape = name;
-  if (!shape.consume_front("wgmma.mma_async.sync.aligned.m64n") ||
-      shape.consumeInteger(10, wgmma->n) || !shape.consume_front("k16.f32") ||
-      !(shape == ".f16.f16" || shape == ".bf16.bf16"))
+  name.consume_front("wgmma.mma_async.sync.aligned.");
+  wgmma->row = findRow(name, wgmma->n);
+  if (!wgmma->row)
     return llvm::createStringError("no shape and types that it knows");
   llvm::SmallVector<llvm::StringRef> tail;
   text.rsplit('$').second.rtrim(';').split(tail, ',');
   wgmma->aInRegisters = text.count('{') == 2;
-  // The operand's number, three scales, and one or two majors.
-  if (tail.size() != (wgmma->aInRegisters ? 5u : 6u) || tail[2].trim() != "1" ||
-      tail[3].trim() != "1")
+  // The operand's number, the scale, two signs, and one or two majors.
+  unsigned signs = isInteger(wgmma->row->operand) ? 0 : 2;
+  unsigned majors = wgmma->row->needsKMajor ? 0 : wgmma->aInRegisters ? 1 : 2;
+  auto isOne = [](llvm::StringRef text) { return text.trim() == "1"; };
+  if (tail.size() != 2 + signs + majors ||
+      !llvm::all_of(llvm::ArrayRef(tail).slice(2, signs), isOne))
     return llvm::createStringError("scales or majors that it does not know");
   wgmma->fromZero = tail[1].trim() == "0";
-  wgmma->aMnMajor = !wgmma->aInRegisters && tail[4].trim() == "1";
-  wgmma->bMnMajor = tail.back().trim() == "1";
+  wgmma->aMnMajor = majors == 2 && isOne(tail[2 + signs]);
+  wgmma->bMnMajor = majors != 0 && isOne(tail.back());
   unsigned operands = site.operands.size();
   wgmma->firstC = 0;
   wgmma->firstB = operands - 1;
+  // A has 4 registers in all types.
   wgmma->firstA = operands - (wgmma->aInRegisters ? 5 : 2);
   unsigned tied = wgmma->firstA;
   if (tied != wgmma->n / 2 && !(tied == 0 && wgmma->fromZero))
@@ -126,37 +146,37 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
   return llvm::Error::success();
 }
 
-static float widen(const Mma &row, uint16_t bits) {
-  return row.operand == MmaElement::F16 ? fromF16(bits) : fromBF16(bits);
-}
-
-static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
-  const Site &site = *lanes[0].site;
-  const auto &wgmma = *static_cast<const Wgmma *>(site.data.get());
+/// Multiplies floats, or words for integers.
+template <typename T>
+static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
+                     llvm::ArrayRef<Call> lanes) {
   const Mma &row = *wgmma.row;
+  constexpr unsigned rows = 16, mostDepth = 32, mostColumns = 256;
   unsigned n = wgmma.n, first = warp.id % row.warps * row.m;
-  float a[16][16], b[16][256], d[16][256];
+  unsigned bytes = getBits(row.operand) / 8;
+  T a[rows][mostDepth], b[mostDepth][mostColumns], d[rows][mostColumns];
 
   if (wgmma.aInRegisters) {
     for (int64_t lane = 0; lane < row.warpSize; ++lane)
       for (int64_t reg = 0; reg < row.a.axisSize(kRegister); ++reg) {
         auto at = row.a.element(reg, lane, 0);
-        uint16_t bits;
-        std::memcpy(&bits, lanes[lane].operandBytes(wgmma.firstA) + 2 * reg, 2);
-        a[at[0]][at[1]] = widen(row, bits);
+        a[at[0]][at[1]] = readElement<T>(
+            row.operand, lanes[lane].operandBytes(wgmma.firstA) + bytes * reg);
       }
   } else {
     SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstA),
-                        wgmma.aMnMajor);
-    shared.forEach(first, row.m, [&](unsigned mn, unsigned k, uint16_t bits) {
-      a[mn - first][k] = widen(row, bits);
-    });
+                        wgmma.aMnMajor, bytes);
+    shared.forEach(first, row.m, row.k,
+                   [&](unsigned mn, unsigned k, const char *element) {
+                     a[mn - first][k] = readElement<T>(row.operand, element);
+                   });
   }
   SharedMatrix shared(warp, site, lanes[0].integer(wgmma.firstB),
-                      wgmma.bMnMajor);
-  shared.forEach(0, n, [&](unsigned mn, unsigned k, uint16_t bits) {
-    b[k][mn] = widen(row, bits);
-  });
+                      wgmma.bMnMajor, bytes);
+  shared.forEach(0, n, row.k,
+                 [&](unsigned mn, unsigned k, const char *element) {
+                   b[k][mn] = readElement<T>(row.operand, element);
+                 });
 
   // Fragments of row.n columns follow one another.
   int64_t registers = row.acc.axisSize(kRegister);
@@ -171,18 +191,18 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
   };
   // An MMA may accumulate onto an MMA in flight.
   llvm::SmallPtrSet<const PendingProduct *, 2> added;
-  forEach([&](unsigned lane, unsigned reg, float &value) {
-    value =
-        wgmma.fromZero ? 0.0f : lanes[lane].operand<float>(wgmma.firstC + reg);
-    auto bits = llvm::bit_cast<uint32_t>(value);
-    if (LLVM_LIKELY(!Products::isToken(bits)))
-      return;
-    unsigned of;
-    PendingProduct *product = warp.products.find(bits, of);
-    if (!product)
-      failEarlyUse(warp.threads[lane], site, bits);
-    value = product->value(lane, of);
-    added.insert(product);
+  forEach([&](unsigned lane, unsigned reg, T &value) {
+    uint32_t bits =
+        wgmma.fromZero ? 0 : lanes[lane].operand<uint32_t>(wgmma.firstC + reg);
+    if (LLVM_UNLIKELY(Products::isToken(bits))) {
+      unsigned of;
+      PendingProduct *product = warp.products.find(bits, of);
+      if (!product)
+        failEarlyUse(warp.threads[lane], site, bits);
+      bits = product->value(lane, of);
+      added.insert(product);
+    }
+    value = bitCast<T>(bits);
   });
   for (const PendingProduct *product : added)
     warp.products.erase(*product);
@@ -191,17 +211,26 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
       for (unsigned j = 0; j < n; ++j)
         d[i][j] += a[i][k] * b[k][j];
   if (!warp.block->getChecker()) {
-    forEach([&](unsigned lane, unsigned reg, float &value) {
+    forEach([&](unsigned lane, unsigned reg, T &value) {
       lanes[lane].setResult(value, 4 * reg);
     });
     return;
   }
   PendingProduct &product =
       warp.products.start(site, row.warpSize, registers * (n / row.n));
-  forEach([&](unsigned lane, unsigned reg, float &value) {
-    product.value(lane, reg) = value;
+  forEach([&](unsigned lane, unsigned reg, T &value) {
+    product.value(lane, reg) = bitCast<uint32_t>(value);
     lanes[lane].setResult(product.token(reg), 4 * reg);
   });
+}
+
+static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  const auto &wgmma = *static_cast<const Wgmma *>(site.data.get());
+  if (isInteger(wgmma.row->operand))
+    multiply<uint32_t>(warp, site, wgmma, lanes);
+  else
+    multiply<float>(warp, site, wgmma, lanes);
 }
 
 /// Fences and waits return 32-bit registers. The final values of completed MMAs
@@ -215,7 +244,7 @@ static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
       PendingProduct *product =
           Products::isToken(bits) ? warp.products.find(bits, reg) : nullptr;
       if (product && warp.products.isComplete(*product)) {
-        bits = llvm::bit_cast<uint32_t>(product->value(lane, reg));
+        bits = product->value(lane, reg);
         complete.insert(product);
       }
       call.setResult(bits, 4 * i);

@@ -166,8 +166,7 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
         value, ArrayRef<int64_t>{1, 0});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
-    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr(),
-                         DenseI64ArrayAttr());
+    return DotOp::create(b, acc.getType(), x, y, acc);
   };
   // Warps in a rectangle read less of both operands than in a column.
   auto dotOfKeys = [&](Value x, Value y, Value acc) -> Value {

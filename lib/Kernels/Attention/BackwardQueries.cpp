@@ -69,8 +69,7 @@ SmallVector<Value> QueryBuilder::step(Value n, ValueRange carried) {
                                ArrayRef<int64_t>{1, 0});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
-    return DotOp::create(b, acc.getType(), x, y, acc, StringAttr(),
-                         DenseI64ArrayAttr());
+    return DotOp::create(b, acc.getType(), x, y, acc);
   };
   Value keys = LoadOp::create(b, type({blockN, headDim}, element), kh, at);
   Value s = score(dot(queries, transpose(keys, headDim), fill(tile, 0.0f)));

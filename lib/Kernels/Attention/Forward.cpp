@@ -89,8 +89,7 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   Value keys = LoadOp::create(b, type({blockN, headDim}, element), kh, at);
   Value keysT = TransposeOp::create(b, type({headDim, blockN}, element), keys,
                                     ArrayRef<int64_t>{1, 0});
-  Value s = score(DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f),
-                                StringAttr(), DenseI64ArrayAttr()));
+  Value s = score(DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f)));
   s = arith::SelectOp::create(b, visible(n), s, fill(tile, -INFINITY));
 
   Value max = arith::MaxNumFOp::create(
@@ -116,8 +115,7 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   Value scaled = arith::MulFOp::create(b, partial.acc, spread(alpha, valueDim));
   Value weights = arith::TruncFOp::create(b, scores(element), p);
   Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
-  Value acc = DotOp::create(b, scaled.getType(), weights, values, scaled,
-                            StringAttr(), DenseI64ArrayAttr());
+  Value acc = DotOp::create(b, scaled.getType(), weights, values, scaled);
   return {acc, max, sum};
 }
 

@@ -115,3 +115,50 @@ tile.kernel @a_of_columns() attributes {num_warps = 1 : i32, shared_bytes = 4096
   %s = tile.alloc {offset = 0} : !columns
   %t = tile.load %s[%c0, %c0] : !columns -> tensor<16x64xf16, #a>
 }
+
+#tf32 = #tile.mma<"mma.m16n8k8.tf32", warps = [1, 1]>
+#i8 = #tile.mma<"mma.m16n8k32.i8", warps = [1, 1]>
+!words = !tile.buffer<16x32xf32, #tile.swizzle<128>, shared>
+!bytes = !tile.buffer<16x128xi8, #tile.swizzle<128>, shared>
+!turned_words = !tile.buffer<32x16xf32, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+!turned_bytes = !tile.buffer<128x16xi8, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+
+// A register has one element of 32 bits, or four of 8 bits, which lie together along the depth.
+// CHECK-LABEL: gpu.func @words
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : {{.*}}xf32, {{.*}} -> vector<4x1xf32>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : {{.*}}xf32, {{.*}} -> vector<4x1xf32>
+// CHECK-NOT: load
+tile.kernel @words() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !words
+  %a = tile.load %s[%c0, %c0] : !words -> tensor<16x32xf32, #tile.dot_operand<0, #tf32>>
+  %t = tile.transpose %s [1, 0] : !words -> !turned_words
+  %b = tile.load %t[%c0, %c0] : !turned_words -> tensor<32x16xf32, #tile.dot_operand<1, #tf32>>
+}
+
+// CHECK-LABEL: gpu.func @bytes
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : {{.*}}xi8, {{.*}} -> vector<4x4xi8>
+// CHECK-COUNT-4: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : {{.*}}xi8, {{.*}} -> vector<4x4xi8>
+// CHECK-NOT: load
+tile.kernel @bytes() attributes {num_warps = 1 : i32, shared_bytes = 2048 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !bytes
+  %a = tile.load %s[%c0, %c0] : !bytes -> tensor<16x128xi8, #tile.dot_operand<0, #i8>>
+  %t = tile.transpose %s [1, 0] : !bytes -> !turned_bytes
+  %b = tile.load %t[%c0, %c0] : !turned_bytes -> tensor<128x16xi8, #tile.dot_operand<1, #i8>>
+}
+
+// Only elements of 16 bits can be transposed on the way.
+// CHECK-LABEL: gpu.func @columns_of_others
+// CHECK-NOT: nvgpu.ldmatrix
+// CHECK: gpu.return
+tile.kernel @columns_of_others() attributes {num_warps = 1 : i32, shared_bytes = 8192 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !words
+  %r = tile.alloc {offset = 2048} : !tile.buffer<32x32xi8, #tile.swizzle<32>, shared>
+  %b = tile.load %s[%c0, %c0] : !words -> tensor<8x32xf32, #tile.dot_operand<1, #tf32>>
+  %d = tile.load %r[%c0, %c0] : !tile.buffer<32x32xi8, #tile.swizzle<32>, shared> -> tensor<32x32xi8, #tile.dot_operand<1, #i8>>
+}

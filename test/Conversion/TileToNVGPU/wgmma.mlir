@@ -46,6 +46,25 @@ func.func @registers(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) -> vector<4x
   return %e : vector<4xf32>
 }
 
+// Operands of 32 and 8 bits have no major, and integers no signs.
+// CHECK-LABEL: func @tf32
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, $4, $5, 0, 1, 1;", "=&f,=&f,=&f,=&f,l,l"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, 1, 1, 1;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l"
+func.func @tf32(%a: i64, %b: i64, %c: vector<4xf32>, %f: vector<4xf32>) -> vector<4xf32> {
+  %d = tile_gpu.wgmma "wgmma.m64k8.tf32" %a, %b, %c {zero} : i64, vector<4xf32>
+  %e = tile_gpu.wgmma "wgmma.m64k8.tf32" %f, %b, %d : vector<4xf32>, vector<4xf32>
+  return %e : vector<4xf32>
+}
+
+// CHECK-LABEL: func @i8
+// CHECK: "wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.s8 {$0, $1, $2, $3, $4, $5, $6, $7}, $8, $9, 0;", "=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,l,l"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.s8 {$0, $1, $2, $3, $4, $5, $6, $7}, {$16, $17, $18, $19}, $20, 1;"
+func.func @i8(%a: i64, %b: i64, %c: vector<8xi32>, %f: vector<16xi8>) -> vector<8xi32> {
+  %d = tile_gpu.wgmma "wgmma.m64k32.i8" %a, %b, %c {zero} : i64, vector<8xi32>
+  %e = tile_gpu.wgmma "wgmma.m64k32.i8" %f, %b, %d : vector<16xi8>, vector<8xi32>
+  return %e : vector<8xi32>
+}
+
 // CHECK-LABEL: func @fences
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1

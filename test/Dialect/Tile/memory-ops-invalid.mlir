@@ -122,7 +122,7 @@ func.func @load_element(%b: !b, %i: index) {
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
 
 func.func @load_dynamic(%b: !b, %i: index) {
-  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<?x64xf16>'}}
+  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i8, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<?x64xf16>'}}
   %t = tile.load %b[%i, %i] : !b -> tensor<?x64xf16>
   return
 }
@@ -132,7 +132,7 @@ func.func @load_dynamic(%b: !b, %i: index) {
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1]>, global>
 
 func.func @load_encoding(%b: !b, %i: index) {
-  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<64x64xf16, "row major">'}}
+  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i8, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<64x64xf16, "row major">'}}
   %t = tile.load %b[%i, %i] : !b -> tensor<64x64xf16, "row major">
   return
 }

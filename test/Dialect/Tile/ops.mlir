@@ -108,6 +108,16 @@ tile.kernel @tiles(%x: f32) {
   %acc = tensor.splat %x : tensor<64x16xf32>
   // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
   %d = tile.dot %a, %b, %acc : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+  // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+  %bytes = arith.constant dense<1> : tensor<64x64xi8>
+  %none = arith.constant dense<0> : tensor<64x64xi32>
+  %sum = tile.dot %bytes, %bytes, %none : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+  // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} precision(tf32) : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %one = arith.constant dense<1.0> : tensor<64x64xf32>
+  %tf32 = tile.dot %one, %one, %one precision(tf32) : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} precision(bf16x3) {warps = array<i64: 2, 1>} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %bf16x3 = tile.dot %one, %one, %tf32 precision(bf16x3) {warps = array<i64: 2, 1>}
+      : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} {warps = array<i64: 2, 1>} : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
   %w = tile.dot %a, %b, %d {warps = array<i64: 2, 1>}
       : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>

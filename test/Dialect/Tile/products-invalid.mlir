@@ -234,5 +234,5 @@ tile.kernel @no_product(%n: index) attributes {num_warps = 4 : i32} {
 
 // -----
 
-// expected-error @+1 {{a product in flight is a tile of f32, got 'tensor<64x64xf16>'}}
+// expected-error @+1 {{a product in flight is a tile of f32 or i32, got 'tensor<64x64xf16>'}}
 !half = !tile.pending<tensor<64x64xf16>>

@@ -27,7 +27,7 @@ func.func @dot_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tens
 // -----
 
 func.func @dot_mixed(%a: tensor<16x16xf16>, %b: tensor<16x8xbf16>, %c: tensor<16x8xf32>) {
-  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f16', 'bf16' and 'f32'}}
+  // expected-error@+1 {{'tile.dot' op expected f16, bf16 or f32 operands of one type and an f32 accumulator, or i8 operands and an i32 accumulator, got 'f16', 'bf16' and 'f32'}}
   %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xbf16> -> tensor<16x8xf32>
   return
 }
@@ -35,15 +35,62 @@ func.func @dot_mixed(%a: tensor<16x16xf16>, %b: tensor<16x8xbf16>, %c: tensor<16
 // -----
 
 func.func @dot_f32(%a: tensor<16x16xf32>, %b: tensor<16x8xf32>, %c: tensor<16x8xf32>) {
-  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f32', 'f32' and 'f32'}}
+  // expected-error@+1 {{'tile.dot' op multiplies f32 operands and needs a precision: precision(tf32) or precision(bf16x3)}}
   %d = tile.dot %a, %b, %c : tensor<16x16xf32>, tensor<16x8xf32> -> tensor<16x8xf32>
   return
 }
 
 // -----
 
+func.func @dot_needless_precision(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op has a precision, which f32 operands have; got 'f16'}}
+  %d = tile.dot %a, %a, %c precision(tf32) : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_unknown_precision(%a: tensor<16x16xf32>) {
+  // expected-error@+1 {{expected string or keyword containing one of the following enum values for attribute 'precision' [tf32, bf16x3]}}
+  %d = tile.dot %a, %a, %a precision(f32) : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_sum_of_bytes(%a: tensor<16x16xi8>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'tile.dot' op expected f16, bf16 or f32 operands of one type and an f32 accumulator, or i8 operands and an i32 accumulator, got 'i8', 'i8' and 'f32'}}
+  %d = tile.dot %a, %a, %c : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k8.tf32", warps = [1, 1]>
+
+func.func @dot_other_precision(%a: tensor<16x16xf32, #tile.dot_operand<0, #mma>>, %b: tensor<16x8xf32, #tile.dot_operand<1, #mma>>,
+                               %c: tensor<16x8xf32, #mma>) {
+  // expected-error@+1 {{'tile.dot' op "mma.m16n8k8.tf32" does not multiply 'f32' of precision bf16x3}}
+  %d = tile.dot %a, %b, %c precision(bf16x3)
+      : tensor<16x16xf32, #tile.dot_operand<0, #mma>>, tensor<16x8xf32, #tile.dot_operand<1, #mma>> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#wgmma = #tile.mma<"wgmma.m64k16.bf16", warps = [4, 1]>
+!shared = !tile.buffer<64x64xf32, #tile.swizzle<128>, shared>
+
+func.func @dot_shared_operand(%a: !shared, %c: tensor<64x64xf32, #wgmma>) {
+  // expected-error@+1 {{'tile.dot' op of precision bf16x3 reads operand a from registers, got '!tile.buffer<64x64xf32, #tile.swizzle<128>, shared>'}}
+  %d = tile.dot %a, %a, %c precision(bf16x3) : !shared, !shared -> tensor<64x64xf32, #wgmma>
+  return
+}
+
+// -----
+
 func.func @dot_low_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf16>) {
-  // expected-error@+1 {{'tile.dot' op expected f16 or bf16 operands of one type and an f32 accumulator, got 'f16', 'f16' and 'f16'}}
+  // expected-error@+1 {{'tile.dot' op operand #2 must be tile of f32 or i32 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout) or a matrix product in flight, but got 'tensor<16x8xf16>'}}
   %d = tile.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf16>
   return
 }
@@ -51,7 +98,7 @@ func.func @dot_low_accumulator(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: 
 // -----
 
 func.func @dot_integer(%a: tensor<16x16xi32>, %c: tensor<16x16xf32>) {
-  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16 or f32 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout) or memory with a layout, but got 'tensor<16x16xi32>'}}
+  // expected-error@+1 {{'tile.dot' op operand #0 must be tile of f16, bf16, f32 or i8 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout) or memory with a layout, but got 'tensor<16x16xi32>'}}
   %d = tile.dot %a, %a, %c : tensor<16x16xi32>, tensor<16x16xi32> -> tensor<16x16xf32>
   return
 }
@@ -226,7 +273,7 @@ func.func @reduce_shape(%s: tensor<16x8xf32>) {
 // -----
 
 func.func @reduce_to_scalar(%s: tensor<16xf32>) {
-  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<f32>'}}
+  // expected-error@+1 {{'tile.reduce' op result #0 must be tile of f16, bf16, f32, f64, i1, i8, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got 'tensor<f32>'}}
   %r = tile.reduce addf %s along 0 : tensor<16xf32> -> tensor<f32>
   return
 }
@@ -665,7 +712,7 @@ func.func @scan_shared(%s: tensor<64x32xf32, #tile.swizzle<128>>) {
 !b = !tile.buffer<16x8xf32, #tile.strided<[8, 1]>, global>
 
 func.func @scan_buffer(%s: !b) {
-  // expected-error@+1 {{'tile.scan' op operand #0 must be tile of f16, bf16, f32, f64, i1, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got '!tile.buffer<16x8xf32, #tile.strided<[8, 1]>, global>'}}
+  // expected-error@+1 {{'tile.scan' op operand #0 must be tile of f16, bf16, f32, f64, i1, i8, i32 or i64 (a tensor of positive extents, static or named by #tile.open, rank 1 or more, at most 2^20 elements, no other encoding but a layout), but got '!tile.buffer<16x8xf32, #tile.strided<[8, 1]>, global>'}}
   %r = tile.scan addf %s along 1 : !b
   return
 }

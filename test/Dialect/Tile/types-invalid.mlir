@@ -1,7 +1,7 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{buffer elements must be f16, bf16, f32, f64, i32 or i64, got 'i8'}}
-func.func private @element(!tile.buffer<8xi8, #tile.strided<[1]>, global>)
+// expected-error@+1 {{buffer elements must be f16, bf16, f32, f64, i8, i32 or i64, got 'i16'}}
+func.func private @element(!tile.buffer<8xi16, #tile.strided<[1]>, global>)
 
 // -----
 

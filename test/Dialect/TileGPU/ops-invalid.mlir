@@ -33,7 +33,7 @@ func.func @c_size(%a: vector<16xf16>, %c: vector<4xf32>) {
 // -----
 
 func.func @c_type(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf16>) {
-  // expected-error @+1 {{'tile_gpu.mma' op operand #2 must be fixed-length vector of 32-bit float values of ranks 1, but got 'vector<4xf16>'}}
+  // expected-error @+1 {{'tile_gpu.mma' op operand #2 must be fixed-length vector of 32-bit float or 32-bit signless integer values of ranks 1, but got 'vector<4xf16>'}}
   tile_gpu.mma "mma.m16n8k16.f16" %a, %b, %c : vector<8xf16>, vector<4xf16>, vector<4xf16>
   return
 }
@@ -132,6 +132,22 @@ func.func @wgmma_columns(%a: vector<8xf16>, %b: i64, %c: vector<256xf32>) {
 func.func @wgmma_a(%a: vector<4xf16>, %b: i64, %c: vector<4xf32>) {
   // expected-error @+1 {{'tile_gpu.wgmma' op takes 'vector<8xf16>' or a descriptor as a of "wgmma.m64k16.f16", got 'vector<4xf16>'}}
   tile_gpu.wgmma "wgmma.m64k16.f16" %a, %b, %c : vector<4xf16>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @wgmma_sum(%a: i64, %c: vector<8xf32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op accumulates 'i32' by "wgmma.m64k32.i8", got 'vector<8xf32>'}}
+  tile_gpu.wgmma "wgmma.m64k32.i8" %a, %a, %c : i64, vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @wgmma_bytes_major(%a: i64, %c: vector<8xi32>) {
+  // expected-error @+1 {{'tile_gpu.wgmma' op has an operand that is not K-major, which "wgmma.m64k32.i8" does not read}}
+  tile_gpu.wgmma "wgmma.m64k32.i8" %a, %a, %c {b_mn_major} : i64, vector<8xi32>
   return
 }
 

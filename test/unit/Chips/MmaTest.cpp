@@ -25,6 +25,7 @@ struct Reference {
   int64_t m, n, k, lanes;
   int64_t registersA, registersB, registersAcc;
   Formula a, b, acc;
+  std::vector<MmaElement> elements = {MmaElement::F16, MmaElement::BF16};
 };
 
 Formula mirrored(Formula a) {
@@ -67,6 +68,67 @@ std::vector<Reference> references() {
   // "Register Fragments": warp w of the four has the rows from 16 w on.
   result.push_back(result.back());
   result.back().prefix = "wgmma.m64k16";
+  // "Matrix Fragments for mma.m16n8k8": .tf32.
+  result.push_back({"mma.m16n8k8",
+                    16,
+                    8,
+                    8,
+                    32,
+                    4,
+                    2,
+                    4,
+                    [](int64_t row, int64_t k) {
+                      return std::vector<Holder>{
+                          {row % 8 * 4 + k % 4, row / 8 + k / 4 * 2}};
+                    },
+                    [](int64_t k, int64_t column) {
+                      return std::vector<Holder>{{column * 4 + k % 4, k / 4}};
+                    },
+                    result.front().acc,
+                    {MmaElement::TF32}});
+  // "Matrix Fragments for mma.m16n8k32": .s8.
+  Formula rowsOfBytes = [](int64_t row, int64_t k) {
+    return std::vector<Holder>{
+        {row % 8 * 4 + k % 16 / 4, k % 4 + row / 8 * 4 + k / 16 * 8}};
+  };
+  Formula columnsOfBytes = [](int64_t k, int64_t column) {
+    return std::vector<Holder>{{column * 4 + k % 16 / 4, k % 4 + k / 16 * 4}};
+  };
+  result.push_back({"mma.m16n8k32",
+                    16,
+                    8,
+                    32,
+                    32,
+                    16,
+                    8,
+                    4,
+                    rowsOfBytes,
+                    columnsOfBytes,
+                    result.front().acc,
+                    {MmaElement::I8}});
+  result.push_back(result[result.size() - 2]);
+  result.back().prefix = "wgmma.m64k8";
+  // The table has 16 columns, since their number is a multiple of 16.
+  result.push_back({"wgmma.m64k32",
+                    16,
+                    16,
+                    32,
+                    32,
+                    16,
+                    16,
+                    8,
+                    rowsOfBytes,
+                    [=](int64_t k, int64_t column) {
+                      Holder holder = columnsOfBytes(k, column % 8)[0];
+                      holder.reg += column / 8 * 8;
+                      return std::vector<Holder>{holder};
+                    },
+                    [](int64_t row, int64_t column) {
+                      return std::vector<Holder>{
+                          {row % 8 * 4 + column % 8 / 2,
+                           column % 2 + row / 8 * 2 + column / 8 * 4}};
+                    },
+                    {MmaElement::I8}});
   Formula gfx11 = [](int64_t i, int64_t k) {
     return std::vector<Holder>{{i, k}, {i + 16, k}};
   };
@@ -87,7 +149,44 @@ std::vector<Reference> references() {
                     mirrored(depthRuns(16, 8)), squareOf16});
   result.push_back({"mfma.32x32x16", 32, 32, 16, 64, 8, 8, 16, depthRuns(32, 8),
                     mirrored(depthRuns(32, 8)), squareOf32});
+  // WMMA of integers has the fragments of WMMA of floats.
+  for (Reference &reference : result)
+    if (reference.prefix.starts_with("wmma"))
+      reference.elements.push_back(MmaElement::I8);
+  // AMD's matrix instruction calculator: v_mfma_f32_16x16x4_f32, ...
+  auto addMfma = [&](llvm::StringLiteral prefix, int64_t size, int64_t k,
+                     MmaElement element) {
+    int64_t run = k * size / 64;
+    result.push_back({prefix,
+                      size,
+                      size,
+                      k,
+                      64,
+                      run,
+                      run,
+                      size * size / 64,
+                      depthRuns(size, run),
+                      mirrored(depthRuns(size, run)),
+                      size == 16 ? squareOf16 : squareOf32,
+                      {element}});
+  };
+  addMfma("mfma.16x16x4", 16, 4, MmaElement::F32);
+  addMfma("mfma.32x32x2", 32, 2, MmaElement::F32);
+  addMfma("mfma.16x16x32", 16, 32, MmaElement::I8);
+  addMfma("mfma.32x32x16", 32, 16, MmaElement::I8);
+  addMfma("mfma.16x16x64", 16, 64, MmaElement::I8);
+  addMfma("mfma.32x32x32", 32, 32, MmaElement::I8);
   return result;
+}
+
+/// Returns the names of the rows of a reference.
+std::vector<std::pair<std::string, MmaElement>>
+rowsOf(const Reference &reference) {
+  std::vector<std::pair<std::string, MmaElement>> rows;
+  for (MmaElement element : reference.elements)
+    rows.push_back(
+        {(reference.prefix + "." + stringify(element)).str(), element});
+  return rows;
 }
 
 void check(const Layout &fragment, const Formula &formula, int64_t rows,
@@ -112,14 +211,13 @@ void check(const Layout &fragment, const Formula &formula, int64_t rows,
 
 TEST(Mma, FragmentsAreThoseOfTheDocuments) {
   for (const Reference &reference : references())
-    for (auto [suffix, element] : {std::pair(".f16", MmaElement::F16),
-                                   std::pair(".bf16", MmaElement::BF16)}) {
-      std::string name = reference.prefix.str() + suffix;
+    for (auto [name, element] : rowsOf(reference)) {
       SCOPED_TRACE(name);
       const Mma *row = findMma(name);
       ASSERT_TRUE(row);
       EXPECT_EQ(row->operand, element);
-      EXPECT_EQ(row->accumulator, MmaElement::F32);
+      EXPECT_EQ(row->accumulator,
+                isInteger(element) ? MmaElement::I32 : MmaElement::F32);
       EXPECT_EQ(
           Tuple({row->m, row->n, row->k, row->warpSize}),
           Tuple({reference.m, reference.n, reference.k, reference.lanes}));
@@ -133,17 +231,15 @@ TEST(Mma, FragmentsAreThoseOfTheDocuments) {
 }
 
 TEST(Mma, EveryRowHasAReference) {
-  std::set<std::string> names;
+  std::set<std::string> names, known;
+  for (const Reference &reference : references())
+    for (auto [name, element] : rowsOf(reference))
+      EXPECT_TRUE(known.insert(name).second) << name;
   for (const Mma &row : mmas()) {
     EXPECT_TRUE(names.insert(row.name.str()).second) << row.name.str();
     EXPECT_EQ(findMma(row.name), &row);
-    bool known = false;
-    for (const Reference &reference : references())
-      known = known || row.name == reference.prefix.str() + ".f16" ||
-              row.name == reference.prefix.str() + ".bf16";
-    EXPECT_TRUE(known) << row.name.str();
   }
-  EXPECT_EQ(mmas().size(), 2 * references().size());
+  EXPECT_EQ(names, known);
   EXPECT_EQ(findMma("mma.m16n8k16"), nullptr);
 }
 
@@ -171,9 +267,20 @@ TEST(Mma, SpacesAndAsynchrony) {
       EXPECT_EQ(row.spaces[operand].shared, isWgmma);
       EXPECT_EQ(row.spaces[operand].registers, !isWgmma || operand == 0);
     }
-    EXPECT_EQ(getBits(row.operand), 16);
+    EXPECT_EQ(row.needsKMajor, isWgmma && getBits(row.operand) != 16);
     EXPECT_EQ(getBits(row.accumulator), 32);
   }
+}
+
+TEST(Mma, ChipsHaveRates) {
+  for (const Chip &chip : chips())
+    for (llvm::StringRef name : chip.mma) {
+      SCOPED_TRACE(name.str());
+      const Mma *row = findMma(name);
+      ASSERT_TRUE(row);
+      EXPECT_GT(getPeakRate(chip, *row), 0);
+      EXPECT_EQ(row->warpSize, chip.warpSize);
+    }
 }
 
 } // namespace

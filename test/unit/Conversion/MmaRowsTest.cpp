@@ -23,32 +23,38 @@
 using namespace mlir;
 using tile::Chip;
 using tile::Mma;
+using tile::MmaElement;
 
 namespace {
+
+/// Returns the MLIR type of the elements in registers.
+StringRef getType(MmaElement element) {
+  return stringify(element == MmaElement::TF32 ? MmaElement::F32 : element);
+}
 
 /// Returns a kernel that loads its fragments, multiplies and stores the
 /// product.
 std::string makeKernel(const Chip &chip, const Mma &row) {
-  return llvm::formatv(R"(
+  return llvm::formatv(
+      R"(
 #global = #gpu.address_space<global>
 module attributes {{tile.target = "{0}"} {{
 gpu.module @kernels {{
 gpu.func @k(%A: memref<4096x{1}, #global>, %B: memref<4096x{1}, #global>,
-            %C: memref<4096xf32, #global>) kernel {{
+            %C: memref<4096x{6}, #global>) kernel {{
   %i = gpu.thread_id x
   %a = vector.load %A[%i] : memref<4096x{1}, #global>, vector<{2}x{1}>
   %b = vector.load %B[%i] : memref<4096x{1}, #global>, vector<{3}x{1}>
-  %c = vector.load %C[%i] : memref<4096xf32, #global>, vector<{4}xf32>
-  %d = tile_gpu.mma "{5}" %a, %b, %c : vector<{2}x{1}>, vector<{3}x{1}>, vector<{4}xf32>
-  vector.store %d, %C[%i] : memref<4096xf32, #global>, vector<{4}xf32>
+  %c = vector.load %C[%i] : memref<4096x{6}, #global>, vector<{4}x{6}>
+  %d = tile_gpu.mma "{5}" %a, %b, %c : vector<{2}x{1}>, vector<{3}x{1}>, vector<{4}x{6}>
+  vector.store %d, %C[%i] : memref<4096x{6}, #global>, vector<{4}x{6}>
   gpu.return
 }
 }
 })",
-                       chip.name, stringify(row.operand),
-                       row.a.axisSize(tile::kRegister),
-                       row.b.axisSize(tile::kRegister),
-                       row.acc.axisSize(tile::kRegister), row.name);
+      chip.name, getType(row.operand), row.a.axisSize(tile::kRegister),
+      row.b.axisSize(tile::kRegister), row.acc.axisSize(tile::kRegister),
+      row.name, getType(row.accumulator));
 }
 
 std::string makePipeline(const Chip &chip) {
@@ -69,13 +75,17 @@ std::string makePipeline(const Chip &chip) {
 
 /// Returns the mnemonic of the row in the assembly language.
 std::string makeMnemonic(const Mma &row) {
-  StringRef type = stringify(row.operand);
   StringRef operation = row.operation;
-  if (operation.consume_front("amdgpu."))
-    return llvm::formatv("v_{0}_f32_{1}x{2}x{3}_{4} ", operation, row.m, row.n,
-                         row.k, type);
-  return llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32",
-                       row.m, row.n, row.k, type);
+  if (operation.consume_front("amdgpu.")) {
+    // WMMA can multiply bytes with and without signs.
+    bool hasSigns = operation == "wmma" && isInteger(row.operand);
+    return llvm::formatv("v_{0}_{1}_{2}x{3}x{4}_{5} ", operation,
+                         stringify(row.accumulator), row.m, row.n, row.k,
+                         hasSigns ? "iu8" : stringify(row.operand));
+  }
+  return llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.{3}.{4}.{4}.{3}",
+                       row.m, row.n, row.k, getPtxType(row.accumulator),
+                       getPtxType(row.operand));
 }
 
 TEST(MmaRows, ReachAssembly) {

@@ -178,11 +178,13 @@ TEST(Queries, SharedMemoryOfMatrixOperands) {
     SCOPED_TRACE(row.name.str());
     for (const Layout *fragment : {&row.a, &row.b, &row.acc})
       for (int64_t columns : {64, 96, 192}) {
-        Layout dist = tiled(*fragment, 32, columns, 1);
+        if (columns % fragment->shape()[1] != 0)
+          continue;
+        Layout dist = tiled(*fragment, 64, columns, 1);
         for (int64_t bytes : {32, 64, 128})
           if (columns * 2 % bytes == 0)
-            check(dist, tmaSwizzled(32, columns, bytes), 8, 16);
-        check(dist, padded(32, columns, 8), 8, 16);
+            check(dist, tmaSwizzled(64, columns, bytes), 8, 16);
+        check(dist, padded(64, columns, 8), 8, 16);
       }
   }
 }

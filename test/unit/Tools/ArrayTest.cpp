@@ -290,7 +290,7 @@ TEST(Array, IsMadeAsDescribed) {
                   .str());
   EXPECT_EQ(refusalOf("nan:2:i32"), "'nan:2:i32': integers are never nan");
   EXPECT_EQ(refusalOf("zeros:2:f8"), "there is no type 'f8', only f16, bf16, "
-                                     "f32, f64, i32 and i64");
+                                     "f32, f64, i8, i32 and i64");
   EXPECT_EQ(refusalOf("zeros:-2:f32"), "the array is too large");
   EXPECT_EQ(refusalOf("zeros:9999999999x9999999999:f32"),
             "the array is too large");

@@ -38,7 +38,8 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::ROCDL::ROCDLDialect",
                            "::mlir::amdgpu::AMDGPUDialect",
-                           "::mlir::arith::ArithDialect"];
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // TILE_CONVERSION_TILETOAMDGPU_PASSES_TD

@@ -19,8 +19,13 @@ static int64_t elementsPerRegister(Type type) {
 /// own lowering converts products of this type.
 static std::optional<NVVM::MMATypes> getOperandType(nvgpu::MmaSyncOp op) {
   Type element = op.getMatrixA().getType().getElementType();
-  if (!op.getMatrixC().getType().getElementType().isF32())
+  Type acc = op.getMatrixC().getType().getElementType();
+  if (element.isInteger(8) && acc.isInteger(32))
+    return NVVM::MMATypes::s8;
+  if (!acc.isF32())
     return std::nullopt;
+  if (element.isF32() && op.getTf32Enabled())
+    return NVVM::MMATypes::tf32;
   return element.isF16()    ? std::optional(NVVM::MMATypes::f16)
          : element.isBF16() ? std::optional(NVVM::MMATypes::bf16)
                             : std::nullopt;
@@ -41,14 +46,14 @@ public:
 
 private:
   /// One value for each 32 bits of elements: a vector of f16, or i32 for
-  /// others.
+  /// others. f32 elements are rounded to tf32.
   Registers splitOperand(Value fragment);
-  /// The f32 elements of an accumulator.
+  /// The elements of an accumulator.
   Registers splitAccumulator(Value fragment);
   Value toRegister(Value word, Type element);
 
   OpBuilder builder;
-  DenseMap<Value, Registers> known;
+  DenseMap<Value, Registers> operands, accumulators;
   SmallVector<nvgpu::MmaSyncOp> lowered;
 };
 } // namespace
@@ -61,6 +66,14 @@ static Value skipShapeCast(Value value) {
 
 Value FragmentSplitter::toRegister(Value word, Type element) {
   Type type = builder.getI32Type();
+  if (element.isF32()) {
+    Location loc = word.getLoc();
+    if (isa<VectorType>(word.getType()))
+      word = vector::ExtractOp::create(builder, loc, word, int64_t(0));
+    // The instruction would cut off the low bits.
+    return NVVM::ConvertFloatToTF32Op::create(builder, loc, type, word,
+                                              NVVM::FPRoundingMode::RNA);
+  }
   if (element.isF16())
     type = VectorType::get(elementsPerRegister(element), element);
   return word.getType() == type
@@ -70,7 +83,7 @@ Value FragmentSplitter::toRegister(Value word, Type element) {
 
 Registers FragmentSplitter::splitOperand(Value fragment) {
   Value source = skipShapeCast(fragment);
-  if (auto it = known.find(source); it != known.end())
+  if (auto it = operands.find(source); it != operands.end())
     return it->second;
   auto type = cast<VectorType>(source.getType());
   Type element = type.getElementType();
@@ -83,7 +96,7 @@ Registers FragmentSplitter::splitOperand(Value fragment) {
     Registers all = splitOperand(slice.getSource());
     result.assign(all.begin() + offset,
                   all.begin() + offset + type.getDimSize(0));
-    return known[source] = result;
+    return operands[source] = result;
   }
 
   OpBuilder::InsertionGuard guard(builder);
@@ -91,19 +104,19 @@ Registers FragmentSplitter::splitOperand(Value fragment) {
   Location loc = source.getLoc();
   Value words = source;
   int64_t count = type.getNumElements() / perRegister;
-  if (type.getRank() == 1)
+  if (type.getRank() == 1 && !element.isF32())
     words = vector::BitCastOp::create(
         builder, loc, VectorType::get(count, builder.getI32Type()), source);
   for (int64_t i = 0; i < count; ++i) {
     Value word = vector::ExtractOp::create(builder, loc, words, i);
     result.push_back(toRegister(word, element));
   }
-  return known[source] = result;
+  return operands[source] = result;
 }
 
 Registers FragmentSplitter::splitAccumulator(Value fragment) {
   Value source = skipShapeCast(fragment);
-  if (auto it = known.find(source); it != known.end())
+  if (auto it = accumulators.find(source); it != accumulators.end())
     return it->second;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(source);
@@ -113,7 +126,7 @@ Registers FragmentSplitter::splitAccumulator(Value fragment) {
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     result.push_back(builder.createOrFold<vector::ExtractOp>(
         source.getLoc(), source, delinearize(i, strides)));
-  return known[source] = result;
+  return accumulators[source] = result;
 }
 
 void FragmentSplitter::lower(nvgpu::MmaSyncOp op) {
@@ -122,19 +135,21 @@ void FragmentSplitter::lower(nvgpu::MmaSyncOp op) {
   Registers b = splitOperand(op.getMatrixB());
   Registers acc = splitAccumulator(op.getMatrixC());
   builder.setInsertionPoint(op);
-  Type f32 = builder.getF32Type();
+  Type element = op.getMatrixC().getType().getElementType();
   Type result = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(acc.size(), f32));
+      builder.getContext(), SmallVector<Type>(acc.size(), element));
   std::array<int64_t, 3> shape = op.getMmaShapeAsArray();
   Value product = NVVM::MmaOp::create(
       builder, op.getLoc(), result, a, b, acc, shape, /*b1Op=*/std::nullopt,
-      /*intOverflow=*/std::nullopt, std::array{operand, operand},
+      element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped)
+                          : std::nullopt,
+      std::array{operand, operand},
       std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
   Registers elements;
   for (int64_t i = 0, e = acc.size(); i < e; ++i)
     elements.push_back(
         LLVM::ExtractValueOp::create(builder, op.getLoc(), product, i));
-  known[op.getRes()] = std::move(elements);
+  accumulators[op.getRes()] = std::move(elements);
   lowered.push_back(op);
 }
 
@@ -148,7 +163,7 @@ void FragmentSplitter::finish() {
     if (!op->use_empty()) {
       builder.setInsertionPoint(op);
       Value whole = vector::FromElementsOp::create(builder, op.getLoc(), flat,
-                                                   known[op.getRes()]);
+                                                   accumulators[op.getRes()]);
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
         if (auto cast = dyn_cast<vector::ShapeCastOp>(user);
             cast && cast.getType() == flat) {

@@ -10,11 +10,11 @@
 using namespace mlir;
 using namespace tile;
 
-/// ldmatrix and stmatrix move matrices of 8 rows of 16 bytes, whose elements
-/// have 16 bits; a register of a lane has two of them. A row of other elements
-/// would be 16 bytes, too, but it could not be transposed; threads access such
-/// tiles by themselves. Source: PTX ISA, "ldmatrix" and "stmatrix".
-static constexpr int64_t kElementBits = 16, kSize = 8, kPerRegister = 2;
+/// ldmatrix and stmatrix move matrices of 8 rows of 16 bytes. A lane has 32
+/// bits of a row: one or several elements. Only elements of 16 bits can be
+/// transposed. Source: PTX ISA, "ldmatrix" and "stmatrix".
+static constexpr int64_t kRows = 8, kRowBits = 128, kRegisterBits = 32;
+static constexpr unsigned kTransposedBits = 16;
 
 namespace {
 /// A register and a lane of the tile's layout.
@@ -23,14 +23,14 @@ struct Place {
 };
 } // namespace
 
-/// Returns the register and lane that hold element (row, column) of the 8x8
-/// matrix in the registers from `reg` on.
-static Place holderOf(int64_t reg, int64_t row, int64_t column,
+/// Returns the register and lane that hold element (row, column) of the matrix
+/// in the registers from `reg` on. A register of 32 bits has `packed` elements.
+static Place holderOf(int64_t reg, int64_t row, int64_t column, int64_t packed,
                       bool transpose) {
   if (transpose)
     std::swap(row, column);
-  int64_t lanes = kSize / kPerRegister;
-  return {reg + column % kPerRegister, lanes * row + column / kPerRegister};
+  int64_t lanes = kRowBits / kRegisterBits;
+  return {reg + column % packed, lanes * row + column / packed};
 }
 
 /// Returns the digits of the register axis above the lowest `count` registers;
@@ -52,17 +52,17 @@ static std::optional<Digits> registersAbove(const Layout &dist, int64_t count) {
 /// Returns the layout of the row addresses, if the coordinates are linear in
 /// the bits of the lane.
 static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
-                                          bool transpose) {
-  std::optional<Digits> groups = registersAbove(dist, kPerRegister * matrices);
+                                          int64_t packed, bool transpose) {
+  std::optional<Digits> groups = registersAbove(dist, packed * matrices);
   if (!groups)
     return std::nullopt;
   auto origin = dist.element(0, 0, 0);
   Digits lanes;
   for (int64_t bit = 1; bit < 32; bit *= 2) {
     // Lane 8 * i + r addresses row r of matrix i.
-    int64_t matrix = bit / kSize;
-    Place place = matrix == 0 ? holderOf(0, bit, 0, transpose)
-                              : Place{kPerRegister * matrix, 0};
+    int64_t matrix = bit / kRows;
+    Place place = matrix == 0 ? holderOf(0, bit, 0, packed, transpose)
+                              : Place{packed * matrix, 0};
     if (matrix >= matrices) {
       lanes.push_back({2, 0, 0}); // the addresses of these lanes are not read
       continue;
@@ -83,11 +83,12 @@ static std::optional<Layout> rowAddresses(const Layout &dist, int64_t matrices,
                              dist.shape());
 }
 
-/// Checks that every matrix row is 8 contiguous elements, aligned to 16 bytes,
-/// at the address that `matrices` gives.
+/// Checks that every matrix row is contiguous and aligned to 16 bytes, at the
+/// address that `matrices` gives.
 static bool hasContiguousRows(const Layout &dist, const Layout &memory,
                               ArrayRef<int64_t> start,
-                              const MatrixAccess &matrices) {
+                              const MatrixAccess &matrices, int64_t packed) {
+  const int64_t columns = packed * kRowBits / kRegisterBits;
   auto offset = [&](SmallVector<int64_t, 4> coordinates) {
     for (auto [coordinate, shift] : llvm::zip_equal(coordinates, start))
       coordinate += shift;
@@ -100,14 +101,15 @@ static bool hasContiguousRows(const Layout &dist, const Layout &memory,
   for (int64_t warp = 0; warp < warps; ++warp)
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t matrix = 0; matrix < matrices.matrices; ++matrix)
-        for (int64_t row = 0; row < kSize; ++row) {
+        for (int64_t row = 0; row < kRows; ++row) {
           int64_t begin = offset(
-              matrices.access.element(group, kSize * matrix + row, warp));
-          if (begin % kSize != 0)
+              matrices.access.element(group, kRows * matrix + row, warp));
+          if (begin % columns != 0)
             return false;
-          int64_t reg = kPerRegister * (matrices.matrices * group + matrix);
-          for (int64_t column = 0; column < kSize; ++column) {
-            Place place = holderOf(reg, row, column, matrices.transpose);
+          int64_t reg = packed * (matrices.matrices * group + matrix);
+          for (int64_t column = 0; column < columns; ++column) {
+            Place place =
+                holderOf(reg, row, column, packed, matrices.transpose);
             if (offset(dist.element(place.reg, place.lane, warp)) !=
                 begin + column)
               return false;
@@ -121,18 +123,22 @@ std::optional<MatrixAccess> tile::matchMatrixAccess(const Layout &dist,
                                                     ArrayRef<int64_t> start,
                                                     unsigned elementBits) {
   int64_t registers = dist.axisSize(kRegister);
-  if (elementBits != kElementBits || dist.axisSize(kLane) != 32 ||
-      registers % kPerRegister != 0)
+  if (elementBits < 8 || elementBits > kRegisterBits ||
+      dist.axisSize(kLane) != 32)
     return std::nullopt;
+  int64_t packed = kRegisterBits / elementBits;
   for (int64_t matrices : {4, 2, 1}) {
-    if (registers % (kPerRegister * matrices) != 0)
+    if (registers % (packed * matrices) != 0)
       continue;
     for (bool transpose : {false, true}) {
-      std::optional<Layout> access = rowAddresses(dist, matrices, transpose);
+      if (transpose && elementBits != kTransposedBits)
+        continue;
+      std::optional<Layout> access =
+          rowAddresses(dist, matrices, packed, transpose);
       if (!access)
         continue;
       MatrixAccess candidate{matrices, transpose, *access};
-      if (hasContiguousRows(dist, memory, start, candidate))
+      if (hasContiguousRows(dist, memory, start, candidate, packed))
         return candidate;
     }
   }
@@ -145,10 +151,11 @@ Value tile::emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
                            Value offset) {
   SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
                         offset);
-  int64_t size = kPerRegister * matrices.matrices;
+  int64_t packed = kRegisterBits / type.getElementTypeBitWidth();
+  int64_t size = packed * matrices.matrices;
   auto part = VectorType::get({size}, type.getElementType());
   auto rows =
-      VectorType::get({matrices.matrices, kPerRegister}, type.getElementType());
+      VectorType::get({matrices.matrices, packed}, type.getElementType());
   SmallVector<Value> parts;
   for (int64_t group = 0; group < type.getNumElements() / size; ++group)
     parts.push_back(vector::ShapeCastOp::create(
@@ -158,12 +165,12 @@ Value tile::emitLoadMatrix(Emitter &b, const MatrixAccess &matrices,
   return b.join(type, parts);
 }
 
-/// Stores 8x8 matrices, of each of which `part` has two elements. nvgpu has no
-/// stmatrix.
+/// Stores matrices, of each of which `part` has 32 bits. nvgpu has no stmatrix.
 static void storeMatrices(Emitter &b, Value part, Value memory, Value offset,
                           bool transpose) {
+  auto type = cast<VectorType>(part.getType());
   int64_t matrices =
-      cast<VectorType>(part.getType()).getNumElements() / kPerRegister;
+      type.getNumElements() * type.getElementTypeBitWidth() / kRegisterBits;
   Value words = vector::BitCastOp::create(
       b, VectorType::get({matrices}, b.getI32Type()), part);
   SmallVector<Value> sources;
@@ -172,7 +179,8 @@ static void storeMatrices(Emitter &b, Value part, Value memory, Value offset,
   NVVM::StMatrixOp::create(
       b, b.sharedPointer(memory, offset), sources,
       transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(b.getContext(), kSize, kSize),
+      // In elements of 16 bits.
+      NVVM::LdStMatrixShapeAttr::get(b.getContext(), kRows, kRows),
       NVVM::LdStMatrixEltType::B16);
 }
 
@@ -182,8 +190,10 @@ void tile::emitStoreMatrix(Emitter &b, const MatrixAccess &matrices,
                            Value offset) {
   SharedOffsets offsets(b, matrices.access, buffer.getCanonicalLayout(), start,
                         offset);
-  int64_t size = kPerRegister * matrices.matrices;
-  int64_t groups = cast<VectorType>(vector.getType()).getNumElements() / size;
+  auto type = cast<VectorType>(vector.getType());
+  int64_t size =
+      kRegisterBits / type.getElementTypeBitWidth() * matrices.matrices;
+  int64_t groups = type.getNumElements() / size;
   for (int64_t group = 0; group < groups; ++group) {
     Value part = b.slice(vector, group * size, size);
     storeMatrices(b, part, memory, offsets.at(group), matrices.transpose);

@@ -10,18 +10,18 @@ namespace tile {
 
 /// The accesses by which load_matrix reads, or store_matrix writes, a
 /// distributed tile. Lane l passes the address of the row that starts at
-/// access.element(g, l, warp) to access g. Access g has the registers
-/// [2 * matrices * g, 2 * matrices * (g + 1)) of a thread.
+/// access.element(g, l, warp) to access g. Access g has the elements of the
+/// registers [matrices * g, matrices * (g + 1)), of 32 bits each, of a thread.
 struct MatrixAccess {
-  int64_t matrices; ///< 8x8 matrices per instruction: 1, 2 or 4
+  int64_t matrices; ///< matrices per instruction: 1, 2 or 4
   bool transpose;
   Layout access;
 };
 
 /// Finds the accesses to a tile with layout `dist` at `start` of a shared
-/// buffer by 8x8 matrices, plain or transposed, whose rows are 16 contiguous
-/// bytes. The result is checked for every element. Returns std::nullopt if the
-/// layouts do not fit.
+/// buffer by matrices of 8 rows, plain or transposed, whose rows are 16
+/// contiguous bytes. The result is checked for every element. Returns
+/// std::nullopt if the layouts do not fit.
 std::optional<MatrixAccess> matchMatrixAccess(const Layout &dist,
                                               const Layout &memory,
                                               llvm::ArrayRef<int64_t> start,

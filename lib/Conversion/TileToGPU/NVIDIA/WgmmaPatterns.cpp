@@ -20,10 +20,11 @@ namespace {
 /// An operand in shared memory, divided into the parts that instructions read.
 class SharedOperand {
 public:
-  /// Builds operand `index` of `op`. An instruction reads `extent` elements
-  /// along the dimension that is not contracted and `depth` along the other.
-  static FailureOr<SharedOperand> get(DotOp op, unsigned index, int64_t extent,
-                                      int64_t depth) {
+  /// Builds operand `index` of `op`, which `mma` computes. An instruction reads
+  /// `extent` elements along the dimension that is not contracted.
+  static FailureOr<SharedOperand> get(DotOp op, const Mma &mma, unsigned index,
+                                      int64_t extent) {
+    int64_t depth = mma.k;
     auto buffer = cast<BufferType>(op->getOperand(index).getType());
     SharedOperand result;
     result.layout = buffer.getCanonicalLayout();
@@ -34,7 +35,7 @@ public:
         std::optional<MatrixDescriptor> descriptor =
             matchMatrixDescriptor(result.layout, index, result.at(mn, k),
                                   extent, depth, buffer.getElementBits() / 8);
-        if (!descriptor ||
+        if (!descriptor || (mma.needsKMajor && descriptor->mnMajor) ||
             (result.descriptor && !(*result.descriptor == *descriptor)))
           return op.emitOpError()
                  << "operand " << (index == 0 ? "a" : "b") << " of type "
@@ -84,9 +85,20 @@ private:
 } // namespace
 
 static bool isZeroSplat(Value tile) {
-  DenseElementsAttr elements;
-  return matchPattern(tile, m_Constant(&elements)) && elements.isSplat() &&
-         elements.getSplatValue<APFloat>().isPosZero();
+  return matchPattern(tile, m_PosZeroFloat()) || matchPattern(tile, m_Zero());
+}
+
+/// Rounds f32 elements to tf32. wgmma would cut off the low bits.
+static Value roundToTF32(Emitter &b, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    words.push_back(NVVM::ConvertFloatToTF32Op::create(
+        b, b.getI32Type(), vector::ExtractOp::create(b, vector, i),
+        NVVM::FPRoundingMode::RNA));
+  Value rounded = vector::FromElementsOp::create(
+      b, VectorType::get(type.getShape(), b.getI32Type()), words);
+  return vector::BitCastOp::create(b, type, rounded);
 }
 
 static LogicalResult convertWgmma(DotOp op, Parts<DotOp> operands,
@@ -112,7 +124,7 @@ static LogicalResult convertWgmma(DotOp op, Parts<DotOp> operands,
   int64_t columns = chooseColumns(mma, ownColumns);
   int64_t parts = ownColumns / columns;
 
-  FailureOr<SharedOperand> right = SharedOperand::get(op, 1, columns, mma.k);
+  FailureOr<SharedOperand> right = SharedOperand::get(op, mma, 1, columns);
   if (failed(right))
     return failure();
   bool sharedA = isa<BufferType>(op.getA().getType());
@@ -135,7 +147,7 @@ static LogicalResult convertWgmma(DotOp op, Parts<DotOp> operands,
   right->setAddress(b, operands.getB(), column, columnStep);
   FailureOr<SharedOperand> left;
   if (sharedA) {
-    left = SharedOperand::get(op, 0, rows, mma.k);
+    left = SharedOperand::get(op, mma, 0, rows);
     if (failed(left))
       return failure();
     Value row;
@@ -171,8 +183,10 @@ static LogicalResult convertWgmma(DotOp op, Parts<DotOp> operands,
   SmallVector<Value> fenced;
   if (passesAccumulators)
     fenced = accumulators;
-  if (!sharedA)
-    fenced.push_back(operands.getA().front());
+  if (!sharedA) {
+    Value a = operands.getA().front();
+    fenced.push_back(mma.operand == MmaElement::TF32 ? roundToTF32(b, a) : a);
+  }
   auto fence =
       tile::gpu::WgmmaFenceOp::create(b, TypeRange(ValueRange(fenced)), fenced);
   fenced = fence.getResults();

@@ -370,6 +370,10 @@ std::optional<MmaElement> tile::getMmaElement(Type type) {
     return MmaElement::BF16;
   if (type.isF32())
     return MmaElement::F32;
+  if (type.isInteger(8))
+    return MmaElement::I8;
+  if (type.isInteger(32))
+    return MmaElement::I32;
   return std::nullopt;
 }
 

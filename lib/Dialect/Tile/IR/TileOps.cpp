@@ -526,6 +526,53 @@ RankedTensorType DotOp::getTile() {
   return cast<RankedTensorType>(type);
 }
 
+bool DotOp::isComputedBy(const Mma &row) {
+  if (row.accumulator != getMmaElement(getTile().getElementType()))
+    return false;
+  Type element = getElementTypeOrSelf(getA());
+  if (!element.isF32())
+    return row.operand == getMmaElement(element);
+  return getPrecision() == ProductPrecision::TF32 &&
+         (row.operand == MmaElement::TF32 || row.operand == MmaElement::F32);
+}
+
+/// Verifies the types of the elements that `dot` multiplies and adds.
+static LogicalResult verifyElements(DotOp dot) {
+  Type a = getElementTypeOrSelf(dot.getA());
+  Type b = getElementTypeOrSelf(dot.getB());
+  Type acc = dot.getTile().getElementType();
+  std::optional<MmaElement> operand = getMmaElement(a);
+  if (a != b || !operand || operand == MmaElement::I32 ||
+      getMmaElement(acc) !=
+          (isInteger(*operand) ? MmaElement::I32 : MmaElement::F32))
+    return dot.emitOpError()
+           << "expected f16, bf16 or f32 operands of one type and an f32 "
+              "accumulator, or i8 operands and an i32 accumulator, got "
+           << a << ", " << b << " and " << acc;
+  if (a.isF32() && !dot.getPrecision())
+    return dot.emitOpError("multiplies f32 operands and needs a precision: "
+                           "precision(tf32) or precision(bf16x3)");
+  if (!a.isF32() && dot.getPrecision())
+    return dot.emitOpError()
+           << "has a precision, which f32 operands have; got " << a;
+  return success();
+}
+
+/// Verifies that an instruction of `mma` multiplies the operands of `dot`, or
+/// what tile-expand-products makes of them.
+static LogicalResult verifyInstruction(DotOp dot, MmaAttr mma) {
+  bool isExpanded = dot.getPrecision() == ProductPrecision::BF16x3;
+  const Mma &row = mma.getMma();
+  if (isExpanded ? row.operand == MmaElement::BF16 : dot.isComputedBy(row))
+    return success();
+  InFlightDiagnostic diag = dot.emitOpError()
+                            << mma.getInstruction() << " does not multiply "
+                            << getElementTypeOrSelf(dot.getA());
+  if (std::optional<ProductPrecision> precision = dot.getPrecision())
+    diag << " of precision " << stringifyProductPrecision(*precision);
+  return diag;
+}
+
 LogicalResult DotOp::verify() {
   auto a = cast<ShapedType>(getA().getType());
   auto b = cast<ShapedType>(getB().getType());
@@ -553,16 +600,8 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "expected an accumulator of "
                          << describeExtents(expected, "x") << ", got "
                          << describeExtents(getExtents(acc), "x");
-  std::optional<MmaElement> operand = getMmaElement(a.getElementType());
-  std::optional<MmaElement> accumulator = getMmaElement(acc.getElementType());
-  bool hasInstruction = llvm::any_of(mmas(), [&](const Mma &row) {
-    return row.operand == operand && row.accumulator == accumulator;
-  });
-  if (a.getElementType() != b.getElementType() || !hasInstruction)
-    return emitOpError() << "expected f16 or bf16 operands of one type and an "
-                            "f32 accumulator, got "
-                         << a.getElementType() << ", " << b.getElementType()
-                         << " and " << acc.getElementType();
+  if (failed(verifyElements(*this)))
+    return failure();
   if (std::optional<StringRef> name = getInstruction())
     if (!findMma(*name))
       return emitOpError() << "unknown matrix instruction \"" << *name << '"';
@@ -596,9 +635,8 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "pins " << (*warps)[0] << " x " << (*warps)[1]
                          << " warps, but the accumulator has the layout "
                          << layout;
-  if (mma.getMma().operand != operand)
-    return emitOpError() << mma.getInstruction() << " does not multiply "
-                         << a.getElementType();
+  if (failed(verifyInstruction(*this, mma)))
+    return failure();
   SmallVector<int64_t, 2> shape = mma.getInstructionShape();
   for (unsigned dim : {0u, 1u})
     if (acc.getDimSize(dim) % (shape[dim] * mma.getWarps()[dim]) != 0)
@@ -615,6 +653,9 @@ LogicalResult DotOp::verify() {
     StringRef name = i == 0 ? "a" : "b";
     bool isShared = isa<BufferType>(type) || isSharedTile(type);
     OperandSpaces spaces = mma.getMma().spaces[i];
+    if (isShared && getPrecision() == ProductPrecision::BF16x3)
+      return emitOpError() << "of precision bf16x3 reads operand " << name
+                           << " from registers, got " << type;
     if (isShared && spaces.shared)
       continue;
     if (!spaces.registers)

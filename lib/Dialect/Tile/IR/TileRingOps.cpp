@@ -53,8 +53,10 @@ RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 LogicalResult
 PendingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                     RankedTensorType tile) {
-  if (!isTile(tile) || !tile.getElementType().isF32())
-    return emitError() << "a product in flight is a tile of f32, got " << tile;
+  Type element = tile.getElementType();
+  if (!isTile(tile) || !(element.isF32() || element.isInteger(32)))
+    return emitError() << "a product in flight is a tile of f32 or i32, got "
+                       << tile;
   return success();
 }
 

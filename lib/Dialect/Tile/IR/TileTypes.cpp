@@ -72,9 +72,10 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    ArrayRef<int64_t> shape, Type element,
                    LayoutAttrInterface layout, MemorySpace space) {
   if (!(element.isF16() || element.isBF16() || element.isF32() ||
-        element.isF64() || element.isInteger(32) || element.isInteger(64)))
-    return emitError() << "buffer elements must be f16, bf16, f32, f64, i32 or "
-                          "i64, got "
+        element.isF64() || element.isInteger(8) || element.isInteger(32) ||
+        element.isInteger(64)))
+    return emitError() << "buffer elements must be f16, bf16, f32, f64, i8, "
+                          "i32 or i64, got "
                        << element;
   if (shape.empty())
     return emitError() << "a buffer needs at least one dimension";

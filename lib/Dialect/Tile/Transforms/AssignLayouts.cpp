@@ -14,6 +14,7 @@
 #include "MmaChoice.h"
 #include "SharedPlacement.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Analysis/Registers.h"
@@ -148,6 +149,23 @@ void LayoutAssigner::rematerialize() {
   }
 }
 
+/// Reports an asynchronous instruction that `dot` cannot have because of the
+/// order of its operand b in memory.
+static void remarkOrder(DotOp dot, const Mma &chosen, const Chip &chip) {
+  if (chosen.isAsync || dot.getInstruction() || isKMajor(dot, 1))
+    return;
+  for (StringRef name : chip.mma)
+    if (const Mma *mma = findMma(name);
+        mma->isAsync && mma->needsKMajor && dot.isComputedBy(*mma))
+      remark::missed(dot.getLoc(),
+                     remark::RemarkOpts::name("operand-not-k-major")
+                         .category("tile-assign-layouts"))
+          << remark::reason("{0} needs an operand b whose columns are "
+                            "contiguous in memory, and its rows are: {1} is "
+                            "used instead",
+                            name, StringRef(chosen.name));
+}
+
 /// Chooses the instruction of every product.
 LogicalResult LayoutAssigner::chooseInstructions() {
   WalkResult result = kernel.walk([&](DotOp dot) {
@@ -155,6 +173,7 @@ LogicalResult LayoutAssigner::chooseInstructions() {
     if (failed(mma))
       return WalkResult::interrupt();
     products.insert({dot, *mma});
+    remarkOrder(dot, mma->getMma(), chip);
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

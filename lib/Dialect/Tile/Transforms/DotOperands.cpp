@@ -111,7 +111,7 @@ void DotOperands::convert(OpOperand &operand) {
   if (!type)
     return;
   OperandSpaces spaces = mma.getMma().spaces[index];
-  bool canBeShared = spaces.shared && canReadShared(dot, index);
+  bool canBeShared = spaces.shared && canReadShared(dot, index, mma.getMma());
   if (canBeShared && isSharedTile(type))
     return;
   auto fragment = DotOperandAttr::get(dot.getContext(), index, mma);

@@ -18,10 +18,30 @@ Value tile::skipConversions(Value value) {
   return value;
 }
 
-bool tile::canReadShared(DotOp dot, unsigned index) {
+/// Returns the tile that operand `index` of `dot` is, before transpositions.
+/// Sets `swapped` if its dimensions are swapped.
+static Value skipTransposes(DotOp dot, unsigned index, bool &swapped) {
+  swapped = false;
   Value operand = skipConversions(dot->getOperand(index));
-  while (auto transpose = operand.getDefiningOp<TransposeOp>())
+  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+    swapped ^= transpose.getOrder()[0] == 1;
     operand = skipConversions(transpose.getSource());
+  }
+  return operand;
+}
+
+bool tile::isKMajor(DotOp dot, unsigned index) {
+  bool swapped;
+  skipTransposes(dot, index, swapped);
+  // The last dimension of a tile is contiguous in shared memory.
+  return (index == 0) != swapped;
+}
+
+bool tile::canReadShared(DotOp dot, unsigned index, const Mma &mma) {
+  bool swapped;
+  Value operand = skipTransposes(dot, index, swapped);
+  if (mma.needsKMajor && !isKMajor(dot, index))
+    return false;
   LayoutAttrInterface layout = getLayoutAttr(operand.getType());
   if (auto buffer = dyn_cast<BufferType>(operand.getType()))
     layout = buffer.getLayout();
@@ -39,15 +59,11 @@ bool tile::canReadShared(DotOp dot, unsigned index) {
 /// in shared memory, else 0. A transposed b is stored in its form before the
 /// transposition.
 static int64_t columnBytes(DotOp dot, int64_t columns) {
-  bool sideBySide = true;
-  Value operand = skipConversions(dot.getB());
-  while (auto transpose = operand.getDefiningOp<TransposeOp>()) {
-    sideBySide ^= transpose.getOrder()[0] == 1;
-    operand = skipConversions(transpose.getSource());
-  }
+  bool swapped;
+  skipTransposes(dot, 1, swapped);
   int64_t bits =
       cast<ShapedType>(dot.getB().getType()).getElementTypeBitWidth();
-  return sideBySide ? columns * bits / 8 : 0;
+  return swapped ? 0 : columns * bits / 8;
 }
 
 int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
@@ -120,19 +136,13 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   return best;
 }
 
-/// Returns true if the instruction multiplies elements of the types of `dot`.
-static bool hasElements(const Mma &mma, DotOp dot) {
-  return mma.operand == getMmaElement(getElementTypeOrSelf(dot.getA())) &&
-         mma.accumulator == getMmaElement(getElementTypeOrSelf(dot.getAcc()));
-}
-
-/// Returns the instructions of `chip` for elements of the types of `dot`, only
-/// the one that `dot` names if it names one.
+/// Returns the instructions of `chip` for the elements of `dot`, only the one
+/// that `dot` names if it names one.
 static SmallVector<const Mma *> getCandidates(DotOp dot, const Chip &chip) {
   SmallVector<const Mma *> candidates;
   for (StringLiteral name : chip.mma)
     if (const Mma *mma = findMma(name);
-        hasElements(*mma, dot) &&
+        dot.isComputedBy(*mma) &&
         (!dot.getInstruction() || *dot.getInstruction() == name))
       candidates.push_back(mma);
   return candidates;
@@ -164,7 +174,7 @@ MmaAttr tile::findMma(DotOp dot, int64_t numWarps, const Chip &chip) {
       continue;
     std::optional<std::pair<int64_t, int64_t>> warps =
         divideAmongWarps(dot, *mma, numWarps);
-    if (!warps || (!mma->spaces[1].registers && !canReadShared(dot, 1)))
+    if (!warps || (!mma->spaces[1].registers && !canReadShared(dot, 1, *mma)))
       continue;
     return MmaAttr::get(dot.getContext(),
                         StringAttr::get(dot.getContext(), mma->name),
@@ -177,6 +187,13 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
   if (MmaAttr mma = findMma(dot, numWarps, chip))
     return mma;
+  if (dot.getPrecision() && llvm::none_of(chip.mma, [&](StringLiteral name) {
+        return dot.isComputedBy(*findMma(name));
+      }))
+    return dot.emitOpError()
+           << "of precision " << stringifyProductPrecision(*dot.getPrecision())
+           << " has no instruction on " << chip.name
+           << "; run tile-expand-products first";
   RankedTensorType acc = dot.getTile();
   auto a = cast<ShapedType>(dot.getA().getType());
   InFlightDiagnostic diag = dot.emitOpError()
@@ -190,7 +207,7 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
   if (dot.getInstruction())
     diag << " with the instruction \"" << *dot.getInstruction() << '"';
   for (StringLiteral name : chip.mma)
-    if (const Mma *mma = findMma(name); hasElements(*mma, dot))
+    if (const Mma *mma = findMma(name); dot.isComputedBy(*mma))
       diag.attachNote() << name << " computes " << mma->m << "x" << mma->n
                         << "x" << mma->k;
   return diag;

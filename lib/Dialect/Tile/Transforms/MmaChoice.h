@@ -27,10 +27,14 @@ listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip);
 /// registers.
 mlir::Value skipConversions(mlir::Value value);
 
-/// Returns true if a matrix descriptor can describe operand `index` in shared
-/// memory, where it is or would be stored: the size of a swizzle divides that
-/// of its rows.
-bool canReadShared(DotOp dot, unsigned index);
+/// Returns true if operand `index` of `dot` is contiguous along the depth in
+/// shared memory, where it is or would be stored.
+bool isKMajor(DotOp dot, unsigned index);
+
+/// Returns true if `mma` can read operand `index` in shared memory, where it is
+/// or would be stored: the size of a swizzle divides that of its rows, and they
+/// go along the depth if the instruction needs that.
+bool canReadShared(DotOp dot, unsigned index, const Mma &mma);
 
 /// Returns the size in bytes of the columns of operand b of `dot` that a
 /// warpgroup reads by one matrix descriptor, if they are contiguous in shared

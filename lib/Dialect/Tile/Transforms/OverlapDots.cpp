@@ -140,11 +140,12 @@ bool BlockScheduler::overwrites(Operation *op) const {
 }
 
 /// Returns the operands of `op` that an await can hand on, which are tiles of
-/// f32. Results of the await keep `op` after it.
+/// f32 or i32. Results of the await keep `op` after it.
 static SmallVector<Value> getAwaitable(Operation *op) {
   return llvm::filter_to_vector(op->getOperands(), [](Value operand) {
+    Type element = getElementTypeOrSelf(operand);
     return isa<RankedTensorType>(operand.getType()) &&
-           getElementTypeOrSelf(operand).isF32();
+           (element.isF32() || element.isInteger(32));
   });
 }
 

@@ -273,6 +273,9 @@ bool ExtentPadder::holdsZeros(Value value, int64_t dim) const {
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
           arith::TruncIOp, arith::SIToFPOp>(op))
     return holdsZeros(op->getOperand(0), dim);
+  if (isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp>(op))
+    return holdsZeros(op->getOperand(0), dim) &&
+           holdsZeros(op->getOperand(1), dim);
   return false;
 }
 

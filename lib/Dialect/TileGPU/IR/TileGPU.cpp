@@ -64,7 +64,8 @@ ManifestOp tile::gpu::findManifest(Operation *kernel) {
 static Type getElementType(MLIRContext *context, tile::MmaElement element) {
   Builder b(context);
   // In the order of MmaElement.
-  Type types[] = {b.getF16Type(), b.getBF16Type(), b.getF32Type()};
+  Type types[] = {b.getF16Type(), b.getBF16Type(), b.getF32Type(),
+                  b.getF32Type(), b.getI8Type(),   b.getI32Type()};
   return types[static_cast<unsigned>(element)];
 }
 
@@ -110,6 +111,13 @@ LogicalResult WgmmaOp::verify() {
     return emitOpError() << "takes " << expected
                          << " or a descriptor as a of \"" << row->name
                          << "\", got " << getA().getType();
+  Type sum = getElementType(getContext(), row->accumulator);
+  if (getC().getType().getElementType() != sum)
+    return emitOpError() << "accumulates " << sum << " by \"" << row->name
+                         << "\", got " << getC().getType();
+  if (row->needsKMajor && (getAMnMajor() || getBMnMajor()))
+    return emitOpError() << "has an operand that is not K-major, which \""
+                         << row->name << "\" does not read";
   if (isa<VectorType>(getA().getType()) && getAMnMajor())
     return emitOpError("has a in registers, where nothing is major");
   return success();

@@ -161,15 +161,17 @@ int64_t getNumElements(Type type) {
   return vector ? vector.getNumElements() : 1;
 }
 
-/// Returns the request of an operation that multiplies f16 or bf16 matrices.
-/// Other element types have no rows and are left to the back end.
+/// Returns the request of an operation that multiplies f16 or bf16 matrices, or
+/// one of i8 on AMD. The table lacks instructions for others, which are left to
+/// the back end.
 std::optional<MmaRequest> getMmaRequest(Operation *op) {
   auto make = [&](int64_t m, int64_t n, int64_t k, Value a, Value b,
                   Value acc) -> std::optional<MmaRequest> {
     std::optional<MmaElement> operand = getMmaElement(getElementTypeOrSelf(a));
     std::optional<MmaElement> accumulator =
         getMmaElement(getElementTypeOrSelf(acc));
-    if (!operand || *operand == MmaElement::F32 || !accumulator)
+    if (!operand || getBits(*operand) > 16 || !accumulator ||
+        (*operand == MmaElement::I8 && isa<nvgpu::MmaSyncOp>(op)))
       return std::nullopt;
     return MmaRequest{op->getName().getStringRef(),
                       m,

@@ -101,3 +101,15 @@ tile.kernel @large() {
   %t = arith.constant dense<1.0> : tensor<1048577xf32>
 }
 }
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
+tile.kernel @not_expanded() attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<1.0> : tensor<64x64xf32>
+  // expected-error@+1 {{'tile.dot' op of precision bf16x3 has no instruction on sm_80; run tile-expand-products first}}
+  %d = tile.dot %t, %t, %t precision(bf16x3) : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+}
+}

@@ -135,7 +135,7 @@ int64_t getRegisterShare(int64_t threads);
 Refusal checkTensorMap(BufferType source, llvm::ArrayRef<int64_t> dims,
                        BufferType dest, bool isRagged);
 /// Returns the element type of matrix instructions (Chips/Mma.h) for `type`;
-/// std::nullopt if there is none.
+/// std::nullopt if there is none. f32 is never tf32.
 std::optional<MmaElement> getMmaElement(mlir::Type type);
 
 } // namespace tile

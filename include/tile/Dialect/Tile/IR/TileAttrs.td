@@ -54,6 +54,13 @@ def Tile_Relation : I32EnumAttr<"Relation", "relation of an extent to a number",
   let cppNamespace = "::tile";
 }
 
+def Tile_ProductPrecision : I32EnumAttr<"ProductPrecision",
+    "how a matrix product multiplies f32 elements", [
+    I32EnumAttrCase<"TF32", 0, "tf32">,
+    I32EnumAttrCase<"BF16x3", 1, "bf16x3">]> {
+  let cppNamespace = "::tile";
+}
+
 def Tile_KVAccumulation : I32EnumAttr<"KVAccumulation",
     "accumulation of dK and dV over the query heads of a group", [
     I32EnumAttrCase<"Separate", 0, "separate">,

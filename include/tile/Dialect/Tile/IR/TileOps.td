@@ -32,9 +32,10 @@ class Tile_TileOf<list<Type> elements, string elementNames>
            "named by #tile.open, rank 1 or more, at most 2^20 elements, no other "
            "encoding but a layout)",
            "::mlir::RankedTensorType">;
-def Tile_Tile : Tile_TileOf<[F16, BF16, F32, F64, I1, I32, I64],
-                            "f16, bf16, f32, f64, i1, i32 or i64">;
-def Tile_FloatTile : Tile_TileOf<[F16, BF16, F32], "f16, bf16 or f32">;
+def Tile_Tile : Tile_TileOf<[F16, BF16, F32, F64, I1, I8, I32, I64],
+                            "f16, bf16, f32, f64, i1, i8, i32 or i64">;
+def Tile_FactorTile : Tile_TileOf<[F16, BF16, F32, I8], "f16, bf16, f32 or i8">;
+def Tile_SumTile : Tile_TileOf<[F32, I32], "f32 or i32">;
 def Tile_IndexTile : Tile_TileOf<[I32, I64], "i32 or i64">;
 
 //===----------------------------------------------------------------------===//
@@ -625,15 +626,40 @@ def Tile_DotOp : Tile_Op<"dot", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "matrix product";
   let description = [{
-    Computes a * b + acc for a: MxK, b: KxN, acc: MxN. a and b are both f16 or
-    both bf16, acc is f32. `instruction` pins a row of the instruction table
-    (Chips/Mma.h). `warps` pins the numbers of warps along the rows and the
-    columns of the result.
+    Computes a * b + acc for a: MxK, b: KxN, acc: MxN. a and b have one element
+    type. `instruction` pins a row of the instruction table (Chips/Mma.h). `warps`
+    pins the numbers of warps along the rows and the columns of the result.
+
+    | a and b | acc | sums |
+    |---|---|---|
+    | f16, bf16 | f32 | rounded to f32 |
+    | i8, signed | i32 | exact modulo 2^32 |
+    | f32, with `precision` | f32 | rounded to f32 |
 
     ```mlir
     %s = tile.dot %q, %kt, %zero
         : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+    %n = tile.dot %x, %y, %none
+        : tensor<128x64xi8>, tensor<64x64xi8> -> tensor<128x64xi32>
+    %d = tile.dot %e, %f, %zero precision(tf32)
+        : tensor<128x64xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
     ```
+
+    f32 operands need `precision`, since no chip multiplies them at full precision
+    and at the rate of a matrix product:
+
+    * `tf32` keeps the 11 leading bits of each operand. They are rounded to
+      nearest, except that wgmma cuts off the others of an operand in shared
+      memory. So an element of the result differs from the exact one by at most
+      2^-9 times the sum of |a||b|, plus the rounding of the sums. Chips without
+      tf32 compute a closer result: CDNA multiplies f32, and on RDNA the product
+      becomes one of `bf16x3`.
+    * `bf16x3` divides each operand into two bf16 numbers, x = hi + lo, and adds
+      lo * hi, hi * lo and hi * hi, on every chip. The error is at most 3 * 2^-16
+      times the sum of |a||b|, plus the rounding of the sums.
+      `tile-expand-products` writes it as three products of bf16.
+
+    Under both, an infinite operand, or one beyond 3.39e38, may give a NaN.
 
     After tile-assign-layouts, the layouts of a and b are `#tile.dot_operand` of
     the layout of acc. wgmma reads b, and optionally a, from shared memory; these
@@ -662,21 +688,32 @@ def Tile_DotOp : Tile_Op<"dot", [
     %s = tile.await %r : !tile.pending<!result>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$a,
-                       AnyTypeOf<[Tile_FloatTile, Tile_BufferType]>:$b,
-                       AnyTypeOf<[Tile_FloatTile, Tile_PendingType]>:$acc,
+  let arguments = (ins AnyTypeOf<[Tile_FactorTile, Tile_BufferType]>:$a,
+                       AnyTypeOf<[Tile_FactorTile, Tile_BufferType]>:$b,
+                       AnyTypeOf<[Tile_SumTile, Tile_PendingType]>:$acc,
                        OptionalAttr<StrAttr>:$instruction,
                        OptionalAttr<DenseI64ArrayAttr>:$warps,
+                       OptionalAttr<Tile_ProductPrecision>:$precision,
                        UnitAttr:$async);
-  let results = (outs AnyTypeOf<[Tile_FloatTile, Tile_PendingType]>:$result);
+  let results = (outs AnyTypeOf<[Tile_SumTile, Tile_PendingType]>:$result);
   let assemblyFormat = [{
-    (`async` $async^)? $a `,` $b `,` $acc attr-dict `:`
-    custom<DotTypes>(type($a), type($b), type($acc), type($result))
+    (`async` $async^)? $a `,` $b `,` $acc (`precision` `(` $precision^ `)`)?
+    attr-dict `:` custom<DotTypes>(type($a), type($b), type($acc), type($result))
   }];
+  // A product of which nothing is pinned.
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$a,
+                                 "::mlir::Value":$b, "::mlir::Value":$acc), [{
+    build($_builder, $_state, type, a, b, acc, ::mlir::StringAttr(),
+          ::mlir::DenseI64ArrayAttr(), ::tile::ProductPrecisionAttr(),
+          /*async=*/false);
+  }]>];
   let extraClassDeclaration = [{
     /// Returns the type of the product: that of the result, or of the tile that
     /// tile.await makes of it.
     ::mlir::RankedTensorType getTile();
+    /// Returns true if an instruction of this row computes the product: its
+    /// elements are those of the operands, or as precise as `precision` asks.
+    bool isComputedBy(const ::tile::Mma &row);
   }];
   let hasVerifier = 1;
 }

@@ -227,8 +227,8 @@ def Tile_AwaitOp : Tile_Op<"await", [
     registers change further: an await of the first one must not use its tile.
   }];
   let arguments = (ins Variadic<Tile_PendingType>:$products,
-                       Variadic<Tile_FloatTile>:$values);
-  let results = (outs Variadic<Tile_FloatTile>:$results);
+                       Variadic<Tile_SumTile>:$values);
+  let results = (outs Variadic<Tile_SumTile>:$results);
   let assemblyFormat = [{
     $products (`with` $values^)? attr-dict `:` qualified(type($products))
     (`with` qualified(type($values))^)?

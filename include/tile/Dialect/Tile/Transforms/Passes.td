@@ -129,6 +129,36 @@ def TileExpandOperations : Pass<"tile-expand-operations", "::tile::KernelOp"> {
   }];
 }
 
+def TileExpandProducts : Pass<"tile-expand-products", "::tile::KernelOp"> {
+  let summary = "Replaces products of f32 by products of bf16 (S1)";
+  let description = [{
+    A product of precision `bf16x3` becomes three products of bf16. So does one of
+    precision `tf32` on a chip that multiplies neither tf32 nor f32. The operands
+    are divided into two bf16 numbers, x = hi + lo, where hi is x rounded to bf16
+    and lo is x - hi rounded to bf16. The small terms are added first, and lo * lo
+    is left out. `tile.dot` states the error.
+
+    ```mlir output
+    %d = tile.dot %a, %b, %acc precision(bf16x3)
+        : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    // becomes
+    %hi = arith.truncf %a : tensor<64x64xf32> to tensor<64x64xbf16>
+    %up = arith.extf %hi : tensor<64x64xbf16> to tensor<64x64xf32>
+    %rest = arith.subf %a, %up : tensor<64x64xf32>
+    %lo = arith.truncf %rest : tensor<64x64xf32> to tensor<64x64xbf16>
+    // the same for %b
+    %d0 = tile.dot %lo, %bhi, %acc : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %d1 = tile.dot %hi, %blo, %d0 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %d = tile.dot %hi, %bhi, %d1 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    ```
+
+    Precondition: the chip is attached. Postcondition: the remaining products of
+    f32 have an instruction of the chip. Illegal: a product of precision `bf16x3`
+    whose operand is in shared memory.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
   let summary = "Lets several blocks share the iterations of a loop (S1)";
   let description = [{

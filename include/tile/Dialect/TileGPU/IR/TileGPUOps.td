@@ -13,8 +13,8 @@ include "tile/Dialect/TileGPU/IR/TileGPUDialect.td"
 class TileGPU_Op<string mnemonic, list<Trait> traits = []>
     : Op<TileGPU_Dialect, mnemonic, traits>;
 
-def TileGPU_Operand : FixedVectorOfRankAndType<[1], [F16, BF16]>;
-def TileGPU_Accumulator : FixedVectorOfRankAndType<[1], [F32]>;
+def TileGPU_Operand : FixedVectorOfRankAndType<[1], [F16, BF16, F32, I8]>;
+def TileGPU_Accumulator : FixedVectorOfRankAndType<[1], [F32, I32]>;
 def TileGPU_Memory : MemRefRankOf<[I8, I16, I32, I64, F16, BF16, F32, F64], [1]>;
 
 def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "d"]>]> {

@@ -133,13 +133,13 @@ Refusal GraphBuilder::addProducts() {
     int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1);
     auto a = cast<RankedTensorType>(dot.getA().getType());
     int64_t depth = a.getDimSize(1), bits = getBits(mma->operand);
-    double flops = 2.0 * rows * columns * depth * bits / 16;
+    double operations = 2.0 * rows * columns * depth;
     double blocks = llvm::divideCeil(rows, kProductRows);
     double bytes = blocks * columns * depth * bits / 8;
     if (isInShared(dot.getA()))
       bytes += rows * depth * bits / 8.0 *
                llvm::divideCeil(columns, kProductColumns);
-    double matrixCycles = flops / chip.throughput.matrix;
+    double matrixCycles = operations / getPeakRate(chip, *mma);
     double sharedCycles = bytes / chip.throughput.sharedBytes;
     double cycles =
         std::max(matrixCycles, sharedCycles) / groups + mma->gapCycles;
