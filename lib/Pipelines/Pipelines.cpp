@@ -51,6 +51,8 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   close.schedules = options.schedules;
   pm.addNestedPass<KernelOp>(createTileCloseExtents(close));
   pm.addNestedPass<KernelOp>(createTileExpandOperations());
+  // The products that other operations became.
+  pm.addNestedPass<KernelOp>(createTileExpandProducts());
   pm.addPass(createTileSplitReduction());
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;

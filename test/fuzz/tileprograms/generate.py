@@ -11,6 +11,10 @@ from .program import EFFECTS, FLOATS, SIZES, Buffer, Offset, Op, Program, Region
 POWERS = [1, 2, 4, 8, 16, 32, 64, 128]
 ODDITIES = [3, 5, 7, 12, 13, 24, 48, 60, 68, 80, 96, 100, 112]
 #: Largest number that results may reach in each type before they are scaled.
+#: The elements of operands of products, and their precision.
+PRODUCT_TYPES = [("f16", None), ("f16", None), ("bf16", None), ("bf16", None), ("i8", None),
+                 ("f32", "tf32"), ("f32", "bf16x3")]
+
 LIMITS = {"f16": 2000.0, "bf16": 1e6, "f32": 1e6}
 FLOAT_REDUCTIONS = ["addf", "addf", "maximumf", "minimumf", "maxnumf", "minnumf", "mulf"]
 INTEGER_REDUCTIONS = [
@@ -807,14 +811,15 @@ class Generator:
     def dot(self) -> None:
         """A product, of what is there or of new tiles."""
         draw = self.draw
-        dtype = draw.choice(["f16", "f16", "bf16"])
+        dtype, precision = draw.choice(PRODUCT_TYPES)
         extents = [16, 16, 32, 32, 64, 64, 128, 48, 80, 96, 112]
         if draw.random() < 0.15:
             extents = [4, 8, 20, 24, 60, 68, 100, 7, 13]
         usual = [
             v
             for v in self.values(True)
-            if len(self.program.types[v].dims) == 2
+            if dtype in FLOATS
+            and len(self.program.types[v].dims) == 2
             and all(self.program.extents[d] in extents for d in self.program.types[v].dims)
         ]
         if usual and draw.random() < 0.6:
@@ -837,13 +842,16 @@ class Generator:
             )
         else:
             b = self.load((k, n), dtype)
-        type = ((m, n), "f32", None)
+        sums = "f32" if dtype in FLOATS else "i32"
+        type = ((m, n), sums, None)
         if draw.random() < 0.7:
-            c = self.constant(type, 0.0)
+            c = self.constant(type, 0.0 if dtype in FLOATS else 0)
         else:
-            c = self.load((m, n), "f32")
+            c = self.load((m, n), sums)
         limit = self.limit[a] * self.limit[b] * self.program.extents[k] + self.limit[c]
-        self.emit("dot", type, [a, b, c], limit)
+        self.emit("dot", type, [a, b, c], limit, precision=precision)
+        # Only products use tiles of bytes.
+        self.visible = [v for v in self.visible if self.dtype(v) != "i8"]
 
     def triangular_inverse(self) -> None:
         """The inverse of a unit triangular matrix, whose elements are below 2 because

@@ -13,11 +13,11 @@ import random
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 FLOATS = ("f16", "bf16", "f32")
-INTEGERS = ("i32", "i64")
+INTEGERS = ("i8", "i32", "i64")
 #: Operations whose results are not all that they do.
 EFFECTS = ("store", "atomic", "check")
 #: Bytes of an element.
-SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "i64": 8}
+SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4, "i64": 8}
 
 #: Threads of a warp by chip.
 LANES = {
@@ -658,9 +658,10 @@ class Writer:
     def write_dot(self, op: Op) -> None:
         result = op.results[0]
         a, b, c = op.operands
+        precision = f" precision({op.attrs['precision']})" if op.attrs.get("precision") else ""
         self.line(
-            f"{self.name(result)} = tile.dot {self.name(a)}, {self.name(b)}, {self.name(c)} :"
-            f" {self.tile(a)}, {self.tile(b)} -> {self.tile(result)}"
+            f"{self.name(result)} = tile.dot {self.name(a)}, {self.name(b)}, {self.name(c)}"
+            f"{precision} : {self.tile(a)}, {self.tile(b)} -> {self.tile(result)}"
         )
 
     # Control flow.

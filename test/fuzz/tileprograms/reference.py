@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
-from .program import Buffer, Offset, Op, Program, narrowed
+from .program import INTEGERS, Buffer, Offset, Op, Program, narrowed
 
 #: Bits of the significand, largest number, and what may be flushed to zero.
 FORMATS = {
@@ -22,10 +22,17 @@ FORMATS = {
     "f32": (24, 3.4028234663852886e38, 2.0**-126),
 }
 
+#: The error of a product of f32, by the magnitude of its terms (tile.dot).
+PRECISIONS = {"tf32": 2.0**-9, "bf16x3": 3 * 2.0**-16}
+
+#: The largest integers that all formats of products have.
+LARGEST_INTEGER = 256
+
 STORAGE = {
     "f16": np.uint16,
     "bf16": np.uint16,
     "f32": np.uint32,
+    "i8": np.int8,
     "i32": np.int32,
     "i64": np.int64,
 }
@@ -36,6 +43,7 @@ POISON = {
     "f16": 0x7E5A,
     "bf16": 0x7FD5,
     "f32": 0x7FC5A5A5,
+    "i8": 0x5A,
     "i32": 0x5EADBEEF,
     "i64": 0x5EADBEEF5EADBEEF,
 }
@@ -43,7 +51,7 @@ POISON = {
 
 def encode(values: np.ndarray, dtype: str) -> np.ndarray:
     """The bits of the values, rounded to nearest even."""
-    if dtype in ("i32", "i64"):
+    if dtype in INTEGERS:
         return values.astype(STORAGE[dtype])
     with np.errstate(over="ignore", invalid="ignore"):
         if dtype == "f16":
@@ -56,7 +64,7 @@ def encode(values: np.ndarray, dtype: str) -> np.ndarray:
 
 def decode(bits: np.ndarray, dtype: str) -> np.ndarray:
     """The values of the bits, as float64 or int64."""
-    if dtype in ("i32", "i64"):
+    if dtype in INTEGERS:
         return bits.astype(np.int64)
     bits = np.ascontiguousarray(bits)
     if dtype == "f16":
@@ -546,6 +554,10 @@ class Evaluator:
 
     def eval_dot(self, op: Op) -> None:
         a, b, c = (self.values[v] for v in op.operands)
+        if not is_float(self.dtype(op.results[0])):
+            self.values[op.results[0]] = exact(wrap(a.v @ b.v + c.v, "i32"))
+            return
+        precision = op.attrs.get("precision")
         with np.errstate(all="ignore"):
             v = a.v @ b.v + c.v
             magnitude = np.abs(a.v) @ np.abs(b.v) + np.abs(c.v)
@@ -553,6 +565,11 @@ class Evaluator:
             whole = all((x.v == np.round(x.v)).all() and not x.e.any() for x in (a, b, c))
             terms = a.v.shape[1] + 2
             bound = e + terms * (2.0**-23 * (magnitude + e) + 2.0**-126)
+            if precision:
+                # The halves of an operand are up to 2^-7 larger than it.
+                bound = bound + (PRECISIONS[precision] + terms * 2.0**-29) * (magnitude + e)
+                bound = np.where(np.isfinite(magnitude), bound, np.inf)
+                whole &= all((np.abs(x.v) <= LARGEST_INTEGER).all() for x in (a, b))
             if whole:
                 bound = np.where(magnitude <= 2.0**24, 0.0, bound)
             bound = np.where(np.isnan(v) | np.isnan(bound), np.inf, bound)

@@ -11,8 +11,8 @@ import math
 import random
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .generate import FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, Generator, Retry, prune
-from .program import Program
+from .generate import FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, PRODUCT_TYPES, Generator, Retry, prune
+from .program import FLOATS, Program
 from .runner import Job
 
 WARPS = (1, 2, 4, 8)
@@ -247,13 +247,17 @@ def dots(full: bool) -> Iterator[Case]:
         cases = cases[3::17]
     cases += [(60, 60, 60), (20, 12, 24), (68, 100, 16), (64, 60, 64), (16, 7, 13), (1, 64, 64),
               (48, 48, 20), (8, 8, 8)]
-    turn = itertools.cycle(["f16", "bf16"])
+    turn = itertools.cycle(PRODUCT_TYPES)
     for m, n, k in cases:
         for chained in (False, True) if full else (n <= 64 and m <= 64,):
             yield lambda g, m=m, n=n, k=k, c=chained, d=next(turn): dot(g, m, n, k, c, d)
 
 
-def dot(g: Generator, m: int, n: int, k: int, chained: bool, dtype: str) -> None:
+def dot(
+    g: Generator, m: int, n: int, k: int, chained: bool, type: Tuple[str, Optional[str]]
+) -> None:
+    dtype, precision = type
+    sums = "f32" if dtype in FLOATS else "i32"
     dm, dn, dk = g.dim(m), g.dim(n), g.dim(k)
     a = g.load((dm, dk), dtype)
     if g.draw.random() < 0.5:
@@ -261,13 +265,13 @@ def dot(g: Generator, m: int, n: int, k: int, chained: bool, dtype: str) -> None
         b = g.emit("transpose", ((dk, dn), dtype, None), [b], g.limit[b], order=(1, 0))
     else:
         b = g.load((dk, dn), dtype)
-    zero = g.constant(((dm, dn), "f32", None), 0.0)
-    s = g.emit("dot", ((dm, dn), "f32", None), [a, b, zero], 16.0 * k)
-    if chained:
+    zero = g.constant(((dm, dn), sums, None), 0)
+    s = g.emit("dot", ((dm, dn), sums, None), [a, b, zero], 16.0 * k, precision=precision)
+    if chained and dtype in FLOATS:
         p = g.cast(s, dtype)
         b = g.load((dn, dk), dtype)
         zero = g.constant(((dm, dk), "f32", None), 0.0)
-        s = g.emit("dot", ((dm, dk), "f32", None), [p, b, zero], 1e6)
+        s = g.emit("dot", ((dm, dk), "f32", None), [p, b, zero], 1e6, precision=precision)
     g.store(s)
 
 

@@ -54,25 +54,11 @@ private:
                                    value, zero);
   }
 
-  /// The product in about 16 bits of precision: with the operands as sums of
-  /// two bf16 numbers each, all products of these but the smallest.
   Value multiply(Value left, Value right, Value acc) {
-    auto [leftHigh, leftLow] = split(left);
-    auto [rightHigh, rightLow] = split(right);
-    for (auto [x, y] :
-         {std::pair(leftLow, rightHigh), std::pair(leftHigh, rightLow),
-          std::pair(leftHigh, rightHigh)})
-      acc =
-          DotOp::create(b, type, x, y, acc, StringAttr(), DenseI64ArrayAttr());
-    return acc;
-  }
-
-  std::pair<Value, Value> split(Value value) {
-    RankedTensorType narrow = type.clone(b.getBF16Type());
-    Value high = arith::TruncFOp::create(b, narrow, value);
-    Value rest =
-        arith::SubFOp::create(b, value, arith::ExtFOp::create(b, type, high));
-    return {high, arith::TruncFOp::create(b, narrow, rest)};
+    auto precision = ProductPrecisionAttr::get(b.getContext(),
+                                               ProductPrecision::BF16x3);
+    return DotOp::create(b, type, left, right, acc, StringAttr(),
+                         DenseI64ArrayAttr(), precision);
   }
 
   ImplicitLocOpBuilder &b;
