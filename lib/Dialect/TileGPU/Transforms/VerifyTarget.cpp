@@ -252,6 +252,7 @@ private:
   LogicalResult verifyBufferAdd(Operation *op);
   LogicalResult verifyCall(Operation *op);
   LogicalResult verifyKernel(Operation *op);
+  LogicalResult verifyPlace(Operation *op);
 
   const Chip &chip;
   bool llvmOnly;
@@ -594,8 +595,18 @@ LogicalResult Verifier::verifyKernel(Operation *op) {
   return success();
 }
 
+/// Checks that operations that do something are in functions. The translation
+/// to LLVM IR crashes at others.
+LogicalResult Verifier::verifyPlace(Operation *op) {
+  if (!isa_and_nonnull<mlir::gpu::GPUModuleOp>(op->getParentOp()) ||
+      isa<SymbolOpInterface, tile::gpu::ManifestOp, LLVM::GlobalCtorsOp,
+          LLVM::GlobalDtorsOp, LLVM::ModuleFlagsOp, LLVM::LinkerOptionsOp>(op))
+    return success();
+  return op->emitOpError("is in no function");
+}
+
 LogicalResult Verifier::verify(Operation *op) {
-  return success(succeeded(verifyDialect(op)) &&
+  return success(succeeded(verifyDialect(op)) && succeeded(verifyPlace(op)) &&
                  succeeded(verifyRequirement(op)) && succeeded(verifyMma(op)) &&
                  succeeded(verifyDirectCopy(op)) &&
                  succeeded(verifyTypes(op)) && succeeded(verifyAtomics(op)) &&

@@ -194,3 +194,13 @@ module attributes {tile.target = "sm_89"} {
 
 // expected-error @below {{no target chip: set tile.target on the module (pass tile-attach-target)}}
 gpu.module @m {}
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
+  gpu.module @m {
+    llvm.mlir.global internal constant @number(7 : i32) : i32
+    // expected-error @+1 {{'llvm.intr.trap' op is in no function}}
+    llvm.intr.trap
+  }
+}
