@@ -31,7 +31,8 @@ static constexpr StringLiteral kRuntimePrefix = "tile_cpu_";
 
 Position tile::cpu::positionOf(const llvm::Instruction &inst) {
   const DILocation *location = inst.getDebugLoc();
-  if (!location)
+  // LLVM gives an instruction that stands for several line 0.
+  if (!location || location->getLine() == 0)
     return {};
   SmallString<128> path(location->getFilename());
   if (!path.empty() && sys::path::is_relative(path))

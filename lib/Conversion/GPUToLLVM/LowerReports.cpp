@@ -197,6 +197,8 @@ FailureOr<LLVM::LLVMFuncOp> ReportLowering::getFunction(Operation *op,
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto function =
       LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
+  // A call that stands for two has no place in the source.
+  function.setPassthroughAttr(builder.getStrArrayAttr({"nomerge"}));
   if (print)
     definePrintAndTrap(function, print);
   return function;

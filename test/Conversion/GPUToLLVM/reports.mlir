@@ -5,13 +5,13 @@
 
 module attributes {tile.target = "CHIP"} {
   gpu.module @m {
-    // NVIDIA: llvm.func @tile_assert_failed(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {no_inline} {
+    // NVIDIA: llvm.func @tile_assert_failed(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {no_inline, passthrough = ["nomerge"]} {
     // NVIDIA-NEXT: llvm.call @vprintf(
     // NVIDIA-NEXT: llvm.intr.trap
     // NVIDIA-NEXT: llvm.return
 
     // The code object has a trap instead of the call, so there is no body.
-    // AMD: llvm.func @tile_assert_failed(!llvm.ptr, !llvm.ptr)
+    // AMD: llvm.func @tile_assert_failed(!llvm.ptr, !llvm.ptr) attributes {passthrough = ["nomerge"]}
     // AMD-NOT: llvm.intr.trap
 
     // CHECK: llvm.mlir.global private constant @[[TEXT:.*]]("x = %f, n = %lld\0A\00")
