@@ -208,6 +208,17 @@ LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
   thread[fast] = std::gcd(width, shape[fast]);
   if (fastShared != fast)
     thread[fastShared] = std::gcd(8 / bytes, shape[fastShared]);
+  // Blocks that no power of two of lanes divides leave threads without any.
+  // Wide stores to shared memory are not worth more than half of the threads.
+  auto countThreads = [&] {
+    int64_t count = 1;
+    for (auto [extent, inThread] : llvm::zip_equal(shape, thread))
+      count *= (extent / inThread) & -(extent / inThread);
+    return count;
+  };
+  while (fastShared != fast && thread[fastShared] % 2 == 0 &&
+         2 * countThreads() < lanes * warps)
+    thread[fastShared] /= 2;
   for (int64_t dim = rank; dim-- > 0;)
     if (dim != fast)
       order.push_back(dim);

@@ -111,3 +111,18 @@ tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, shared_byt
   tile.copy async %g[%c0, %c0], %s : !wide, !small
   tile.commit_group
 }
+
+!bytes = !tile.buffer<240x96xi8, #tile.strided<[1, 240], align = 16>, global>
+!rows = !tile.buffer<80x48xi8, #tile.padded<16, order = [1, 0]>, shared>
+
+// Blocks of 16 x 8 elements would have elements for two of 32 threads. Blocks of 16 x 1 have some for 16 of them.
+// CHECK-LABEL: gpu.func @odd_blocks(
+// CHECK-COUNT-15: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<16xi8>
+// CHECK-NOT: vector.load
+// CHECK: gpu.return
+tile.kernel @odd_blocks(%g: !bytes) attributes {num_warps = 1 : i32, shared_bytes = 5120 : i64} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %s = tile.alloc {offset = 0} : !rows
+  tile.copy %g[%c0, %c0], %s : !bytes, !rows
+}
