@@ -4,6 +4,7 @@
 #include "Block.h"
 #include "tile/Dialect/TileGPU/IR/Reports.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstdio>
 
@@ -104,27 +105,40 @@ static std::string format(std::string &text, llvm::StringRef format,
   return {};
 }
 
-/// Returns the text of a call with a format and the address of its arguments.
-static std::string readText(Thread &thread, const Call &call) {
-  std::string text;
-  std::string unknown =
-      format(text, reinterpret_cast<const char *>(call.integer(0)),
-             ArgumentReader(reinterpret_cast<const char *>(call.integer(1))));
-  if (!unknown.empty())
-    thread.block->fail(thread, *call.site, [&] {
-      return Report("the executor cannot print '" + llvm::Twine(unknown) + "'");
-    });
-  return text;
+/// Refuses a call without a format and the address of arguments.
+static llvm::Error decodeText(const llvm::CallBase &call, Site &) {
+  bool hasBoth = call.arg_size() == 2 &&
+                 call.getArgOperand(0)->getType()->isPointerTy() &&
+                 call.getArgOperand(1)->getType()->isPointerTy();
+  if (hasBoth &&
+      (call.getType()->isVoidTy() || call.getType()->isIntegerTy(32)))
+    return llvm::Error::success();
+  return llvm::createStringError("not the addresses of a format and arguments");
+}
+
+/// Appends the text of a call with a format and the address of its arguments,
+/// as format() does.
+static std::string appendText(std::string &text, const Call &call) {
+  return format(text, reinterpret_cast<const char *>(call.integer(0)),
+                ArgumentReader(reinterpret_cast<char *>(call.integer(1))));
 }
 
 static void print(Thread &thread, const Call &call) {
-  thread.printed += readText(thread, call);
-  call.setResult<int32_t>(0);
+  if (appendText(thread.printed, call).empty()) {
+    if (call.site->resultSize != 0)
+      call.setResult<int32_t>(0);
+    return;
+  }
+  thread.block->fail(thread, *call.site, [&] {
+    std::string text;
+    return Report("the executor cannot print '" + appendText(text, call) + "'");
+  });
 }
 
 static void failAssertion(Thread &thread, const Call &call) {
-  std::string text = readText(thread, call);
   thread.block->fail(thread, *call.site, [&] {
+    std::string text;
+    appendText(text, call);
     llvm::StringRef message = llvm::StringRef(text).rtrim('\n');
     // The report names the place, too.
     message.consume_front(thread.block->describeThread(thread.id));
@@ -139,8 +153,10 @@ static void trap(Thread &thread, const Call &call) {
 
 llvm::ArrayRef<Instruction> tile::cpu::reportInstructions() {
   static const Instruction rows[] = {
-      {tile::gpu::kPrintFunction, Work::Report, print},
-      {tile::gpu::kFailFunction, Work::Report, failAssertion},
+      {tile::gpu::kPrintFunction, Work::Report, print, nullptr, nullptr,
+       decodeText},
+      {tile::gpu::kFailFunction, Work::Report, failAssertion, nullptr, nullptr,
+       decodeText},
       {"llvm.trap", Work::Report, trap},
   };
   return rows;

@@ -6,6 +6,7 @@ test/Integration/flash.py tests the results.
 """
 
 import ctypes
+import math
 import struct
 import sys
 import threading
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fakes import FakeCuda
+from launching import manifest
 from tile import compiler, native
 from tile.driver import Driver
 from tile.launcher import Module
@@ -231,6 +233,28 @@ class LaunchTest(FastTest):
         maps = self.check(Variant(64, 64, "bf16", causal=True))
         self.assertGreater(maps, 0)
         self.assertEqual(maps % 4, 0)
+
+    def test_scalars_of_each_type(self):
+        code = {"f16": "e", "bf16": "H", "f32": "f", "f64": "d", "i1": "B", "i32": "i", "i64": "q"}
+        params = [
+            {"kind": "scalar", "name": f"p{i}", "type": type} for i, type in enumerate(code)
+        ]
+        module = Module(b".version 8.0", manifest(params), self.driver)
+        self.native.counts["kernel"] = len(params), 0
+        names = tuple(param["name"] for param in params)
+        launch = module.prepare(names, dict.fromkeys(names, 0))
+        made = fast.native_launch(self.library, launch)
+        for values in (
+            [1 + 2.0**-11, 1 + 2.0**-8, 0.1, 0.1, True, -3, -(1 << 40)],
+            [math.inf, -math.inf, -0.0, 2.0**-1074, False, 1 << 30, 7],
+            [2.0**-24, 2.0**-133, 2.0**-149, 1e300, True, 0, 0],
+        ):
+            self.cuda.launches.clear()
+            launch.launch(values, 77)
+            self.run_native(made, values, 77)
+            python, c = (r.unpack("=" + "".join(code.values())) for r in self.cuda.launches)
+            self.assertEqual(python, c)
+        self.library.tilePreparedLaunchDestroy(made)
 
     def test_numbers_and_no_tensor_maps(self):
         self.check(Variant(64, 64, "bf16", window=True), chip="sm_80")

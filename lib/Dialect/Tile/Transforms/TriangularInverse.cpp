@@ -55,8 +55,8 @@ private:
   }
 
   Value multiply(Value left, Value right, Value acc) {
-    auto precision = ProductPrecisionAttr::get(b.getContext(),
-                                               ProductPrecision::BF16x3);
+    auto precision =
+        ProductPrecisionAttr::get(b.getContext(), ProductPrecision::BF16x3);
     return DotOp::create(b, type, left, right, acc, StringAttr(),
                          DenseI64ArrayAttr(), precision);
   }

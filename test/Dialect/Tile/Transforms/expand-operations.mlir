@@ -68,8 +68,7 @@ tile.kernel @line(%x: !x) {
   tile.store %all, %x[%c0, %c0] : tensor<16x64xf32>, !x
 }
 
-// The blocks of one element need no product; those of 2 and 4 take two each, of three
-// products of bf16.
+// The blocks of one element need no product; those of 2 and 4 take two each.
 // CHECK-LABEL: tile.kernel @inverse(
 tile.kernel @inverse(%x: !x) {
   %c0 = arith.constant 0 : index
@@ -81,18 +80,13 @@ tile.kernel @inverse(%x: !x) {
   // CHECK: %[[M:.+]] = arith.select %{{.+}}, %[[L]], %[[ZERO]]
   // CHECK: %[[X:.+]] = arith.subf %[[I]], %[[M]]
   // CHECK: %[[M2:.+]] = arith.select %{{.+}}, %[[L]], %[[ZERO]]
-  // CHECK: %[[HIGH:.+]] = arith.truncf %[[M2]] : tensor<8x8xf32> to tensor<8x8xbf16>
-  // CHECK: %[[WIDE:.+]] = arith.extf %[[HIGH]]
-  // CHECK: %[[REST:.+]] = arith.subf %[[M2]], %[[WIDE]]
-  // CHECK: %[[LOW:.+]] = arith.truncf %[[REST]]
-  // CHECK: %[[P0:.+]] = tile.dot %[[LOW]], %{{.+}}, %[[ZERO]] :
-  // CHECK: %[[P1:.+]] = tile.dot %[[HIGH]], %{{.+}}, %[[P0]] :
-  // CHECK: %[[P2:.+]] = tile.dot %[[HIGH]], %{{.+}}, %[[P1]] :
-  // CHECK: arith.negf %[[P2]]
-  // CHECK-COUNT-3: tile.dot
-  // CHECK-COUNT-6: tile.dot
+  // CHECK: %[[MX:.+]] = tile.dot %[[M2]], %[[X]], %[[ZERO]] precision(bf16x3)
+  // CHECK: %[[MINUS:.+]] = arith.negf %[[MX]]
+  // CHECK: %[[X2:.+]] = tile.dot %[[X]], %[[MINUS]], %[[X]] precision(bf16x3)
+  // CHECK: tile.dot %{{.+}}, %[[X2]], %[[ZERO]] precision(bf16x3)
+  // CHECK: %[[X4:.+]] = tile.dot %[[X2]], %{{.+}}, %[[X2]] precision(bf16x3)
   // CHECK-NOT: tile.dot
-  // CHECK: tile.store
+  // CHECK: tile.store %[[X4]]
   %inverse = tile.unit_triangular_inverse %t : tensor<8x8xf32>
   tile.store %inverse, %x[%c0, %c0] : tensor<8x8xf32>, !x
 }

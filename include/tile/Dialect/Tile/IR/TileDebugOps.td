@@ -20,8 +20,7 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite<Tile_Reports>]>]>
       message, the block, the thread and the index of the element.
     - On NVIDIA each thread that holds such an element prints the same by
       `vprintf` and executes `trap`; the CUDA driver returns an error from then
-      on. ptxas runs asynchronous products (wgmma) of a kernel with assertions one
-      after another.
+      on.
     - On AMD such a thread executes `s_trap`, and nothing is printed.
 
     Each thread checks the elements that it holds.
@@ -33,7 +32,10 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite<Tile_Reports>]>]>
     ```
 
     The message must not be empty and must not have control characters.
-    Assertions and prints stay in their order. A loop with one is not rotated.
+
+    Assertions and prints stay in their order. They cost time: a loop with one is
+    not rotated, and ptxas runs the asynchronous products (wgmma) of a kernel that
+    may print one after another (its message C7510).
   }];
   let arguments = (ins AnyTypeOf<[I1, Tile_TileOf<[I1], "i1">]>:$condition,
                        StrAttr:$message);
