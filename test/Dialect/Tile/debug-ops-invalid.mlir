@@ -41,7 +41,7 @@ func.func @zero(%x: f32) {
 // -----
 
 func.func @element(%x: i8) {
-  // expected-error@+1 {{'tile.print' op operand #0 must be 16-bit float or bfloat16 type or 32-bit float or 64-bit float or 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or index or tile of f16, bf16, f32, f64, i1, i32 or i64}}
+  // expected-error@+1 {{'tile.print' op operand #0 must be 16-bit float or bfloat16 type or 32-bit float or 64-bit float or 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or index or tile of f16, bf16, f32, f64, i1, i8, i32 or i64}}
   tile.print "x" %x : i8
   return
 }
