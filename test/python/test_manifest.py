@@ -55,7 +55,7 @@ class ManifestTest(LauncherTest):
             ),
             (
                 "kernels[0].params[0].type: 'f8' is not one of f16, bf16, f32, f64,"
-                " i32, i64",
+                " i8, i32, i64",
                 lambda root, kernel: kernel["params"][0].update(type="f8"),
             ),
             (
