@@ -93,7 +93,7 @@ struct Thread : Context {
   /// The site where the thread waits; null if it does not.
   const Site *waiting = nullptr;
 
-  /// What the thread has printed.
+  /// The text that the thread has printed.
   std::string printed;
 
   /// The phase of barrier 0 at which the thread has arrived without waiting.

@@ -2,10 +2,9 @@
 //
 // D = A * B + C for fragments of M x K, K x N and M x N elements, distributed
 // over the lanes of one warp. The layouts map (register, lane) to (row, column)
-// and have no warp digits. Sources: PTX ISA "Matrix Fragments for
-// mma.m16n8k16",
-// ".m16n8k8" and ".m16n8k32", and AMD's matrix instruction calculator
-// (https://github.com/ROCm/amd_matrix_instruction_calculator).
+// and have no warp digits. Sources: PTX ISA, "Matrix Fragments for
+// mma.m16n8k8", for mma.m16n8k16 and for mma.m16n8k32; AMD's matrix instruction
+// calculator (https://github.com/ROCm/amd_matrix_instruction_calculator).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CHIPS_MMA_H

@@ -25,8 +25,9 @@ public:
   LayoutAttrInterface chooseLayout(mlir::RankedTensorType type, int64_t fastDim,
                                    llvm::ArrayRef<DotOp> readers);
 
-  /// Places tiles that are loaded from global memory and used by products only,
-  /// and their transposed views. Adds their layouts to `layouts`.
+  /// Places tiles that are loaded from global memory and read by products, and
+  /// their transposed views. Other operations may read such a tile, too, in a
+  /// loop whose copies run ahead. Adds the layouts to `layouts`.
   void placeOperands(TileLayouts &layouts);
 
   /// Places tiles of one dimension that a loop reads for all warps, if the chip

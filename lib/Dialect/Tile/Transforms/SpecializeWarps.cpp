@@ -1,9 +1,10 @@
 //===- SpecializeWarps.cpp - Producer, consumer and storer warps ----------===//
 //
-// All copies to shared memory move to producer warps. Copies of one argument
-// into buffers of one type share a ring. Sums that loops add to memory may
-// leave through a ring the other way: storer warps let TMA add them. WarpPlan
-// finds the copies and sums, SplitRoles writes the roles.
+// Copies to shared memory move to producer warps. Small ones that TMA cannot do
+// stay with the consumers (WarpPlan.cpp, kLeastBulkShare). Copies of one
+// argument into buffers of one type share a ring. Sums that loops add to memory
+// may leave through a ring the other way: storer warps let TMA add them.
+// WarpPlan finds the copies and sums, SplitRoles writes the roles.
 //
 //===----------------------------------------------------------------------===//
 

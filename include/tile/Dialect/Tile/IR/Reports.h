@@ -6,8 +6,8 @@
 
 namespace tile {
 
-/// What assertions and prints write to. It is no memory that other operations
-/// access.
+/// The side effect of assertions and prints. Other operations neither read nor
+/// write this resource.
 struct ReportsResource : mlir::SideEffects::Resource::Base<ReportsResource> {
   llvm::StringRef getName() final { return "reports"; }
 };

@@ -6,8 +6,8 @@
 #ifndef TILE_DIALECT_TILE_IR_TILEDEBUGOPS_TD
 #define TILE_DIALECT_TILE_IR_TILEDEBUGOPS_TD
 
-// What a program reports. Writing to it keeps these operations in order, and
-// keeps passes from removing, repeating or hoisting them.
+// The reports of a program. The write effect on them keeps assertions and prints
+// in order, and keeps passes from removing, repeating or hoisting them.
 def Tile_Reports : Resource<"::tile::ReportsResource">;
 
 def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite<Tile_Reports>]>]> {
