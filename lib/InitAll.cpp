@@ -32,6 +32,7 @@
 #include "tile/Dialect/TileGPU/Transforms/LLVMIRTranslation.h"
 #include "tile/Dialect/TileGPU/Transforms/Passes.h"
 #include "tile/Kernels/Attention/Passes.h"
+#include "tile/Kernels/Matmul/Passes.h"
 #include "tile/Pipelines/Pipelines.h"
 
 using namespace mlir;
@@ -53,6 +54,7 @@ void tile::registerAllDialects(DialectRegistry &registry) {
 
 void tile::registerAllPasses() {
   registerTileAttentionPasses();
+  registerTileMatmulPasses();
   registerTileGPUToLLVMPasses();
   registerTileGPUTransformsPasses();
   registerTileToAMDGPUPasses();

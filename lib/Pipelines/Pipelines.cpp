@@ -16,6 +16,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/Transforms/Passes.h"
 #include "tile/Kernels/Attention/Passes.h"
+#include "tile/Kernels/Matmul/Passes.h"
 
 using namespace mlir;
 
@@ -40,6 +41,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   TileAttachTargetOptions target;
   target.chip = options.chip;
   pm.addPass(createTileAttachTarget(target));
+  pm.addPass(createTileExpandMatmul());
   pm.addPass(createTileInlineCalls());
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;

@@ -17,19 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tensor_tests import Suite, main
+from program_suite import ProgramSuite
+from tensor_tests import main
 
 ROOT = Path(__file__).resolve().parents[2]
-
-#: Chips whose kernels run on the GPU at hand, and in the executor.
-CHIPS = {
-    "cuda": ("sm_80", "sm_90a"),
-    "cpu": ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201"),
-}
-
-#: The tiles of this program do not fit the shared memory of the chip.
-TOO_LARGE = {("attention", "gfx1100")}
-
 
 def choose_lines(path: str, kept: str, dropped: str) -> str:
     """Returns the program of a file with lines for two variants. Lines of `kept`
@@ -74,83 +65,43 @@ def printed(run):
         return file.read().decode().splitlines()
 
 
-def as_array(tensor):
-    """Returns an array of NumPy, which lacks bf16, with the memory of the tensor."""
-    import torch
-
-    if tensor.dtype == torch.bfloat16:
-        return tensor.detach().view(torch.int16).numpy().view("uint16")
-    return tensor.detach().numpy()
-
-
-class Tests(Suite):
+class Tests(ProgramSuite):
     """The tests of programs."""
 
-    def run(self, program: str, chip: str, *tensors, schedule=None) -> None:
-        """Runs the kernels of a program on tensors, in the order of the parameters."""
-        if self.device == "cpu":
-            from tile.executor import Program
-
-            arrays = [as_array(t) if hasattr(t, "numpy") else t for t in tensors]
-            Program(program, chip, schedule=schedule)(*arrays)
-        else:
-            import tile
-
-            tile.compile(program, chip=chip, schedule=schedule).launch(*(
-                t.detach() if hasattr(t, "detach") else t for t in tensors
-            ))
-
-    def blank(self, *shape, dtype="float32"):
-        """Returns a tensor of NaN."""
-        import torch
-
-        return torch.full(
-            shape, float("nan"), dtype=getattr(torch, dtype), device=self.device
-        )
-
-    def compare(self, found, expected, tolerance):
-        error = (found.double() - expected).abs().max().item()
-        assert error <= tolerance, f"error {error}, must be at most {tolerance}"
-
-    def tests(self):
-        per_chip = {
-            f"{function.__name__} {chip}": lambda f=function, c=chip: f(c)
-            for function in (
-                self.scalars,
-                self.prints,
-                self.softmax,
-                self.scan,
-                self.gather,
-                self.masked_load,
-                self.shapes,
-                self.functions,
-                self.attention,
-                self.page_table,
-                self.attention_stages,
-                self.product_stages,
-                self.product_open,
-                self.product_split,
-                self.product_types,
-                self.quantized,
-                self.attention_open,
-                self.backward_open,
-                self.masked_loop,
-                self.masks,
-                self.ragged_rows,
-                self.softmax_rows,
-                self.rmsnorm,
-                self.cross_entropy,
-                self.swiglu_gemm,
-                self.grouped_gemm,
-                self.int4_gemm,
-                self.triangular_inverse,
-                self.mamba2_ssd,
-                self.gated_delta_rule,
-            )
-            for chip in CHIPS[self.device]
-            if (function.__name__, chip) not in TOO_LARGE
-        }
-        return {**per_chip, **super().tests()}
+    per_chip = (
+        "scalars",
+        "prints",
+        "softmax",
+        "scan",
+        "gather",
+        "masked_load",
+        "shapes",
+        "functions",
+        "attention",
+        "page_table",
+        "attention_stages",
+        "product_stages",
+        "product_open",
+        "product_split",
+        "product_types",
+        "quantized",
+        "attention_open",
+        "backward_open",
+        "masked_loop",
+        "masks",
+        "ragged_rows",
+        "softmax_rows",
+        "rmsnorm",
+        "cross_entropy",
+        "swiglu_gemm",
+        "grouped_gemm",
+        "int4_gemm",
+        "triangular_inverse",
+        "mamba2_ssd",
+        "gated_delta_rule",
+    )
+    #: The tiles of this program do not fit the shared memory of the chip.
+    excluded = frozenset({("attention", "gfx1100")})
 
     def scalars(self, chip):
         """Scalar arguments of every type."""

@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_KERNELS_ATTENTION_ATTENTIONBUILDER_H
 #define TILE_LIB_KERNELS_ATTENTION_ATTENTIONBUILDER_H
 
-#include "ProgramBuilder.h"
+#include "../ProgramBuilder.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -1,6 +1,7 @@
 //===- Requirements.cpp - What attention asks of extents ------------------===//
 
 #include "Requirements.h"
+#include "../ExpandFunctions.h"
 #include "AttentionBuilder.h"
 #include <map>
 
@@ -26,16 +27,9 @@ private:
   Value extentOf(Value operand, int64_t dim) {
     return b.createOrFold<DimOp>(lookup(operand), dim);
   }
-  /// Whether the types say both.
-  static bool areKnown(const NamedExtent &x, const NamedExtent &y) {
-    return !ShapedType::isDynamic(x.get()) && !ShapedType::isDynamic(y.get());
-  }
   void require(Value operand, int64_t dim, Relation relation, Value value,
                const Twine &reason) {
-    auto op = RequireOp::create(b, lookup(operand), dim, relation, value,
-                                b.getStringAttr(reason));
-    if (op.decide() == true)
-      op.erase();
+    requireExtent(b, lookup(operand), dim, relation, value, reason);
   }
 
   Value index(int64_t value) {
@@ -49,24 +43,17 @@ private:
 
 template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
   SmallVector<NamedExtent> extents = op.getNamedExtents();
+  requireNamedExtents(b, extents, mapping);
   std::map<AttentionExtent, const NamedExtent *> first;
-  auto nameOf = [](const NamedExtent &extent) {
-    return ("the " + describeExtent(extent.kind) + " of " + extent.name).str();
-  };
-  for (const NamedExtent &extent : extents) {
-    const NamedExtent &other =
-        *first.try_emplace(extent.kind, &extent).first->second;
-    if (&other == &extent || areKnown(extent, other))
-      continue;
-    require(extent.buffer, extent.dim,
-            extent.mayExceed ? Relation::AtLeast : Relation::Equal,
-            extentOf(other.buffer, other.dim), nameOf(other));
-  }
+  for (const NamedExtent &extent : extents)
+    first.try_emplace(AttentionExtent(extent.kind), &extent);
   const NamedExtent &heads = *first[AttentionExtent::Heads],
                     &kvHeads = *first[AttentionExtent::KVHeads];
-  if (!areKnown(heads, kvHeads))
+  if (ShapedType::isDynamic(heads.get()) ||
+      ShapedType::isDynamic(kvHeads.get()))
     require(heads.buffer, heads.dim, Relation::MultipleOf,
-            extentOf(kvHeads.buffer, kvHeads.dim), nameOf(kvHeads));
+            extentOf(kvHeads.buffer, kvHeads.dim),
+            "the " + kvHeads.describe());
   for (AttentionExtent kind : {AttentionExtent::Queries, AttentionExtent::Keys})
     require(first[kind]->buffer, first[kind]->dim, Relation::AtMost,
             index(kMostRows), "the most rows that kernels count");

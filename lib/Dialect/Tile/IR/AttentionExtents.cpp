@@ -1,17 +1,13 @@
-//===- AttentionExtents.cpp - Extents of the named operations -------------===//
+//===- AttentionExtents.cpp - Extents of attention ------------------------===//
 
 #include "AttentionExtents.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include <map>
+#include "NamedExtents.h"
 
 using namespace mlir;
 using namespace tile;
 
-int64_t NamedExtent::get() const {
-  return cast<BufferType>(buffer.getType()).getShape()[dim];
-}
-
-StringRef tile::describeExtent(AttentionExtent kind) {
+/// Returns the name of this kind of extent in messages.
+static StringRef nameExtent(AttentionExtent kind) {
   // In the order of AttentionExtent.
   static constexpr StringLiteral names[] = {"batch", "length", "length",
                                             "heads", "heads",  "extent"};
@@ -38,12 +34,12 @@ public:
   void add(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds) {
     int64_t dim = 0;
     if (!packed)
-      extents.push_back({name, buffer, dim++, AttentionExtent::Batch});
+      addOne(name, buffer, dim++, AttentionExtent::Batch);
     for (AttentionExtent kind : kinds)
-      extents.push_back({name, buffer, dim++, kind});
+      addOne(name, buffer, dim++, kind);
   }
   void addVector(StringRef name, Value buffer, AttentionExtent kind) {
-    extents.push_back({name, buffer, 0, kind});
+    addOne(name, buffer, 0, kind);
   }
   template <typename OpT> void addCommon(OpT op) {
     using Kind = AttentionExtent;
@@ -62,6 +58,11 @@ public:
   SmallVector<NamedExtent> extents;
 
 private:
+  void addOne(StringRef name, Value buffer, int64_t dim, AttentionExtent kind) {
+    extents.push_back(
+        {name.str(), buffer, dim, unsigned(kind), nameExtent(kind)});
+  }
+
   bool packed;
 };
 } // namespace
@@ -100,42 +101,24 @@ SmallVector<NamedExtent> AttentionBackwardOp::getNamedExtents() {
   return list.extents;
 }
 
-LogicalResult tile::verifyExtents(Operation *op,
-                                  ArrayRef<NamedExtent> extents) {
-  std::map<AttentionExtent, const NamedExtent *> known;
-  for (const NamedExtent &extent : extents) {
-    if (ShapedType::isDynamic(extent.get()))
-      continue;
-    if (extent.mayExceed) {
-      auto it = known.find(extent.kind);
-      if (it != known.end() && extent.get() < it->second->get())
-        return op->emitOpError()
-               << describeExtent(extent.kind) << " of " << extent.name << " is "
-               << extent.get() << ", less than the "
-               << describeExtent(extent.kind) << " of " << it->second->name
-               << ", " << it->second->get();
-      continue;
-    }
-    auto [it, isNew] = known.try_emplace(extent.kind, &extent);
-    const NamedExtent &other = *it->second;
-    if (!isNew && other.get() != extent.get())
-      return op->emitOpError()
-             << "extents differ: " << describeExtent(extent.kind) << " of "
-             << other.name << " is " << other.get() << ", "
-             << describeExtent(extent.kind) << " of " << extent.name << " is "
-             << extent.get();
-  }
-  auto heads = known.find(AttentionExtent::Heads),
-       kvHeads = known.find(AttentionExtent::KVHeads),
-       bounds = known.find(AttentionExtent::Bounds);
-  if (heads != known.end() && kvHeads != known.end()) {
-    int64_t many = heads->second->get(), few = kvHeads->second->get();
-    if (few == 0 || many % few != 0)
-      return op->emitOpError()
-             << "heads of q (" << many << ") are no multiple of heads of k ("
-             << few << ")";
-  }
-  if (bounds != known.end() && bounds->second->get() == 0)
+LogicalResult tile::verifyAttentionExtents(Operation *op,
+                                           ArrayRef<NamedExtent> extents) {
+  if (failed(verifyNamedExtents(op, extents)))
+    return failure();
+  auto find = [&](AttentionExtent kind) -> std::optional<int64_t> {
+    for (const NamedExtent &extent : extents)
+      if (extent.kind == unsigned(kind) && !extent.mayExceed &&
+          !ShapedType::isDynamic(extent.get()))
+        return extent.get();
+    return std::nullopt;
+  };
+  std::optional<int64_t> heads = find(AttentionExtent::Heads),
+                         kvHeads = find(AttentionExtent::KVHeads);
+  if (heads && kvHeads && (*kvHeads == 0 || *heads % *kvHeads != 0))
+    return op->emitOpError() << "heads of q (" << *heads
+                             << ") are no multiple of heads of k (" << *kvHeads
+                             << ")";
+  if (find(AttentionExtent::Bounds) == 0)
     return op->emitOpError()
            << "cu_q and cu_k must have one element more than sequences";
   return success();

@@ -1,4 +1,4 @@
-//===- AttentionExtents.h - Extents of the named operations -----*- C++ -*-===//
+//===- AttentionExtents.h - Extents of attention ----------------*- C++ -*-===//
 #ifndef TILE_LIB_DIALECT_TILE_IR_ATTENTIONEXTENTS_H
 #define TILE_LIB_DIALECT_TILE_IR_ATTENTIONEXTENTS_H
 
@@ -6,10 +6,11 @@
 
 namespace tile {
 
-/// Verifies that the static extents of each kind are equal. The error names two
-/// extents that differ. Launchers check dynamic extents.
-mlir::LogicalResult verifyExtents(mlir::Operation *op,
-                                  llvm::ArrayRef<NamedExtent> extents);
+/// Verifies the static extents of the buffers of `op`, the operation of
+/// attention. Launchers check dynamic extents.
+llvm::LogicalResult
+verifyAttentionExtents(mlir::Operation *op,
+                       llvm::ArrayRef<NamedExtent> extents);
 
 } // namespace tile
 

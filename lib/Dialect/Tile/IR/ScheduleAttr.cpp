@@ -432,7 +432,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
   auto emitError = [&] { return op->emitOpError(); };
   if (attribute.getName() != kScheduleAttr) {
     // Where schedules stand, a misspelt attribute must not go unnoticed.
-    if (!isa<scf::ForOp, KernelOp, AttentionOp, AttentionBackwardOp>(op))
+    if (!isa<scf::ForOp, KernelOp, AttentionOp, AttentionBackwardOp, MatmulOp>(
+            op))
       return success();
     return emitError() << "has the unknown attribute " << attribute.getName();
   }

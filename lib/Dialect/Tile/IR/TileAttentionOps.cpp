@@ -1,4 +1,4 @@
-//===- TileAttentionOps.cpp - Verifiers of the named operations -----------===//
+//===- TileAttentionOps.cpp - Verifiers of named attention ----------------===//
 
 #include "AttentionExtents.h"
 #include "mlir/IR/Builders.h"
@@ -209,7 +209,7 @@ LogicalResult AttentionOp::verify() {
     return failure();
   if (getMerge() && !getLse())
     return emitOpError() << "merges into o and lse, but has no lse";
-  return verifyExtents(*this, getNamedExtents());
+  return verifyAttentionExtents(*this, getNamedExtents());
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,5 +293,5 @@ LogicalResult AttentionBackwardOp::verify() {
   if (getDSink() &&
       failed(check.checkVector("dsink", getDSink().getType(), f32, "f32")))
     return failure();
-  return verifyExtents(*this, getNamedExtents());
+  return verifyAttentionExtents(*this, getNamedExtents());
 }

@@ -123,7 +123,9 @@ static SmallVector<Target> findTargets(ModuleOp module) {
                        std::move(fields)});
   }
   module.walk([&](Operation *op) {
-    if (!isNamedOp(op) || !isa<func::FuncOp>(op->getParentOp()))
+    // Other named operations are kernels by now.
+    if (!isa<AttentionOp, AttentionBackwardOp>(op) ||
+        !isa<func::FuncOp>(op->getParentOp()))
       return;
     std::string name = getKernelName(op);
     if (auto forward = dyn_cast<AttentionOp>(op)) {

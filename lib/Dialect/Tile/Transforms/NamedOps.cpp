@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace tile;
 
 bool tile::isNamedOp(Operation *op) {
-  return isa<AttentionOp, AttentionBackwardOp>(op);
+  return isa<AttentionOp, AttentionBackwardOp, MatmulOp>(op);
 }
 
 std::string tile::getKernelName(Operation *op) {

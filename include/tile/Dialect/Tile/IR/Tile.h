@@ -96,23 +96,27 @@ class GridOp;
 class ReturnOp;
 class RingCreateOp;
 
-/// Kinds of extents of the named operations. Extents of one kind are equal.
+/// Kinds of extents of attention. Extents of one kind are equal.
 enum class AttentionExtent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
-/// Returns the name of this kind of extent in messages.
-llvm::StringRef describeExtent(AttentionExtent kind);
+/// Kinds of extents of tile.matmul. Batch dimension i is of the kind Batch + i.
+enum class MatmulExtent { Rows, Columns, Depth, Batch };
 /// The extent `dim` of `buffer`, an operand of a named operation with the name
 /// `name`.
 struct NamedExtent {
-  llvm::StringRef name;
+  std::string name;
   mlir::Value buffer;
   int64_t dim;
-  AttentionExtent kind;
+  /// A number of an enumeration of the operation, and its name in messages.
+  unsigned kind;
+  llvm::StringRef kindName;
   /// True for scratch memory, whose extent may be larger than the others of its
   /// kind.
   bool mayExceed = false;
 
   /// Returns the extent, or mlir::ShapedType::kDynamic if it is not static.
   int64_t get() const;
+  /// Returns its name in messages: the kind and the operand.
+  std::string describe() const;
 };
 
 /// Returns the operations that may have yielded `value`, the token of a slot or

@@ -983,6 +983,7 @@ include "tile/Dialect/Tile/IR/TileShapeOps.td"
 include "tile/Dialect/Tile/IR/TileParamOps.td"
 include "tile/Dialect/Tile/IR/TileRoleOps.td"
 include "tile/Dialect/Tile/IR/TileAttentionOps.td"
+include "tile/Dialect/Tile/IR/TileMatmulOps.td"
 include "tile/Dialect/Tile/IR/TileScheduleOps.td"
 
 #endif // TILE_DIALECT_TILE_IR_TILEOPS_TD

@@ -6,7 +6,8 @@
 #ifndef TILE_DIALECT_TILE_IR_TILEPARAMOPS_TD
 #define TILE_DIALECT_TILE_IR_TILEPARAMOPS_TD
 
-def Tile_ParamOp : Tile_Op<"param", [HasParent<"::tile::KernelOp">]> {
+def Tile_ParamOp : Tile_Op<"param", [
+    ParentOneOf<["::tile::KernelOp", "::tile::MatmulOp"]>]> {
   let summary = "a number that the author leaves to the compiler";
   let description = [{
     A parameter of the kernel with its name and the values that it may have. The

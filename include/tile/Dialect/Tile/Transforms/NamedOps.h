@@ -10,7 +10,7 @@ namespace tile {
 /// queries.
 inline constexpr llvm::StringLiteral kKeysSuffix = "dkv", kQueriesSuffix = "dq";
 
-/// Returns true for the operations that tile-expand-attention expands.
+/// Returns true for the operations on global buffers that become kernels.
 bool isNamedOp(mlir::Operation *op);
 
 /// Returns the name of the kernel that `op` becomes, or the part before the

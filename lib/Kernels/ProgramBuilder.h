@@ -1,6 +1,6 @@
 //===- ProgramBuilder.h - Writes scalars and tiles of a kernel --*- C++ -*-===//
-#ifndef TILE_LIB_KERNELS_ATTENTION_PROGRAMBUILDER_H
-#define TILE_LIB_KERNELS_ATTENTION_PROGRAMBUILDER_H
+#ifndef TILE_LIB_KERNELS_PROGRAMBUILDER_H
+#define TILE_LIB_KERNELS_PROGRAMBUILDER_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -11,7 +11,7 @@
 
 namespace tile {
 
-/// Short names for what the kernels of attention are made of. Everything goes
+/// Short names for what kernels are made of. Everything goes
 /// to the insertion point of `b`, but for the constants of type index: each
 /// value stands once, at the start of the kernel.
 class ProgramBuilder {
@@ -124,4 +124,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_LIB_KERNELS_ATTENTION_PROGRAMBUILDER_H
+#endif // TILE_LIB_KERNELS_PROGRAMBUILDER_H

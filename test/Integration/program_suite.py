@@ -1,0 +1,65 @@
+"""Tests of programs over tiles, on every chip."""
+
+from __future__ import annotations
+
+from tensor_tests import Suite
+
+#: Chips whose kernels run on the GPU at hand, and in the executor.
+CHIPS = {
+    "cuda": ("sm_80", "sm_90a"),
+    "cpu": ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201"),
+}
+
+
+def as_array(tensor):
+    """Returns an array of NumPy, which lacks bf16, with the memory of the tensor."""
+    import torch
+
+    if tensor.dtype == torch.bfloat16:
+        return tensor.detach().view(torch.int16).numpy().view("uint16")
+    return tensor.detach().numpy()
+
+
+class ProgramSuite(Suite):
+    """Tests that run programs: methods of `per_chip` on each chip, and the others."""
+
+    #: Names of methods that take a chip.
+    per_chip: tuple[str, ...] = ()
+    #: Pairs of a method and a chip on which it cannot run.
+    excluded: frozenset[tuple[str, str]] = frozenset()
+
+    def tests(self):
+        per_chip = {
+            f"{name} {chip}": lambda f=getattr(self, name), c=chip: f(c)
+            for name in self.per_chip
+            for chip in CHIPS[self.device]
+            if (name, chip) not in self.excluded
+        }
+        return {**per_chip, **super().tests()}
+
+    def run(self, program: str, chip: str, *tensors, schedule=None) -> None:
+        """Runs the kernels of a program on tensors, in the order of the parameters."""
+        if self.device == "cpu":
+            from tile.executor import Program
+
+            arrays = [as_array(t) if hasattr(t, "numpy") else t for t in tensors]
+            Program(program, chip, schedule=schedule)(*arrays)
+        else:
+            import tile
+
+            tile.compile(program, chip=chip, schedule=schedule).launch(*(
+                t.detach() if hasattr(t, "detach") else t for t in tensors
+            ))
+
+    def blank(self, *shape, dtype="float32"):
+        """Returns a tensor of NaN."""
+        import torch
+
+        return torch.full(
+            shape, float("nan"), dtype=getattr(torch, dtype), device=self.device
+        )
+
+    def compare(self, found, expected, tolerance):
+        """Checks that all elements differ by `tolerance` at most."""
+        error = (found.double() - expected).abs().max().item()
+        assert error <= tolerance, f"error {error}, must be at most {tolerance}"
