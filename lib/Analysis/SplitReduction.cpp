@@ -2,6 +2,8 @@
 
 #include "tile/Analysis/SplitReduction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -17,8 +19,8 @@ static Refusal checkSum(scf::ForOp loop, unsigned number) {
   Value value = loop.getRegionIterArg(number);
   auto tile = dyn_cast<RankedTensorType>(value.getType());
   if (!tile || !(isTile(tile) || isOpenTile(tile)) ||
-      !tile.getElementType().isF32())
-    return name + " is no tile of f32";
+      !(tile.getElementType().isF32() || tile.getElementType().isInteger(32)))
+    return name + " is no tile of f32 or i32";
   if (getLayoutAttr(tile))
     return name + " has a layout";
   while (value.hasOneUse()) {
@@ -32,7 +34,7 @@ static Refusal checkSum(scf::ForOp loop, unsigned number) {
         return name + " becomes another one in the next iteration";
       return std::nullopt;
     }
-    if (!isa<arith::AddFOp>(user) && !(dot && &use == &dot.getAccMutable()))
+    if (!isa<arith::AddFOp, arith::AddIOp>(user) && !(dot && &use == &dot.getAccMutable()))
       return name + " is read by " + quote(user) + ", not only added to";
     value = user->getResult(0);
     if (value.getType() != tile)
@@ -97,4 +99,36 @@ Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
   if (other)
     return "the kernel has a " + quote(other);
   return std::nullopt;
+}
+
+bool tile::isZeroTile(Value tile) {
+  if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
+    tile = splat.getInput();
+  return matchPattern(tile, m_AnyZeroFloat()) || matchPattern(tile, m_Zero());
+}
+
+bool tile::addsAtomically(scf::ForOp loop) {
+  for (Value init : loop.getInitArgs())
+    if (!isZeroTile(init))
+      return false;
+  auto isAddition = [&](Operation *op) {
+    auto atomic = dyn_cast<AtomicRMWOp>(op);
+    return atomic && !atomic.getResult() &&
+           (atomic.getKind() == arith::AtomicRMWKind::addf ||
+            atomic.getKind() == arith::AtomicRMWKind::addi) &&
+           atomic.getValue().getDefiningOp() == loop;
+  };
+  if (!llvm::all_of(loop->getUsers(), isAddition))
+    return false;
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    if (isAddition(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<RequireOp, GridOp>(op))
+      continue;
+    auto effects = getEffectsRecursively(op);
+    if (!effects || llvm::any_of(*effects, [](auto &effect) {
+          return !isa<MemoryEffects::Read>(effect.getEffect());
+        }))
+      return false;
+  }
+  return true;
 }

@@ -60,6 +60,7 @@ class Tests(ProgramSuite):
         "groups",
         "masked_groups",
         "atomic",
+        "split",
         "no_depth",
     )
 
@@ -76,14 +77,9 @@ class Tests(ProgramSuite):
         return self.normal(whole, TYPES[element], seed).detach()[..., : shape[-1]]
 
     def result(self, shape, element, packed=False):
-        """Returns a tensor for a result, filled with NaN or a number."""
-        import torch
-
+        """Returns a tensor for a result."""
         width = shape[-1] if packed else -(-shape[-1] // 16) * 16
-        fill = -7 if element == "i32" else float("nan")
-        whole = torch.full((*shape[:-1], width), fill, dtype=getattr(torch, TYPES[element]),
-                           device=self.device)
-        return whole[..., : shape[-1]]
+        return self.blank(*shape[:-1], width, dtype=TYPES[element])[..., : shape[-1]]
 
     def check(self, found, a, b, element, bound=0.0):
         """Compares a product. `bound` is the error of an element by the sum of the
@@ -292,21 +288,32 @@ class Tests(ProgramSuite):
 
     def atomic(self, chip):
         """Sums that blocks add up atomically, with an epilogue and without, and batches."""
-        k = 200
-        for batches, columns in (((), 72), ((2,), 64)):
-            m, n = 40, columns
+        for element, sum_type, batches in (("bf16", "f32", ()), ("bf16", "f32", (2,)),
+                                           ("i8", "i32", ())):
+            m, n, k = 40, 72, 200
             rank = len(batches) + 2
-            kinds = {"a": buffer(rank, "bf16"), "b": buffer(rank, "bf16"),
-                     "sums": buffer(rank, "f32"), "c": buffer(rank, "bf16")}
+            result = "i32" if element == "i8" else "bf16"
+            kinds = {"a": buffer(rank, element), "b": buffer(rank, element),
+                     "sums": buffer(rank, sum_type), "c": buffer(rank, result)}
             types = ", ".join(kinds[name] for name in ("a", "b", "c", "sums"))
-            a, b = self.stored((*batches, m, k), "bf16", 1), self.stored((*batches, k, n), "bf16", 2)
-            for part in (1, 3):
-                c = self.result((*batches, m, n), "bf16")
-                sums = self.blank(*batches, 48, 80)[..., :n]
+            a, b = self.stored((*batches, m, k), element, 1), self.stored((*batches, k, n), element, 2)
+            for schedule in (None, "@product_product: split = 3"):
+                c = self.result((*batches, m, n), result)
+                sums = self.blank(*batches, 48, 80, dtype=TYPES[sum_type])
                 text = f"%a, %b to %c atomic %sums : {types}"
-                schedule = f"@product_product: split = {part}" if part > 1 else None
                 self.run(matmul(kinds, text), chip, a, b, sums, c, schedule=schedule)
-                self.check(c, a, b, "bf16", 2**-20)
+                self.check(c, a, b, result, 2**-20)
+
+    def split(self, chip):
+        """Parts of i32 sums in a buffer of the compiler's."""
+        m, n, k = 64, 64, 200
+        a, b = self.stored((m, k), "i8", 1), self.stored((k, n), "i8", 2)
+        c = self.result((m, n), "i32")
+        kinds = {"a": buffer(2, "i8"), "b": buffer(2, "i8"), "c": buffer(2, "i32")}
+        parts = self.blank(4, 32, 64, dtype="int32")
+        self.run(matmul(kinds, f"%a, %b to %c : {', '.join(kinds.values())}"), chip, a, b, c, parts,
+                 schedule="params = {BM = 32, BN = 64, BK = 64}, warps = 2, split = 2")
+        self.check(c, a, b, "i32")
 
     def no_depth(self, chip):
         """A product over no elements is 0."""

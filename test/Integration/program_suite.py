@@ -52,12 +52,12 @@ class ProgramSuite(Suite):
             ))
 
     def blank(self, *shape, dtype="float32"):
-        """Returns a tensor of NaN."""
+        """Returns a tensor of NaN, or of a number that no test expects."""
         import torch
 
-        return torch.full(
-            shape, float("nan"), dtype=getattr(torch, dtype), device=self.device
-        )
+        kind = getattr(torch, dtype)
+        poison = float("nan") if kind.is_floating_point else -7
+        return torch.full(shape, poison, dtype=kind, device=self.device)
 
     def compare(self, found, expected, tolerance):
         """Checks that all elements differ by `tolerance` at most."""

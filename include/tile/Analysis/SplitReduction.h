@@ -1,8 +1,8 @@
 //===- SplitReduction.h - Loops whose iterations may be divided -*- C++ -*-===//
 //
 // A kernel with few blocks leaves multiprocessors idle. If its loop only adds
-// up tiles, several blocks can share the iterations of one, and another kernel
-// adds their sums.
+// up tiles, several blocks can share the iterations of one. Another kernel adds
+// their sums, unless the kernel adds them to memory atomically.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_ANALYSIS_SPLITREDUCTION_H
@@ -17,6 +17,14 @@ namespace tile {
 /// at the top level, which adds to each tile that it carries and has no other
 /// effect. Refuses a kernel without such a loop. Extents may be open.
 Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
+
+/// Returns true if blocks that share the iterations of such a loop can add
+/// their sums by themselves: the loop begins with zeros, and all that the kernel
+/// does behind it is to add its results to memory, atomically.
+bool addsAtomically(mlir::scf::ForOp loop);
+
+/// Returns true if all elements of `tile` are the constant 0.
+bool isZeroTile(mlir::Value tile);
 
 } // namespace tile
 

@@ -223,7 +223,7 @@ void Predictor::visit(Block &block, Work &work) {
   for (Operation &op : block) {
     visit(&op, work);
     // Another kernel does what comes after the loop.
-    if (splitLoop && &op == splitLoop)
+    if (storesSums && &op == splitLoop)
       return storeSums(work);
   }
 }

@@ -153,9 +153,11 @@ Refusal Predictor::run(Cost &cost) {
   // Other numbers depend on the grid.
   double tiles = grid[0] * grid[1] * grid[2];
   cost.blocks = tiles * candidate.split.value_or(1);
-  if (candidate.split.value_or(1) > 1)
+  if (candidate.split.value_or(1) > 1) {
     if (Refusal refusal = findSplitLoop(kernel, splitLoop))
       return refusal;
+    storesSums = !addsAtomically(splitLoop);
+  }
   cacheGain = getCacheGain(cost.blocks);
   Work work;
   visit(kernel.getBody().front(), work);
@@ -182,7 +184,7 @@ Refusal Predictor::run(Cost &cost) {
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),
                                          1 / kMemoryOverlap);
-  if (splitLoop)
+  if (storesSums)
     cost.cycles += getSumTime(tiles);
   double waves = std::ceil(cost.blocks / places);
   cost.waveEfficiency = cost.blocks / (waves * places);

@@ -113,6 +113,8 @@ private:
   std::array<double, 3> grid{};
   /// The loop whose iterations `split` blocks share, if they do.
   mlir::scf::ForOp splitLoop;
+  /// Whether another kernel adds the sums of these blocks.
+  bool storesSums = false;
   llvm::DenseMap<mlir::Value, double> numbers;
   /// The place of the block in the grid to which `numbers` belong, from 0 to 1.
   double place = 0.5;

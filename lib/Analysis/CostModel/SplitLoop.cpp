@@ -1,7 +1,7 @@
 //===- SplitLoop.cpp - The cost of sums of several blocks -----------------===//
 //
 // Blocks that share the iterations of a loop store their sums, and another
-// kernel adds these (tile-split-reduction).
+// kernel adds these (tile-split-reduction). Sums are of f32 or i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace tile;
 /// sums, without those of its reads.
 static constexpr double kSumCycles = 8000;
 
-/// Adds the stores of the sums, which are of f32.
+/// Adds the stores of the sums.
 void Predictor::storeSums(Work &work) {
   for (Value result : splitLoop.getResults()) {
     double elements = countElements(result.getType());

@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace tile;
 
-/// Scratch memory has whole blocks of so many rows, for the layouts that
-/// tile-choose-accumulators may choose.
-static constexpr int64_t kScratchRows = 16;
+/// The rows and columns of buffers of sums are multiples of this, for the
+/// layouts that tile-choose-accumulators may choose.
+static constexpr int64_t kSumsMultiple = 16;
 
 /// Bytes of a row of a tile along K. A row of the swizzle of shared memory has
 /// 128 bytes.
@@ -113,10 +113,14 @@ void MatmulBuilder::buildParams() {
 void MatmulBuilder::buildRequirements() {
   requireNamedExtents(b, extents, mapping);
   for (Value sum : op.getSums()) {
-    Value rows = roundUp(m, kScratchRows);
     int64_t rank = cast<BufferType>(sum.getType()).getRank();
-    requireExtent(b, mapping.lookup(sum), rank - 2, Relation::Equal, rows,
-                  "M in whole blocks of " + Twine(kScratchRows));
+    for (auto [dim, extent, name] :
+         {std::tuple<int64_t, Value, StringRef>(rank - 2, m, "M"),
+          {rank - 1, n, "N"}})
+      requireExtent(b, mapping.lookup(sum), dim, Relation::Equal,
+                    roundUp(extent, kSumsMultiple),
+                    name + " rounded up to a multiple of " +
+                        Twine(kSumsMultiple));
   }
 }
 
@@ -314,7 +318,11 @@ void MatmulBuilder::build() {
     sums = multiply();
   if (kernel == MatmulKernel::Product) {
     for (auto [sum, buffer] : llvm::zip_equal(sums, op.getSums()))
-      AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, sum,
+      AtomicRMWOp::create(b,
+                          sumType.getElementType().isF32()
+                              ? arith::AtomicRMWKind::addf
+                              : arith::AtomicRMWKind::addi,
+                          sum,
                           view(buffer, /*hasRows=*/true),
                           ValueRange{row, column});
     return;

@@ -67,7 +67,7 @@ SmallVector<NamedExtent> MatmulOp::getNamedExtents() {
     addMatrix(name, buffer, /*isTransposed=*/false, m, n);
   for (auto [name, buffer] : llvm::zip(nameOperands("sums", getSums()), getSums())) {
     addMatrix(name, buffer, /*isTransposed=*/false, m, n);
-    extents[extents.size() - 2].mayExceed = true;
+    extents.end()[-2].mayExceed = extents.back().mayExceed = true;
   }
   if (getEnds())
     add("ends", getEnds(), 0, MatmulExtent::Batch, "number of groups");
@@ -131,11 +131,9 @@ static LogicalResult verifyElements(MatmulOp op) {
                             << element;
   for (Value buffer : op.getSums())
     if (Type other = cast<BufferType>(buffer.getType()).getElementType();
-        other != op.getSumType() || !other.isF32())
-      return op.emitOpError()
-             << "adds sums of " << op.getSumType()
-             << " atomically to elements of " << other
-             << "; both must be f32";
+        other != op.getSumType())
+      return op.emitOpError() << "buffers of sums must have "
+                              << op.getSumType() << " elements, got " << other;
   if (!op.getEpilogue().empty())
     return success();
   for (Value buffer : op.getC()) {

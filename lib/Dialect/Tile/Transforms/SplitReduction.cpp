@@ -64,6 +64,7 @@ private:
   };
 
   Copy prepare(KernelOp copy);
+  void shareIterations(Copy &copy);
   void storeSums(Copy &copy);
   int64_t countPieces(const Copy &copy);
   void divideEpilogue(Copy &copy, int64_t pieces, Value offset);
@@ -116,12 +117,12 @@ static void multiplyGrid(KernelOp kernel, int64_t blocks) {
   grid.getZMutable().assign(arith::MulIOp::create(b, grid.getZ(), factor));
 }
 
-/// Adds the buffers of sums to a copy of the kernel, and numbers the blocks of
-/// a launch whose grid is multiplied.
+/// Adds the buffers of sums with names to a copy of the kernel, and numbers the
+/// blocks of a launch whose grid is multiplied.
 Splitter::Copy Splitter::prepare(KernelOp copy) {
   Copy result{copy, getLoop(copy), {}, Value(), Value()};
   MLIRContext *context = copy.getContext();
-  for (auto [tile, name] : llvm::zip_equal(tiles, names)) {
+  for (auto [tile, name] : llvm::zip(tiles, names)) {
     unsigned number = copy.getNumArguments();
     auto attribute =
         NamedAttribute(StringAttr::get(context, TileDialect::kNameAttr),
@@ -193,9 +194,8 @@ static Value createZero(ImplicitLocOpBuilder &b, RankedTensorType tile) {
   return arith::ConstantOp::create(b, b.getZeroAttr(tile));
 }
 
-/// Lets a block run one part of the iterations, and store its sums in place of
-/// all that comes after the loop.
-void Splitter::storeSums(Copy &copy) {
+/// Lets a block run one part of the iterations.
+void Splitter::shareIterations(Copy &copy) {
   scf::ForOp loop = copy.loop;
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Value first = loop.getLowerBound(), last = loop.getUpperBound();
@@ -214,7 +214,12 @@ void Splitter::storeSums(Copy &copy) {
   loop.getUpperBoundMutable().assign(end);
   for (auto [init, tile] : llvm::zip_equal(loop.getInitArgsMutable(), tiles))
     init.set(createZero(b, tile));
+}
 
+/// Stores the sums of a block in place of all that comes after the loop.
+void Splitter::storeSums(Copy &copy) {
+  scf::ForOp loop = copy.loop;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Block &body = copy.kernel.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
     if (&op == loop)
@@ -354,10 +359,7 @@ void Splitter::addSums(Copy &copy, int64_t pieces) {
     RankedTensorType piece = getPiece(tile, pieces);
     elements = std::max(elements, piece.getNumElements());
     Value sum;
-    bool isZero = matchPattern(init, m_AnyZeroFloat());
-    if (auto splat = init.getDefiningOp<tensor::SplatOp>())
-      isZero = matchPattern(splat.getInput(), m_AnyZeroFloat());
-    if (!isZero)
+    if (!isZeroTile(init))
       sum = init;
     for (int64_t i = 0; i < parts; ++i) {
       SmallVector<Value> indices;
@@ -366,7 +368,12 @@ void Splitter::addSums(Copy &copy, int64_t pieces) {
       if (offset)
         indices[0] = offset;
       Value next = LoadOp::create(b, piece, place, indices);
-      sum = sum ? arith::AddFOp::create(b, sum, next).getResult() : next;
+      if (!sum)
+        sum = next;
+      else if (isa<FloatType>(tile.getElementType()))
+        sum = arith::AddFOp::create(b, sum, next);
+      else
+        sum = arith::AddIOp::create(b, sum, next);
     }
     result.replaceAllUsesWith(sum);
   }
@@ -387,6 +394,12 @@ void Splitter::addSums(Copy &copy, int64_t pieces) {
 }
 
 void Splitter::run(SymbolTable &symbols) {
+  if (addsAtomically(getLoop(kernel))) {
+    Copy copy = prepare(kernel);
+    multiplyGrid(kernel, parts);
+    shareIterations(copy);
+    return;
+  }
   llvm::StringSet<> used = collectNames(kernel->getParentOfType<ModuleOp>());
   for (size_t i = 0; i < tiles.size(); ++i) {
     std::string name = (kernel.getName() + "_parts").str();
@@ -401,6 +414,7 @@ void Splitter::run(SymbolTable &symbols) {
   symbols.insert(second, std::next(Block::iterator(kernel)));
   Copy first = prepare(kernel);
   multiplyGrid(kernel, parts);
+  shareIterations(first);
   storeSums(first);
   Copy last = prepare(second);
   int64_t pieces = countPieces(last);

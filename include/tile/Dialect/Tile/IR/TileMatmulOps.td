@@ -94,9 +94,10 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     this with the same bits in each run, and memory for the parts of a sum
     (`tile-split-reduction`). `atomic %sums` needs no such memory: blocks add their
     sums to it atomically, in any order. The kernels are @f_zero, which clears
-    %sums, @f_product and @f_epilogue. %sums is one buffer for each b, f32 of the
-    shape [..., M', N], where M' is M rounded up to a multiple of 16. The layout
-    within it is the compiler's choice (`tile-choose-accumulators`).
+    %sums, @f_product and @f_epilogue; `schedule` is that of @f_product. %sums is one
+    buffer for each b, of the type of the sums and the shape [..., M', N'], where M'
+    and N' are M and N rounded up to multiples of 16. The layout within it is the
+    compiler's choice (`tile-choose-accumulators`). Groups have no `atomic`.
   }];
   let arguments = (ins Tile_Input<>:$a, Tile_Input<Variadic<Tile_BufferType>>:$b,
     Tile_Output<Variadic<Tile_BufferType>>:$c,

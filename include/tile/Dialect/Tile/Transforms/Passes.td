@@ -169,7 +169,7 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     sums in their order and does all that comes after the loop. So the bits of the
     result do not depend on the run.
 
-    The sums are in a buffer of f32, which becomes the last parameter of both
+    The sums are in a buffer of their type, which becomes the last parameter of both
     kernels: the caller allocates it as scratch memory (`shapes` of the manifest).
     The second kernel starts while the first one ends, on chips with programmatic
     dependent launch.
@@ -198,9 +198,13 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     }
     ```
 
+    A kernel that begins with zeros and, behind the loop, only adds the sums to
+    memory by `tile.atomic_rmw` needs neither the buffer nor the second kernel: each
+    block adds its part.
+
     The kernel has one loop at its top level. The loop adds to each tile that it
-    carries, of f32 and without a layout, by `tile.dot` and `arith.addf`; neither
-    it nor what stands in front of it writes memory. The kernel reads no numbers of
+    carries, of f32 or i32 and without a layout, by `tile.dot`, `arith.addf` and
+    `arith.addi`; neither it nor what stands in front of it writes memory. The kernel reads no numbers of
     blocks or multiprocessors (`tile.num_programs`, `tile.multiprocessors`), and its
     author has not ordered its launch (`tile.wait_prerequisites`). It is an error if a
     kernel with `split` is another one. The remark `reduction-split` reports
