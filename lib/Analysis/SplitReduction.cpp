@@ -34,7 +34,8 @@ static Refusal checkSum(scf::ForOp loop, unsigned number) {
         return name + " becomes another one in the next iteration";
       return std::nullopt;
     }
-    if (!isa<arith::AddFOp, arith::AddIOp>(user) && !(dot && &use == &dot.getAccMutable()))
+    if (!isa<arith::AddFOp, arith::AddIOp>(user) &&
+        !(dot && &use == &dot.getAccMutable()))
       return name + " is read by " + quote(user) + ", not only added to";
     value = user->getResult(0);
     if (value.getType() != tile)

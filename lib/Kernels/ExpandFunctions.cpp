@@ -87,11 +87,10 @@ KernelOp FunctionExpander::build(Operation *op, func::FuncOp func,
   IntegerAttr warps;
   if (planned.warps)
     warps = b.getI32IntegerAttr(*planned.warps);
-  auto kernel = KernelOp::create(b, b.getStringAttr(planned.name),
-                                 TypeAttr::get(func.getFunctionType()), warps,
-                                 ScheduleAttr(), IntegerAttr(),
-                                 DictionaryAttr(), func.getArgAttrsAttr(),
-                                 ArrayAttr());
+  auto kernel = KernelOp::create(
+      b, b.getStringAttr(planned.name), TypeAttr::get(func.getFunctionType()),
+      warps, ScheduleAttr(), IntegerAttr(), DictionaryAttr(),
+      func.getArgAttrsAttr(), ArrayAttr());
   setSchedule(kernel, planned.schedule);
   Block &entry = kernel.getBody().emplaceBlock();
   IRMapping mapping;
@@ -184,10 +183,10 @@ void tile::requireNamedExtents(ImplicitLocOpBuilder &builder,
     if (&other == &extent || (!ShapedType::isDynamic(extent.get()) &&
                               !ShapedType::isDynamic(other.get())))
       continue;
-    requireExtent(builder, mapping.lookup(extent.buffer), extent.dim,
-                  extent.mayExceed ? Relation::AtLeast : Relation::Equal,
-                  builder.createOrFold<DimOp>(mapping.lookup(other.buffer),
-                                              other.dim),
-                  "the " + other.describe());
+    requireExtent(
+        builder, mapping.lookup(extent.buffer), extent.dim,
+        extent.mayExceed ? Relation::AtLeast : Relation::Equal,
+        builder.createOrFold<DimOp>(mapping.lookup(other.buffer), other.dim),
+        "the " + other.describe());
   }
 }

@@ -30,8 +30,8 @@ struct PlannedKernel {
 llvm::LogicalResult expandFunctions(
     mlir::ModuleOp module,
     llvm::function_ref<bool(mlir::Operation *)> isExpanded,
-    llvm::function_ref<llvm::FailureOr<llvm::SmallVector<PlannedKernel, 0>>(
-        mlir::Operation *)>
+    llvm::function_ref<
+        llvm::FailureOr<llvm::SmallVector<PlannedKernel, 0>>(mlir::Operation *)>
         plan);
 
 /// Writes a tile.require for each pair of extents of `extents` that have to

@@ -51,6 +51,11 @@ int64_t countRegisters(mlir::RankedTensorType tile);
 /// loaded and computed one by one.
 bool feedsOnlyProducts(mlir::Value value);
 
+/// The most elements of a tile that a thread computes or accesses, other than
+/// those that only feed products. Each of them takes instructions of its own,
+/// and the time of the back end grows with the square of their number.
+inline constexpr int64_t kMostThreadElements = 1024;
+
 /// Returns true if the elements of the tile `value` follow from their
 /// coordinates and from scalars. They are computed where they are used, and
 /// need no registers.

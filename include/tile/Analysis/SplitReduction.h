@@ -19,8 +19,8 @@ namespace tile {
 Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 
 /// Returns true if blocks that share the iterations of such a loop can add
-/// their sums by themselves: the loop begins with zeros, and all that the kernel
-/// does behind it is to add its results to memory, atomically.
+/// their sums by themselves: the loop begins with zeros, and all that the
+/// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
 
 /// Returns true if all elements of `tile` are the constant 0.

@@ -2,6 +2,7 @@
 
 #include "tile/Analysis/CostModel.h"
 #include "Predictor.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SplitReduction.h"
 #include <cmath>
@@ -146,7 +147,31 @@ void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
     addTotals(loop, times, cost);
 }
 
+/// Refuses tiles of more elements than tile-check-registers lets a thread have.
+Refusal Predictor::checkElements() {
+  int64_t threads = candidate.warps * chip.warpSize;
+  Refusal refusal;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      if (!isa<RankedTensorType>(result.getType()) || feedsOnlyProducts(result))
+        continue;
+      int64_t elements = countElements(result.getType()) / threads;
+      if (elements <= kMostThreadElements)
+        continue;
+      refusal =
+          ("a thread has " + Twine(elements) +
+           " elements of a tile; the limit is " + Twine(kMostThreadElements))
+              .str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return refusal;
+}
+
 Refusal Predictor::run(Cost &cost) {
+  if (Refusal refusal = checkElements())
+    return refusal;
   GridOp launch = kernel.getGrid();
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);

@@ -97,6 +97,7 @@ private:
   double getSumTime(double blocks) const;
   double getCacheGain(double blocks) const;
   int64_t countChained(const Work &work) const;
+  Refusal checkElements();
   Refusal chooseMemory(const Work &work, Cost &cost);
   bool isRotated(const Work &work) const;
   double getChainTime(const Work &work, int64_t blocks) const;

@@ -91,11 +91,11 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
     FailureOr<Schedule> schedule = chooser.chooseForward(forward);
     if (failed(schedule))
       return failure();
-    kernels.push_back({name, *schedule->warps, getKernelFields(*schedule),
-                       [=](ImplicitLocOpBuilder &b, KernelOp,
-                           const IRMapping &mapping) {
-                         buildAttentionForward(b, forward, mapping, *schedule);
-                       }});
+    kernels.push_back(
+        {name, *schedule->warps, getKernelFields(*schedule),
+         [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
+           buildAttentionForward(b, forward, mapping, *schedule);
+         }});
     return kernels;
   }
   auto backward = cast<AttentionBackwardOp>(op);
@@ -125,8 +125,8 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
   return kernels;
 }
 
-static FailureOr<SmallVector<PlannedKernel, 0>>
-plan(Operation *op, ScheduleChooser &chooser) {
+static FailureOr<SmallVector<PlannedKernel, 0>> plan(Operation *op,
+                                                     ScheduleChooser &chooser) {
   FailureOr<SmallVector<PlannedKernel, 0>> kernels = planBodies(op, chooser);
   if (failed(kernels))
     return failure();

@@ -52,8 +52,7 @@ template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
   if (ShapedType::isDynamic(heads.get()) ||
       ShapedType::isDynamic(kvHeads.get()))
     require(heads.buffer, heads.dim, Relation::MultipleOf,
-            extentOf(kvHeads.buffer, kvHeads.dim),
-            "the " + kvHeads.describe());
+            extentOf(kvHeads.buffer, kvHeads.dim), "the " + kvHeads.describe());
   for (AttentionExtent kind : {AttentionExtent::Queries, AttentionExtent::Keys})
     require(first[kind]->buffer, first[kind]->dim, Relation::AtMost,
             index(kMostRows), "the most rows that kernels count");

@@ -20,9 +20,9 @@ static void markSums(MatmulOp op, StringRef name, KernelOp kernel) {
         argument &&
         isa<StridedAttr>(cast<BufferType>(sum.getType()).getLayout())) {
       unsigned number = argument.getArgNumber();
-      kernel.setArgAttr(number, TileDialect::kAccumulatorAttr,
-                        StringAttr::get(op.getContext(),
-                                        name + "." + Twine(number)));
+      kernel.setArgAttr(
+          number, TileDialect::kAccumulatorAttr,
+          StringAttr::get(op.getContext(), name + "." + Twine(number)));
     }
 }
 
@@ -59,8 +59,7 @@ struct ExpandMatmul : tile::impl::TileExpandMatmulBase<ExpandMatmul> {
   void runOnOperation() override {
     if (failed(expandFunctions(
             getOperation(), [](Operation *op) { return isa<MatmulOp>(op); },
-            [](Operation *op)
-                -> FailureOr<SmallVector<PlannedKernel, 0>> {
+            [](Operation *op) -> FailureOr<SmallVector<PlannedKernel, 0>> {
               return plan(cast<MatmulOp>(op));
             })))
       signalPassFailure();

@@ -17,6 +17,9 @@ static constexpr int64_t kSumsMultiple = 16;
 static constexpr int64_t kDepthBytes[] = {64, 128, 256};
 static constexpr int64_t kRows[] = {16, 32, 64, 128, 192, 256};
 static constexpr int64_t kColumns[] = {32, 64, 96, 128, 192, 256};
+/// Those of kernels without a product, which have no use for large tiles.
+static constexpr int64_t kElementwiseRows[] = {16, 32, 64};
+static constexpr int64_t kElementwiseColumns[] = {32, 64, 128};
 
 namespace {
 class MatmulBuilder : ProgramBuilder {
@@ -62,7 +65,9 @@ private:
     }
     return DimOp::create(b, mapping.lookup(dynamic->buffer), dynamic->dim);
   }
-  Value ceilDiv(Value x, Value y) { return arith::CeilDivUIOp::create(b, x, y); }
+  Value ceilDiv(Value x, Value y) {
+    return arith::CeilDivUIOp::create(b, x, y);
+  }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
   Value zeros() {
     Type type = sumType.getElementType();
@@ -100,10 +105,13 @@ void MatmulBuilder::buildParams() {
       return value;
     return ParamOp::create(b, b.getIndexType(), name, values);
   };
+  if (!computesProduct()) {
+    bm = param("BM", kElementwiseRows);
+    bn = param("BN", kElementwiseColumns);
+    return;
+  }
   bm = param("BM", kRows);
   bn = param("BN", kColumns);
-  if (!computesProduct())
-    return;
   SmallVector<int64_t> depths;
   for (int64_t bytes : kDepthBytes)
     depths.push_back(bytes * 8 / element.getIntOrFloatBitWidth());
@@ -112,6 +120,9 @@ void MatmulBuilder::buildParams() {
 
 void MatmulBuilder::buildRequirements() {
   requireNamedExtents(b, extents, mapping);
+  if (op.getEnds())
+    requireExtent(b, mapping.lookup(op.getEnds()), 0, Relation::AtLeast,
+                  index(1), "one group");
   for (Value sum : op.getSums()) {
     int64_t rank = cast<BufferType>(sum.getType()).getRank();
     for (auto [dim, extent, name] :
@@ -133,8 +144,8 @@ Value MatmulBuilder::countBits(Value number) {
 
 /// Finds the group of rows that row block `block` of the grid belongs to, and
 /// its first row. Block begin / BM + g of the grid is the first one of group g,
-/// rounded down, so that each group has as many blocks as its rows need, at most
-/// one more.
+/// rounded down, so that each group has as many blocks as its rows need, at
+/// most one more.
 void MatmulBuilder::findGroup(Value block) {
   Value ends = mapping.lookup(op.getEnds());
   Value groups = extentOf(MatmulExtent::Batch);
@@ -156,11 +167,11 @@ void MatmulBuilder::findGroup(Value block) {
         Value bit = arith::ShRUIOp::create(b, half, i);
         Value next = add(carried[0], bit);
         Value before = sub(min(next, groups), index(1));
-        Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, next,
-                                             groups);
-        Value starts = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                             firstBlock(endOf(before), next),
-                                             block);
+        Value exists =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ult, next, groups);
+        Value starts =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
+                                  firstBlock(endOf(before), next), block);
         Value isFound = arith::AndIOp::create(b, exists, starts);
         return SmallVector<Value>{
             arith::SelectOp::create(b, isFound, next, carried[0])};
@@ -183,8 +194,8 @@ void MatmulBuilder::launch() {
   Value rowBlocks = ceilDiv(m, bm), batches = index(1);
   SmallVector<Value> counts;
   if (op.getEnds()) {
-    rowBlocks = add(arith::DivUIOp::create(b, m, bm),
-                    extentOf(MatmulExtent::Batch));
+    rowBlocks =
+        add(arith::DivUIOp::create(b, m, bm), extentOf(MatmulExtent::Batch));
   } else {
     for (int64_t i = 0; i < op.getBatchRank(); ++i) {
       counts.push_back(extentOf(MatmulExtent::Batch, i));
@@ -236,8 +247,8 @@ Value MatmulBuilder::loadFactor(Value buffer, bool isTransposed,
                                 ArrayRef<StringRef> names, Value row,
                                 Value column) {
   auto tile = [&](StringRef first, StringRef second) {
-    auto open = OpenAttr::get(b.getContext(), {b.getStringAttr(first),
-                                               b.getStringAttr(second)});
+    auto open = OpenAttr::get(
+        b.getContext(), {b.getStringAttr(first), b.getStringAttr(second)});
     return RankedTensorType::get({kDynamic, kDynamic}, element, open);
   };
   if (!isTransposed)
@@ -266,7 +277,8 @@ SmallVector<Value> MatmulBuilder::multiply() {
     Value at = loadFactor(a, op.getTransposeA(), {"BM", "BK"}, row, i);
     SmallVector<Value> next;
     for (auto [bufferB, sum] : llvm::zip_equal(bs, sums)) {
-      Value bt = loadFactor(bufferB, op.getTransposeB(), {"BK", "BN"}, i, column);
+      Value bt =
+          loadFactor(bufferB, op.getTransposeB(), {"BK", "BN"}, i, column);
       next.push_back(DotOp::create(b, sumType, at, bt, sum, StringAttr(),
                                    DenseI64ArrayAttr(), op.getPrecisionAttr(),
                                    /*async=*/false));
@@ -284,8 +296,7 @@ void MatmulBuilder::store(Value tile, Value buffer) {
 void MatmulBuilder::finish(ArrayRef<Value> sums) {
   if (op.getEpilogue().empty()) {
     Value result = sums[0];
-    Type stored =
-        cast<BufferType>(op.getC()[0].getType()).getElementType();
+    Type stored = cast<BufferType>(op.getC()[0].getType()).getElementType();
     if (stored != sumType.getElementType())
       result = arith::TruncFOp::create(b, op.getTile(stored), result);
     return store(result, op.getC()[0]);
@@ -298,9 +309,8 @@ void MatmulBuilder::finish(ArrayRef<Value> sums) {
   for (Operation &inner : epilogue.without_terminator())
     if (!isa<ParamOp>(inner))
       b.clone(inner, mapping);
-  for (auto [tile, buffer] :
-       llvm::zip_equal(cast<YieldOp>(epilogue.getTerminator()).getTiles(),
-                       op.getC()))
+  for (auto [tile, buffer] : llvm::zip_equal(
+           cast<YieldOp>(epilogue.getTerminator()).getTiles(), op.getC()))
     store(mapping.lookup(tile), buffer);
 }
 
@@ -318,13 +328,11 @@ void MatmulBuilder::build() {
     sums = multiply();
   if (kernel == MatmulKernel::Product) {
     for (auto [sum, buffer] : llvm::zip_equal(sums, op.getSums()))
-      AtomicRMWOp::create(b,
-                          sumType.getElementType().isF32()
-                              ? arith::AtomicRMWKind::addf
-                              : arith::AtomicRMWKind::addi,
-                          sum,
-                          view(buffer, /*hasRows=*/true),
-                          ValueRange{row, column});
+      AtomicRMWOp::create(
+          b,
+          sumType.getElementType().isF32() ? arith::AtomicRMWKind::addf
+                                           : arith::AtomicRMWKind::addi,
+          sum, view(buffer, /*hasRows=*/true), ValueRange{row, column});
     return;
   }
   if (kernel == MatmulKernel::Epilogue)

@@ -2,6 +2,7 @@
 #ifndef TILE_KERNELS_MATMUL_PASSES_H
 #define TILE_KERNELS_MATMUL_PASSES_H
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"

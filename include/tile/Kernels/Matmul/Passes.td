@@ -46,7 +46,7 @@ def TileExpandMatmul : Pass<"tile-expand-matmul", "::mlir::ModuleOp"> {
     Fails if such a function contains another operation, has a result or is used,
     and if a `tile.matmul` is elsewhere.
   }];
-  let dependentDialects = ["::mlir::scf::SCFDialect",
+  let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -115,9 +115,9 @@ LogicalResult tile::verifyAttentionExtents(Operation *op,
   std::optional<int64_t> heads = find(AttentionExtent::Heads),
                          kvHeads = find(AttentionExtent::KVHeads);
   if (heads && kvHeads && (*kvHeads == 0 || *heads % *kvHeads != 0))
-    return op->emitOpError() << "heads of q (" << *heads
-                             << ") are no multiple of heads of k (" << *kvHeads
-                             << ")";
+    return op->emitOpError()
+           << "heads of q (" << *heads << ") are no multiple of heads of k ("
+           << *kvHeads << ")";
   if (find(AttentionExtent::Bounds) == 0)
     return op->emitOpError()
            << "cu_q and cu_k must have one element more than sequences";

@@ -8,9 +8,8 @@ namespace tile {
 
 /// Verifies the static extents of the buffers of `op`, the operation of
 /// attention. Launchers check dynamic extents.
-llvm::LogicalResult
-verifyAttentionExtents(mlir::Operation *op,
-                       llvm::ArrayRef<NamedExtent> extents);
+llvm::LogicalResult verifyAttentionExtents(mlir::Operation *op,
+                                           llvm::ArrayRef<NamedExtent> extents);
 
 } // namespace tile
 

@@ -24,10 +24,9 @@ LogicalResult tile::verifyNamedExtents(Operation *op,
     if (extent.mayExceed) {
       const NamedExtent *other = known.lookup(extent.kind);
       if (other && extent.get() < other->get())
-        return op->emitOpError()
-               << extent.describe() << " is " << extent.get()
-               << ", less than the " << other->describe() << ", "
-               << other->get();
+        return op->emitOpError() << extent.describe() << " is " << extent.get()
+                                 << ", less than the " << other->describe()
+                                 << ", " << other->get();
       continue;
     }
     const NamedExtent &other =

@@ -21,14 +21,15 @@ int64_t MatmulOp::getBatchRank() {
 
 Type MatmulOp::getSumType() {
   Builder builder(getContext());
-  return getA().getType().getElementType().isInteger() ? Type(builder.getI32Type())
-                                                       : builder.getF32Type();
+  return getA().getType().getElementType().isInteger()
+             ? Type(builder.getI32Type())
+             : builder.getF32Type();
 }
 
 RankedTensorType MatmulOp::getTile(Type element) {
   Builder builder(getContext());
-  auto open = OpenAttr::get(getContext(), {builder.getStringAttr("BM"),
-                                           builder.getStringAttr("BN")});
+  auto open = OpenAttr::get(
+      getContext(), {builder.getStringAttr("BM"), builder.getStringAttr("BN")});
   return RankedTensorType::get({kDynamic, kDynamic}, element, open);
 }
 
@@ -65,7 +66,8 @@ SmallVector<NamedExtent> MatmulOp::getNamedExtents() {
     addMatrix(name, buffer, getTransposeB(), k, n);
   for (auto [name, buffer] : llvm::zip(nameOperands("c", getC()), getC()))
     addMatrix(name, buffer, /*isTransposed=*/false, m, n);
-  for (auto [name, buffer] : llvm::zip(nameOperands("sums", getSums()), getSums())) {
+  for (auto [name, buffer] :
+       llvm::zip(nameOperands("sums", getSums()), getSums())) {
     addMatrix(name, buffer, /*isTransposed=*/false, m, n);
     extents.end()[-2].mayExceed = extents.back().mayExceed = true;
   }
@@ -116,8 +118,8 @@ static LogicalResult verifyElements(MatmulOp op) {
   Type element = op.getA().getType().getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32() &&
       !element.isInteger(8))
-    return op.emitOpError() << "a must have f16, bf16, f32 or i8 elements, got "
-                            << element;
+    return op.emitOpError()
+           << "a must have f16, bf16, f32 or i8 elements, got " << element;
   for (Value buffer : op.getB())
     if (Type other = cast<BufferType>(buffer.getType()).getElementType();
         other != element)
@@ -127,24 +129,24 @@ static LogicalResult verifyElements(MatmulOp op) {
     return op.emitOpError(
         "multiplies f32, which needs precision(tf32) or precision(bf16x3)");
   if (!element.isF32() && op.getPrecision())
-    return op.emitOpError() << "has a precision, which is for f32, not for "
-                            << element;
+    return op.emitOpError()
+           << "has a precision, which is for f32, not for " << element;
   for (Value buffer : op.getSums())
     if (Type other = cast<BufferType>(buffer.getType()).getElementType();
         other != op.getSumType())
-      return op.emitOpError() << "buffers of sums must have "
-                              << op.getSumType() << " elements, got " << other;
+      return op.emitOpError() << "buffers of sums must have " << op.getSumType()
+                              << " elements, got " << other;
   if (!op.getEpilogue().empty())
     return success();
   for (Value buffer : op.getC()) {
     Type stored = cast<BufferType>(buffer.getType()).getElementType();
-    if (element.isInteger() ? !stored.isInteger(32)
-                            : !stored.isF16() && !stored.isBF16() &&
-                                  !stored.isF32())
-      return op.emitOpError() << "without an epilogue, c must have "
-                              << (element.isInteger() ? "i32"
-                                                      : "f16, bf16 or f32")
-                              << " elements, got " << stored;
+    if (element.isInteger()
+            ? !stored.isInteger(32)
+            : !stored.isF16() && !stored.isBF16() && !stored.isF32())
+      return op.emitOpError()
+             << "without an epilogue, c must have "
+             << (element.isInteger() ? "i32" : "f16, bf16 or f32")
+             << " elements, got " << stored;
   }
   return success();
 }
@@ -186,8 +188,7 @@ LogicalResult MatmulOp::verify() {
   if (ScheduleAttr schedule = getScheduleAttr()) {
     SmallVector<StringRef> fields(KernelOp::getScheduleFields());
     fields.push_back("warps");
-    if (failed(verifyFields("the attribute 'schedule'", fields,
-                            schedule.getFields(),
+    if (failed(verifyFields("a product", fields, schedule.getFields(),
                             [&] { return emitOpError(); })))
       return failure();
   }
@@ -216,8 +217,7 @@ LogicalResult MatmulOp::verifyRegions() {
     return yield.emitOpError() << "gives " << yield.getTiles().size()
                                << " tiles for " << getC().size() << " results";
   for (auto [tile, buffer] : llvm::zip_equal(yield.getTiles(), getC())) {
-    Type type =
-        getTile(cast<BufferType>(buffer.getType()).getElementType());
+    Type type = getTile(cast<BufferType>(buffer.getType()).getElementType());
     if (tile.getType() != type)
       return yield.emitOpError() << "gives a tile of type " << tile.getType()
                                  << "; expected " << type;

@@ -14,11 +14,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// The most elements of a tile that a thread computes or accesses. Each of them
-/// takes instructions of its own, and the time of the back end grows with the
-/// square of their number.
-static constexpr int64_t kMostElements = 1024;
-
 /// Returns true if the elements of `value` are in registers of their own, all
 /// at once. Elements of other tiles are constants, coordinates or the registers
 /// of another tile, or are loaded from shared memory fragment by fragment.
@@ -81,7 +76,7 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
   int64_t copies = layout.replication(kLane) * layout.replication(kWarp);
   bool isHeld = takesRegisters(value);
   bool isTooLarge = isHeld && registers >= limit;
-  bool isTooLong = elements > kMostElements && !feedsOnlyProducts(value);
+  bool isTooLong = elements > kMostThreadElements && !feedsOnlyProducts(value);
   if (isTooLarge || isTooLong) {
     InFlightDiagnostic diag = op->emitOpError();
     if (isTooLarge)
@@ -91,7 +86,7 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
            << limit << " for tiles, operands and addresses";
     else
       diag << "gives a thread " << elements << " elements of a tile of "
-           << describe(tile) << "; the limit is " << kMostElements;
+           << describe(tile) << "; the limit is " << kMostThreadElements;
     if (copies > 1)
       diag.attachNote() << copies << " of " << threads
                         << " threads hold each element; extents with more "

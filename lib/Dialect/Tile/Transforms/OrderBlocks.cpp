@@ -132,9 +132,10 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
   Value row = arith::AddIOp::create(b, first,
                                     arith::RemUIOp::create(b, inGroup, height));
   Value column = arith::DivUIOp::create(b, inGroup, height);
-  Value results[] = {row, column};
-  for (auto [old, result] : llvm::zip_equal(ids, results)) {
-    Value index = arith::IndexCastOp::create(b, b.getIndexType(), result);
+  // The insertion point may be one of the operations that are erased.
+  Value results[] = {arith::IndexCastOp::create(b, b.getIndexType(), row),
+                     arith::IndexCastOp::create(b, b.getIndexType(), column)};
+  for (auto [old, index] : llvm::zip_equal(ids, results)) {
     for (ProgramIdOp op : old) {
       op.replaceAllUsesWith(index);
       op.erase();

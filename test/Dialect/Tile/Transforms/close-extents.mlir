@@ -54,3 +54,25 @@ tile.kernel @closed(%b: !b) attributes {num_warps = 2 : i32} {
   %t = tile.load %b[%c0, %c0] : !b -> tensor<16x16xf32>
   tile.store %t, %b[%c0, %c0] : tensor<16x16xf32>, !b
 }
+
+// A tile of 256 x 256 elements would give a thread 2048 of them, which
+// tile-check-registers refuses.
+!square = tensor<?x?xf32, #tile.open<BM, BM>>
+// CHECK-LABEL: tile.kernel @most_elements
+// CHECK-SAME: extents = {BM = 128 : i64}
+tile.kernel @most_elements(%b: !b) attributes {num_warps = 1 : i32} {
+  %bm = tile.param BM in [128, 256]
+  %c1 = arith.constant 1 : index
+  %m = tile.dim %b[0] : !b
+  %n = tile.dim %b[1] : !b
+  %rows = arith.ceildivui %m, %bm : index
+  %columns = arith.ceildivui %n, %bm : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %row = arith.muli %x, %bm : index
+  %column = arith.muli %y, %bm : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.splat %zero[%bm, %bm] : !square
+  tile.store %t, %b[%row, %column] : !square, !b
+}

@@ -177,3 +177,30 @@ tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i
   %c1 = arith.constant 1 : index
   tile.grid %rows, %columns, %c1
 }
+
+// -----
+
+// The numbers of the blocks may be the first operations.
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!acc = tensor<128x256xf32>
+
+// CHECK-LABEL: tile.kernel @numbers_first
+// CHECK: tile.program_id x
+// CHECK-NOT: tile.program_id
+tile.kernel @numbers_first(%a: !m, %b: !m, %rows: index, %columns: index)
+    attributes {num_warps = 8 : i32} {
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a[1] : !m
+  tile.grid %rows, %columns, %c1
+  %zero = arith.constant dense<0.0> : !acc
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%s = %zero) -> (!acc) {
+    %at = tile.load %a[%x, %i] : !m -> tensor<128x64xf16>
+    %bt = tile.load %b[%i, %y] : !m -> tensor<64x256xf16>
+    %d = tile.dot %at, %bt, %s : tensor<128x64xf16>, tensor<64x256xf16> -> !acc
+    scf.yield %d : !acc
+  }
+}

@@ -123,7 +123,7 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !t = tensor<64x64xf32>
 
-// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32}}
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32 or i32}}
 tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -247,7 +247,7 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !t = tensor<f32>
 
-// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32}}
+// expected-error@+1 {{'tile.kernel' op cannot have 'split = 2' in its schedule: value 0 of the loop is no tile of f32 or i32}}
 tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 2>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

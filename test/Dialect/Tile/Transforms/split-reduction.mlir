@@ -133,3 +133,66 @@ tile.kernel @sums_sum() {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
+
+// -----
+
+!a = !tile.buffer<?x?xi8, #tile.strided<[?:16, 1], align = 16>, global>
+!c = !tile.buffer<?x?xi32, #tile.strided<[?:4, 1], align = 16>, global>
+!acc = tensor<64x128xi32>
+
+// Each block adds its part of the sums to memory. No kernel follows, and no buffer
+// holds the parts.
+// REMARK: [Passed] reduction-split {{.*}}parts=4
+// CHECK-LABEL: tile.kernel @adds(
+// CHECK-NOT: tile.name
+// CHECK-NOT: tile.launch_dependents
+// CHECK: %[[PART:.*]] = tile.program_id z
+// CHECK: tile.grid %{{.*}}, %{{.*}}, %c4
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %{{.*}}
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to
+// CHECK: tile.atomic_rmw addi %[[SUM]]
+// CHECK-NOT: tile.kernel @adds_sum
+tile.kernel @adds(%a: !a, %b: !a, %c: !c)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a[1] : !a
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0> : !acc
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%s = %zero) -> (!acc) {
+    %at = tile.load %a[%c0, %i] : !a -> tensor<64x64xi8>
+    %bt = tile.load %b[%i, %c0] : !a -> tensor<64x128xi8>
+    %d = tile.dot %at, %bt, %s : tensor<64x64xi8>, tensor<64x128xi8> -> !acc
+    scf.yield %d : !acc
+  }
+  tile.atomic_rmw addi %sum, %c[%c0, %c0] : !acc, !c
+}
+
+// -----
+
+!a = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!c = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!acc = tensor<64x128xf32>
+
+// The loop begins with other sums than zeros, which would be added four times.
+// CHECK-LABEL: tile.kernel @begins(
+// CHECK: tile.store
+// CHECK-LABEL: tile.kernel @begins_sum(
+// CHECK: tile.atomic_rmw addf
+tile.kernel @begins(%a: !a, %b: !a, %c: !c)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a[1] : !a
+  tile.grid %c1, %c1, %c1
+  %one = arith.constant dense<1.0> : !acc
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%s = %one) -> (!acc) {
+    %at = tile.load %a[%c0, %i] : !a -> tensor<64x64xf16>
+    %bt = tile.load %b[%i, %c0] : !a -> tensor<64x128xf16>
+    %d = tile.dot %at, %bt, %s : tensor<64x64xf16>, tensor<64x128xf16> -> !acc
+    scf.yield %d : !acc
+  }
+  tile.atomic_rmw addf %sum, %c[%c0, %c0] : !acc, !c
+}
