@@ -64,13 +64,9 @@ tile.kernel @cross_entropy(
 
   // Each place of the tile has its own maximum and its own sum relative to that, so that
   // threads exchange nothing in the loop.
-  %first16 = tile.load %x[%row, %c0] : !rows -> !tile16
-  %all:3 = scf.for %n = %c0 to %length step %bs
-      iter_args(%max = %lowest, %sum = %zeros, %t16 = %first16)
-      -> (!tile, !tile, !tile16) {
-    // The next tile is loaded beside the arithmetic on this one.
-    %following = arith.addi %n, %bs : index
-    %next16 = tile.load %x[%row, %following] : !rows -> !tile16
+  %all:2 = scf.for %n = %c0 to %length step %bs
+      iter_args(%max = %lowest, %sum = %zeros) -> (!tile, !tile) {
+    %t16 = tile.load %x[%row, %n] : !rows -> !tile16
     %t = arith.extf %t16 : !tile16 to !tile
     // Elements after the end of the row are read as zero, and must not count.
     %left = arith.subi %length, %n : index
@@ -92,7 +88,7 @@ tile.kernel @cross_entropy(
     %kept = arith.select %above, %ones, %sum : !flags, !tile
     %product = arith.mulf %multiplied, %e : !tile
     %new_sum = arith.addf %product, %kept : !tile
-    scf.yield %new_max, %new_sum, %next16 : !tile, !tile, !tile16
+    scf.yield %new_max, %new_sum : !tile, !tile
   }
   %row_max = tile.reduce maxnumf %all#0 along 1 : !tile -> !number
   %row_max_t = tile.broadcast %row_max along 1 : !number -> !tile

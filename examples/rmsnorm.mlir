@@ -70,18 +70,14 @@ tile.kernel @rmsnorm(%x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"}
     %zeros = tensor.splat %f0[%bs] : !step
     // Each place of the tile has its own sum, so that threads exchange nothing in the
     // loop.
-    %first16 = tile.load %x[%row, %c0] : !rows -> !step16
-    %squares:2 = scf.for %n = %c0 to %length step %bs
-        iter_args(%acc = %zeros, %t16 = %first16) -> (!step, !step16) {
-      // The next tile is loaded beside the arithmetic on this one.
-      %following = arith.addi %n, %bs : index
-      %next16 = tile.load %x[%row, %following] : !rows -> !step16
+    %squares = scf.for %n = %c0 to %length step %bs iter_args(%acc = %zeros) -> (!step) {
+      %t16 = tile.load %x[%row, %n] : !rows -> !step16
       %t = arith.extf %t16 : !step16 to !step
       %square = arith.mulf %t, %t : !step
       %next = arith.addf %acc, %square : !step
-      scf.yield %next, %next16 : !step, !step16
+      scf.yield %next : !step
     }
-    %sum = tile.reduce addf %squares#0 along 1 : !step -> !number
+    %sum = tile.reduce addf %squares along 1 : !step -> !number
     %mean = arith.divf %sum, %lengths : !number
     %above = arith.addf %mean, %epsilons : !number
     %factor = math.rsqrt %above : !number

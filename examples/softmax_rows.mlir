@@ -81,13 +81,9 @@ tile.kernel @softmax(%x: !rows {tile.name = "x"}, %y: !rows {tile.name = "y"}) {
     %column = tile.iota along 1 : !step_ints
     // Each place of the tile has its own maximum and its own sum relative to that, so
     // that threads exchange nothing in the loop.
-    %first16 = tile.load %x[%row, %c0] : !rows -> !step16
-    %all:3 = scf.for %n = %c0 to %length step %bs
-        iter_args(%max = %lowest, %sum = %zeros, %t16 = %first16)
-        -> (!step, !step, !step16) {
-      // The next tile is loaded beside the arithmetic on this one.
-      %following = arith.addi %n, %bs : index
-      %next16 = tile.load %x[%row, %following] : !rows -> !step16
+    %all:2 = scf.for %n = %c0 to %length step %bs
+        iter_args(%max = %lowest, %sum = %zeros) -> (!step, !step) {
+      %t16 = tile.load %x[%row, %n] : !rows -> !step16
       %t = arith.extf %t16 : !step16 to !step
       %left = arith.subi %length, %n : index
       %left32 = arith.index_cast %left : index to i32
@@ -108,7 +104,7 @@ tile.kernel @softmax(%x: !rows {tile.name = "x"}, %y: !rows {tile.name = "y"}) {
       %kept = arith.select %above, %ones, %sum : !step_flags, !step
       %product = arith.mulf %multiplied, %e : !step
       %new_sum = arith.addf %product, %kept : !step
-      scf.yield %new_max, %new_sum, %next16 : !step, !step, !step16
+      scf.yield %new_max, %new_sum : !step, !step
     }
     %row_max = tile.reduce maxnumf %all#0 along 1 : !step -> !number
     %row_max_t = tile.broadcast %row_max along 1 : !number -> !step
@@ -168,22 +164,16 @@ tile.kernel @softmax_gradient(%y: !rows {tile.name = "y"}, %dy: !rows {tile.name
   } else {
     %f0 = arith.constant 0.0 : f32
     %zeros = tensor.splat %f0[%bs] : !step
-    %first_y = tile.load %y[%row, %c0] : !rows -> !step16
-    %first_dy = tile.load %dy[%row, %c0] : !rows -> !step16
-    %sums:3 = scf.for %n = %c0 to %length step %bs
-        iter_args(%acc = %zeros, %y16 = %first_y, %dy16 = %first_dy)
-        -> (!step, !step16, !step16) {
-      // The next tile is loaded beside the arithmetic on this one.
-      %following = arith.addi %n, %bs : index
-      %next_y = tile.load %y[%row, %following] : !rows -> !step16
-      %next_dy = tile.load %dy[%row, %following] : !rows -> !step16
+    %sums = scf.for %n = %c0 to %length step %bs iter_args(%acc = %zeros) -> (!step) {
+      %y16 = tile.load %y[%row, %n] : !rows -> !step16
+      %dy16 = tile.load %dy[%row, %n] : !rows -> !step16
       %yt = arith.extf %y16 : !step16 to !step
       %dyt = arith.extf %dy16 : !step16 to !step
       %products = arith.mulf %yt, %dyt : !step
       %next = arith.addf %acc, %products : !step
-      scf.yield %next, %next_y, %next_dy : !step, !step16, !step16
+      scf.yield %next : !step
     }
-    %sum = tile.reduce addf %sums#0 along 1 : !step -> !number
+    %sum = tile.reduce addf %sums along 1 : !step -> !number
     %sum_t = tile.broadcast %sum along 1 : !number -> !step
     scf.for %n = %c0 to %length step %bs {
       %y16 = tile.load %y[%row, %n] : !rows -> !step16

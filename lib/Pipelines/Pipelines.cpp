@@ -72,6 +72,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileJoinComparisons());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileLoadAhead());
   kernel.addPass(createTileCheckRegisters());
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());

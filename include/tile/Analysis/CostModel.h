@@ -25,6 +25,11 @@
 
 namespace tile {
 
+/// Cycles from the issue of a copy to its arrival from the second-level cache,
+/// and those that global memory adds. They are fitted like the other constants
+/// of the model (docs/notes/cost-model.md).
+inline constexpr double kCopyLatency = 700, kMemoryLatency = 1200;
+
 /// The extents of buffers and the values of scalars that a kernel is compiled
 /// for, by the names of its arguments. An extent may be unknown (kDynamic).
 using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;

@@ -15,10 +15,6 @@ using namespace tile;
 /// on an H200 (docs/notes/cost-model.md).
 static constexpr double kOverlap = 7;
 
-/// Cycles from the issue of a copy to its arrival from the second-level cache,
-/// and those that global memory adds.
-static constexpr double kCopyLatency = 700, kMemoryLatency = 1200;
-
 /// Bytes a clock that one multiprocessor can receive from the second-level
 /// cache if others leave the cache idle.
 static constexpr double kPortBytes = 64;

@@ -41,7 +41,7 @@ tile.kernel @f() {
 
 // -----
 func.func @f() {
-  // expected-error@+1 {{'tile.param' op expects parent op 'tile.kernel'}}
+  // expected-error@+1 {{'tile.param' op expects parent op to be one of 'tile.kernel, tile.matmul'}}
   %bm = tile.param BM in [64]
   return
 }

@@ -521,6 +521,53 @@ def TileJoinComparisons : Pass<"tile-join-comparisons", "::tile::KernelOp"> {
                            "::tile::TileDialect"];
 }
 
+def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
+  let summary = "Issues loads of later iterations in this one (S2)";
+  let description = [{
+    A thread waits for a load at the first use of its result. In innermost loops
+    without products, the pass lets an iteration issue the loads of a later one, and
+    carries their results. They arrive while the iterations between compute. The
+    loads are ahead by as many iterations, at most 4, as a multiprocessor needs to
+    use the rate of global memory: its loads in flight have as many bytes as arrive
+    within the latency of a load.
+
+    ```mlir output
+    scf.for %i = %first to %end step %step {
+      %t = tile.load %x[%i, %c0] : !x -> !t
+      "use"(%t)
+    }
+    // tile-load-ahead
+    %t0 = scf.if %runs -> (!t) { ... }                    // the load at %first
+    scf.for %i = %first to %end step %step iter_args(%t = %t0) -> (!t) {
+      %tn = scf.if %has_next -> (!t) {
+        %next = arith.addi %i, %step : index
+        %loaded = tile.load %x[%next, %c0] : !x -> !t
+        scf.yield %loaded : !t
+      } else {
+        scf.yield %zeros : !t
+      }
+      "use"(%t)
+      scf.yield %tn : !t
+    }
+    ```
+
+    A load of a tile also moves in front of operations that wait for a scalar from
+    memory which it does not need.
+
+    The places of the loads of a loop depend on the induction variable and on values from
+    outside of the loop only, and the loop does not write what they read. Loads of
+    scalars from arguments that the kernel never writes are issued ahead beside
+    tiles. With their registers, by the estimate of tile-check-registers, a
+    multiprocessor must have room for four fifths of the blocks at least; the remark `loads-ahead` reports them. `keep_loops` in
+    the schedule of the kernel or of a loop prevents the change.
+  }];
+  let options = [
+    Option<"distance", "distance", "int64_t", "0",
+           "iterations by which loads are ahead; 0 lets the pass choose">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
   let summary = "Checks that tiles fit the registers of a thread (S2)";
   let description = [{

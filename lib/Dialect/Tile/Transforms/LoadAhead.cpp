@@ -1,0 +1,296 @@
+//===- LoadAhead.cpp - Loads of the next iteration ------------------------===//
+//
+// In a loop without products, a thread issues its loads at the start of an
+// iteration and waits for them. Loads of a later iteration that are issued
+// there instead arrive while this iteration computes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Analysis/CostModel.h"
+#include "tile/Analysis/Registers.h"
+#include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/RunAhead.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include <cmath>
+
+namespace tile {
+#define GEN_PASS_DEF_TILELOADAHEAD
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// The most iterations by which a load is ahead. More add copies of registers.
+static constexpr int64_t kMostDistance = 4;
+
+/// The share of the blocks of a multiprocessor that must still have room.
+static constexpr double kLeastBlockShare = 0.8;
+
+namespace {
+/// A load of a loop, and the operations in the loop that its place depends on.
+struct AheadLoad {
+  Operation *load;
+  llvm::SetVector<Operation *> slice;
+};
+
+struct LoadAhead : tile::impl::TileLoadAheadBase<LoadAhead> {
+  using TileLoadAheadBase::TileLoadAheadBase;
+
+  void runOnOperation() override;
+
+private:
+  SmallVector<AheadLoad> findLoads(scf::ForOp loop, RunAhead &runAhead);
+};
+} // namespace
+
+/// Returns true if an iteration waits for `load`: it does more with the result
+/// than to hand it on.
+static bool isAwaited(Operation *load) {
+  return llvm::any_of(load->getUsers(), [](Operation *user) {
+    return !user->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
+/// Returns the loads of the body of `loop` whose places in later iterations are
+/// known in this one.
+SmallVector<AheadLoad> LoadAhead::findLoads(scf::ForOp loop,
+                                            RunAhead &runAhead) {
+  SmallVector<AheadLoad> found;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    AheadLoad ahead{&op, {}};
+    if (!isAwaited(&op))
+      continue;
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (load.getBuffer().getType().isShared() ||
+          runAhead.checkLoad(load, loop))
+        continue;
+    } else if (auto scalar = dyn_cast<LoadScalarOp>(op)) {
+      if (!runAhead.isRepeatable(scalar))
+        continue;
+    } else {
+      continue;
+    }
+    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+          return runAhead.checkValue(operand, loop, &ahead.slice).has_value();
+        }))
+      continue;
+    // A load that is the same in all iterations stands in front of the loop.
+    bool depends = llvm::is_contained(op.getOperands(), loop.getInductionVar());
+    for (Operation *inner : ahead.slice)
+      depends |=
+          llvm::is_contained(inner->getOperands(), loop.getInductionVar());
+    bool isFlat = llvm::all_of(ahead.slice, [&](Operation *inner) {
+      return inner->getBlock() == loop.getBody();
+    });
+    if (depends && isFlat)
+      found.push_back(std::move(ahead));
+  }
+  return found;
+}
+
+/// Returns the results of `loads` in the iteration `distance` after the one
+/// with `iv`, or zeros if the loop ends before.
+static ValueRange createLoads(ImplicitLocOpBuilder &b, scf::ForOp loop,
+                              ArrayRef<AheadLoad> loads, Value iv,
+                              int64_t distance) {
+  auto factor = b.getIntegerAttr(iv.getType(), distance);
+  Value offset = arith::MulIOp::create(b, loop.getStep(),
+                                       arith::ConstantOp::create(b, factor));
+  Value left = arith::SubIOp::create(b, loop.getUpperBound(), iv);
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, left, offset);
+  auto load = [&](OpBuilder &nested, Location loc) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(),
+                arith::AddIOp::create(nested, loc, iv, offset));
+    SmallVector<Value> results;
+    for (Operation &op : *loop.getBody()) {
+      if (llvm::any_of(loads, [&](const AheadLoad &ahead) {
+            return ahead.slice.contains(&op);
+          }))
+        nested.clone(op, mapping);
+    }
+    for (const AheadLoad &ahead : loads)
+      results.push_back(nested.clone(*ahead.load, mapping)->getResult(0));
+    scf::YieldOp::create(nested, loc, results);
+  };
+  auto fill = [&](OpBuilder &nested, Location loc) {
+    SmallVector<Value> zeros;
+    for (const AheadLoad &ahead : loads)
+      zeros.push_back(arith::ConstantOp::create(
+          nested, loc, nested.getZeroAttr(ahead.load->getResult(0).getType())));
+    scf::YieldOp::create(nested, loc, zeros);
+  };
+  return scf::IfOp::create(b, exists, load, fill).getResults();
+}
+
+/// Lets `loop` carry the results of `loads` for `distance` iterations.
+static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
+                       int64_t distance) {
+  IRRewriter rewriter(loop.getContext());
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  SmallVector<Value> first;
+  for (int64_t i = 0; i < distance; ++i)
+    llvm::append_range(first,
+                       createLoads(b, loop, loads, loop.getLowerBound(), i));
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next(
+      createLoads(b, loop, loads, loop.getInductionVar(), distance));
+
+  // An iteration hands on the results of those before it, except the first.
+  auto carried = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+        SmallVector<Value> yielded(arguments.drop_front(loads.size()));
+        yielded.append(next);
+        return yielded;
+      }));
+  auto arguments = carried.getRegionIterArgs().take_back(first.size());
+  for (auto [ahead, argument] :
+       llvm::zip_equal(loads, arguments.take_front(loads.size()))) {
+    rewriter.replaceAllUsesWith(ahead.load->getResult(0), argument);
+    rewriter.eraseOp(ahead.load);
+  }
+}
+
+/// Returns the iterations by which loads must be ahead so that those of a
+/// multiprocessor use the rate of global memory, or come close to it. Each
+/// iteration adds `each` registers to the `before` that a thread takes; nearly
+/// as many blocks must have room as without them.
+static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
+                           int64_t before) {
+  int64_t warps = kernel.getNumWarps();
+  double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
+  auto countBlocks = [&](int64_t distance) {
+    return countResidentBlocks(chip, warps,
+                               before + distance * each + kLeastRegisterMargin);
+  };
+  int64_t best = 0;
+  double most = 0;
+  // With fewer blocks, other loops have fewer loads in flight.
+  while (best < kMostDistance && most < needed &&
+         countBlocks(best + 1) >= kLeastBlockShare * countBlocks(0)) {
+    ++best;
+    most = double(countBlocks(best) * warps * chip.warpSize) * best * each * 4;
+  }
+  return best;
+}
+
+/// Returns true if a thread waits at `op` for the load of a scalar.
+static bool awaitsScalar(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value operand) {
+    return operand.getDefiningOp<LoadScalarOp>() != nullptr;
+  });
+}
+
+/// Returns true if a load may stand in front of `op`, where its registers cost
+/// nothing: `op` computes or loads scalars, or tiles that take no registers.
+static bool mayFollow(Operation *op) {
+  if (op->getNumRegions() != 0 || !(isPure(op) || isa<LoadScalarOp>(op)))
+    return false;
+  auto takesRegisters = [](Value value) {
+    return isa<RankedTensorType>(value.getType()) &&
+           !isFunctionOfCoordinates(value);
+  };
+  return llvm::none_of(op->getOperands(), takesRegisters) &&
+         llvm::none_of(op->getResults(), takesRegisters);
+}
+
+/// Moves `load` in front of the operations before it that wait for scalars
+/// which it does not need, together with the operations that compute its
+/// operands.
+static void hoist(LoadOp load) {
+  SmallVector<Operation *> moved{load};
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  auto need = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp())
+        needed.insert(definition);
+  };
+  need(load);
+  // The moved operations follow each other in front of `place`.
+  Operation *place = nullptr;
+  size_t count = 0;
+  for (Operation *op = load->getPrevNode(); op && mayFollow(op);
+       op = op->getPrevNode()) {
+    if (needed.contains(op)) {
+      if (!isPure(op) || awaitsScalar(op))
+        break;
+      moved.push_back(op);
+      need(op);
+    } else if (awaitsScalar(op)) {
+      place = op;
+      count = moved.size();
+    }
+  }
+  if (!place)
+    return;
+  for (Operation *op : llvm::reverse(ArrayRef(moved).take_front(count)))
+    op->moveBefore(place);
+}
+
+void LoadAhead::runOnOperation() {
+  KernelOp kernel = getOperation();
+  const Chip *chip = getTargetChip(kernel);
+  if (!chip)
+    return signalPassFailure();
+  if (getSchedule(kernel).keepsLoops())
+    return;
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) {
+    bool isSimple =
+        !loop.getBody()
+             ->walk([](Operation *op) {
+               return WalkResult(success(!isa<DotOp, LoopLikeOpInterface>(op)));
+             })
+             .wasInterrupted();
+    if (isSimple && !getSchedule(loop).keepsLoops())
+      loops.push_back(loop);
+  });
+  int64_t limit = getRegisterLimit(kernel, *chip);
+  RunAhead runAhead(kernel);
+  for (scf::ForOp loop : loops) {
+    SmallVector<AheadLoad> loads = findLoads(loop, runAhead);
+    int64_t each = 0;
+    for (const AheadLoad &ahead : loads)
+      if (auto tile =
+              dyn_cast<RankedTensorType>(ahead.load->getResult(0).getType()))
+        each += countRegisters(tile);
+    // Scalars alone are not worth the copies of the loads.
+    if (each == 0)
+      continue;
+    auto name =
+        remark::RemarkOpts::name("loads-ahead").category("tile-load-ahead");
+    int64_t before = estimateRegisters(kernel).total;
+    int64_t chosen =
+        distance ? distance : getDistance(kernel, *chip, each, before);
+    // Their addresses take registers, too.
+    chosen = std::min(chosen, (limit - kRegisterAllowance - before) / each);
+    if (chosen <= 0) {
+      remark::missed(loop.getLoc(), name) << remark::reason(
+          "the loads of an iteration take {0} registers beside {1}", each,
+          before);
+      continue;
+    }
+    remark::passed(loop.getLoc(), name)
+        << remark::metric("loads", loads.size())
+        << remark::metric("iterations", chosen)
+        << remark::metric("registers", chosen * each);
+    carryLoads(loop, loads, chosen);
+  }
+  SmallVector<LoadOp> others;
+  kernel.walk([&](LoadOp load) {
+    if (!load.getBuffer().getType().isShared() &&
+        !feedsOnlyProducts(load.getResult()))
+      others.push_back(load);
+  });
+  for (LoadOp load : others)
+    hoist(load);
+}

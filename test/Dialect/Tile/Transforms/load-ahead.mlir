@@ -1,0 +1,128 @@
+// RUN: tile-opt %s -split-input-file \
+// RUN:   -pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-load-ahead{distance=2}))' | FileCheck %s
+// RUN: tile-opt %s -split-input-file \
+// RUN:   -pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-load-ahead))' \
+// RUN:   --remarks-filter='tile-load-ahead' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 4], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!sums = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!factors = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t16 = tensor<1x1024xbf16, #blocked>
+!t = tensor<1x1024xf32, #blocked>
+
+// The tile and the factor of the iteration after the next one are loaded, if there is
+// such an iteration. The load of what the loop writes stays.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=3, loads=2, registers=12
+// CHECK-LABEL: tile.kernel @rows(
+// CHECK-SAME: %[[X:.*]]: {{.*}}, %[[F:.*]]: {{.*}}, %[[S:.*]]: {{.*}}, %[[FIRST:.*]]: index, %[[END:.*]]: index)
+// CHECK: %[[A:.*]]:2 = scf.if
+// CHECK: tile.load %[[X]]
+// CHECK: tile.load_scalar %[[F]]
+// CHECK: } else {
+// CHECK: scf.yield %{{.*}}, %{{.*}} : tensor<1x1024xbf16, #blocked>, f32
+// CHECK: %[[B:.*]]:2 = scf.if
+// CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %[[END]] step %c1 iter_args(%[[T0:.*]] = %[[A]]#0, %[[F0:.*]] = %[[A]]#1, %[[T1:.*]] = %[[B]]#0, %[[F1:.*]] = %[[B]]#1)
+// CHECK: %[[OFFSET:.*]] = arith.muli %c1, %c2
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[I]]
+// CHECK: %[[EXISTS:.*]] = arith.cmpi sgt, %[[LEFT]], %[[OFFSET]]
+// CHECK: %[[NEXT:.*]]:2 = scf.if %[[EXISTS]]
+// CHECK: %[[J:.*]] = arith.addi %[[I]], %[[OFFSET]]
+// CHECK: %[[R:.*]] = arith.muli %[[J]], %c2
+// CHECK: %[[L:.*]] = tile.load %[[X]][%[[R]], %c0]
+// CHECK: %[[LF:.*]] = tile.load_scalar %[[F]][%[[R]]]
+// CHECK: scf.yield %[[L]], %[[LF]]
+// CHECK: tile.load %[[S]]
+// CHECK: arith.extf %[[T0]]
+// CHECK: tensor.splat %[[F0]]
+// CHECK: tile.store
+// CHECK: scf.yield %[[T1]], %[[F1]], %[[NEXT]]#0, %[[NEXT]]#1
+tile.kernel @rows(%x: !rows, %f: !factors, %s: !sums, %first: index, %end: index)
+    attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %first to %end step %c1 {
+    %row = arith.muli %i, %c2 : index
+    %t16 = tile.load %x[%row, %c0] : !rows -> !t16
+    %factor = tile.load_scalar %f[%row] : !factors -> f32
+    %old = tile.load %s[%row, %c0] : !sums -> !t
+    %t = arith.extf %t16 : !t16 to !t
+    %factors = tensor.splat %factor : !t
+    %p = arith.mulf %t, %factors : !t
+    %new = arith.addf %old, %p : !t
+    tile.store %new, %s[%row, %c0] : !t, !sums
+  }
+}
+
+// -----
+
+// Nothing is ahead: the place of a load depends on what the loop carries, a load is the
+// same in all iterations, and one is handed on only. An outer loop keeps its loads, too,
+// and so does one with keep_loops.
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 4], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!t16 = tensor<1x1024xbf16, #blocked>
+
+// REMARK-NOT: loads-ahead
+// CHECK-LABEL: tile.kernel @stays
+// CHECK-NOT: scf.if
+tile.kernel @stays(%x: !rows, %y: !rows, %end: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %n = %c0 to %end step %c1 {
+    %z = tile.load %x[%n, %c1] : !rows -> !t16
+    tile.store %z, %y[%n, %c0] : !t16, !rows
+    %init = tile.load %x[%c0, %c0] : !rows -> !t16
+    %r:2 = scf.for %i = %c0 to %end step %c1 iter_args(%place = %c0, %t = %init)
+        -> (index, !t16) {
+      %a = tile.load %x[%place, %c0] : !rows -> !t16
+      %b = tile.load %x[%c0, %c0] : !rows -> !t16
+      %c = tile.load %x[%i, %c0] : !rows -> !t16
+      %sum = arith.addf %a, %b : !t16
+      %all = arith.addf %sum, %t : !t16
+      tile.store %all, %y[%i, %c0] : !t16, !rows
+      %next = arith.addi %place, %i : index
+      scf.yield %next, %c : index, !t16
+    }
+    scf.for %i = %c0 to %end step %c1 {
+      %a = tile.load %x[%i, %c0] : !rows -> !t16
+      tile.store %a, %y[%i, %c0] : !t16, !rows
+    } {tile.schedule = #tile.schedule<keep_loops = true>}
+  }
+}
+
+// -----
+
+// A load moves in front of the wait for a scalar, with the operations for its place.
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 4], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!labels = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t16 = tensor<1x1024xbf16, #blocked>
+
+// CHECK-LABEL: tile.kernel @waits(
+// CHECK: %[[LABEL:.*]] = tile.load_scalar
+// CHECK: %[[ROW:.*]] = arith.muli
+// CHECK: tile.load %{{.*}}[%[[ROW]], %c0]
+// CHECK: arith.index_cast %[[LABEL]]
+// CHECK: %[[OTHER:.*]] = tile.load_scalar
+// CHECK: %[[PLACE:.*]] = arith.index_cast %[[OTHER]]
+// CHECK: tile.load %{{.*}}[%[[PLACE]], %c0]
+tile.kernel @waits(%x: !rows, %labels: !labels, %y: !rows) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.grid %c1, %c1, %c1
+  %block = tile.program_id x
+  %label = tile.load_scalar %labels[%block] : !labels -> i32
+  %place = arith.index_cast %label : i32 to index
+  %other = tile.load_scalar %labels[%place] : !labels -> i32
+  %row = arith.muli %block, %c2 : index
+  %t = tile.load %x[%row, %c0] : !rows -> !t16
+  %last = arith.index_cast %other : i32 to index
+  %u = tile.load %x[%last, %c0] : !rows -> !t16
+  %sum = arith.addf %t, %u : !t16
+  tile.store %sum, %y[%block, %c0] : !t16, !rows
+}
