@@ -24,8 +24,7 @@ unsigned tile::launch::elementBytes(llvm::StringRef type) {
       .Default(0);
 }
 
-/// Returns the format of a float type; null for other types.
-static const llvm::fltSemantics *findFormat(llvm::StringRef type) {
+const llvm::fltSemantics *tile::launch::findFormat(llvm::StringRef type) {
   return llvm::StringSwitch<const llvm::fltSemantics *>(type)
       .Case("f16", &llvm::APFloat::IEEEhalf())
       .Case("bf16", &llvm::APFloat::BFloat())

@@ -1,6 +1,7 @@
 //===- Array.cpp - Arrays in memory and in .npy files ---------------------===//
 
 #include "Array.h"
+#include "tile/Launch/Launch.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -39,16 +40,6 @@ static int64_t npyBytes(StringRef type) {
   return type.size() < 3 || type.drop_front(2).getAsInteger(10, bytes) ? 0
                                                                        : bytes;
 }
-static int64_t bytesOf(StringRef type) { return npyBytes(npyType(type)); }
-
-static const llvm::fltSemantics *semanticsOf(StringRef type) {
-  return llvm::StringSwitch<const llvm::fltSemantics *>(type)
-      .Case("f16", &llvm::APFloat::IEEEhalf())
-      .Case("bf16", &llvm::APFloat::BFloat())
-      .Case("f32", &llvm::APFloat::IEEEsingle())
-      .Case("f64", &llvm::APFloat::IEEEdouble())
-      .Default(nullptr);
-}
 
 void Array::Free::operator()(char *memory) const { std::free(memory); }
 
@@ -68,7 +59,8 @@ Expected<Array> Array::create(llvm::ArrayRef<int64_t> shape, StringRef type,
         array.count > (int64_t(1) << 40))
       return createStringError("the array is too large");
   size_t bytes = llvm::alignTo(
-      std::max<int64_t>(array.count * bytesOf(type), 1), kAlignment);
+      std::max<int64_t>(array.count * launch::elementBytes(type), 1),
+      kAlignment);
   array.memory.reset(
       static_cast<char *>(std::aligned_alloc(kAlignment, bytes)));
   if (!array.memory)
@@ -102,32 +94,34 @@ char *Array::at(int64_t i) const {
       offset += i % extents[dim] * stride;
     }
   }
-  return memory.get() + offset * bytesOf(element);
+  return memory.get() + offset * launch::elementBytes(element);
 }
 
 StringRef Array::bytes() const {
-  return {memory.get(), size_t(count * bytesOf(element))};
+  return {memory.get(), size_t(count * launch::elementBytes(element))};
 }
 llvm::MutableArrayRef<char> Array::mutableBytes() {
-  return {memory.get(), size_t(count * bytesOf(element))};
+  return {memory.get(), size_t(count * launch::elementBytes(element))};
 }
 
 double Array::get(int64_t i) const {
   uint64_t bits = 0;
-  std::memcpy(&bits, at(i), bytesOf(element));
-  if (const llvm::fltSemantics *semantics = semanticsOf(element)) {
-    llvm::APFloat value(*semantics, llvm::APInt(8 * bytesOf(element), bits));
+  std::memcpy(&bits, at(i), launch::elementBytes(element));
+  if (const llvm::fltSemantics *semantics = launch::findFormat(element)) {
+    llvm::APFloat value(*semantics,
+                        llvm::APInt(8 * launch::elementBytes(element), bits));
     bool lossy;
     value.convert(llvm::APFloat::IEEEdouble(),
                   llvm::APFloat::rmNearestTiesToEven, &lossy);
     return value.convertToDouble();
   }
-  return static_cast<double>(llvm::SignExtend64(bits, 8 * bytesOf(element)));
+  return static_cast<double>(
+      llvm::SignExtend64(bits, 8 * launch::elementBytes(element)));
 }
 
 void Array::set(int64_t i, double value) {
   uint64_t bits;
-  if (const llvm::fltSemantics *semantics = semanticsOf(element)) {
+  if (const llvm::fltSemantics *semantics = launch::findFormat(element)) {
     llvm::APFloat number(value);
     bool lossy;
     number.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &lossy);
@@ -135,7 +129,7 @@ void Array::set(int64_t i, double value) {
   } else {
     bits = static_cast<uint64_t>(static_cast<int64_t>(value));
   }
-  std::memcpy(at(i), &bits, bytesOf(element));
+  std::memcpy(at(i), &bits, launch::elementBytes(element));
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,7 +224,8 @@ Expected<Array> tile::readNpy(StringRef path, StringRef type) {
                 file->data.size());
     return array;
   }
-  if (semanticsOf(type) && (file->type == "<f8" || file->type == "<f4")) {
+  if (launch::findFormat(type) &&
+      (file->type == "<f8" || file->type == "<f4")) {
     Expected<Array> wide = Array::create(
         file->shape, file->type == "<f8" ? "f64" : "f32", file->order);
     if (!wide)
@@ -353,7 +348,7 @@ Expected<Array> tile::makeArray(StringRef description) {
     return array.takeError();
   if (parts[0] == "zeros")
     return array;
-  bool integer = !semanticsOf(parts[2]);
+  bool integer = !launch::findFormat(parts[2]);
   if (nan && integer)
     return createStringError("'" + description + "': integers are never nan");
   Random numbers(seed);

@@ -17,6 +17,10 @@
 #include <variant>
 #include <vector>
 
+namespace llvm {
+struct fltSemantics;
+} // namespace llvm
+
 namespace tile::launch {
 
 /// A tensor in the memory of the process or of a GPU.
@@ -123,6 +127,9 @@ uint64_t packScalar(llvm::StringRef type, const Argument &argument);
 
 /// Returns the bytes of an element of this type; 0 if there is no such type.
 unsigned elementBytes(llvm::StringRef type);
+
+/// Returns the format of a float type; null for other types.
+const llvm::fltSemantics *findFormat(llvm::StringRef type);
 
 } // namespace tile::launch
 
