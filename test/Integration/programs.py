@@ -11,6 +11,7 @@ failed.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 import sys
@@ -78,6 +79,9 @@ class Tests(ProgramSuite):
         "shapes",
         "functions",
         "attention",
+        "functions_near_zero",
+        "functions_far",
+        "remainders",
         "page_table",
         "attention_stages",
         "product_stages",
@@ -358,17 +362,14 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
         ends = [0.5 * exact[:, 72:], exact[:, :24]]
         self.compare(y, torch.cat([exact + exact.sum(), *ends, *ends], 1), 1e-4)
 
-    def functions(self, chip):
-        """Functions of math that no chip has an instruction for."""
-        import torch
-
-        names = ["acos", "asin", "atan", "sinh", "cosh", "tan", "asinh", "atanh", "erf", "erfc",
-                 "expm1", "log1p", "sin", "cos", "round"]
-        one = "tensor<256xf32>"
+    def apply(self, chip, operations, x, y=None):
+        """Returns the result of each operation on %x, and %y, of f32."""
+        count = x.numel()
+        type = f"tensor<{count}xf32>"
         program = f"""
-            !x = !tile.buffer<256xf32, #tile.strided<[1], align = 16>, global>
-            !y = !tile.buffer<{len(names)}x256xf32, #tile.strided<[256, 1], align = 16>, global>
-            tile.kernel @functions(%xs: !x, %ys: !y) attributes {{num_warps = 4 : i32}} {{
+            !x = !tile.buffer<{count}xf32, #tile.strided<[1], align = 16>, global>
+            !r = !tile.buffer<{len(operations)}x{count}xf32, #tile.strided<[{count}, 1], align = 16>, global>
+            tile.kernel @functions(%xs: !x, %ys: !x, %rs: !r) attributes {{num_warps = 4 : i32}} {{
               %c1 = arith.constant 1 : index
               %c0 = arith.constant 0 : index
               tile.grid %c1, %c1, %c1
@@ -376,19 +377,83 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
               LINES
             }}
         """
-        body = [
-            f"%v{i} = tile.slice %ys[%n{i}, *] : !y to !x\n"
-            f"%r{i} = math.{name} %x : {one}\n"
-            f"tile.store %r{i}, %v{i}[%c0] : {one}, !x"
-            for i, name in enumerate(names)
-        ]
-        constants = [f"%n{i} = arith.constant {i} : index" for i in range(len(names))]
-        program = program.replace("LINES", "\n".join(constants + body))
+        for i, operation in enumerate(operations):
+            program += f"""
+              %n{i} = arith.constant {i} : index
+              %v{i} = tile.slice %rs[%n{i}, *] : !r to !x
+              %r{i} = {operation} : {type}
+              tile.store %r{i}, %v{i}[%c0] : {type}, !x
+            """
+        results = self.blank(len(operations), count)
+        self.run(program + "}", chip, x, x if y is None else y, results)
+        return results
+
+    def functions(self, chip):
+        """Functions of math that no chip has an instruction for."""
+        import torch
+
+        names = ["acos", "asin", "atan", "sinh", "cosh", "tan", "asinh", "atanh", "erf", "erfc",
+                 "expm1", "log1p", "sin", "cos", "round", "tanh"]
         x = torch.linspace(-0.99, 0.99, 256, dtype=torch.float32).to(self.device)
-        y = self.blank(len(names), 256)
-        self.run(program, chip, x, y)
+        found = self.apply(chip, [f"math.{name} %x" for name in names], x)
         exact = torch.stack([getattr(torch, name)(x.double()) for name in names])
-        self.compare(y, exact, 1e-5)
+        self.compare(found, exact, 1e-5)
+
+    def functions_near_zero(self, chip):
+        """Functions that are near x, or near half of it, keep their relative accuracy."""
+        import torch
+
+        names = ["asin", "atan", "sinh", "tan", "asinh", "atanh", "erf", "expm1", "log1p", "sin",
+                 "tanh"]
+        magnitudes = torch.logspace(-37, -0.01, 128, dtype=torch.float64).float()
+        x = torch.cat([magnitudes, -magnitudes]).to(self.device)
+        found = self.apply(chip, [f"math.{name} %x" for name in names], x)
+        exact = torch.stack([getattr(torch, name)(x.double()) for name in names])
+        self.compare(found.double() / x.double(), exact / x.double(), 1e-5)
+        # A root has a third of the exponent, and those of 0 and infinity are themselves.
+        numbers = torch.tensor([2.0**-149, 1e-40, 1e-38, 1e-30, 0.3, 8, 1e30, 3e38] * 16).float()
+        x = torch.cat([numbers, -numbers]).to(self.device)
+        found = self.apply(chip, ["math.cbrt %x"], x)[0].double()
+        self.compare(found**3 / x.double(), torch.ones_like(found), 1e-6)
+        x = torch.tensor([0.0, -0.0, math.inf, -math.inf] * 32).to(self.device)
+        assert self.apply(chip, ["math.cbrt %x"], x)[0].equal(x), "a root of 0 or infinity"
+        zeros = torch.tensor([0.0, -0.0] * 64, dtype=torch.float32).to(self.device)
+        found = self.apply(chip, ["math.sin %x", "math.tan %x", "math.tanh %x"], zeros)
+        assert (found.signbit() == zeros.signbit()).all() and (found == 0).all(), "a sign of zero"
+
+    def functions_far(self, chip):
+        """Functions of large numbers."""
+        import torch
+
+        x = self.normal((256,), "float32", 1).detach() * 2.0 ** torch.arange(256).remainder(21).to(self.device)
+        found = self.apply(chip, ["math.sin %x", "math.cos %x"], x)
+        exact = torch.stack([x.double().sin(), x.double().cos()])
+        self.compare(found, exact, 2**-22)
+        x = 1 + 2.0 ** torch.linspace(-20, 120, 256, dtype=torch.float64).float().to(self.device)
+        found = self.apply(chip, ["math.acosh %x", "math.tanh %x"], x)
+        exact = torch.stack([x.double().acosh(), x.double().tanh()])
+        self.compare(found.double() / exact, torch.ones_like(exact), 1e-5)
+        # No period of the functions is known so far out, but their range is.
+        x = 2.0 ** torch.linspace(24, 127, 256, dtype=torch.float64).float().to(self.device)
+        found = self.apply(chip, ["math.sin %x", "math.cos %x"], x)
+        assert (found.abs() <= 1).all(), "a sine beyond 1"
+
+    def remainders(self, chip):
+        """arith.remf is exact, whatever the exponents are."""
+        import torch
+
+        exponents = 2.0 ** (torch.arange(512) * 7919 % 250 - 125).double()
+        x = self.normal((512,), "float32", 1).detach() * exponents.float().to(self.device)
+        y = self.normal((512,), "float32", 2).detach() * exponents.flip(0).float().to(self.device)
+        special = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.0**-140]
+        for i, left in enumerate(special):
+            for j, right in enumerate(special):
+                x[8 * i + j], y[8 * i + j] = left, right
+        found = self.apply(chip, ["arith.remf %x, %y"], x, y)[0].double()
+        exact = torch.fmod(x.double(), y.double())
+        assert found.isnan().equal(exact.isnan()), "a rest that is, or is not, NaN"
+        self.compare(found.nan_to_num(), exact.nan_to_num(), 0)
+        assert (found.signbit() == x.signbit())[~exact.isnan()].all(), "a sign of a rest"
 
     def attention(self, chip):
         from tile import testing

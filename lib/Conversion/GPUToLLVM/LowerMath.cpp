@@ -12,12 +12,14 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tile/Conversion/GPUToLLVM/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 namespace tile {
 #define GEN_PASS_DEF_TILELOWERMATH
@@ -76,11 +78,13 @@ public:
   /// tanh(x) as 1 - 2 / (exp(2x) + 1). Both infinities give the right result,
   /// and the absolute error is that of one rounding at 1. tanh.approx has an
   /// error of 2^-11.
-  Value tanh(Value x) {
+  Value approximateTanh(Value x) {
     Value e = exp2(mul(x, constant(2 * llvm::numbers::log2e)));
     Value r = reciprocal(add(e, constant(1)));
     return sub(constant(1), mul(constant(2), r));
   }
+
+  Value remainder(Value x, Value y);
 
 private:
   Value intrinsic(StringRef name, ValueRange operands) {
@@ -93,6 +97,54 @@ private:
   Location loc;
   Vendor vendor;
 };
+
+/// The rest of x / y, of f32, after a division that rounds to zero. The rest
+/// loses the multiple of |y| by the leading 24 bits of rest / |y| at a time.
+/// This multiple has 48 bits and the difference fewer, so the f64 operations
+/// are exact.
+Value Emitter::remainder(Value x, Value y) {
+  using arith::CmpFPredicate;
+  Type f64 = b.getF64Type();
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+  };
+  auto magnitude = [&](Value value) -> Value {
+    return math::AbsFOp::create(b, loc,
+                                arith::ExtFOp::create(b, loc, f64, value));
+  };
+  auto compare = [&](CmpFPredicate predicate, Value left, Value right) {
+    return arith::CmpFOp::create(b, loc, predicate, left, right);
+  };
+  using Limits = std::numeric_limits<double>;
+  Value dividend = magnitude(x), divisor = magnitude(y);
+  // There is a rest if x is finite, and y is neither 0 nor NaN.
+  Value exists = arith::AndIOp::create(
+      b, loc, compare(CmpFPredicate::OLT, dividend, number(Limits::infinity())),
+      compare(CmpFPredicate::OGT, divisor, number(0)));
+  Value first = arith::SelectOp::create(b, loc, exists, dividend,
+                                        number(Limits::quiet_NaN()));
+  auto loop = scf::WhileOp::create(
+      b, loc, TypeRange(f64), ValueRange(first),
+      [&](OpBuilder &, Location, ValueRange rest) {
+        scf::ConditionOp::create(
+            b, loc, compare(CmpFPredicate::OGE, rest[0], divisor), rest);
+      },
+      [&](OpBuilder &, Location, ValueRange rest) {
+        Value quotient = arith::DivFOp::create(b, loc, rest[0], divisor);
+        Value leading = arith::AndIOp::create(
+            b, loc, arith::BitcastOp::create(b, loc, b.getI64Type(), quotient),
+            arith::ConstantOp::create(
+                b, loc, b.getI64IntegerAttr(-(int64_t(1) << 29))));
+        Value factor = math::TruncOp::create(
+            b, loc, arith::BitcastOp::create(b, loc, f64, leading));
+        Value next = math::FmaOp::create(
+            b, loc, arith::NegFOp::create(b, loc, factor), divisor, rest[0]);
+        scf::YieldOp::create(b, loc, next);
+      });
+  Value rest =
+      arith::TruncFOp::create(b, loc, b.getF32Type(), loop.getResult(0));
+  return math::CopySignOp::create(b, loc, rest, x);
+}
 
 /// Replaces `op`, an elementwise function of f16, bf16 or f32 scalars or
 /// vectors, by `emit` applied in f32 to each element.
@@ -152,6 +204,20 @@ struct LowerUnary : OpRewritePattern<OpT> {
   Vendor vendor;
 };
 
+/// LLVM has a formula for NVIDIA that is not exact, and none for bf16 on AMD.
+/// It expands f64 for AMD, exactly.
+struct LowerRemainder : OpRewritePattern<arith::RemFOp> {
+  LowerRemainder(MLIRContext *context, Vendor vendor)
+      : OpRewritePattern(context), vendor(vendor) {}
+  LogicalResult matchAndRewrite(arith::RemFOp op,
+                                PatternRewriter &rewriter) const override {
+    return applyPerElement(rewriter, op, vendor, [](Emitter &e, ValueRange x) {
+      return e.remainder(x[0], x[1]);
+    });
+  }
+  Vendor vendor;
+};
+
 /// Requires the author's permission: x / y rounds once, x * (1 / y) rounds
 /// twice.
 struct LowerApproximateDivision : OpRewritePattern<arith::DivFOp> {
@@ -204,9 +270,9 @@ const llvm::fltSemantics &getSemantics(Type type) {
 
 /// Emits f32 operations, on scalars or vectors, at one place. Those of math are
 /// lowered in turn.
-class HyperbolicEmitter {
+class VectorEmitter {
 public:
-  HyperbolicEmitter(PatternRewriter &b, Operation *op)
+  VectorEmitter(PatternRewriter &b, Operation *op)
       : b(b), loc(op->getLoc()), x(op->getOperand(0)) {}
 
   template <typename OpT> Value emit(Value value) {
@@ -220,11 +286,53 @@ public:
   }
   Value half(Value value) { return emit<arith::MulFOp>(constant(0.5), value); }
 
+  /// 1 - 2 / (exp(2x) + 1), and near 0, where that has no digits left, an odd
+  /// polynomial with a relative error of 2^-28.
+  Value tanh() {
+    Value far = math::TanhOp::create(b, loc, x, arith::FastMathFlags::afn);
+    Value square = emit<arith::MulFOp>(x, x);
+    Value near = emit<arith::MulFOp>(
+        x, polynomial(square, {1, -0.33333299f, 0.13331958f, -0.05378669f,
+                               0.02080541f, -0.0059059f}));
+    return select(compare(arith::CmpFPredicate::OLT, emit<math::AbsFOp>(x),
+                          constant(0.6f)),
+                  near, far);
+  }
+  Value sin() { return emit<arith::MulFOp>(sineOfTurned(0), sign()); }
+  Value cos() { return sineOfTurned(1); }
   /// (expm1(x) - expm1(-x)) / 2. Nothing cancels, as the terms have different
   /// signs.
   Value sinh() {
     return half(emit<arith::SubFOp>(
         emit<math::ExpM1Op>(x), emit<math::ExpM1Op>(emit<arith::NegFOp>(x))));
+  }
+  /// A step of Newton's method from exp2(log2(y) / 3) for y = |x|, with the
+  /// sign of x. The approximate instructions take no denormal numbers.
+  Value cbrt() {
+    Value y = emit<math::AbsFOp>(x);
+    Value isSmall = compare(arith::CmpFPredicate::OLT, y, constant(0x1p-96f));
+    y = select(isSmall, emit<arith::MulFOp>(y, constant(0x1p96f)), y);
+    Value start = emit<math::Exp2Op>(
+        emit<arith::MulFOp>(emit<math::Log2Op>(y), constant(1 / 3.0f)));
+    Value square = emit<arith::MulFOp>(start, start);
+    Value excess = fma(square, start, emit<arith::NegFOp>(y));
+    Value step =
+        emit<arith::DivFOp>(excess, emit<arith::MulFOp>(square, constant(3)));
+    // 0 and infinity are their own roots, and have no step.
+    Value hasStep = emit<arith::AndIOp>(
+        compare(arith::CmpFPredicate::UGT, y, constant(0)),
+        compare(arith::CmpFPredicate::UNE, y,
+                constant(std::numeric_limits<float>::infinity())));
+    Value root = select(hasStep, emit<arith::SubFOp>(start, step), y);
+    root = select(isSmall, emit<arith::MulFOp>(root, constant(0x1p-32f)), root);
+    return withSign(root);
+  }
+  /// log1p(y + sqrt(y) * sqrt(y + 2)) for y = x - 1.
+  Value acosh() {
+    Value y = emit<arith::SubFOp>(x, constant(1));
+    Value root = emit<math::SqrtOp>(y);
+    Value far = emit<math::SqrtOp>(emit<arith::AddFOp>(y, constant(2)));
+    return emit<math::Log1pOp>(fma(root, far, y));
   }
   /// log1p(y + y / (1 / y + sqrt(1 + 1 / y^2))) for y = |x|, with the sign of
   /// x.
@@ -245,6 +353,54 @@ public:
   }
 
 private:
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(b, loc, condition, yes, no);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value left, Value right) {
+    return arith::CmpFOp::create(b, loc, predicate, left, right);
+  }
+  Value fma(Value left, Value right, Value sum) {
+    return math::FmaOp::create(b, loc, left, right, sum);
+  }
+  /// The polynomial with these coefficients, from that of 1 on.
+  Value polynomial(Value variable, ArrayRef<float> coefficients) {
+    Value value = constant(coefficients.back());
+    for (float coefficient : llvm::reverse(coefficients.drop_back()))
+      value = fma(value, variable, constant(coefficient));
+    return value;
+  }
+  /// sin(|x| + quarters * pi / 2). |x| is k * pi / 2 + rest, where the rest
+  /// lies in -pi/4 .. pi/4, or a little beyond as k is computed from a rounded
+  /// product. Up to |x| = 2^21 it lies in -0.95 .. 0.95, and the difference of
+  /// the first step is exact.
+  Value sineOfTurned(float quarters) {
+    Value y = emit<math::AbsFOp>(x);
+    Value k = emit<math::RoundEvenOp>(
+        emit<arith::MulFOp>(y, constant(2 * llvm::numbers::inv_pif)));
+    Value rest = y;
+    for (float part : {0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f})
+      rest = fma(k, constant(-part), rest);
+    // Larger numbers have a wrong rest, but no sine beyond 1.
+    rest = math::ClampFOp::create(b, loc, rest, constant(-1), constant(1));
+    Value square = emit<arith::MulFOp>(rest, rest);
+    Value sine = emit<arith::MulFOp>(
+        rest, polynomial(square, {1, -0.16666667f, 0.00833332f, -0.00019836970f,
+                                  2.7000053e-6f}));
+    Value cosine = polynomial(
+        square, {1, -0.5f, 0.041666601f, -0.001388551f, 2.4260955e-5f});
+    // The quarter of the circle: 0, 1/4, 1/2 or 3/4.
+    Value turns = emit<arith::MulFOp>(
+        emit<arith::AddFOp>(k, constant(quarters)), constant(0.25f));
+    Value quarter = emit<arith::SubFOp>(turns, emit<math::FloorOp>(turns));
+    Value isOdd = compare(
+        arith::CmpFPredicate::OEQ,
+        emit<math::AbsFOp>(emit<arith::SubFOp>(quarter, constant(0.5f))),
+        constant(0.25f));
+    Value value = select(isOdd, cosine, sine);
+    return select(compare(arith::CmpFPredicate::OGE, quarter, constant(0.5f)),
+                  emit<arith::NegFOp>(value), value);
+  }
+  Value sign() { return withSign(constant(1)); }
   Value withSign(Value magnitude) {
     return emit<math::CopySignOp>(magnitude, x);
   }
@@ -254,14 +410,30 @@ private:
   Value x;
 };
 
-template <typename OpT, Value (HyperbolicEmitter::*Emit)()>
-LogicalResult lowerHyperbolic(OpT op, PatternRewriter &b) {
+template <typename OpT, Value (VectorEmitter::*Emit)()>
+LogicalResult lowerByFormula(OpT op, PatternRewriter &b) {
   if (!getElementTypeOrSelf(op.getType()).isF32())
     return failure();
-  HyperbolicEmitter emitter(b, op);
+  VectorEmitter emitter(b, op);
   b.replaceOp(op, (emitter.*Emit)());
   return success();
 }
+
+/// The first formula requires the author's permission: its results near 0 have
+/// no digits left.
+struct LowerTanh : OpRewritePattern<math::TanhOp> {
+  LowerTanh(MLIRContext *context, Vendor vendor)
+      : OpRewritePattern(context), vendor(vendor) {}
+  LogicalResult matchAndRewrite(math::TanhOp op,
+                                PatternRewriter &rewriter) const override {
+    if (bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return applyPerElement(
+          rewriter, op, vendor,
+          [](Emitter &e, ValueRange x) { return e.approximateTanh(x[0]); });
+    return lowerByFormula<math::TanhOp, &VectorEmitter::tanh>(op, rewriter);
+  }
+  Vendor vendor;
+};
 
 /// |x| == infinity.
 LogicalResult lowerIsInf(math::IsInfOp op, PatternRewriter &b) {
@@ -355,30 +527,43 @@ void LowerMath::runOnOperation() {
                LowerUnary<math::Log2Op, &Emitter::log2>,
                LowerUnary<math::LogOp, &Emitter::log>,
                LowerUnary<math::Log10Op, &Emitter::log10>,
-               LowerUnary<math::TanhOp, &Emitter::tanh>,
                LowerUnary<math::RsqrtOp, &Emitter::reciprocalSqrt>,
-               LowerApproximateDivision>(&getContext(), vendor);
+               LowerApproximateDivision, LowerRemainder, LowerTanh>(
+      &getContext(), vendor);
   if (vendor == Vendor::NVIDIA)
     patterns.add<LowerNarrowedDivision>(&getContext());
-  patterns.add(lowerHyperbolic<math::AsinhOp, &HyperbolicEmitter::asinh>);
-  patterns.add(lowerHyperbolic<math::AtanhOp, &HyperbolicEmitter::atanh>);
-  patterns.add(lowerHyperbolic<math::SinhOp, &HyperbolicEmitter::sinh>);
+  patterns.add(lowerByFormula<math::AsinhOp, &VectorEmitter::asinh>);
+  patterns.add(lowerByFormula<math::AtanhOp, &VectorEmitter::atanh>);
+  patterns.add(lowerByFormula<math::SinhOp, &VectorEmitter::sinh>);
+  patterns.add(lowerByFormula<math::SinOp, &VectorEmitter::sin>);
+  patterns.add(lowerByFormula<math::CosOp, &VectorEmitter::cos>);
+  patterns.add(lowerByFormula<math::AcoshOp, &VectorEmitter::acosh>);
+  patterns.add(lowerByFormula<math::CbrtOp, &VectorEmitter::cbrt>);
   patterns.add(lowerIsInf);
   patterns.add(lowerClamp);
   patterns.add(lowerIsNormal);
   patterns.add(lowerRound);
   patterns.add(lowerSinCos);
-  auto isApproximated = [](StringRef name) {
-    return name.consume_front("math.") &&
-           llvm::is_contained({"acos", "acosh", "asin", "asinh", "atan",
-                               "atan2", "atanh", "cbrt", "cos", "cosh", "erf",
-                               "erfc", "expm1", "log1p", "sin", "sinh", "tan"},
-                              name);
+  auto contains = [](ArrayRef<StringRef> names, StringRef name) {
+    return name.consume_front("math.") && llvm::is_contained(names, name);
   };
-  populateMathF32ExpansionPatterns(patterns, isApproximated);
+  // Functions that the patterns above compute in f32, and those of MLIR.
+  auto isComputed = [&](StringRef name) {
+    return contains(
+        {"acosh", "asinh", "atanh", "cbrt", "cos", "sin", "sinh", "tanh"},
+        name);
+  };
+  auto isApproximated = [&](StringRef name) {
+    return contains(
+        {"acos", "asin", "atan", "atan2", "erf", "erfc", "expm1", "log1p"},
+        name);
+  };
+  populateMathF32ExpansionPatterns(patterns, [&](StringRef name) {
+    return isComputed(name) || isApproximated(name) ||
+           contains({"cosh", "tan"}, name);
+  });
   populateMathPolynomialApproximationPatterns(patterns, isApproximated);
-  math::populateExpansionPatterns(patterns,
-                                  {"acosh", "cosh", "fpowi", "powf", "tan"});
+  math::populateExpansionPatterns(patterns, {"cosh", "fpowi", "powf", "tan"});
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
@@ -387,8 +572,9 @@ void LowerMath::runOnOperation() {
     return signalPassFailure();
 
   WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-    if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
-        isSelectable(op))
+    bool isFunction = isa_and_present<math::MathDialect>(op->getDialect()) ||
+                      (vendor == Vendor::NVIDIA && isa<arith::RemFOp>(op));
+    if (!isFunction || isSelectable(op))
       return WalkResult::advance();
     return op->emitOpError("on ")
            << op->getOperand(0).getType() << " has no instruction on "

@@ -213,7 +213,9 @@ Value AttentionBuilder::score(Value qk) {
   if (!softcap)
     return qk;
   Value factor = splat(cast<RankedTensorType>(qk.getType()), inner);
-  return math::TanhOp::create(b, arith::MulFOp::create(b, qk, factor));
+  // The absolute error matters: it is below that of qk.
+  return math::TanhOp::create(b, arith::MulFOp::create(b, qk, factor),
+                              arith::FastMathFlags::afn);
 }
 
 Value AttentionBuilder::scoreDerivative(Value score) {

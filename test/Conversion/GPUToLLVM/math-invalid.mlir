@@ -13,6 +13,19 @@ module attributes {tile.target = "sm_80"} {
 
 // -----
 
+module attributes {tile.target = "sm_90a"} {
+  gpu.module @m {
+    gpu.func @remainder(%x: f64) {
+      // expected-error @+1 {{'arith.remf' op on 'f64' has no instruction on sm_90a, and no device library is linked}}
+      %0 = arith.remf %x, %x : f64
+      "test.use"(%0) : (f64) -> ()
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 module attributes {tile.target = "gfx1100"} {
   gpu.module @m {
     gpu.func @unknown_function(%x: vector<2xi32>) {

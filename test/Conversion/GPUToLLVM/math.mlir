@@ -24,14 +24,42 @@
 // AMD: %[[L:.+]] = rocdl.log %[[X]]
 // CHECK: arith.mulf %[[L]], %[[LN2]]
 
-// CHECK-LABEL: gpu.func @tanh
+// The author allows an absolute error: one formula for all numbers.
+// CHECK-LABEL: gpu.func @approximate_tanh
 // NV: ex2.approx
 // AMD: rocdl.exp2
 // CHECK: arith.addf
 // NV: nvvm.rcp.approx.ftz.f
 // AMD: rocdl.rcp
 // CHECK: arith.mulf
-// CHECK: arith.subf
+// CHECK: %[[FAR:.+]] = arith.subf
+// CHECK-NEXT: "test.use"(%[[FAR]])
+
+// Without the permission, numbers near 0 have a polynomial.
+// CHECK-LABEL: gpu.func @tanh(
+// CHECK-SAME: %[[X:.+]]: vector<2xf32>
+// CHECK: %[[FAR:.+]] = vector.from_elements
+// CHECK: %[[SQUARE:.+]] = arith.mulf %[[X]], %[[X]]
+// CHECK-COUNT-5: math.fma
+// CHECK: %[[NEAR:.+]] = arith.mulf %[[X]],
+// CHECK: %[[SIZE:.+]] = math.absf %[[X]]
+// CHECK: %[[IS_NEAR:.+]] = arith.cmpf olt, %[[SIZE]],
+// CHECK: arith.select %[[IS_NEAR]], %[[NEAR]], %[[FAR]]
+
+// The rest after a nearest multiple of pi / 2, in three steps.
+// CHECK-LABEL: gpu.func @sin(
+// CHECK-SAME: %[[X:.+]]: f32
+// CHECK: %[[SIZE:.+]] = math.absf %[[X]]
+// CHECK: %[[K:.+]] = math.roundeven
+// CHECK: %[[R0:.+]] = math.fma %[[K]], %{{.+}}, %[[SIZE]]
+// CHECK: %[[R1:.+]] = math.fma %[[K]], %{{.+}}, %[[R0]]
+// CHECK: %[[R2:.+]] = math.fma %[[K]], %{{.+}}, %[[R1]]
+
+// A loop of f64 operations for each element.
+// CHECK-LABEL: gpu.func @remainder(
+// CHECK-COUNT-2: scf.while
+// CHECK-NOT: arith.remf
+// CHECK: gpu.return
 
 // Element by element, in f32.
 // CHECK-LABEL: gpu.func @vector
@@ -116,9 +144,24 @@ gpu.module @m {
     "test.use"(%0, %1) : (f32, f32) -> ()
     gpu.return
   }
-  gpu.func @tanh(%x: f32) {
-    %0 = math.tanh %x : f32
+  gpu.func @approximate_tanh(%x: f32) {
+    %0 = math.tanh %x fastmath<afn> : f32
     "test.use"(%0) : (f32) -> ()
+    gpu.return
+  }
+  gpu.func @tanh(%x: vector<2xf32>) {
+    %0 = math.tanh %x : vector<2xf32>
+    "test.use"(%0) : (vector<2xf32>) -> ()
+    gpu.return
+  }
+  gpu.func @sin(%x: f32) {
+    %0 = math.sin %x : f32
+    "test.use"(%0) : (f32) -> ()
+    gpu.return
+  }
+  gpu.func @remainder(%x: vector<2xf16>, %y: vector<2xf16>) {
+    %0 = arith.remf %x, %y : vector<2xf16>
+    "test.use"(%0) : (vector<2xf16>) -> ()
     gpu.return
   }
   gpu.func @vector(%x: vector<1x2xbf16>) {

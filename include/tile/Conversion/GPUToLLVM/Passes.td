@@ -38,15 +38,22 @@ def TileLowerKernelABI : Pass<"tile-lower-kernel-abi", "::mlir::gpu::GPUModuleOp
 def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower transcendental functions to the chip's instructions";
   let description = [{
-    `math.exp2`, `exp`, `log2`, `log`, `tanh` and `rsqrt` become the chip's
+    `math.exp2`, `exp`, `log2`, `log` and `rsqrt` become the chip's
     approximate instructions (ex2.approx.ftz, v_exp_f32, ...): relative error
     about 2^-22, denormal results flushed to zero. 16-bit types are computed
-    in f32. `arith.divf` with `fastmath<arcp,afn>` multiplies by the approximate
+    in f32. `math.tanh` is 1 - 2 / (exp(2 x) + 1), and near 0 a polynomial
+    with a relative error of about 2^-22. With `fastmath<afn>` it is the first formula for
+    all x, with an absolute error of about 2^-23. `arith.divf` with `fastmath<arcp,afn>` multiplies by the approximate
     reciprocal. On NVIDIA, an f32 `arith.divf` that is only narrowed by
     `arith.truncf` becomes `div.full.f32`, with an error of at most 2 ulp of f32.
     Vectors are split, because the instructions are scalar.
 
     Functions without an instruction, such as `math.erf`, become polynomials.
+    `math.sin` and `math.cos` subtract the nearest multiple of pi / 2 first, with
+    an absolute error of about 2^-23 up to |x| = 2^21; results for larger numbers lie
+    in -1 .. 1, and are not accurate. `arith.remf` of up to 32 bits is exact, as
+    fmod of C: a loop of f64 operations, with one iteration for each 23 bits of the
+    quotient. That of f64 is left to LLVM for AMD.
     Operations that would still need a device library are errors: none is
     linked.
   }];
@@ -55,6 +62,7 @@ def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::math::MathDialect",
                            "::mlir::ROCDL::ROCDLDialect",
                            "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

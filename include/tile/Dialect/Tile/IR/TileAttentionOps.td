@@ -92,8 +92,8 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
       be empty. Bounds that are out of order or beyond T are clamped. Elements of
       no sequence are neither read nor written.
     - `softcap %cap`: s is replaced by cap * tanh(s / cap), for cap > 0. tanh is
-      1 - 2 / (exp(2 x) + 1) in f32: its error is some 2^-23 absolute, where the
-      instruction tanh.approx would be off by 2^-11 relative.
+      `math.tanh fastmath<afn>` (tile-lower-math): its error is some 2^-23
+      absolute, where the instruction tanh.approx would be off by 2^-11 relative.
 
     ```mlir
     tile.attention %q, %k, %v, %o lse %lse sink %sink seqlens %cu_q, %cu_k
