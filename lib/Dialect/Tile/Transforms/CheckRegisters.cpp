@@ -56,12 +56,24 @@ struct CheckRegisters : tile::impl::TileCheckRegistersBase<CheckRegisters> {
 
 private:
   LogicalResult check(Value value, Operation *op);
+  std::string describeLimit();
   LogicalResult checkIssue(DotOp dot);
 
   const Chip *chip;
   int64_t limit;
 };
 } // namespace
+
+/// Says whose registers the limit counts.
+std::string CheckRegisters::describeLimit() {
+  if (limit == chip->maxRegisters)
+    return "a thread of " + chip->name.str() + " has ";
+  if (getSchedule(getOperation()).hasRoles() ||
+      !getOperation().getOps<WarpRolesOp>().empty())
+    return "a thread of its role has ";
+  return "a thread of a block of " +
+         std::to_string(countPlannedWarps(getOperation())) + " warps has ";
+}
 
 /// Checks the tile `value`, which `op` makes.
 LogicalResult CheckRegisters::check(Value value, Operation *op) {
@@ -81,9 +93,8 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
     InFlightDiagnostic diag = op->emitOpError();
     if (isTooLarge)
       diag << "needs " << registers << " registers a thread for a tile of "
-           << describe(tile) << "; "
-           << (limit < chip->maxRegisters ? "its role" : chip->name) << " has "
-           << limit << " for tiles, operands and addresses";
+           << describe(tile) << ", and more for operands and addresses; "
+           << describeLimit() << limit;
     else
       diag << "gives a thread " << elements << " elements of a tile of "
            << describe(tile) << "; the limit is " << kMostThreadElements;

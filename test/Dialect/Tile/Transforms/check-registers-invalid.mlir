@@ -10,7 +10,7 @@ tile.kernel @accumulator(%a: !h, %c: !b) attributes {num_warps = 2 : i32} {
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   %x = tile.load %a[%c0, %c0] : !h -> tensor<128x16xf16>
   %y = tile.load %a[%c0, %c0] : !h -> tensor<16x128xf16>
-  // expected-error @below {{'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-error @below {{'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32, and more for operands and addresses; a thread of sm_80 has 255}}
   // expected-note @below {{more warps or smaller tiles need fewer}}
   %d = tile.dot %x, %y, %zero : tensor<128x16xf16>, tensor<16x128xf16> -> tensor<128x128xf32>
   tile.store %d, %c[%c0, %c0] : tensor<128x128xf32>, !b
@@ -23,7 +23,7 @@ tile.kernel @copies(%src: !b) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
-  // expected-error @below {{'tile.load' op needs 625 registers a thread for a tile of 100x100xf32; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-error @below {{'tile.load' op needs 625 registers a thread for a tile of 100x100xf32, and more for operands and addresses; a thread of sm_80 has 255}}
   // expected-note @below {{8 of 128 threads hold each element; extents with more factors of two are shared by more threads}}
   %t = tile.load %src[%c0, %c0] : !b -> tensor<100x100xf32>
   tile.store %t, %src[%c0, %c0] : tensor<100x100xf32>, !b
@@ -40,7 +40,7 @@ tile.kernel @shared(%src: !b) {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %s = tile.load %src[%c0, %c0] : !b -> tensor<61x61xf32, #tile.padded<4, order = [1, 0]>>
-  // expected-error @below {{'tile.convert_layout' op needs 3721 registers a thread for a tile of 61x61xf32; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-error @below {{'tile.convert_layout' op needs 3721 registers a thread for a tile of 61x61xf32, and more for operands and addresses; a thread of sm_80 has 255}}
   // expected-note @below {{128 of 128 threads hold each element; extents with more factors of two are shared by more threads}}
   %t = tile.convert_layout %s : tensor<61x61xf32, #tile.padded<4, order = [1, 0]>> -> tensor<61x61xf32, #all>
   tile.store %t, %src[%c0, %c0] : tensor<61x61xf32, #all>, !b
@@ -74,7 +74,7 @@ tile.kernel @mask(%dst: !b, %n: index) attributes {num_warps = 1 : i32} {
   tile.grid %c1, %c1, %c1
   %start = arith.constant dense<false> : tensor<64x128xi1>
   %true = arith.constant dense<true> : tensor<64x128xi1>
-  // expected-error @below {{'scf.for' op needs 256 registers a thread for a tile of 64x128xi1; sm_80 has 255 for tiles, operands and addresses}}
+  // expected-error @below {{'scf.for' op needs 256 registers a thread for a tile of 64x128xi1, and more for operands and addresses; a thread of sm_80 has 255}}
   // expected-note @below {{more warps or smaller tiles need fewer}}
   %t = scf.for %i = %c0 to %n step %c1 iter_args(%m = %start) -> tensor<64x128xi1> {
     %next = arith.xori %m, %true : tensor<64x128xi1>
@@ -97,8 +97,22 @@ tile.kernel @role(%a: !h, %c: !b) attributes {num_warps = 4 : i32,
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   %x = tile.load %a[%c0, %c0] : !h -> tensor<128x16xf16>
   %y = tile.load %a[%c0, %c0] : !h -> tensor<16x128xf16>
-  // expected-error @below {{'tile.dot' op needs 128 registers a thread for a tile of 128x128xf32; its role has 104 for tiles, operands and addresses}}
+  // expected-error @below {{'tile.dot' op needs 128 registers a thread for a tile of 128x128xf32, and more for operands and addresses; a thread of its role has 104}}
   // expected-note @below {{more warps or smaller tiles need fewer}}
   %d = tile.dot %x, %y, %zero : tensor<128x16xf16>, tensor<16x128xf16> -> tensor<128x128xf32>
   tile.store %d, %c[%c0, %c0] : tensor<128x128xf32>, !b
+}
+
+// -----
+
+// More warps share the registers of a multiprocessor.
+!b = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+tile.kernel @warps(%src: !b) attributes {num_warps = 16 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // expected-error @below {{'tile.load' op needs 128 registers a thread for a tile of 256x256xf32, and more for operands and addresses; a thread of a block of 16 warps has 128}}
+  // expected-note @below {{more warps or smaller tiles need fewer}}
+  %t = tile.load %src[%c0, %c0] : !b -> tensor<256x256xf32>
+  tile.store %t, %src[%c0, %c0] : tensor<256x256xf32>, !b
 }

@@ -581,8 +581,8 @@ def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
     that they take.
 
     ```
-    error: 'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32;
-           sm_80 has 255 for tiles, operands and addresses
+    error: 'tile.dot' op needs 256 registers a thread for a tile of 128x128xf32,
+           and more for operands and addresses; a thread of sm_80 has 255
     ```
 
     The remark `registers` estimates the registers of a thread at the operation
