@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -371,10 +372,48 @@ struct ByteRange {
 };
 } // namespace
 
-/// Marks the bytes of a vector that its users depend on. Returns false where
-/// that may be all of them.
-static bool markUsedBytes(const Value &vector, const DataLayout &layout,
-                          SmallBitVector &used) {
+/// Returns whether each element of the result depends on the elements of the
+/// operands in the same place only.
+static bool isElementwise(const User &user) {
+  if (auto *call = dyn_cast<IntrinsicInst>(&user))
+    return isTriviallyVectorizable(call->getIntrinsicID());
+  return isa<UnaryOperator, BinaryOperator, CastInst, CmpInst, FreezeInst,
+             SelectInst>(user);
+}
+
+namespace {
+/// Finds the bytes of vectors that their users depend on.
+class UsedBytes {
+public:
+  explicit UsedBytes(const DataLayout &layout) : layout(layout) {}
+
+  /// Returns the bytes of `vector` that are used, all where that is not known.
+  const SmallBitVector &find(const Value &vector);
+
+private:
+  bool mark(const Value &vector, const User &user, SmallBitVector &used);
+
+  const DataLayout &layout;
+  DenseMap<const Value *, SmallBitVector> known;
+};
+} // namespace
+
+const SmallBitVector &UsedBytes::find(const Value &vector) {
+  if (auto it = known.find(&vector); it != known.end())
+    return it->second;
+  SmallBitVector used(layout.getTypeStoreSize(vector.getType()));
+  bool isKnown = llvm::all_of(vector.users(), [&](const User *user) {
+    return mark(vector, *user, used);
+  });
+  if (!isKnown)
+    used.set();
+  return known.insert({&vector, std::move(used)}).first->second;
+}
+
+/// Marks the bytes of `vector` that `user` depends on. Returns false where that
+/// may be all of them.
+bool UsedBytes::mark(const Value &vector, const User &user,
+                     SmallBitVector &used) {
   auto *type = dyn_cast<FixedVectorType>(vector.getType());
   if (!type)
     return false;
@@ -382,28 +421,43 @@ static bool markUsedBytes(const Value &vector, const DataLayout &layout,
   unsigned bytes = layout.getTypeStoreSize(type->getElementType());
   if (bytes * count != used.size())
     return false;
-  auto mark = [&](unsigned index) {
+  auto markElement = [&](unsigned index) {
     used.set(index * bytes, (index + 1) * bytes);
   };
-  return llvm::all_of(vector.users(), [&](const User *user) {
-    if (isa<BitCastInst>(user))
-      return markUsedBytes(*user, layout, used);
-    if (auto *extract = dyn_cast<ExtractElementInst>(user)) {
-      auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
-      if (!index || index->getValue().uge(count))
-        return false;
-      mark(index->getZExtValue());
-      return true;
-    }
-    auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
-    if (!shuffle)
+  if (auto *extract = dyn_cast<ExtractElementInst>(&user)) {
+    auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
+    if (!index || index->getValue().uge(count))
       return false;
-    for (int index : shuffle->getShuffleMask())
-      if (index >= 0 &&
-          shuffle->getOperand(unsigned(index) >= count) == &vector)
-        mark(index % count);
+    markElement(index->getZExtValue());
     return true;
-  });
+  }
+  auto *result = dyn_cast<FixedVectorType>(user.getType());
+  if (!result)
+    return false;
+  if (isa<BitCastInst>(user)) {
+    used |= find(user);
+    return true;
+  }
+  auto *shuffle = dyn_cast<ShuffleVectorInst>(&user);
+  unsigned results = result->getNumElements();
+  if (!shuffle && !(isElementwise(user) && results == count))
+    return false;
+  const SmallBitVector &usedResults = find(user);
+  // Elements of less than a byte are packed.
+  if (usedResults.size() % results != 0)
+    return false;
+  unsigned resultBytes = usedResults.size() / results;
+  for (int i = usedResults.find_first(); i >= 0; i = usedResults.find_next(i)) {
+    int index = i / resultBytes;
+    if (shuffle) {
+      index = shuffle->getMaskValue(index);
+      if (index < 0 || shuffle->getOperand(unsigned(index) >= count) != &vector)
+        continue;
+      index %= count;
+    }
+    markElement(index);
+  }
+  return true;
 }
 
 /// Returns the bytes of memory that the users of a load depend on. LLVM widens
@@ -413,10 +467,11 @@ static bool markUsedBytes(const Value &vector, const DataLayout &layout,
 static SmallVector<ByteRange> findUsedBytes(const LoadInst &load,
                                             const DataLayout &layout) {
   int size = layout.getTypeStoreSize(load.getType());
-  SmallBitVector used(size);
-  SmallVector<ByteRange> ranges;
-  if (!markUsedBytes(load, layout, used) || used.none())
+  UsedBytes bytes(layout);
+  const SmallBitVector &used = bytes.find(load);
+  if (used.none())
     return {{0, uint64_t(size)}};
+  SmallVector<ByteRange> ranges;
   for (int begin = used.find_first(); begin >= 0;) {
     int end = used.find_next_unset(begin);
     end = end < 0 ? size : end;
