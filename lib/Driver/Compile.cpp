@@ -15,6 +15,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/Transforms/LLVMIRTranslation.h"
 #include "tile/Driver/Manifest.h"
+#include "tile/Driver/ResourceUsage.h"
 #include "tile/Pipelines/Pipelines.h"
 #include <mutex>
 
@@ -153,6 +154,11 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
     artifact.data = std::move(*linked);
     stopwatch.lap("link");
   }
+    // An object without kernels has no metadata.
+    if (auto resources = readCodeObjectResources(artifact.data))
+      reportSpills(module, *resources);
+    else
+      llvm::consumeError(resources.takeError());
   return artifact;
 }
 

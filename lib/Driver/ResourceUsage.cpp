@@ -1,6 +1,8 @@
 //===- ResourceUsage.cpp - Resources of compiled kernels ------------------===//
 
 #include "tile/Driver/ResourceUsage.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
@@ -211,6 +213,20 @@ readPtxResources(StringRef ptx, StringRef chip, StringRef ptxas) {
         Twine(ptxas) + " failed: " +
         (message.empty() ? (*text)->getBuffer().trim() : StringRef(message)));
   return parsePtxas((*text)->getBuffer());
+}
+
+void reportSpills(mlir::ModuleOp module, ArrayRef<KernelResources> kernels) {
+  namespace remark = mlir::remark;
+  auto options =
+      remark::RemarkOpts::name("registers-spilled").category("tile-driver");
+  module.walk([&](mlir::LLVM::LLVMFuncOp function) {
+    for (const KernelResources &kernel : kernels)
+      if (kernel.name == function.getSymName() && kernel.spillBytes != 0)
+        remark::missed(function.getLoc(), options) << remark::reason(
+            "a thread has {0} registers and spills {1} bytes "
+            "of others; its private memory has {2} bytes",
+            kernel.registers, kernel.spillBytes, kernel.stackBytes);
+  });
 }
 
 json::Value toJSON(const KernelResources &resources) {

@@ -124,7 +124,8 @@ static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
 }
 
 static LogicalResult printResources(const tile::Artifact &artifact,
-                                    StringRef chip, Location loc) {
+                                    ModuleOp module) {
+  Location loc = module.getLoc();
   if (artifact.kind == tile::OutputKind::LLVMIR)
     return emitError(loc, "LLVM IR has no registers; --resources is for PTX "
                           "and HSACO");
@@ -135,6 +136,8 @@ static LogicalResult printResources(const tile::Artifact &artifact,
   } else if (std::optional<std::string> ptxas = tile::findPtxas()) {
     kernels = tile::readPtxResources(artifact.data, chip, *ptxas);
   } else {
+    StringRef chip =
+        module->getAttrOfType<StringAttr>(tile::TileDialect::kTargetAttr);
     llvm::outs() << "unknown (no ptxas)\n";
     return success();
   }
@@ -142,6 +145,8 @@ static LogicalResult printResources(const tile::Artifact &artifact,
     return emitError(loc, llvm::toString(kernels.takeError()));
   for (const tile::KernelResources &kernel : *kernels)
     llvm::outs() << tile::toJSON(kernel) << "\n";
+  if (artifact.kind == tile::OutputKind::PTX)
+    reportSpills(module, *kernels);
   return success();
 }
 
@@ -199,12 +204,8 @@ int tile::translateMain(int argc, char **argv) {
   }
   if (failed(writeFile(arguments.output, artifact->data, loc)))
     return 1;
-  if (arguments.resources) {
-    StringRef chip =
-        (*module)->getAttrOfType<StringAttr>(TileDialect::kTargetAttr);
-    if (failed(printResources(*artifact, chip, loc)))
-      return 1;
-  }
+  if (arguments.resources && failed(printResources(*artifact, *module)))
+    return 1;
   if (arguments.timing)
     printTimes(artifact->times);
   return 0;

@@ -7,6 +7,8 @@
 #ifndef TILE_DRIVER_RESOURCEUSAGE_H
 #define TILE_DRIVER_RESOURCEUSAGE_H
 
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -49,6 +51,11 @@ std::optional<std::string> findPtxas();
 llvm::Expected<std::vector<KernelResources>>
 readPtxResources(llvm::StringRef ptx, llvm::StringRef chip,
                  llvm::StringRef ptxas);
+
+/// Emits the remark `registers-spilled` at each kernel of `module`, which has
+/// been compiled, that spills registers.
+void reportSpills(mlir::ModuleOp module,
+                  llvm::ArrayRef<KernelResources> kernels);
 
 /// Returns one line of the output of `tile-translate --resources`.
 llvm::json::Value toJSON(const KernelResources &resources);

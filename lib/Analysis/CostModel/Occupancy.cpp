@@ -7,6 +7,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
+#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -15,8 +16,44 @@ using namespace tile;
 static constexpr int64_t kFewestOthers =
     kRegisterAllowance + kLeastRegisterMargin;
 
+/// Bytes of a register.
+static constexpr int64_t kWordBytes = 4;
+
 /// Bytes of the mbarriers of a kernel.
 static constexpr int64_t kBarrierBytes = 256;
+
+/// Returns true if no two elements of `buffer` are known to lie in one aligned
+/// word, so that an access has one element.
+static bool hasSingleAccesses(BufferType buffer) {
+  auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
+  int64_t bytes = buffer.getElementBits() / 8;
+  if (!strided || bytes >= kWordBytes)
+    return false;
+  int64_t alignment = std::max(strided.getAlign(), bytes);
+  bool isContiguous = false;
+  for (auto [stride, divisor] :
+       llvm::zip_equal(strided.getStrides(), strided.getDivisors())) {
+    if (stride == 1)
+      isContiguous = true;
+    else
+      alignment =
+          std::gcd(alignment, bytes * (stride == kDynamic ? divisor : stride));
+  }
+  return !isContiguous || alignment < kWordBytes;
+}
+
+/// Returns true if `value` is loaded, gathered or stored by single elements.
+static bool isAccessedByElements(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto load = dyn_cast_or_null<LoadOp>(op))
+    return hasSingleAccesses(load.getBuffer().getType());
+  if (auto gather = dyn_cast_or_null<GatherOp>(op))
+    return hasSingleAccesses(gather.getBuffer().getType());
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto store = dyn_cast<StoreOp>(user);
+    return store && hasSingleAccesses(store.getBuffer().getType());
+  });
+}
 
 /// Returns the registers of a thread for a tile; 0 if the tile is in shared
 /// memory, or computed where it is used.
@@ -31,14 +68,16 @@ int64_t Predictor::countRegisters(Value value) const {
     return 0;
   if (op && isa<LoadOp>(op) && feedsOnlyProducts(value))
     return 0;
-  int64_t bits = tile.getElementTypeBitWidth();
+  int64_t bits = std::max<int64_t>(tile.getElementTypeBitWidth(), 16);
+  // Each element comes from a branch of its own, or goes to one.
+  if (isAccessedByElements(value))
+    bits = std::max<int64_t>(bits, 32);
   // Rows and columns are shared by the lanes of an MMA, four in a row.
   double threads = candidate.warps * chip.warpSize;
   if (tile.getRank() < 2)
     threads /= 4;
-  return llvm::divideCeil(int64_t(std::ceil(countElements(tile) / threads)) *
-                              std::max<int64_t>(bits, 16),
-                          32);
+  return llvm::divideCeil(
+      int64_t(std::ceil(countElements(tile) / threads)) * bits, 32);
 }
 
 /// Returns the most registers of live tiles.
