@@ -90,6 +90,8 @@ typedef struct {
   const char *sizes;
   /// The candidates for open extents that remarks show; 0 for six.
   unsigned candidates;
+  /// Remove the assertions of kernels (pass tile-strip-assertions).
+  int noAssertions;
 } TileCompileOptions;
 
 /// Returns the version, for example `Tile 0.1.0, LLVM 22.1.8`.

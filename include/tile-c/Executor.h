@@ -8,6 +8,7 @@
 #ifndef TILE_C_EXECUTOR_H
 #define TILE_C_EXECUTOR_H
 
+#include "tile-c/Compile.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,14 +32,13 @@ typedef struct {
   int64_t integer;
 } TileExecutorArgument;
 
-/// Compiles the tile IR `source` for `chip` and this machine. Diagnostics name
-/// the program `name`. `schedule` has fields of the schedules of the kernels,
-/// as in TileCompileOptions; it may be null. With `checks`, runs check every
-/// memory access; with `statistics`, they count instructions and bytes. Returns
-/// null on failure. Sets `message` to the diagnostics, or to null if there are
-/// none; the caller frees it with tileExecutorFree.
+/// Compiles the tile IR `source` for the chip of `options` and this machine.
+/// Diagnostics name the program `name`. With `checks`, runs check every memory
+/// access; with `statistics`, they count instructions and bytes. Returns null
+/// on failure. Sets `message` to the diagnostics, or to null if there are none;
+/// the caller frees it with tileExecutorFree.
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
-                                         const char *chip, const char *schedule,
+                                         const TileCompileOptions *options,
                                          int checks, int statistics,
                                          char **message);
 

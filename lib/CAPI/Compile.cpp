@@ -1,6 +1,7 @@
 //===- Compile.cpp - C interface of the compiler --------------------------===//
 
 #include "tile-c/Compile.h"
+#include "Options.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tile/Chips/Chips.h"
 #include "tile/Driver/Compile.h"
@@ -143,12 +144,30 @@ void tileCompileOptionsInit(TileCompileOptions *options) {
   options->optLevel = 3;
 }
 
+FailureOr<CompileOptions> tile::readOptions(const TileCompileOptions *options,
+                                            Location loc) {
+  CompileOptions result;
+  if (!options)
+    return result;
+  if (options->optLevel < 0 || options->optLevel > 3)
+    return emitError(loc) << "the optimization level is 0 to 3, not "
+                          << options->optLevel;
+  auto text = [](const char *option) { return option ? option : ""; };
+  result.chip = text(options->chip);
+  result.optLevel = options->optLevel;
+  result.requireManifest = options->requireManifest != 0;
+  result.sourceLocations = options->sourceLocations != 0;
+  result.schedule = text(options->schedule);
+  result.schedules = text(options->schedules);
+  result.sizes = text(options->sizes);
+  if (options->candidates != 0)
+    result.candidates = options->candidates;
+  result.assertions = options->noAssertions == 0;
+  return result;
+}
+
 TileArtifact *tileModuleCompile(TileModule *module, TileOutputKind kind,
                                 const TileCompileOptions *options) {
-  TileCompileOptions defaults;
-  tileCompileOptionsInit(&defaults);
-  if (!options)
-    options = &defaults;
   DiagnosticForwarder forwarder(*module);
   Location loc = module->module->getLoc();
   std::optional<OutputKind> output;
@@ -167,27 +186,15 @@ TileArtifact *tileModuleCompile(TileModule *module, TileOutputKind kind,
     emitError(loc) << "there is no output kind " << int(kind);
     return nullptr;
   }
-  if (options->optLevel < 0 || options->optLevel > 3) {
-    emitError(loc) << "the optimization level is 0 to 3, not "
-                   << options->optLevel;
+  FailureOr<CompileOptions> compileOptions = readOptions(options, loc);
+  if (failed(compileOptions))
     return nullptr;
-  }
-  if (options->remarks && !module->hasRemarks) {
+  if (options && options->remarks && !module->hasRemarks) {
     printRemarks(module->context);
     module->hasRemarks = true;
   }
-  CompileOptions compileOptions;
-  compileOptions.chip = options->chip ? options->chip : "";
-  compileOptions.optLevel = options->optLevel;
-  compileOptions.requireManifest = options->requireManifest != 0;
-  compileOptions.sourceLocations = options->sourceLocations != 0;
-  compileOptions.schedule = options->schedule ? options->schedule : "";
-  compileOptions.schedules = options->schedules ? options->schedules : "";
-  compileOptions.sizes = options->sizes ? options->sizes : "";
-  if (options->candidates != 0)
-    compileOptions.candidates = options->candidates;
   OwningOpRef<ModuleOp> copy = module->module->clone();
-  FailureOr<Artifact> artifact = compile(*copy, *output, compileOptions);
+  FailureOr<Artifact> artifact = compile(*copy, *output, *compileOptions);
   if (failed(artifact))
     return nullptr;
   auto result = std::make_unique<TileArtifact>();

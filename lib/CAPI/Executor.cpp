@@ -1,10 +1,12 @@
 //===- Executor.cpp - C interface of the executor -------------------------===//
 
 #include "tile-c/Executor.h"
+#include "Options.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tile/Driver/ReadProgram.h"
 #include "tile/Executor/Executor.h"
 #include "tile/InitAll.h"
+#include "tile/Tools/CommonOptions.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -48,7 +50,7 @@ static bool collect(TileExecutorProgram &program, char **message,
 }
 
 TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
-                                         const char *chip, const char *schedule,
+                                         const TileCompileOptions *options,
                                          int checks, int statistics,
                                          char **message) {
   DialectRegistry registry;
@@ -61,12 +63,18 @@ TileExecutorProgram *tileExecutorCompile(const char *source, const char *name,
         readProgram(program->sources, program->context);
     if (!module)
       return false;
-    cpu::ProgramOptions options;
-    options.compile.chip = chip ? chip : "";
-    options.compile.schedule = schedule ? schedule : "";
-    options.checks = checks != 0;
-    options.statistics = statistics != 0;
-    FailureOr<cpu::Program> result = cpu::Program::compile(*module, options);
+    FailureOr<CompileOptions> compileOptions =
+        readOptions(options, module->getLoc());
+    if (failed(compileOptions))
+      return false;
+    if (options && options->remarks)
+      printRemarks(program->context);
+    cpu::ProgramOptions programOptions;
+    programOptions.compile = *compileOptions;
+    programOptions.checks = checks != 0;
+    programOptions.statistics = statistics != 0;
+    FailureOr<cpu::Program> result =
+        cpu::Program::compile(*module, programOptions);
     if (failed(result))
       return false;
     program->program.emplace(std::move(*result));

@@ -124,6 +124,7 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
   pipeline.sizes = options.sizes;
   pipeline.candidates = options.candidates;
   pipeline.schedules = options.schedules;
+  pipeline.assertions = options.assertions;
   if (chip.vendor == Vendor::NVIDIA)
     buildTileToNVVMPipeline(pm, pipeline);
   else
@@ -153,12 +154,12 @@ llvm::FailureOr<Artifact> compile(ModuleOp module, OutputKind kind,
       return failure();
     artifact.data = std::move(*linked);
     stopwatch.lap("link");
-  }
     // An object without kernels has no metadata.
     if (auto resources = readCodeObjectResources(artifact.data))
       reportSpills(module, *resources);
     else
       llvm::consumeError(resources.takeError());
+  }
   return artifact;
 }
 

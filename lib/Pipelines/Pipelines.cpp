@@ -43,6 +43,8 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileAttachTarget(target));
   pm.addPass(createTileExpandMatmul());
   pm.addPass(createTileInlineCalls());
+  if (!options.assertions)
+    pm.addPass(createTileStripAssertions());
   TileApplyScheduleOptions apply;
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));

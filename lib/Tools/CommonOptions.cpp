@@ -20,7 +20,7 @@ void tile::setVersionPrinter() {
   });
 }
 
-tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
+tile::KernelOptions::KernelOptions(llvm::cl::OptionCategory &category)
     : schedule(
           "schedule",
           llvm::cl::desc("Fields of the schedules of all kernels, for example "
@@ -40,13 +40,18 @@ tile::ScheduleOptions::ScheduleOptions(llvm::cl::OptionCategory &category)
                  llvm::cl::desc("The candidates for open extents that remarks "
                                 "show; default: 6"),
                  llvm::cl::value_desc("number"), llvm::cl::init(6),
-                 llvm::cl::cat(category)) {}
+                 llvm::cl::cat(category)),
+      noAssertions("no-assertions",
+                   llvm::cl::desc("Remove the assertions of kernels "
+                                  "(tile.assert)"),
+                   llvm::cl::cat(category)) {}
 
-void tile::ScheduleOptions::copyTo(CompileOptions &options) const {
+void tile::KernelOptions::copyTo(CompileOptions &options) const {
   options.schedule = schedule;
   options.sizes = sizes;
   options.schedules = schedules;
   options.candidates = candidates;
+  options.assertions = !noAssertions;
 }
 
 void tile::printRemarks(mlir::MLIRContext &context) {

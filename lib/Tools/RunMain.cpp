@@ -107,7 +107,7 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<bool> remarks(
       "remarks", cl::desc("Print the optimization remarks of the compiler"),
       cl::cat(category));
-  static tile::ScheduleOptions schedules(category);
+  static tile::KernelOptions kernels(category);
   cl::HideUnrelatedOptions(category);
   tile::setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv,
@@ -129,7 +129,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.input = input;
   arguments.program.compile.chip = chip;
   arguments.program.compile.optLevel = level - '0';
-  schedules.copyTo(arguments.program.compile);
+  kernels.copyTo(arguments.program.compile);
   arguments.program.checks = checks == Checks::On;
   arguments.program.statistics = stats;
   arguments.values = values;

@@ -69,7 +69,7 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<bool> remarks(
       "remarks", cl::desc("Print the optimization remarks of the compiler"),
       cl::cat(category));
-  static tile::ScheduleOptions schedules(category);
+  static tile::KernelOptions kernels(category);
   cl::HideUnrelatedOptions(category);
   tile::setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv, "compiler of tile programs\n");
@@ -100,7 +100,7 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.compile.chip = chip;
   arguments.compile.optLevel = level - '0';
   arguments.compile.requireManifest = !manifest.empty();
-  schedules.copyTo(arguments.compile);
+  kernels.copyTo(arguments.compile);
   arguments.timing = timing;
   arguments.resources = resources;
   arguments.remarks = remarks;
@@ -123,6 +123,8 @@ static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
   return success();
 }
 
+/// Prints the resources of the kernels of `module`. Their spills are remarks;
+/// compile() emits those of code objects.
 static LogicalResult printResources(const tile::Artifact &artifact,
                                     ModuleOp module) {
   Location loc = module.getLoc();
@@ -134,19 +136,19 @@ static LogicalResult printResources(const tile::Artifact &artifact,
   if (artifact.kind == tile::OutputKind::HSACO) {
     kernels = tile::readCodeObjectResources(artifact.data);
   } else if (std::optional<std::string> ptxas = tile::findPtxas()) {
-    kernels = tile::readPtxResources(artifact.data, chip, *ptxas);
-  } else {
     StringRef chip =
         module->getAttrOfType<StringAttr>(tile::TileDialect::kTargetAttr);
+    kernels = tile::readPtxResources(artifact.data, chip, *ptxas);
+  } else {
     llvm::outs() << "unknown (no ptxas)\n";
     return success();
   }
   if (!kernels)
     return emitError(loc, llvm::toString(kernels.takeError()));
-  for (const tile::KernelResources &kernel : *kernels)
-    llvm::outs() << tile::toJSON(kernel) << "\n";
   if (artifact.kind == tile::OutputKind::PTX)
     reportSpills(module, *kernels);
+  for (const tile::KernelResources &kernel : *kernels)
+    llvm::outs() << tile::toJSON(kernel) << "\n";
   return success();
 }
 

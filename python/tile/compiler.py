@@ -59,6 +59,7 @@ def translate(
     schedule: Optional[str] = None,
     sizes: Optional[str] = None,
     candidates: int = 0,
+    assertions: bool = True,
 ) -> Artifact:
     """Compiles the text of a program.
 
@@ -68,7 +69,8 @@ def translate(
     `"tile = [128, 64], stages = 3"` (docs/Schedules.md).
     Open extents are chosen for the problem `sizes`, for example
     `"a = 4096x7168, n = 3"`, else for a large one; the remarks show the first
-    `candidates` (0: six).
+    `candidates` (0: six). Without `assertions`, those of the program (tile.assert) are
+    removed.
     Raises CompileError with the messages. Needs no GPU. Safe in several threads.
     """
     if kind not in _KINDS:
@@ -80,10 +82,10 @@ def translate(
         messages.append(diagnostic.contents.text.decode(errors="replace"))
 
     handler = native.DiagnosticHandler(receive)
-    options = native.CompileOptions(chip.encode(), opt_level, 1, 0, remarks)
-    options.schedule = schedule.encode() if schedule else None
-    options.sizes = sizes.encode() if sizes else None
-    options.candidates = candidates
+    options = native.compile_options(
+        chip, schedule, sizes, assertions,
+        opt_level=opt_level, remarks=remarks, candidates=candidates,
+    )
     data = source.encode()
     context = library.tileContextCreate()
     module = artifact = None
@@ -137,14 +139,15 @@ def compile(
     opt_level: int = 3,
     schedule: Optional[str] = None,
     sizes: Optional[str] = None,
+    assertions: bool = True,
     driver: Optional[_driver.Driver] = None,
 ) -> Module:
     """Compiles a program and returns its module, leaving no files behind.
 
     `source` is a program's text, or a path: a path object or a string that
     ends with .mlir. `chip` defaults to the chip of `device`, which defaults to
-    the device of the current context, else to device 0. `schedule` and `sizes`
-    are those of `translate`.
+    the device of the current context, else to device 0. `schedule`, `sizes` and
+    `assertions` are those of `translate`.
     """
     if chip is None:
         driver = driver or _driver.shared()
@@ -153,6 +156,7 @@ def compile(
         chip = chip_for(driver.compute_capability(device))
     text, name = read_program(source)
     artifact = translate(
-        text, chip, opt_level=opt_level, name=name, schedule=schedule, sizes=sizes
+        text, chip, opt_level=opt_level, name=name, schedule=schedule, sizes=sizes,
+        assertions=assertions,
     )
     return Module(artifact.data, artifact.manifest, driver)

@@ -76,9 +76,9 @@ class Program:
 
     Raises CompileError with the compiler's messages. With `checks`, every
     access to memory is checked, as docs/Executor.md says. With `statistics`,
-    calls count what the kernels do and return it. `schedule` is that of
-    `translate`. Safe to use from several
-    threads, which run the program in turn.
+    calls count what the kernels do and return it. `schedule`, `sizes` and
+    `assertions` are those of `translate`. Safe to use from several threads,
+    which run the program in turn.
     """
 
     def __init__(
@@ -89,6 +89,8 @@ class Program:
         name: str = "source",
         statistics: bool = False,
         schedule: Optional[str] = None,
+        sizes: Optional[str] = None,
+        assertions: bool = True,
     ):
         self._handle = None
         self._lock = threading.Lock()
@@ -96,8 +98,9 @@ class Program:
         self._destroy = native.library().tileExecutorDestroy
         message = ctypes.c_void_p()
         self._handle = native.library().tileExecutorCompile(
-            source.encode(), name.encode(), chip.encode(),
-            schedule.encode() if schedule else None, checks, statistics, message,
+            source.encode(), name.encode(),
+            native.compile_options(chip, schedule, sizes, assertions),
+            checks, statistics, message,
         )
         text = native.take_text(message.value)
         if not self._handle:
@@ -269,9 +272,11 @@ def _compiled(
     name: str,
     statistics: bool,
     schedule: Optional[str],
+    sizes: Optional[str],
+    assertions: bool,
     schedules: str,
 ) -> Program:
-    return Program(source, chip, checks, name, statistics, schedule)
+    return Program(source, chip, checks, name, statistics, schedule, sizes, assertions)
 
 
 def run(
@@ -283,6 +288,8 @@ def run(
     jobs: int = 0,
     statistics: bool = False,
     schedule: Optional[str] = None,
+    sizes: Optional[str] = None,
+    assertions: bool = True,
     **named: Any,
 ) -> List[Statistics]:
     """Compiles a program for `chip` and runs it on the CPU.
@@ -294,6 +301,7 @@ def run(
     """
     text, name = read_program(source)
     program = _compiled(
-        text, chip, checks, name, statistics, schedule, schedules_identity()
+        text, chip, checks, name, statistics, schedule, sizes, assertions,
+        schedules_identity(),
     )
     return program(*args, grid=grid, jobs=jobs, **named)

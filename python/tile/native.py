@@ -66,7 +66,26 @@ class CompileOptions(ctypes.Structure):
         ("schedules", ctypes.c_char_p),
         ("sizes", ctypes.c_char_p),
         ("candidates", ctypes.c_uint),
+        ("no_assertions", ctypes.c_int),
     ]
+
+
+def compile_options(
+    chip: str,
+    schedule: Optional[str] = None,
+    sizes: Optional[str] = None,
+    assertions: bool = True,
+    opt_level: int = 3,
+    remarks: bool = False,
+    candidates: int = 0,
+) -> CompileOptions:
+    """Returns the options of a compilation that needs a manifest."""
+    options = CompileOptions(chip.encode(), opt_level, require_manifest=1, remarks=remarks)
+    options.schedule = schedule.encode() if schedule else None
+    options.sizes = sizes.encode() if sizes else None
+    options.candidates = candidates
+    options.no_assertions = not assertions
+    return options
 
 
 #: The callback of tileExecutorSetPrint.
@@ -96,7 +115,11 @@ _FUNCTIONS = {
     "tileArtifactManifest": (ctypes.c_char_p, [_OPAQUE]),
     "tileArtifactDestroy": (None, [_OPAQUE]),
     "tileExecutorCompile": (
-        _OPAQUE, [ctypes.c_char_p] * 4 + [ctypes.c_int] * 2 + [_TEXT],
+        _OPAQUE,
+        [ctypes.c_char_p] * 2
+        + [ctypes.POINTER(CompileOptions)]
+        + [ctypes.c_int] * 2
+        + [_TEXT],
     ),
     "tileExecutorStatistics": (_OPAQUE, [_OPAQUE]),
     "tileExecutorParameters": (_OPAQUE, [_OPAQUE]),

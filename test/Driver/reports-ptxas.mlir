@@ -8,3 +8,11 @@
 // RUN: %ptxas -arch=sm_90a %t.90 -o /dev/null
 // RUN: grep setmaxnreg %t.90
 // RUN: grep vprintf %t.90
+
+// Without assertions the code is that of the program that has none.
+// DEFINE: %{assert} = sed -e 's/^    scf.yield %next/    %number = arith.cmpf oeq, %next, %next : !acc\n    tile.assert %number, "NaN" : tensor<?x?xi1, #tile.open<BM, BN>>\n&/'
+// RUN: tile-translate --tile-to-ptx --chip=sm_90a %{gemm} -o %t.none
+// RUN: %{assert} %{gemm} | tile-translate --tile-to-ptx --chip=sm_90a --no-assertions -o %t.removed
+// RUN: cmp %t.none %t.removed
+// RUN: %{assert} %{gemm} | tile-translate --tile-to-ptx --chip=sm_90a -o %t.kept
+// RUN: grep tile_assert_failed %t.kept

@@ -1,5 +1,6 @@
 // Assertions and prints in PTX and in code objects.
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: tile-translate --tile-to-ptx --chip=sm_80 --no-assertions %s -o - | FileCheck %s --check-prefix=PRINTS
 // RUN: sed /tile.print/d %s | tile-translate --tile-to-hsaco --chip=gfx942 -o %t.gfx942
 // RUN: llvm-objdump -d %t.gfx942 | FileCheck %s --check-prefix=AMD
 // RUN: llvm-readelf --notes %t.gfx942 | FileCheck %s --check-prefix=NOTES
@@ -18,6 +19,11 @@
 // PTX: vprintf
 // PTX: call.uni tile_assert_failed
 // PTX: st.global.v4.b32
+
+// The print of a number remains.
+// PRINTS-NOT: tile_assert_failed
+// PRINTS: vprintf
+// PRINTS-NOT: tile_assert_failed
 
 // AMD: s_trap 2
 // NOTES: .private_segment_fixed_size: 0

@@ -62,6 +62,21 @@ class TranslateTest(unittest.TestCase):
         ):
             tile.translate(program, "sm_90a", sizes="x = 3")
 
+    def test_assertions(self):
+        program = """
+            tile.kernel @k(%n: i32) {
+              %c0 = arith.constant 0 : i32
+              %c1 = arith.constant 1 : index
+              tile.grid %c1, %c1, %c1
+              %positive = arith.cmpi sgt, %n, %c0 : i32
+              tile.assert %positive, "n is not positive" : i1
+            }
+        """
+        self.assertIn(b"vprintf", tile.translate(program, "sm_80").data)
+        self.assertNotIn(
+            b"vprintf", tile.translate(program, "sm_80", assertions=False).data
+        )
+
     def test_remarks(self):
         messages = tile.translate(FORWARD, "sm_80", remarks=True).messages
         self.assertIn("remark: [Passed] loop-pipelined", messages)

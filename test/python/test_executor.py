@@ -196,6 +196,42 @@ class RunTest(unittest.TestCase):
         with self.assertRaisesRegex(tile.CompileError, "--schedule:1:1: error"):
             tile.run(attention_ir(64, dtype="f16"), chip="sm_80", schedule="x = 1")
 
+    def test_sizes(self):
+        """Open extents are chosen for a problem."""
+        program = ROOT / "examples" / "gemm.mlir"
+        a, b = np.ones((64, 64), np.uint16), np.ones((64, 128), np.uint16)
+        results, blocks = [], []
+        for sizes in (None, "a = 64x64, b = 64x128"):
+            c = np.zeros((64, 128), np.uint16)
+            (kernel,) = tile.run(program, a, b, c, chip="sm_80", sizes=sizes, statistics=True)
+            results.append(c)
+            blocks.append(kernel.blocks)
+        self.assertLess(blocks[0], blocks[1])
+        np.testing.assert_array_equal(*results)
+        with self.assertRaisesRegex(tile.CompileError, "--sizes:1:1: error"):
+            tile.run(program, a, b, c, chip="sm_80", sizes="x = 3")
+
+    def test_without_assertions(self):
+        source = """
+            !b = !tile.buffer<64xf32, #tile.strided<[1]>, global>
+            tile.kernel @copy(%src: !b, %dst: !b) {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              tile.grid %c1, %c1, %c1
+              %x = tile.load %src[%c0] : !b -> tensor<64xf32>
+              %is_number = arith.cmpf oeq, %x, %x : tensor<64xf32>
+              tile.assert %is_number, "x is NaN" : tensor<64xi1>
+              tile.store %x, %dst[%c0] : tensor<64xf32>, !b
+            }
+        """
+        a, b = self.arrays()
+        a[3] = np.nan
+        for chip in ("sm_80", "gfx942"):
+            with self.assertRaisesRegex(tile.ExecutionError, r"at \[3\]: x is NaN"):
+                tile.run(source, a, b, chip=chip)
+            tile.run(source, a, b, chip=chip, assertions=False)
+            np.testing.assert_array_equal(b, a)
+
     def test_faults_are_errors(self):
         a, b = self.arrays()
         source = ADD.replace("%t = gpu", "%c0 = arith.constant 0 : index\n%t = gpu")

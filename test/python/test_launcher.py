@@ -720,7 +720,7 @@ class LoadTest(LauncherTest):
         self.assertEqual([image for _, image in self.cuda.images], [b"PTX\0"] * 2)
 
 
-def stand_in(text, chip, *, opt_level, name, schedule=None, sizes=None):
+def stand_in(text, chip, *, opt_level, name, schedule=None, sizes=None, assertions=True):
     if "broken" in text:
         raise tile.CompileError(f"{name}:1:1: error: broken")
     return tile.Artifact(f"{chip} -O{opt_level} {text}".encode(), json.dumps(ATTENTION), "")

@@ -43,6 +43,8 @@ struct CompileOptions {
   /// A folder of files of schedules that replace the compiler's; if empty, that
   /// of the environment variable TILE_SCHEDULES.
   std::string schedules;
+  /// Keep the assertions of kernels (tile-strip-assertions removes them).
+  bool assertions = true;
 };
 
 /// Seconds of wall time of one stage.

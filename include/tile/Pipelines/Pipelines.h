@@ -38,6 +38,9 @@ struct TileToLLVMOptions : mlir::PassPipelineOptions<TileToLLVMOptions> {
       *this, "schedules",
       llvm::cl::desc("Folder with a file <chip>.mlir of schedules (see "
                      "tile-expand-attention)")};
+  Option<bool> assertions{*this, "assertions", llvm::cl::init(true),
+                          llvm::cl::desc("Keep the assertions of kernels (see "
+                                         "tile-strip-assertions)")};
 };
 using TileToNVVMOptions = TileToLLVMOptions;
 using TileToROCDLOptions = TileToLLVMOptions;

@@ -24,11 +24,11 @@ void setVersionPrinter();
 /// --remark-format=emitRemark` does.
 void printRemarks(mlir::MLIRContext &context);
 
-/// Options for the schedules of kernels, `--schedule`, `--sizes`,
-/// `--candidates` and `--schedules`.
-class ScheduleOptions {
+/// Options for what kernels become: `--schedule`, `--sizes`, `--candidates`,
+/// `--schedules` and `--no-assertions`.
+class KernelOptions {
 public:
-  explicit ScheduleOptions(llvm::cl::OptionCategory &category);
+  explicit KernelOptions(llvm::cl::OptionCategory &category);
 
   /// Copies the values of the options.
   void copyTo(CompileOptions &options) const;
@@ -36,6 +36,7 @@ public:
 private:
   llvm::cl::opt<std::string> schedule, sizes, schedules;
   llvm::cl::opt<unsigned> candidates;
+  llvm::cl::opt<bool> noAssertions;
 };
 
 } // namespace tile

@@ -22,10 +22,13 @@ int main(void) {
   static const int64_t shape[] = {64}, strides[] = {1};
   for (int i = 0; i < 64; ++i)
     a[i] = (float)i;
+  TileCompileOptions options;
+  tileCompileOptionsInit(&options);
+  options.chip = "sm_80";
   char *message = NULL;
-  TileExecutorProgram *program = tileExecutorCompile(
-      kProgram, "add.mlir", "sm_80", /*schedule=*/NULL, /*checks=*/1,
-      /*statistics=*/0, &message);
+  TileExecutorProgram *program =
+      tileExecutorCompile(kProgram, "add.mlir", &options, /*checks=*/1,
+                          /*statistics=*/0, &message);
   TileExecutorArgument arguments[] = {{a, "f32", 1, shape, strides, 0, 0, 0},
                                       {b, "f32", 1, shape, strides, 0, 0, 0}};
   if (!program ||

@@ -35,7 +35,9 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite<Tile_Reports>]>]>
 
     Assertions and prints stay in their order. They cost time: a loop with one is
     not rotated, and ptxas runs the asynchronous products (wgmma) of a kernel that
-    may print one after another (its message C7510).
+    may print one after another (its message C7510). The pass
+    `tile-strip-assertions` removes all assertions: `tile-translate
+    --no-assertions`, or `assertions=False` in Python.
   }];
   let arguments = (ins AnyTypeOf<[I1, Tile_TileOf<[I1], "i1">]>:$condition,
                        StrAttr:$message);

@@ -38,6 +38,21 @@ def TileInlineCalls : Pass<"tile-inline-calls", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileStripAssertions : Pass<"tile-strip-assertions", "::mlir::ModuleOp"> {
+  let summary = "Removes assertions, and what only they need (S1)";
+  let description = [{
+    Erases each `tile.assert`, and then operations whose results nothing uses, such
+    as the comparison of its condition and the loads for it. A module without
+    assertions is unchanged. Prints remain.
+
+    ```mlir output
+    %inside = arith.cmpi slt, %indices, %rows : tensor<64xi32>
+    tile.assert %inside, "an index is out of bounds" : tensor<64xi1>
+    // becomes nothing
+    ```
+  }];
+}
+
 def TileApplySchedule : Pass<"tile-apply-schedule", "::mlir::ModuleOp"> {
   let summary = "Sets fields of schedules, and checks schedules against the chip";
   let description = [{
