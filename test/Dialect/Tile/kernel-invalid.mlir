@@ -59,6 +59,14 @@ tile.kernel @narrow_argument(%x: i8) {
 
 // -----
 
+// expected-error@+1 {{'tile.kernel' op argument 0 has type 'ui32'; expected a global buffer, f16, bf16, f32, f64, i1, i32, i64 or index}}
+tile.kernel @unsigned_argument(%x: ui32) {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+
+// -----
+
 tile.kernel @condition_in_grid(%flag: i1) {
   %c1 = arith.constant 1 : index
   %blocks = arith.index_castui %flag : i1 to index

@@ -5,6 +5,17 @@ func.func private @element(!tile.buffer<8xi16, #tile.strided<[1]>, global>)
 
 // -----
 
+// Operations give integers a sign, types do not.
+// expected-error@+1 {{buffer elements must be f16, bf16, f32, f64, i8, i32 or i64, got 'ui32'}}
+func.func private @unsigned(!tile.buffer<8xui32, #tile.strided<[1]>, global>)
+
+// -----
+
+// expected-error@+1 {{buffer elements must be f16, bf16, f32, f64, i8, i32 or i64, got 'si8'}}
+func.func private @signed(!tile.buffer<8xsi8, #tile.strided<[1]>, global>)
+
+// -----
+
 // expected-error@+1 {{a buffer needs at least one dimension}}
 func.func private @scalar(!tile.buffer<f32, #tile.strided<[]>, global>)
 

@@ -60,8 +60,8 @@ KernelOp::verifyArguments(TypeRange types,
       continue;
     }
     if (!(type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-          type.isInteger(1) || type.isInteger(32) || type.isInteger(64) ||
-          type.isIndex()))
+          type.isSignlessInteger(1) || type.isSignlessInteger(32) ||
+          type.isSignlessInteger(64) || type.isIndex()))
       return emitError() << "argument " << i << " has type " << type
                          << "; expected a global buffer, f16, bf16, f32, f64, "
                             "i1, i32, i64 or index";

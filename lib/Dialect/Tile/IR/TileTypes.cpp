@@ -72,8 +72,8 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    ArrayRef<int64_t> shape, Type element,
                    LayoutAttrInterface layout, MemorySpace space) {
   if (!(element.isF16() || element.isBF16() || element.isF32() ||
-        element.isF64() || element.isInteger(8) || element.isInteger(32) ||
-        element.isInteger(64)))
+        element.isF64() || element.isSignlessInteger(8) ||
+        element.isSignlessInteger(32) || element.isSignlessInteger(64)))
     return emitError() << "buffer elements must be f16, bf16, f32, f64, i8, "
                           "i32 or i64, got "
                        << element;
