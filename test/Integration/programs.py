@@ -71,6 +71,7 @@ class Tests(ProgramSuite):
 
     per_chip = (
         "scalars",
+        "loaded_scalars",
         "prints",
         "softmax",
         "scan",
@@ -142,6 +143,42 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
             )
             expected = [half, bf16, single, number, half if flag else bf16, not flag]
             assert out.tolist() == expected, f"{out.tolist()} instead of {expected}"
+
+    def loaded_scalars(self, chip):
+        """Elements of every type, read as scalars, at every place of a row."""
+        import torch
+
+        numbers = torch.tensor([-128, -3, 0, 1, 17, 127], dtype=torch.float64)
+        types = ("f16", "bf16", "f32", "f64", "i8", "i32", "i64")
+        program = "!out = !tile.buffer<7x6xf64, #tile.strided<[6, 1]>, global>\n"
+        for type in types:
+            program += f"!{type} = !tile.buffer<6x{type}, #tile.strided<[1]>, global>\n"
+        arguments = ", ".join(f"%{type}: !{type}" for type in types)
+        program += f"""
+tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  tile.grid %c6, %c1, %c1
+  %i = tile.program_id x
+"""
+        for row, type in enumerate(types):
+            convert = "sitofp" if type[0] == "i" else "extf"
+            wide = f"arith.{convert} %n{row} : {type} to f64"
+            program += f"""
+  %n{row} = tile.load_scalar %{type}[%i] : !{type} -> {type}
+  %w{row} = {wide if type != "f64" else f"arith.negf %n{row} : f64"}
+  %r{row} = arith.constant {row} : index
+  %t{row} = tensor.splat %w{row} : tensor<1x1xf64>
+  tile.store %t{row}, %out[%r{row}, %i] : tensor<1x1xf64>, !out
+"""
+        dtypes = ("float16", "bfloat16", "float32", "float64", "int8", "int32", "int64")
+        out = self.blank(7, 6, dtype="float64")
+        rows = [numbers.to(getattr(torch, dtype)).to(self.device) for dtype in dtypes]
+        self.run(program + "}", chip, out, *rows)
+        expected = numbers.repeat(7, 1)
+        expected[types.index("f64")] *= -1
+        assert out.cpu().equal(expected), out
 
     def prints(self, chip):
         """A product in a loop whose steps are printed and checked: each element once in each
@@ -373,9 +410,8 @@ tile.kernel @scalars(%out: !out, %h: f16, %b: bf16, %s: f32, %d: f64, %flag: i1,
               %c1 = arith.constant 1 : index
               %c0 = arith.constant 0 : index
               tile.grid %c1, %c1, %c1
-              %x = tile.load %xs[%c0] : !x -> {one}
-              LINES
-            }}
+              %x = tile.load %xs[%c0] : !x -> {type}
+              %y = tile.load %ys[%c0] : !x -> {type}
         """
         for i, operation in enumerate(operations):
             program += f"""

@@ -454,7 +454,7 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar"> {
     ```
   }];
   let arguments = (ins Tile_ReadBuffer:$buffer, Variadic<Index>:$indices);
-  let results = (outs AnyTypeOf<[F16, BF16, F32, I32, I64]>:$result);
+  let results = (outs AnyTypeOf<[F16, BF16, F32, F64, I8, I32, I64]>:$result);
   let assemblyFormat = [{
     $buffer `[` $indices `]` attr-dict `:` qualified(type($buffer)) `->` type($result)
   }];
