@@ -722,7 +722,7 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
     producer warps if asynchronous products in a loop read tiles that the loop
     copies, unless its schedule has `producers = 0`.
 
-    - One producer warp issues all copies. If the consumers need more registers
+    - One producer warp issues the copies by TMA. If the consumers need more registers
       than the block starts with, there are 4 producer warps, and `registers`
       moves their registers to the consumers. The need is the estimate of
       Analysis/Registers and a margin.
@@ -754,9 +754,9 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
 
     The remark `roles-chosen` gives the schedule and the blocks that share a
     multiprocessor. The remark `roles-not-chosen` gives the reason why a kernel
-    with such loops has no roles: TMA cannot do one of its copies, its registers
-    or its shared memory do not suffice, or one warpgroup would run alone where
-    two run without roles.
+    with such loops has no roles: TMA cannot do enough of its copies (see
+    tile-specialize-warps), its registers or its shared memory do not suffice, or
+    one warpgroup would run alone where two run without roles.
   }];
 }
 
@@ -834,9 +834,10 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
   let summary = "Splits kernels into producer and consumer warps (S4)";
   let description = [{
-    In a kernel whose schedule (`#tile.schedule`) has `producers = n`, all copies
+    In a kernel whose schedule (`#tile.schedule`) has `producers = n`, copies
     from global to shared memory become TMA copies (`tile.bulk_copy`) in a role of
-    n producer warps (`tile.warp_roles`). `registers = [c, p]` gives the
+    n producer warps (`tile.warp_roles`). The consumers keep copies that TMA cannot
+    do, or that depend on values which a loop computes. `registers = [c, p]` gives the
     registers of a thread of the consumers and of the producers. Copies of one
     argument to buffers of one type share one ring of buffers. The ring has the
     `stages` of the loop around the copies or else of the kernel, two by default. The
@@ -871,9 +872,11 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     }
     ```
 
-    A kernel is unchanged if TMA cannot do one of its copies, or if a copy
-    depends on values that a loop computes; the remark `warps-not-specialized`
-    gives the reason. The remark `warps-specialized` reports success, with the
+    A kernel is unchanged if its producers would copy fewer than 8 times as many
+    bytes as its consumers keep. The remark `warps-not-specialized` gives the reason
+    why the consumers keep the first of these copies. A kernel is also unchanged if
+    its author has synchronised it, or if it needs more tiles at once than a ring
+    has stages. The remark `warps-specialized` reports success, with the
     bytes of shared memory, and with the estimated registers of a thread of the
     consumers and their limit.
   }];
