@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MmaChoice.h"
 #include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -16,13 +17,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// Returns true if `chip` has no instruction for the elements of `dot`.
-static bool lacksInstruction(DotOp dot, const Chip &chip) {
-  return llvm::none_of(chip.mma, [&](StringRef name) {
-    return dot.isComputedBy(*findMma(name));
-  });
-}
 
 namespace {
 /// A tile of f32 as the sum of two of bf16.

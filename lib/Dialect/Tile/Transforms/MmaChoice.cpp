@@ -148,6 +148,12 @@ static SmallVector<const Mma *> getCandidates(DotOp dot, const Chip &chip) {
   return candidates;
 }
 
+bool tile::lacksInstruction(DotOp dot, const Chip &chip) {
+  return llvm::none_of(chip.mma, [&](StringRef name) {
+    return dot.isComputedBy(*findMma(name));
+  });
+}
+
 SmallVector<std::array<int64_t, 3>>
 tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   SmallVector<std::array<int64_t, 3>> divisors;
@@ -187,9 +193,7 @@ FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip) {
   if (MmaAttr mma = findMma(dot, numWarps, chip))
     return mma;
-  if (dot.getPrecision() && llvm::none_of(chip.mma, [&](StringLiteral name) {
-        return dot.isComputedBy(*findMma(name));
-      }))
+  if (dot.getPrecision() && lacksInstruction(dot, chip))
     return dot.emitOpError()
            << "of precision " << stringifyProductPrecision(*dot.getPrecision())
            << " has no instruction on " << chip.name

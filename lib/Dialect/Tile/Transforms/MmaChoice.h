@@ -16,6 +16,9 @@ MmaAttr findMma(DotOp dot, int64_t numWarps, const Chip &chip);
 llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip);
 
+/// Returns true if `chip` has no instruction for the elements of `dot`.
+bool lacksInstruction(DotOp dot, const Chip &chip);
+
 /// Returns the divisors of M, N and K, one triple for each instruction of the
 /// chip and each grid of `numWarps` warps that `dot` allows: an instruction
 /// computes the product if it has a triple that divides the extents. Returns

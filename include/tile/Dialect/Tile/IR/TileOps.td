@@ -659,7 +659,8 @@ def Tile_DotOp : Tile_Op<"dot", [
       times the sum of |a||b|, plus the rounding of the sums.
       `tile-expand-products` writes it as three products of bf16.
 
-    Under both, an infinite operand, or one beyond 3.39e38, may give a NaN.
+    Under both, an infinite operand, or one beyond 3.39e38, may give a NaN. An
+    operand below 2^-118 may lose more of its bits: it may be off by 2^-134.
 
     After tile-assign-layouts, the layouts of a and b are `#tile.dot_operand` of
     the layout of acc. wgmma reads b, and optionally a, from shared memory; these
