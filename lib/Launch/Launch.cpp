@@ -309,8 +309,8 @@ static llvm::Error checkScalar(const Parameter &parameter,
   if (!integer)
     return createStringError(formatv("must be an integer, not {0}", *real));
   unsigned bits = integerBits(parameter.type);
-  bool fits = llvm::isUIntN(bits, *integer) ||
-              (bits > 1 && llvm::isIntN(bits, *integer));
+  bool fits =
+      bits == 1 ? llvm::isUInt<1>(*integer) : llvm::isIntN(bits, *integer);
   return fits ? llvm::Error::success() : doesNotFit();
 }
 

@@ -133,6 +133,14 @@ TEST(LaunchC, ChecksNarrowScalars) {
   EXPECT_EQ(launchNumbers("narrow", {-3, 7, 1}), "1 1 1");
 }
 
+TEST(LaunchC, ChecksIntegers) {
+  // The grid and the kernel see one number.
+  EXPECT_EQ(launchNumbers("zero", {0x7fffffff}), "1 1 1");
+  EXPECT_EQ(launchNumbers("zero", {-int64_t(0x80000000)}), "1 1 1");
+  EXPECT_EQ(launchNumbers("zero", {0x80000000}),
+            "argument 0 'n': 2147483648 does not fit i32");
+}
+
 TEST(LaunchC, PacksScalars) {
   using tile::launch::packScalar;
   double infinity = std::numeric_limits<double>::infinity();
