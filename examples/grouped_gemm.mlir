@@ -24,9 +24,7 @@ tile.kernel @grouped_gemm(
   %bk = tile.param BK in [32, 64, 128]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c10 = arith.constant 10 : index
-  %c512 = arith.constant 512 : index
-  %c1023 = arith.constant 1023 : index
+  %c32 = arith.constant 32 : i32
 
   // A is M x K, B is G x K x N, C is M x N.
   %m = tile.dim %a[0] : !rows
@@ -34,7 +32,6 @@ tile.kernel @grouped_gemm(
   %groups = tile.dim %b[0] : !matrices
   %n = tile.dim %b[2] : !matrices
   tile.require %b[0] at_least %c1, "one group" : !matrices
-  tile.require %b[0] at_most %c1023, "the groups that the search finds" : !matrices
   tile.require %b[1] equal %k, "the columns of a" : !matrices
   tile.require %ends[0] equal %groups, "the groups of b" : !numbers
   tile.require %c[0] equal %m, "the rows of a" : !rows
@@ -51,9 +48,16 @@ tile.kernel @grouped_gemm(
   %y = tile.program_id y
 
   // The last group whose first block is not behind this one. A binary search sets the bits
-  // of its number from the highest one on.
-  %group = scf.for %i = %c0 to %c10 step %c1 iter_args(%g = %c0) -> (index) {
-    %bit = arith.shrui %c512, %i : index
+  // of its number from the highest one on. It needs as many steps as the number of groups
+  // has bits.
+  %groups32 = arith.index_cast %groups : index to i32
+  %zeros = math.ctlz %groups32 : i32
+  %bits32 = arith.subi %c32, %zeros : i32
+  %bits = arith.index_cast %bits32 : i32 to index
+  %power = arith.shli %c1, %bits : index
+  %steps_end = arith.addi %bits, %c1 : index
+  %group = scf.for %i = %c1 to %steps_end step %c1 iter_args(%g = %c0) -> (index) {
+    %bit = arith.shrui %power, %i : index
     %next_g = arith.addi %g, %bit : index
     %nearest = arith.minui %next_g, %groups : index
     %before = arith.subi %nearest, %c1 : index

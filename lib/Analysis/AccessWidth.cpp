@@ -78,6 +78,10 @@ static bool isKnownNonNegative(Value index, unsigned depth) {
     return operand(0) && operand(1);
   if (isa<arith::DivUIOp, arith::RemUIOp>(op))
     return operand(0);
+  // Zeros are put in front of fewer bits.
+  if (isa<arith::IndexCastUIOp>(op) && op->getResult(0).getType().isIndex() &&
+      op->getOperand(0).getType().getIntOrFloatBitWidth() < 64)
+    return true;
   // A narrowing cast may make a large number negative.
   if (isa<arith::IndexCastOp>(op))
     return op->getResult(0).getType().isIndex()

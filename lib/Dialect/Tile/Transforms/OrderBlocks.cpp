@@ -54,7 +54,9 @@ static int64_t countBytes(RankedTensorType tile) {
 }
 
 /// Returns the number of blocks along x that share the tiles that depend on y;
-/// 0 if no loop reads tiles of both kinds, which blocks could share.
+/// 0 if no loop reads tiles of both kinds, which blocks could share. What
+/// memory determines, such as the number of a group of rows, counts as the same
+/// for neighbouring blocks: where it is not, they share tiles in no order.
 int64_t OrderBlocks::chooseGroup(const Chip &chip) {
   struct Shared {
     /// The bytes of the tiles that depend on x alone, and on y alone.
@@ -68,11 +70,11 @@ int64_t OrderBlocks::chooseGroup(const Chip &chip) {
     if (!loop || !tile || load.getBuffer().getType().isShared())
       return;
     unsigned found = dimensions.find(load->getOperands());
-    if ((found & (GridDimensions::Unknown | GridDimensions::Y)) == 0 &&
-        (found & GridDimensions::X))
+    bool dependsOnX = found & GridDimensions::X;
+    bool dependsOnY = found & GridDimensions::Y;
+    if (dependsOnX && !dependsOnY)
       loops[loop].x += countBytes(tile);
-    if ((found & (GridDimensions::Unknown | GridDimensions::X)) == 0 &&
-        (found & GridDimensions::Y))
+    if (dependsOnY && !dependsOnX)
       loops[loop].y += countBytes(tile);
   });
   Shared most;
@@ -132,9 +134,11 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
   Value row = arith::AddIOp::create(b, first,
                                     arith::RemUIOp::create(b, inGroup, height));
   Value column = arith::DivUIOp::create(b, inGroup, height);
-  // The insertion point may be one of the operations that are erased.
-  Value results[] = {arith::IndexCastOp::create(b, b.getIndexType(), row),
-                     arith::IndexCastOp::create(b, b.getIndexType(), column)};
+  // Zeros in front say that the numbers are not negative. The insertion point may
+  // be one of the operations that are erased.
+  Value results[] = {
+      arith::IndexCastUIOp::create(b, b.getIndexType(), row),
+      arith::IndexCastUIOp::create(b, b.getIndexType(), column)};
   for (auto [old, index] : llvm::zip_equal(ids, results)) {
     for (ProgramIdOp op : old) {
       op.replaceAllUsesWith(index);

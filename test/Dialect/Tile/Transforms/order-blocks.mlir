@@ -26,8 +26,8 @@
 // CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[HEIGHT]]
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[REST]]
 // CHECK: %[[COLUMN:.*]] = arith.divui %[[IN]], %[[HEIGHT]]
-// CHECK: %[[NEWX:.*]] = arith.index_cast %[[ROW]] : i32 to index
-// CHECK: %[[NEWY:.*]] = arith.index_cast %[[COLUMN]] : i32 to index
+// CHECK: %[[NEWX:.*]] = arith.index_castui %[[ROW]] : i32 to index
+// CHECK: %[[NEWY:.*]] = arith.index_castui %[[COLUMN]] : i32 to index
 // CHECK: %[[GRID:.*]] = arith.muli %[[X]], %[[Y]] : index
 // CHECK: tile.grid %[[GRID]], %c1, %{{.*}}
 // CHECK: arith.muli %[[NEWX]], %c128
@@ -176,6 +176,38 @@ tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i
     schedule = #tile.schedule<order = groups<5>>} {
   %c1 = arith.constant 1 : index
   tile.grid %rows, %columns, %c1
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!matrices = !tile.buffer<?x?x?xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!numbers = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// Blocks of one group share tiles of its matrix. Memory determines the group.
+// REMARK: [Passed] blocks-ordered {{.*}}group=32
+// CHECK-LABEL: tile.kernel @grouped
+tile.kernel @grouped(%a: !m, %b: !matrices, %groups: !numbers, %o: !m,
+    %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  tile.grid %rows, %columns, %c1
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %row = arith.muli %x, %c128 : index
+  %column = arith.muli %y, %c256 : index
+  %group32 = tile.load_scalar %groups[%x] : !numbers -> i32
+  %group = arith.index_cast %group32 : i32 to index
+  %matrix = tile.slice %b[%group, *, *] : !matrices to !m
+  scf.for %i = %c0 to %k step %c64 {
+    %at = tile.load %a[%row, %i] : !m -> tensor<128x64xf16>
+    %bt = tile.load %matrix[%i, %column] : !m -> tensor<64x256xf16>
+    tile.store %at, %o[%row, %i] : tensor<128x64xf16>, !m
+    tile.store %bt, %o[%i, %column] : tensor<64x256xf16>, !m
+  }
 }
 
 // -----
