@@ -65,6 +65,50 @@ bool tile::isMaskOfCoordinates(Operation *op) {
          isFunctionOfCoordinates(mask);
 }
 
+/// Returns true if the elements of all results of `op` are computed where they
+/// are used, or are scalars.
+static bool needsNoTile(Operation *op) {
+  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+      isa<DotOp, ReduceOp, ScanOp>(op))
+    return false;
+  return llvm::all_of(op->getResults(), [&](Value result) {
+    return isa<IndexType, IntegerType, FloatType>(result.getType()) ||
+           isa<BroadcastOp>(op) ||
+           (isa<RankedTensorType>(result.getType()) &&
+            isFunctionOfCoordinates(result));
+  });
+}
+
+ElementwiseRuns::ElementwiseRuns(Block &block) {
+  RankedTensorType run;
+  // The operations since the last one of the run.
+  SmallVector<Operation *> passed;
+  for (Operation &op : block) {
+    auto tile = op.getNumResults() == 1
+                    ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                    : RankedTensorType();
+    if (tile && op.hasTrait<OpTrait::Elementwise>() &&
+        op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+        !isSharedTile(tile)) {
+      if (run && run.getShape() == tile.getShape() &&
+          run.getEncoding() == tile.getEncoding()) {
+        before.insert(&op);
+        behind.insert(passed.front());
+        for (Operation *between : ArrayRef(passed).drop_front()) {
+          before.insert(between);
+          behind.insert(between);
+        }
+      }
+      run = tile;
+      passed = {&op};
+    } else if (run && needsNoTile(&op)) {
+      passed.push_back(&op);
+    } else {
+      run = {};
+    }
+  }
+}
+
 /// Returns the tile that `value` is in registers, or will be when a product in
 /// flight is finished; null for other values.
 static RankedTensorType getRegisterTile(Value value) {
@@ -223,6 +267,7 @@ void Estimator::visitRegions(Operation *op, ValueSet &live) {
 }
 
 void Estimator::visit(Block &block, ValueSet &live) {
+  ElementwiseRuns runs(block);
   for (Operation &op : llvm::reverse(block)) {
     ValueSet after = live;
     for (Value result : op.getResults()) {
@@ -245,8 +290,10 @@ void Estimator::visit(Block &block, ValueSet &live) {
       addUse(dot.getA(), after);
       addUse(dot.getB(), after);
     }
-    record(&op, live);
-    record(&op, after);
+    if (!runs.isInsideBefore(&op))
+      record(&op, live);
+    if (!runs.isInsideBehind(&op))
+      record(&op, after);
   }
 }
 

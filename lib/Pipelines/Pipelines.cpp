@@ -95,6 +95,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   device.addPass(createDeviceCanonicalizer());
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());
+  device.addPass(createTileSplitElementwiseRuns());
   device.addPass(createTileSinkFragmentLoads());
 }
 

@@ -99,6 +99,7 @@ class Tests(ProgramSuite):
         "rmsnorm",
         "cross_entropy",
         "swiglu_gemm",
+        "gelu_gemm",
         "grouped_gemm",
         "int4_gemm",
         "triangular_inverse",
@@ -888,6 +889,27 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         ):
             c = self.blank(100, 72, dtype="bfloat16")
             self.run(program, chip, a, gate, up, c, schedule=schedule)
+            self.compare(c, exact, 2**-8 * exact.abs().max().item())
+
+    def gelu_gemm(self, chip):
+        """A product with bias and activation. The parts of its epilogue, and columns
+        that end within an access."""
+        import torch
+
+        program = example("gelu_gemm")
+        a = self.normal((100, 200), "bfloat16", 1).detach() / 8
+        b, bias = (self.normal(shape, "bfloat16", s).detach()
+                   for shape, s in (((200, 72), 2), ((72,), 3)))
+        exact = torch.nn.functional.gelu(
+            a.double() @ b.double() + bias.double(), approximate="tanh"
+        )
+        for schedule in (
+            "params = {BM = 16, BN = 96, BK = 32}",
+            "params = {BM = 128, BN = 64, BK = 64}",
+            None,
+        ):
+            c = self.blank(100, 72, dtype="bfloat16")
+            self.run(program, chip, a, b, bias, c, schedule=schedule)
             self.compare(c, exact, 2**-8 * exact.abs().max().item())
 
     def grouped_gemm(self, chip):

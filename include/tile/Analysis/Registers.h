@@ -5,7 +5,9 @@
 // once, and an allowance for addresses and scalars. Results replace operands
 // that are not needed any more. Constants, coordinates, predicates and repeated
 // elements take no registers, and operands of products that are read from
-// shared memory take those of one step of the product.
+// shared memory take those of one step of the product. Elementwise operations
+// that follow each other are computed element by element: what is between them
+// takes no registers.
 //
 // The estimate is what a kernel needs, and back ends use free registers to keep
 // more loads in flight: on 222 kernels of attention and of the examples, ptxas
@@ -20,6 +22,7 @@
 
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tile {
 
@@ -65,6 +68,25 @@ bool isFunctionOfCoordinates(mlir::Value value);
 /// iterations of a loop need it: tile-split-masked-loops leaves it out of the
 /// others.
 bool isMaskOfCoordinates(mlir::Operation *op);
+
+/// Elementwise operations on tiles of one shape and layout that follow each
+/// other, with nothing but constants, repeated elements and scalars between
+/// them. Back ends compute such a run element by element, so that the results
+/// inside of a run have registers for a few elements only: x * f(x) needs those
+/// of x or of the result, not of x and f(x).
+class ElementwiseRuns {
+public:
+  /// Finds the runs of a block.
+  explicit ElementwiseRuns(mlir::Block &block);
+
+  /// Returns true if the place right before or right behind `op` is inside of a
+  /// run.
+  bool isInsideBefore(mlir::Operation *op) const { return before.contains(op); }
+  bool isInsideBehind(mlir::Operation *op) const { return behind.contains(op); }
+
+private:
+  llvm::DenseSet<mlir::Operation *> before, behind;
+};
 
 /// A tile in registers.
 struct LiveTile {

@@ -87,6 +87,7 @@ int64_t Predictor::estimateTiles() {
   // block. Values from outside of a loop are live in all of it.
   std::function<void(Block &, llvm::SetVector<Value>)> walk =
       [&](Block &block, llvm::SetVector<Value> live) {
+        ElementwiseRuns runs(block);
         for (Operation &op : llvm::reverse(block)) {
           for (Value result : op.getResults())
             live.remove(result);
@@ -103,6 +104,8 @@ int64_t Predictor::estimateTiles() {
             for (Block &inner : region)
               walk(inner, live);
           }
+          if (runs.isInsideBefore(&op))
+            continue;
           int64_t registers = 0;
           for (Value value : live)
             registers += countRegisters(value);

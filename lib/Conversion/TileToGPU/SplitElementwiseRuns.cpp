@@ -1,0 +1,199 @@
+//===- SplitElementwiseRuns.cpp - Elementwise operations part by part -----===//
+//
+// An operation on a vector becomes one instruction for each element, and back
+// ends keep the order of the operations to a large extent: all elements of a
+// tile are computed by one operation before the next one begins. A value that
+// several operations of a run read, like x in x * f(x), is then live beside the
+// results in between. Part by part, only the results of one part are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILESPLITELEMENTWISERUNS
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Elements of a part: instructions that do not wait for each other, and full
+/// registers of elements of 8 bits.
+static constexpr int64_t kPartElements = 8;
+
+/// Returns the vector that `op` computes elementwise; null for other
+/// operations.
+static VectorType getVector(Operation &op) {
+  if (op.getNumResults() != 1 || op.getNumRegions() != 0 ||
+      !op.hasTrait<OpTrait::Elementwise>() || !isMemoryEffectFree(&op))
+    return {};
+  auto vector = dyn_cast<VectorType>(op.getResult(0).getType());
+  return vector && vector.getRank() == 1 && !vector.isScalable() ? vector
+                                                                 : VectorType();
+}
+
+/// Returns the bits of registers that a value takes: none for constants and
+/// predicates, and one of several equal elements.
+static int64_t countBits(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector || vector.getElementType().isInteger(1) ||
+      matchPattern(value, m_Constant()))
+    return 0;
+  if (auto shuffle = value.getDefiningOp<vector::ShuffleOp>();
+      shuffle && shuffle.getV1() == shuffle.getV2())
+    vector = shuffle.getV1VectorType();
+  if (value.getDefiningOp<vector::BroadcastOp>())
+    return vector.getElementTypeBitWidth();
+  return vector.getNumElements() * vector.getElementTypeBitWidth();
+}
+
+/// Returns true if the vectors of `run` take more registers between its
+/// operations than before and behind it.
+static bool needsMoreInside(ArrayRef<Operation *> run) {
+  llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
+  // Vectors from before the run that are used behind it are live all the time,
+  // as those of the run that are used behind it are from their definition on.
+  llvm::SetVector<Value> live;
+  auto isUsedBehind = [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return !inside.contains(user) &&
+             (user->getBlock() != run.back()->getBlock() ||
+              run.back()->isBeforeInBlock(user));
+    });
+  };
+  for (Operation *op : run)
+    for (Value value :
+         llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                             SmallVector<Value>(op->getResults())))
+      if (isUsedBehind(value))
+        live.insert(value);
+  auto count = [&] {
+    int64_t bits = 0;
+    for (Value value : live)
+      bits += countBits(value);
+    return bits;
+  };
+  int64_t ends = count(), most = 0;
+  for (Operation *op : llvm::reverse(run)) {
+    most = std::max(most, count());
+    live.remove(op->getResult(0));
+    live.insert(op->operand_begin(), op->operand_end());
+  }
+  return most > std::max(ends, count());
+}
+
+/// Returns the elements of `value` from `first` on; `value` itself if it is a
+/// scalar.
+static Value slice(ImplicitLocOpBuilder &b, Value value, int64_t first,
+                   int64_t size) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return value;
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
+    return arith::ConstantOp::create(b, constant.resizeSplat(VectorType::get(
+                                            size, vector.getElementType())));
+  return vector::ExtractStridedSliceOp::create(
+      b, value, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{size},
+      ArrayRef<int64_t>{1});
+}
+
+/// Replaces the operations of `run` by operations on parts of their vectors.
+static void split(ArrayRef<Operation *> run) {
+  ImplicitLocOpBuilder b(run.back()->getLoc(), run.back());
+  llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
+  auto isUsedOutside = [&](Operation *op) {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return !inside.contains(user);
+    });
+  };
+  llvm::SmallDenseMap<Operation *, Value> results;
+  int64_t elements = getVector(*run.front()).getNumElements();
+  for (int64_t first = 0; first < elements; first += kPartElements) {
+    int64_t size = std::min(kPartElements, elements - first);
+    IRMapping parts;
+    for (Operation *op : run) {
+      b.setLoc(op->getLoc());
+      for (Value operand : op->getOperands())
+        if (!parts.contains(operand))
+          parts.map(operand, slice(b, operand, first, size));
+      VectorType whole = getVector(*op);
+      OperationState state(
+          op->getLoc(), op->getName(),
+          llvm::map_to_vector(op->getOperands(),
+                              [&](Value value) { return parts.lookup(value); }),
+          VectorType::get(size, whole.getElementType()), op->getAttrs());
+      Value part = b.create(state)->getResult(0);
+      parts.map(op->getResult(0), part);
+      if (!isUsedOutside(op))
+        continue;
+      Value &result = results[op];
+      if (!result)
+        result = arith::ConstantOp::create(b, b.getZeroAttr(whole));
+      result = vector::InsertStridedSliceOp::create(
+          b, part, result, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{1});
+    }
+  }
+  for (auto [op, result] : results)
+    op->getResult(0).replaceUsesWithIf(result, [&](OpOperand &use) {
+      return !inside.contains(use.getOwner());
+    });
+  for (Operation *op : llvm::reverse(run))
+    op->erase();
+}
+
+/// Returns true if `op` is a product, in flight or not.
+static bool isProduct(Operation &op) {
+  return isa<tile::gpu::MmaOp, nvgpu::WarpgroupMmaOp>(op);
+}
+
+static void splitIn(Block &block) {
+  // tile-schedule has chosen what runs beside products.
+  if (llvm::any_of(block, isProduct))
+    return;
+  SmallVector<SmallVector<Operation *>> runs(1);
+  for (Operation &op : block) {
+    SmallVector<Operation *> &run = runs.back();
+    VectorType vector = getVector(op);
+    if (!run.empty() && vector &&
+        vector.getNumElements() == getVector(*run.back()).getNumElements()) {
+      run.push_back(&op);
+      continue;
+    }
+    // What neither changes memory nor reads the run may stand before it.
+    bool passes = !run.empty() && !vector && op.getNumRegions() == 0 &&
+                  isMemoryEffectFree(&op) &&
+                  llvm::none_of(op.getOperands(), [&](Value operand) {
+                    return llvm::is_contained(run, operand.getDefiningOp());
+                  });
+    if (passes)
+      continue;
+    if (!run.empty())
+      runs.emplace_back();
+    if (vector && vector.getNumElements() > kPartElements)
+      runs.back().push_back(&op);
+  }
+  for (ArrayRef<Operation *> run : runs)
+    if (run.size() > 1 && needsMoreInside(run))
+      split(run);
+}
+
+namespace {
+struct SplitElementwiseRuns
+    : tile::impl::TileSplitElementwiseRunsBase<SplitElementwiseRuns> {
+  void runOnOperation() override {
+    getOperation()->walk([](Block *block) { splitIn(*block); });
+  }
+};
+} // namespace
