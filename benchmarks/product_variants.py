@@ -226,7 +226,7 @@ class Int4(Variant):
         self.a = self.normal(m, k)
         q = torch.randint(16, (k, n), device="cuda", dtype=torch.int64)
         self.scales = (torch.rand(k // GROUP, n, device="cuda") / 16 + 0.01).bfloat16()
-        shifts = 4 * torch.arange(8, device="cuda")[:, None]
+        shifts = 4 * torch.tensor([0, 4, 1, 5, 2, 6, 3, 7], device="cuda")[:, None]
         words = (q.view(k // 8, 8, n) << shifts).sum(1)
         self.words = torch.where(words < 2**31, words, words - 2**32).int()
         each = self.scales.double().repeat_interleave(GROUP, 0)

@@ -181,8 +181,14 @@ void TransposeOp::inferLayouts(Value value, LayoutAttrInterface layout,
     return;
   }
   auto permute = dyn_cast<PermuteAttr>(layout);
-  if (permute && permute.getOrder() == getOrder())
+  if (permute && permute.getOrder() == getOrder()) {
     propose(getSource(), permute.getParent());
+    return;
+  }
+  SmallVector<int64_t> inverse(getOrder().size());
+  for (auto [i, dim] : llvm::enumerate(getOrder()))
+    inverse[dim] = i;
+  propose(getSource(), PermuteAttr::get(getContext(), inverse, layout));
 }
 
 void TransposeOp::requireLayouts(LayoutRequirements &requirements) {

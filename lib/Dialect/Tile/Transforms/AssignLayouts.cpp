@@ -58,6 +58,7 @@ private:
   LogicalResult chooseInstructions();
   void seedPinned();
   void seedProducts();
+  void seedFactors();
   void seedDefaults();
   void assign(Value value, LayoutAttrInterface layout);
   LayoutAttrInterface layoutOf(Value value);
@@ -80,6 +81,8 @@ private:
   DotOperands operands;
   OpBuilder builder;
   TileLayouts layouts;
+  /// Loads that the layouts of fragments have spread to.
+  DenseSet<LoadOp> sources;
   /// Tiles whose layout has not spread yet.
   std::deque<Value> worklist;
 };
@@ -240,6 +243,63 @@ void LayoutAssigner::seedProducts() {
     DotOp dot = product;
     assign(dot.getResult(), mma);
     assign(dot.getAcc(), mma);
+  }
+  spread();
+}
+
+/// Returns the tiles that the operand `value` is computed from if they are read
+/// from global memory and together take fewer bits than it; none otherwise.
+static SmallVector<LoadOp> findSmallerSources(Value value) {
+  SetVector<Value> tiles;
+  tiles.insert(value);
+  SmallVector<LoadOp> loads;
+  int64_t loaded = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    Operation *op = tiles[i].getDefiningOp();
+    auto bits = [](Value tile) {
+      auto type = cast<RankedTensorType>(tile.getType());
+      return type.getNumElements() * type.getElementTypeBitWidth();
+    };
+    if (auto load = dyn_cast_or_null<LoadOp>(op)) {
+      if (load.getBuffer().getType().isShared())
+        return {};
+      loads.push_back(load);
+      loaded += bits(tiles[i]);
+      continue;
+    }
+    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        isa<DotOp, ReduceOp, ScanOp>(op))
+      return {};
+    for (Value operand : op->getOperands())
+      if (tileType(operand))
+        tiles.insert(operand);
+  }
+  auto type = cast<RankedTensorType>(value.getType());
+  if (loaded >= type.getNumElements() * type.getElementTypeBitWidth())
+    loads.clear();
+  return loads;
+}
+
+/// Spreads the layouts of fragments to what operands are computed from, such as
+/// weights of few bits: threads then exchange these tiles, which are smaller
+/// than the operands. A layout with copies would repeat the computation.
+void LayoutAssigner::seedFactors() {
+  for (auto &[product, mma] : products) {
+    DotOp dot = product;
+    for (unsigned index : {0, 1}) {
+      Value operand = dot->getOperand(index);
+      RankedTensorType type = tileType(operand);
+      if (!type || layoutOf(operand) || !mma.getMma().spaces[index].registers)
+        continue;
+      auto fragment = DotOperandAttr::get(dot.getContext(), index, mma);
+      SmallVector<LoadOp> loads = findSmallerSources(operand);
+      if (loads.empty() ||
+          getCanonicalLayout(withLayout(type, fragment)).inputSize() !=
+              type.getNumElements())
+        continue;
+      assign(operand, fragment);
+      sources.insert(loads.begin(), loads.end());
+    }
   }
   spread();
 }
@@ -445,8 +505,9 @@ LogicalResult LayoutAssigner::run() {
   placement.placeOperands(layouts);
   seedPinned();
   seedProducts();
+  seedFactors();
   seedDefaults();
-  placement.placeSharedRows(layouts);
+  placement.placeRepeated(layouts, sources);
   if (failed(setLayouts()))
     return failure();
   insertConversions();

@@ -119,24 +119,83 @@ void SharedPlacement::placeOperands(TileLayouts &layouts) {
   kernel.walk([&](LoadOp load) { placeOperand(load, layouts); });
 }
 
-void SharedPlacement::placeSharedRows(TileLayouts &layouts) {
+/// Returns true if threads hold copies of elements of `type`.
+static bool hasCopies(RankedTensorType type, LayoutAttrInterface layout) {
+  return getCanonicalLayout(withLayout(type, layout)).inputSize() >
+         type.getNumElements();
+}
+
+/// Returns the buffer that `buffer` is a part of.
+static Value findWhole(Value buffer) {
+  while (isa_and_nonnull<SliceOp, NarrowOp>(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
+  return buffer;
+}
+
+/// Returns true if the tile that `load` reads to registers with a layout, which
+/// repeats its elements if `isRepeated`, may come through shared memory
+/// instead.
+bool SharedPlacement::canComeShared(LoadOp load, LayoutAttrInterface layout,
+                                    bool isRepeated) {
+  auto type = cast<RankedTensorType>(load.getType());
+  BufferType buffer = load.getBuffer().getType();
+  if (type.getEncoding() || type.getRank() > 2 || buffer.isShared() || !layout)
+    return false;
+  // A tile in a sliced layout is repeated along the dimension that is left out,
+  // by all threads along it.
+  if (type.getRank() == 1 ? !isa<SliceAttr>(layout)
+                          : !isRepeated && !hasCopies(type, layout))
+    return false;
+  // TMA copies smaller elements of rows, too, and other copies those of tiles
+  // with wide rows.
+  int64_t bits = type.getElementTypeBitWidth();
+  return bits >= kSmallestCopyBits ||
+         ((chip.bulkCopy || type.getRank() == 2) &&
+          buffer.getAlignment() >= kAccessBytes &&
+          type.getShape().back() * bits % (8 * kAccessBytes) == 0);
+}
+
+/// Places a tile, and its transposed views.
+void SharedPlacement::place(LoadOp load, TileLayouts &layouts) {
+  auto type = cast<RankedTensorType>(load.getType());
+  MLIRContext *context = kernel->getContext();
+  LayoutAttrInterface layout =
+      type.getRank() == 2 ? chooseLayout(type, /*fastDim=*/1, /*readers=*/{})
+                          : cast<LayoutAttrInterface>(
+                                PaddedAttr::get(context, /*padding=*/0, {0}));
+  layouts.insert_or_assign(load.getResult(), layout);
+  for (Operation *user : load->getUsers())
+    if (auto transpose = dyn_cast<TransposeOp>(user);
+        transpose && !getLayoutAttr(transpose.getType()))
+      layouts.insert_or_assign(
+          transpose.getResult(),
+          PermuteAttr::get(context, transpose.getOrder(), layout));
+}
+
+void SharedPlacement::placeRepeated(TileLayouts &layouts,
+                                    const DenseSet<LoadOp> &sources) {
   if (!runsCopiesAhead(kernel, chip))
     return;
   RunAhead runAhead(kernel);
-  auto layout = cast<LayoutAttrInterface>(
-      PaddedAttr::get(kernel->getContext(), /*padding=*/0, {0}));
+  SmallVector<LoadOp> repeated;
+  DenseSet<std::pair<Value, Type>> placed;
+  auto keyOf = [](LoadOp load) {
+    return std::pair(findWhole(load.getBuffer()), load.getType());
+  };
   kernel.walk([&](LoadOp load) {
-    auto type = cast<RankedTensorType>(load.getType());
+    if (!canComeShared(load, layouts.lookup(load.getResult()),
+                       sources.contains(load)))
+      return;
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-    // A tile in a sliced layout is repeated along the dimension that is left
-    // out, by all threads along it.
-    if (!loop || type.getEncoding() || type.getRank() != 1 ||
-        !isa_and_nonnull<SliceAttr>(layouts.lookup(load.getResult())) ||
-        load.getBuffer().getType().isShared() ||
-        type.getElementTypeBitWidth() < kSmallestCopyBits)
-      return;
-    if (runAhead.checkLoad(load, loop))
-      return;
-    layouts.insert_or_assign(load.getResult(), layout);
+    if (!loop) {
+      repeated.push_back(load);
+    } else if (!runAhead.checkLoad(load, loop)) {
+      place(load, layouts);
+      placed.insert(keyOf(load));
+    }
   });
+  // The first tile of a rotated loop is read before it, and comes the same way.
+  for (LoadOp load : repeated)
+    if (placed.contains(keyOf(load)))
+      place(load, layouts);
 }

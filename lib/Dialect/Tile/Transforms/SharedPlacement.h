@@ -3,6 +3,7 @@
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_SHAREDPLACEMENT_H
 
 #include "MmaChoice.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tile {
@@ -30,14 +31,19 @@ public:
   /// loop whose copies run ahead. Adds the layouts to `layouts`.
   void placeOperands(TileLayouts &layouts);
 
-  /// Places tiles of one dimension that a loop reads for all warps, if the chip
-  /// copies asynchronously. Each element is then read once and ahead of its
-  /// use. Replaces their layouts in `layouts`.
-  void placeSharedRows(TileLayouts &layouts);
+  /// Places tiles of one or two dimensions that a loop reads, and of which
+  /// threads would hold copies, if the chip copies asynchronously. Each element
+  /// is then read once and ahead of its use. Does so with `sources`, too, which
+  /// threads would read in the layout of fragments. Replaces their layouts in
+  /// `layouts`.
+  void placeRepeated(TileLayouts &layouts,
+                     const llvm::DenseSet<LoadOp> &sources);
 
 private:
   LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim);
   void placeOperand(LoadOp load, TileLayouts &layouts);
+  bool canComeShared(LoadOp load, LayoutAttrInterface layout, bool isRepeated);
+  void place(LoadOp load, TileLayouts &layouts);
   bool isSwizzleReadable(mlir::RankedTensorType type, int64_t swizzle,
                          llvm::ArrayRef<DotOp> readers);
 
