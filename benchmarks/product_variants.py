@@ -96,7 +96,8 @@ class Variant:
             f"{name} = {'x'.join(map(str, tensor.shape))}"
             for name, tensor in self.arguments().items()
         )
-        return tile.compile(self.source(), schedule=schedule or None, sizes=sizes)
+        schedule = f"@{self.program}: {schedule}" if schedule else None
+        return tile.compile(self.source(), schedule=schedule, sizes=sizes)
 
     def bind(self, schedule: str) -> Callable[[], object]:
         import torch
@@ -118,7 +119,7 @@ class Variant:
 
 class Ragged(Variant):
     program = "gemm"
-    shapes = ("4097x4099x4101", "4097x4104x4104", "2049x8191x4101", "8193x8191x4097")
+    shapes = ("4097x4099x4101", "2049x8191x4101", "8193x8191x4097")
 
     def source(self) -> str:
         return re.sub(r"\[\?:\d, 1\], align = 16", "[?, 1]", super().source())
@@ -188,9 +189,10 @@ class Grouped(Variant):
         self.a, self.b = self.normal(m, k), self.normal(len(rows), k, n)
         self.bounds = [sum(rows[:i]) for i in range(len(rows) + 1)]
         self.ends = torch.tensor(self.bounds[1:], device="cuda", dtype=torch.int32)
+        self.blocks = torch.full((16, len(rows)), -1, device="cuda", dtype=torch.int32)
 
     def arguments(self) -> dict:
-        return {"a": self.a, "b": self.b, "ends": self.ends, "c": self.c}
+        return {"a": self.a, "b": self.b, "ends": self.ends, "blocks": self.blocks, "c": self.c}
 
     def peers(self) -> Runs:
         import torch

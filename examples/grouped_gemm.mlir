@@ -7,23 +7,66 @@
 // before it ends, and may be empty. Rows behind the last group are not written. The extents
 // of the tiles are open.
 //
+// The first kernel counts the blocks of rows up to the end of each group, for blocks of 16,
+// 32, ... 256 rows: a row of %blocks for each. The second one finds the group of a block
+// there. %blocks is scratch memory of the caller.
+//
 //   tile-translate --tile-to-ptx --chip=sm_90a grouped_gemm.mlir -o grouped.ptx
 
 !rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
 !matrices = !tile.buffer<?x?x?xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !matrix = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
 !numbers = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+!groups = tensor<1024xi32>
 !acc = tensor<?x?xf32, #tile.open<BM, BN>>
 !result = tensor<?x?xbf16, #tile.open<BM, BN>>
 
+tile.kernel @group_blocks(%ends: !numbers {tile.name = "ends"}, %blocks: !table {tile.name = "blocks"})
+    attributes {num_warps = 4 : i32} {
+  %before = arith.constant -1 : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %count = tile.dim %ends[0] : !numbers
+  tile.require %ends[0] at_most %c1024, "the groups of a tile" : !numbers
+  tile.require %blocks[0] equal %c16, "the numbers of rows" : !table
+  tile.require %blocks[1] equal %count, "the groups" : !table
+  tile.grid %c16, %c1, %c1
+  %x = tile.program_id x
+  %number = arith.addi %x, %c1 : index
+  %bm = arith.muli %number, %c16 : index
+  %bm_1 = arith.subi %bm, %c1 : index
+  %bm32 = arith.index_cast %bm : index to i32
+  %bm32_1 = arith.index_cast %bm_1 : index to i32
+
+  // A group has the rows from the end of the group before it, or from 0, to its own end.
+  // Elements outside of a buffer are zeros.
+  %end = tile.load %ends[%c0] : !numbers -> !groups
+  %begin = tile.load %ends[%before] : !numbers -> !groups
+  %zero = arith.constant dense<0> : !groups
+  %difference = arith.subi %end, %begin : !groups
+  %length = arith.maxsi %difference, %zero : !groups
+  %block = tensor.splat %bm32 : !groups
+  %rest = tensor.splat %bm32_1 : !groups
+  %grown = arith.addi %length, %rest : !groups
+  %each = arith.divui %grown, %block : !groups
+  %sums = tile.scan addi %each along 0 : !groups
+  %row = tile.slice %blocks[%x, *] : !table to !numbers
+  tile.store %sums, %row[%c0] : !groups, !numbers
+}
+
 tile.kernel @grouped_gemm(
     %a: !rows {tile.name = "a"}, %b: !matrices {tile.name = "b"},
-    %ends: !numbers {tile.name = "ends"}, %c: !rows {tile.name = "c"}) {
+    %ends: !numbers {tile.name = "ends"}, %blocks: !table {tile.name = "blocks"},
+    %c: !rows {tile.name = "c"}) {
   %bm = tile.param BM in [16, 32, 64, 128, 192, 256]
   %bn = tile.param BN in [32, 64, 96, 128, 192, 256]
   %bk = tile.param BK in [32, 64, 128]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
   %c32 = arith.constant 32 : i32
 
   // A is M x K, B is G x K x N, C is M x N.
@@ -34,12 +77,14 @@ tile.kernel @grouped_gemm(
   tile.require %b[0] at_least %c1, "one group" : !matrices
   tile.require %b[1] equal %k, "the columns of a" : !matrices
   tile.require %ends[0] equal %groups, "the groups of b" : !numbers
+  tile.require %blocks[0] equal %c16, "the numbers of rows" : !table
+  tile.require %blocks[1] equal %groups, "the groups of b" : !table
   tile.require %c[0] equal %m, "the rows of a" : !rows
   tile.require %c[1] equal %n, "the columns of b" : !rows
 
-  // Block begin / BM + g of the grid is the first one of group g, rounded down. So each group
-  // has as many blocks as its rows need, at most one more, and the first block of a group
-  // follows from its begin alone.
+  // Each group has as many blocks as its rows need. The host does not know their sum: each
+  // group adds less than one block to those that all rows fill. Blocks behind the last group
+  // come last, so that the others run in step and share tiles in the second-level cache.
   %full_blocks = arith.divui %m, %bm : index
   %row_blocks = arith.addi %full_blocks, %groups : index
   %column_blocks = arith.ceildivui %n, %bn : index
@@ -50,6 +95,8 @@ tile.kernel @grouped_gemm(
   // The last group whose first block is not behind this one. A binary search sets the bits
   // of its number from the highest one on. It needs as many steps as the number of groups
   // has bits.
+  %kind = arith.divui %bm, %c16 : index
+  %kind_1 = arith.subi %kind, %c1 : index
   %groups32 = arith.index_cast %groups : index to i32
   %zeros = math.ctlz %groups32 : i32
   %bits32 = arith.subi %c32, %zeros : i32
@@ -61,10 +108,8 @@ tile.kernel @grouped_gemm(
     %next_g = arith.addi %g, %bit : index
     %nearest = arith.minui %next_g, %groups : index
     %before = arith.subi %nearest, %c1 : index
-    %begin32 = tile.load_scalar %ends[%before] : !numbers -> i32
-    %begin = arith.index_cast %begin32 : i32 to index
-    %full = arith.divui %begin, %bm : index
-    %first = arith.addi %full, %next_g : index
+    %first32 = tile.load_scalar %blocks[%kind_1, %before] : !table -> i32
+    %first = arith.index_cast %first32 : i32 to index
     %exists = arith.cmpi ult, %next_g, %groups : index
     %starts = arith.cmpi ule, %first, %x : index
     %is_found = arith.andi %exists, %starts : i1
@@ -85,8 +130,9 @@ tile.kernel @grouped_gemm(
   %ag = tile.narrow %a[0] from %start length %length : !rows
   %cg = tile.narrow %c[0] from %start length %length : !rows
   %bg = tile.slice %b[%group, *, *] : !matrices to !matrix
-  %start_blocks = arith.divui %start, %bm : index
-  %first_block = arith.addi %start_blocks, %group : index
+  %blocks_before32 = tile.load_scalar %blocks[%kind_1, %place] : !table -> i32
+  %blocks_before = arith.index_cast %blocks_before32 : i32 to index
+  %first_block = arith.select %is_first, %c0, %blocks_before : index
   %block = arith.subi %x, %first_block : index
   %row = arith.muli %block, %bm : index
   %column = arith.muli %y, %bn : index
