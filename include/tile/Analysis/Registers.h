@@ -6,8 +6,8 @@
 // that are not needed any more. Constants, coordinates, predicates and repeated
 // elements take no registers, and operands of products that are read from
 // shared memory take those of one step of the product. Elementwise operations
-// that follow each other are computed element by element: what is between them
-// takes no registers.
+// that follow each other take few registers for what is between them
+// (ElementwiseRuns).
 //
 // The estimate is what a kernel needs, and back ends use free registers to keep
 // more loads in flight: on 222 kernels of attention and of the examples, ptxas
@@ -69,11 +69,16 @@ bool isFunctionOfCoordinates(mlir::Value value);
 /// others.
 bool isMaskOfCoordinates(mlir::Operation *op);
 
+/// The most registers of values inside of a run of elementwise operations, half
+/// of those of a thread, for which the back end finds an order of instructions
+/// without spills. tile-split-elementwise-runs computes a run that needs more
+/// for a few elements at a time.
+inline constexpr int64_t kRunRegisters = 128;
+
 /// Elementwise operations on tiles of one shape and layout that follow each
 /// other, with nothing but constants, repeated elements and scalars between
-/// them. Back ends compute such a run element by element, so that the results
-/// inside of a run have registers for a few elements only: x * f(x) needs those
-/// of x or of the result, not of x and f(x).
+/// them. They are computed for a few elements at a time, so that x * f(x) needs
+/// the registers of x or of the result, not those of x and f(x).
 class ElementwiseRuns {
 public:
   /// Finds the runs of a block.

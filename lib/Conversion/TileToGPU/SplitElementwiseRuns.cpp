@@ -16,6 +16,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/SetVector.h"
@@ -58,8 +59,8 @@ static int64_t countBits(Value value) {
   return vector.getNumElements() * vector.getElementTypeBitWidth();
 }
 
-/// Returns true if the vectors of `run` take more registers between its
-/// operations than before and behind it.
+/// Returns true if the vectors of `run` take many registers between its
+/// operations, and more than before and behind it.
 static bool needsMoreInside(ArrayRef<Operation *> run) {
   llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
   // Vectors from before the run that are used behind it are live all the time,
@@ -90,7 +91,7 @@ static bool needsMoreInside(ArrayRef<Operation *> run) {
     live.remove(op->getResult(0));
     live.insert(op->operand_begin(), op->operand_end());
   }
-  return most > std::max(ends, count());
+  return most > std::max({ends, count(), 32 * kRunRegisters});
 }
 
 /// Returns the elements of `value` from `first` on; `value` itself if it is a

@@ -68,23 +68,22 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
   let summary = "Computes runs of elementwise operations part by part";
   let description = [{
     Elementwise operations on vectors of one length that follow each other are a
-    run. If its vectors take more registers between the operations than before
-    and behind them, the run is computed for 8 elements at a time: x * f(x) needs
-    the registers of x or of the result, not those of x and f(x). Blocks with
-    matrix products keep their order, which `tile-schedule` has chosen.
+    run. If its vectors take more than 128 registers between the operations, and
+    more than before and behind them, the run is computed for 8 elements at a
+    time: x * f(x) needs the registers of x or of the result, not those of x and
+    f(x). Blocks with matrix products keep their order, which `tile-schedule`
+    has chosen.
 
     ```mlir output
-    %0 = math.exp2 %x : vector<16xf32>
-    %1 = arith.mulf %x, %0 : vector<16xf32>
+    %0 = math.exp2 %x : vector<96xf32>
+    %1 = arith.mulf %x, %0 : vector<96xf32>
     // becomes
     %x0 = vector.extract_strided_slice %x {offsets = [0], ...}
     %00 = math.exp2 %x0 : vector<8xf32>
     %10 = arith.mulf %x0, %00 : vector<8xf32>
     %a = vector.insert_strided_slice %10, %zeros {offsets = [0], ...}
     %x1 = vector.extract_strided_slice %x {offsets = [8], ...}
-    %01 = math.exp2 %x1 : vector<8xf32>
-    %11 = arith.mulf %x1, %01 : vector<8xf32>
-    %1 = vector.insert_strided_slice %11, %a {offsets = [8], ...}
+    ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -199,11 +199,10 @@ Growth Persister::run(std::optional<int64_t> stages) {
   }
   auto [z, y] = divide(row, launch.extents[1]);
   coordinates = {x, y, z};
-  // Zeros in front say that the numbers are not negative.
   SmallVector<Value, 3> indices;
   for (Value coordinate : {x, y, z})
     indices.push_back(
-        arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate));
+        arith::IndexCastOp::create(b, b.getIndexType(), coordinate));
   loop.walk([&](ProgramIdOp id) {
     id.replaceAllUsesWith(indices[unsigned(id.getAxis())]);
     id.erase();

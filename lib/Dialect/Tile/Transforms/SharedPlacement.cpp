@@ -132,6 +132,16 @@ static Value findWhole(Value buffer) {
   return buffer;
 }
 
+/// Returns true if all operations that read `tile`, also its transposed views,
+/// are in `block`.
+static bool isReadInside(Value tile, Block *block) {
+  return llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    return user->getBlock() == block &&
+           !user->hasTrait<OpTrait::IsTerminator>() &&
+           (!isa<TransposeOp>(user) || isReadInside(user->getResult(0), block));
+  });
+}
+
 /// Returns true if the tile that `load` reads to registers with a layout, which
 /// repeats its elements if `isRepeated`, may come through shared memory
 /// instead.
@@ -141,18 +151,18 @@ bool SharedPlacement::canComeShared(LoadOp load, LayoutAttrInterface layout,
   BufferType buffer = load.getBuffer().getType();
   if (type.getEncoding() || type.getRank() > 2 || buffer.isShared() || !layout)
     return false;
+  int64_t bits = type.getElementTypeBitWidth();
   // A tile in a sliced layout is repeated along the dimension that is left out,
   // by all threads along it.
-  if (type.getRank() == 1 ? !isa<SliceAttr>(layout)
-                          : !isRepeated && !hasCopies(type, layout))
-    return false;
-  // TMA copies smaller elements of rows, too, and other copies those of tiles
-  // with wide rows.
-  int64_t bits = type.getElementTypeBitWidth();
-  return bits >= kSmallestCopyBits ||
-         ((chip.bulkCopy || type.getRank() == 2) &&
-          buffer.getAlignment() >= kAccessBytes &&
-          type.getShape().back() * bits % (8 * kAccessBytes) == 0);
+  if (type.getRank() == 1 && bits >= kSmallestCopyBits)
+    return isa<SliceAttr>(layout);
+  // Beside products, producers may copy smaller elements and tiles.
+  return !products.empty() && (isRepeated || hasCopies(type, layout)) &&
+         isReadInside(load, load->getBlock()) &&
+         (bits >= kSmallestCopyBits ||
+          ((chip.bulkCopy || type.getRank() == 2) &&
+           buffer.getAlignment() >= kAccessBytes &&
+           type.getShape().back() * bits % (8 * kAccessBytes) == 0));
 }
 
 /// Places a tile, and its transposed views.
