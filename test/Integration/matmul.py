@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import itertools
 import sys
-from pathlib import Path
 
 from program_suite import ProgramSuite
 from tensor_tests import main
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: The type of the elements in PyTorch.
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i8": "int8", "i32": "int32"}
@@ -58,7 +55,6 @@ class Tests(ProgramSuite):
         "ragged",
         "batches",
         "epilogue",
-        "linear",
         "gated",
         "row_sums",
         "groups",
@@ -195,19 +191,6 @@ class Tests(ProgramSuite):
         x = a.double() @ b.double() + bias.double()
         exact = torch.nn.functional.gelu(x) * scales.double()[:, None, None] + residual.double()
         self.compare(c, exact, 2**-8 * exact.abs().max().item())
-
-    def linear(self, chip):
-        """The example of a linear layer with GELU."""
-        import torch
-
-        program = (ROOT / "examples/linear.mlir").read_text(encoding="utf-8")
-        m, n, k = 100, 72, 200
-        x, w = self.stored((m, k), "bf16", 1), self.stored((n, k), "bf16", 2)
-        bias = self.stored((n,), "bf16", 3, packed=True)
-        y = self.result((m, n), "bf16")
-        self.run(program, chip, x, w, bias, y)
-        exact = torch.nn.functional.gelu(x.double() @ w.double().t() + bias.double())
-        self.compare(y, exact, 2**-8 * exact.abs().max().item())
 
     def gated(self, chip):
         """Two products of one a, and two results."""
