@@ -33,11 +33,15 @@ using namespace tile;
 /// registers of elements of 8 bits.
 static constexpr int64_t kPartElements = 8;
 
-/// Returns the vector that `op` computes elementwise; null for other
-/// operations.
+/// Returns the vector of floats that `op` computes elementwise from others;
+/// null for other operations, such as those on coordinates and predicates.
 static VectorType getVector(Operation &op) {
+  auto isFloat = [](Type type) {
+    return isa<FloatType>(getElementTypeOrSelf(type));
+  };
   if (op.getNumResults() != 1 || op.getNumRegions() != 0 ||
-      !op.hasTrait<OpTrait::Elementwise>() || !isMemoryEffectFree(&op))
+      !op.hasTrait<OpTrait::Elementwise>() || !isMemoryEffectFree(&op) ||
+      !llvm::all_of(op.getOperandTypes(), isFloat))
     return {};
   auto vector = dyn_cast<VectorType>(op.getResult(0).getType());
   return vector && vector.getRank() == 1 && !vector.isScalable() ? vector
