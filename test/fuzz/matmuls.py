@@ -211,7 +211,7 @@ class Product:
         self.add("c", (*self.outer, self.m, self.n), self.result)
 
     def emit(self, text):
-        name = f"%v{len(self.lines)}"
+        name = f"%t{len(self.lines)}"
         self.lines.append(f"{name} = {text}")
         self.value = name
         return name

@@ -134,11 +134,10 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
   Value row = arith::AddIOp::create(b, first,
                                     arith::RemUIOp::create(b, inGroup, height));
   Value column = arith::DivUIOp::create(b, inGroup, height);
-  // Zeros in front say that the numbers are not negative. The insertion point may
-  // be one of the operations that are erased.
-  Value results[] = {
-      arith::IndexCastUIOp::create(b, b.getIndexType(), row),
-      arith::IndexCastUIOp::create(b, b.getIndexType(), column)};
+  // Zeros in front say that the numbers are not negative. The insertion point
+  // may be one of the operations that are erased.
+  Value results[] = {arith::IndexCastUIOp::create(b, b.getIndexType(), row),
+                     arith::IndexCastUIOp::create(b, b.getIndexType(), column)};
   for (auto [old, index] : llvm::zip_equal(ids, results)) {
     for (ProgramIdOp op : old) {
       op.replaceAllUsesWith(index);
