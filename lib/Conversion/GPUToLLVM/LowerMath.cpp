@@ -300,6 +300,28 @@ public:
   }
   Value sin() { return emit<arith::MulFOp>(sineOfTurned(0), sign()); }
   Value cos() { return sineOfTurned(1); }
+  /// x * (1 + x / 2! + x^2 / 3! + ...) near 0, where exp(x) - 1 has no digits
+  /// left.
+  Value expm1() {
+    Value near = emit<arith::MulFOp>(
+        x, polynomial(x, {1, 1 / 2.0f, 1 / 6.0f, 1 / 24.0f, 1 / 120.0f,
+                          1 / 720.0f, 1 / 5040.0f}));
+    Value far = emit<arith::SubFOp>(emit<math::ExpOp>(x), constant(1));
+    return select(isNearZero(), near, far);
+  }
+  /// 2 * atanh(s) for s = x / (2 + x) near 0: the instruction for logarithms is
+  /// off by 2^-22 for all numbers near 1. The series of atanh is s * (1 + s^2 /
+  /// 3 + s^4 / 5 + ...).
+  Value log1p() {
+    Value s = emit<arith::DivFOp>(x, emit<arith::AddFOp>(x, constant(2)));
+    Value near =
+        emit<arith::MulFOp>(emit<arith::MulFOp>(s, constant(2)),
+                            polynomial(emit<arith::MulFOp>(s, s),
+                                       {1, 1 / 3.0f, 1 / 5.0f, 1 / 7.0f,
+                                        1 / 9.0f, 1 / 11.0f, 1 / 13.0f}));
+    Value far = emit<math::LogOp>(emit<arith::AddFOp>(x, constant(1)));
+    return select(isNearZero(), near, far);
+  }
   /// (expm1(x) - expm1(-x)) / 2. Nothing cancels, as the terms have different
   /// signs.
   Value sinh() {
@@ -353,6 +375,11 @@ public:
   }
 
 private:
+  /// |x| < 1/2.
+  Value isNearZero() {
+    return compare(arith::CmpFPredicate::OLT, emit<math::AbsFOp>(x),
+                   constant(0.5f));
+  }
   Value select(Value condition, Value yes, Value no) {
     return arith::SelectOp::create(b, loc, condition, yes, no);
   }
@@ -535,6 +562,8 @@ void LowerMath::runOnOperation() {
   patterns.add(lowerByFormula<math::AsinhOp, &VectorEmitter::asinh>);
   patterns.add(lowerByFormula<math::AtanhOp, &VectorEmitter::atanh>);
   patterns.add(lowerByFormula<math::SinhOp, &VectorEmitter::sinh>);
+  patterns.add(lowerByFormula<math::ExpM1Op, &VectorEmitter::expm1>);
+  patterns.add(lowerByFormula<math::Log1pOp, &VectorEmitter::log1p>);
   patterns.add(lowerByFormula<math::SinOp, &VectorEmitter::sin>);
   patterns.add(lowerByFormula<math::CosOp, &VectorEmitter::cos>);
   patterns.add(lowerByFormula<math::AcoshOp, &VectorEmitter::acosh>);
@@ -549,14 +578,12 @@ void LowerMath::runOnOperation() {
   };
   // Functions that the patterns above compute in f32, and those of MLIR.
   auto isComputed = [&](StringRef name) {
-    return contains(
-        {"acosh", "asinh", "atanh", "cbrt", "cos", "sin", "sinh", "tanh"},
-        name);
+    return contains({"acosh", "asinh", "atanh", "cbrt", "cos", "expm1", "log1p",
+                     "sin", "sinh", "tanh"},
+                    name);
   };
   auto isApproximated = [&](StringRef name) {
-    return contains(
-        {"acos", "asin", "atan", "atan2", "erf", "erfc", "expm1", "log1p"},
-        name);
+    return contains({"acos", "asin", "atan", "atan2", "erf", "erfc"}, name);
   };
   populateMathF32ExpansionPatterns(patterns, [&](StringRef name) {
     return isComputed(name) || isApproximated(name) ||

@@ -13,7 +13,17 @@
 using namespace tile::cpu;
 
 static float exp2Approx(float x) { return std::exp2(x); }
-static float log2Approx(float x) { return std::log2(x); }
+
+/// Rounds a logarithm to multiples of 2^-22, the error that lg2.approx may have
+/// for numbers from 0.5 to 2 (PTX ISA, "lg2.approx.ftz.f32"): a logarithm of a
+/// number near 1 has few digits.
+static float dropDigits(float logarithm) {
+  return std::abs(logarithm) < 1
+             ? std::nearbyint(logarithm * 0x1p22f) * 0x1p-22f
+             : logarithm;
+}
+static float log2Approx(float x) { return dropDigits(std::log2(x)); }
+static float log2ApproxFlush(float x) { return dropDigits(log2Flush(x)); }
 static float tanhApprox(float x) { return std::tanh(x); }
 static float divideFull(float x, float y) { return x / y; }
 
@@ -228,7 +238,7 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
       {"llvm.nvvm.ex2.approx.f32", Work::Math, nullptr, nullptr,
        hostFunction(exp2Approx)},
       {"llvm.nvvm.lg2.approx.ftz.f", Work::Math, nullptr, nullptr,
-       hostFunction(log2Flush)},
+       hostFunction(log2ApproxFlush)},
       {"llvm.nvvm.lg2.approx.f", Work::Math, nullptr, nullptr,
        hostFunction(log2Approx)},
       {"llvm.nvvm.rcp.approx.ftz.f", Work::Math, nullptr, nullptr,

@@ -13,7 +13,7 @@
 
 // The tile and the factor of the iteration after the next one are loaded, if there is
 // such an iteration. The load of what the loop writes stays.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=3, loads=2, registers=12
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=2, registers=8
 // CHECK-LABEL: tile.kernel @rows(
 // CHECK-SAME: %[[X:.*]]: {{.*}}, %[[F:.*]]: {{.*}}, %[[S:.*]]: {{.*}}, %[[FIRST:.*]]: index, %[[END:.*]]: index)
 // CHECK: %[[A:.*]]:2 = scf.if
