@@ -29,6 +29,17 @@
 !counters = !tile.buffer<128xi32, #tile.strided<[1]>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
+// Matrices, and a tile of sums with open extents.
+!x = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!w = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!y = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!bias = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!tokens = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!experts = !tile.buffer<?x?x?xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!out = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!ends = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!sum = tensor<?x?xf32, #tile.open<BM, BN>>
+
 // Buffers in shared memory.
 !tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
 !stage = !tile.buffer<64x128xf16, #tile.swizzle<128>, shared>

@@ -50,18 +50,21 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
 
     ```mlir
     // y = relu(x * w + bias)
-    tile.matmul %x, %w to %y : !x, !w, !y epilogue {
-    ^bb0(%sum: !sum, %row: index, %column: index):
-      %bm = tile.param BM in [64, 128]
-      %bn = tile.param BN in [64, 128, 256]
-      %zero = arith.constant 0.0 : f32
-      %zeros = tensor.splat %zero[%bm, %bn] : !sum
-      %b = tile.load %bias[%column] : !bias -> tensor<?xf32, #tile.open<BN>>
-      %bs = tile.broadcast %b along 0 : tensor<?xf32, #tile.open<BN>> -> !sum
-      %z = arith.addf %sum, %bs : !sum
-      %r = arith.maximumf %z, %zeros : !sum
-      %rounded = arith.truncf %r : !sum to tensor<?x?xbf16, #tile.open<BM, BN>>
-      tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
+    func.func @layer(%x: !x, %w: !w, %bias: !bias, %y: !y) {
+      tile.matmul %x, %w to %y : !x, !w, !y epilogue {
+      ^bb0(%sum: !sum, %row: index, %column: index):
+        %bm = tile.param BM in [64, 128]
+        %bn = tile.param BN in [64, 128, 256]
+        %zero = arith.constant 0.0 : f32
+        %zeros = tensor.splat %zero[%bm, %bn] : !sum
+        %b = tile.load %bias[%column] : !bias -> tensor<?xf32, #tile.open<BN>>
+        %bs = tile.broadcast %b along 0 : tensor<?xf32, #tile.open<BN>> -> !sum
+        %z = arith.addf %sum, %bs : !sum
+        %r = arith.maximumf %z, %zeros : !sum
+        %rounded = arith.truncf %r : !sum to tensor<?x?xbf16, #tile.open<BM, BN>>
+        tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
+      }
+      return
     }
     ```
 
@@ -135,7 +138,11 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, ReturnLike, Terminator,
     Gives the tile that is stored to each c.
 
     ```mlir
-    tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
+    tile.matmul %x, %w to %y : !x, !w, !y epilogue {
+    ^bb0(%sum: !sum, %row: index, %column: index):
+      %rounded = arith.truncf %sum : !sum to tensor<?x?xbf16, #tile.open<BM, BN>>
+      tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
+    }
     ```
   }];
   let arguments = (ins Variadic<Tile_Tile>:$tiles);
