@@ -38,10 +38,12 @@ PendingProduct *Products::find(uint32_t token, unsigned &reg) {
   return &*found;
 }
 
-void Products::erase(const PendingProduct &product) {
-  products.erase(llvm::find_if(products, [&](const PendingProduct &other) {
-    return &other == &product;
-  }));
+void Products::erase(uint32_t firstSerial) {
+  auto found = llvm::find_if(products, [&](const PendingProduct &product) {
+    return product.firstSerial == firstSerial;
+  });
+  if (found != products.end())
+    products.erase(found);
 }
 
 void Products::commit(uint32_t step) { groups.push_back(step); }

@@ -46,7 +46,8 @@ public:
   PendingProduct &start(const Site &site, unsigned lanes, unsigned registers);
   /// Returns the MMA of a token and the index of its register, or null.
   PendingProduct *find(uint32_t token, unsigned &reg);
-  void erase(const PendingProduct &product);
+  /// Removes the MMA with this token in its first register. Others may move.
+  void erase(uint32_t firstSerial);
 
   /// Closes a group; the MMAs are then at `step`.
   void commit(uint32_t step);

@@ -11,7 +11,7 @@
 
 #include "../Block.h"
 #include "../MatrixElement.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
@@ -190,7 +190,7 @@ static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
       }
   };
   // An MMA may accumulate onto an MMA in flight.
-  llvm::SmallPtrSet<const PendingProduct *, 2> added;
+  llvm::SmallSet<uint32_t, 4> added;
   forEach([&](unsigned lane, unsigned reg, T &value) {
     uint32_t bits =
         wgmma.fromZero ? 0 : lanes[lane].operand<uint32_t>(wgmma.firstC + reg);
@@ -200,12 +200,12 @@ static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
       if (!product)
         failEarlyUse(warp.threads[lane], site, bits);
       bits = product->value(lane, of);
-      added.insert(product);
+      added.insert(product->firstSerial);
     }
     value = bitCast<T>(bits);
   });
-  for (const PendingProduct *product : added)
-    warp.products.erase(*product);
+  for (uint32_t firstSerial : added)
+    warp.products.erase(firstSerial);
   for (unsigned i = 0; i < row.m; ++i)
     for (unsigned k = 0; k < row.k; ++k)
       for (unsigned j = 0; j < n; ++j)
@@ -236,7 +236,7 @@ static void multiply(Warp &warp, llvm::ArrayRef<Call> lanes) {
 /// Fences and waits return 32-bit registers. The final values of completed MMAs
 /// replace their tokens.
 static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
-  llvm::SmallPtrSet<const PendingProduct *, 2> complete;
+  llvm::SmallSet<uint32_t, 4> complete;
   for (auto [lane, call] : llvm::enumerate(lanes))
     for (unsigned i = 0; 4 * i < call.site->resultSize; ++i) {
       auto bits = call.operand<uint32_t>(i);
@@ -245,12 +245,12 @@ static void passThrough(Warp &warp, llvm::ArrayRef<Call> lanes) {
           Products::isToken(bits) ? warp.products.find(bits, reg) : nullptr;
       if (product && warp.products.isComplete(*product)) {
         bits = product->value(lane, reg);
-        complete.insert(product);
+        complete.insert(product->firstSerial);
       }
       call.setResult(bits, 4 * i);
     }
-  for (const PendingProduct *product : complete)
-    warp.products.erase(*product);
+  for (uint32_t firstSerial : complete)
+    warp.products.erase(firstSerial);
 }
 
 static void commit(Warp &warp, llvm::ArrayRef<Call>) {

@@ -34,7 +34,7 @@ TEST(Products, TokensLeadToTheirProducts) {
   products.find(four, reg);
   EXPECT_EQ(reg, 3u);
   EXPECT_NE(products.find(other, reg), products.find(one, reg));
-  products.erase(*products.find(one, reg));
+  products.erase(products.find(one, reg)->firstSerial);
   EXPECT_EQ(products.find(one, reg), nullptr);
   EXPECT_NE(products.find(other, reg), nullptr);
 }
@@ -51,7 +51,32 @@ TEST(Products, SerialsBeginAgain) {
     EXPECT_TRUE(Products::isToken(product.token(127)));
     EXPECT_EQ(reg, 127u);
     EXPECT_EQ(found->value(0, reg), float(i));
-    products.erase(product);
+    products.erase(product.firstSerial);
+  }
+}
+
+// Other MMAs keep their tokens, wherever the one that is removed stands.
+TEST(Products, ErasesAnyOrder) {
+  Site site;
+  Products products;
+  uint32_t serials[5], tokens[5];
+  for (unsigned i = 0; i < 5; ++i) {
+    PendingProduct &product = products.start(site, 1, 4);
+    product.value(0, 1) = i;
+    serials[i] = product.firstSerial;
+    tokens[i] = product.token(1);
+  }
+  bool isErased[5] = {};
+  for (unsigned i : {2, 1, 4, 0, 3}) {
+    products.erase(serials[i]);
+    isErased[i] = true;
+    for (unsigned j = 0; j < 5; ++j) {
+      unsigned reg;
+      PendingProduct *found = products.find(tokens[j], reg);
+      ASSERT_EQ(found == nullptr, isErased[j]);
+      if (found)
+        EXPECT_EQ(found->value(0, reg), j);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-//===- LoadAhead.cpp - Loads of the next iteration ------------------------===//
+//===- LoadAhead.cpp - Loads of later iterations --------------------------===//
 //
 // In a loop without products, a thread issues its loads at the start of an
 // iteration and waits for them. Loads of a later iteration that are issued
