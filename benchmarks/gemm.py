@@ -28,7 +28,6 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import gpu  # noqa: E402
 import products  # noqa: E402
-import tile  # noqa: E402
 from products import Shape, mean  # noqa: E402
 
 SHAPES = (
@@ -111,8 +110,4 @@ def contenders(text: str, arguments) -> dict:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (OSError, ValueError, tile.CompileError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+    gpu.run(main)

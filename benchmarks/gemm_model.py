@@ -205,8 +205,4 @@ def print_table(results: list) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (OSError, ValueError, tile.CompileError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+    gpu.run(main)

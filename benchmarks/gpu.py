@@ -1,8 +1,10 @@
-"""Whether a benchmark can run here."""
+"""Runs a benchmark, if there is a GPU."""
 
 from __future__ import annotations
 
 import importlib.util
+import sys
+from typing import Callable
 
 
 def is_missing() -> bool:
@@ -16,3 +18,14 @@ def is_missing() -> bool:
         print("SKIPPED: no GPU")
         return True
     return False
+
+
+def run(main: Callable[[], int]) -> None:
+    """Ends the process with the status that `main` returns, or with an error message."""
+    import tile
+
+    try:
+        sys.exit(main())
+    except (OSError, ValueError, tile.CompileError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -143,8 +143,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (OSError, ValueError, tile.CompileError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+    gpu.run(main)

@@ -401,7 +401,7 @@ def main():
             error = product.run(chip)
             status = "failed" if error else "passed"
         except CompileError as refusal:
-            # What does not fit a chip is refused. Anything else is a defect.
+            # A program that does not fit a chip is refused. Other errors are defects.
             error = str(refusal)
             fits = ("has no values of its open extents", "bytes of shared memory",
                     "registers", "no instruction", "the limit is")

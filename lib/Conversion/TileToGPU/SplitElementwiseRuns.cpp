@@ -176,7 +176,8 @@ static void splitIn(Block &block) {
       run.push_back(&op);
       continue;
     }
-    // What neither changes memory nor reads the run may stand before it.
+    // An operation without memory effects that reads no result of the run may
+    // stand before it.
     bool passes = !run.empty() && !vector && op.getNumRegions() == 0 &&
                   isMemoryEffectFree(&op) &&
                   llvm::none_of(op.getOperands(), [&](Value operand) {

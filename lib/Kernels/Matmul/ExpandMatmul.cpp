@@ -31,7 +31,7 @@ static SmallVector<PlannedKernel, 0> plan(MatmulOp op) {
   SmallVector<PlannedKernel, 0> kernels;
   auto add = [&](StringRef suffix, MatmulKernel kind) {
     Schedule schedule;
-    // What is given for the product says nothing about the others.
+    // The schedule of the operation is that of the kernel with the product.
     bool isProduct =
         kind == MatmulKernel::Whole || kind == MatmulKernel::Product;
     if (ScheduleAttr given = op.getScheduleAttr(); given && isProduct)

@@ -6,7 +6,7 @@
 
 namespace tile {
 
-/// What a kernel of a tile.matmul does for its tile of the result.
+/// The steps of a tile.matmul that one kernel performs.
 enum class MatmulKernel {
   /// The product and the epilogue.
   Whole,

@@ -103,7 +103,7 @@ TEST_F(Registers, ElementwiseResultsReplaceTheirOperands) {
     tile.store %t, %x[%c0, %c0] : !t, !x
   )");
   EXPECT_EQ(peak.tiles, 64 + 32);
-  // What is between elementwise operations takes no registers.
+  // Values between elementwise operations take no registers.
   peak = estimate(R"(
     %t = tile.load %x[%c0, %c0] : !x -> !t
     %e = math.exp2 %t : !t

@@ -42,16 +42,17 @@ def TileLowerMath : Pass<"tile-lower-math", "::mlir::gpu::GPUModuleOp"> {
     approximate instructions (ex2.approx.ftz, v_exp_f32, ...): relative error
     about 2^-22, denormal results flushed to zero. 16-bit types are computed
     in f32. `math.tanh` is 1 - 2 / (exp(2 x) + 1), and near 0 a polynomial
-    with a relative error of about 2^-22. With `fastmath<afn>` it is the first formula for
-    all x, with an absolute error of about 2^-23. `arith.divf` with `fastmath<arcp,afn>` multiplies by the approximate
-    reciprocal. On NVIDIA, an f32 `arith.divf` that is only narrowed by
+    with a relative error of about 2^-22. With `fastmath<afn>` it is the first
+    formula for all x, with an absolute error of about 2^-23. `arith.divf` with
+    `fastmath<arcp,afn>` multiplies by the approximate reciprocal. On NVIDIA, an f32 `arith.divf` that is only narrowed by
     `arith.truncf` becomes `div.full.f32`, with an error of at most 2 ulp of f32.
     Vectors are split, because the instructions are scalar.
 
     Functions without an instruction, such as `math.erf`, become polynomials.
-    `math.sin` and `math.cos` subtract the nearest multiple of pi / 2 first, with
-    an absolute error of about 2^-23 up to |x| = 2^21; results for larger numbers lie
-    in -1 .. 1, and are not accurate. `arith.remf` of up to 32 bits is exact, as
+    `math.expm1` and `math.log1p` are polynomials near 0 only, where exp(x) - 1 and
+    log(1 + x) have no digits left. `math.sin` and `math.cos` subtract the nearest
+    multiple of pi / 2 first, with an absolute error of about 2^-23 up to |x| = 2^21;
+    results for larger numbers lie in -1 .. 1, and are not accurate. `arith.remf` of up to 32 bits is exact, as
     fmod of C: a loop of f64 operations, with one iteration for each 23 bits of the
     quotient. That of f64 is left to LLVM for AMD.
     Operations that would still need a device library are errors: none is

@@ -50,8 +50,8 @@ private:
 };
 } // namespace
 
-/// Returns true if an iteration waits for `load`: it does more with the result
-/// than to hand it on.
+/// Returns true if an iteration uses the result of `load`, and does not only
+/// yield it.
 static bool isAwaited(Operation *load) {
   return llvm::any_of(load->getUsers(), [](Operation *user) {
     return !user->hasTrait<OpTrait::IsTerminator>();
@@ -144,7 +144,7 @@ static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
   SmallVector<Value> next(
       createLoads(b, loop, loads, loop.getInductionVar(), distance));
 
-  // An iteration hands on the results of those before it, except the first.
+  // An iteration uses the oldest loads, yields the others, and adds its own.
   auto carried = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
       rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {

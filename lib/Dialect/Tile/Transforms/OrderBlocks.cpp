@@ -54,9 +54,10 @@ static int64_t countBytes(RankedTensorType tile) {
 }
 
 /// Returns the number of blocks along x that share the tiles that depend on y;
-/// 0 if no loop reads tiles of both kinds, which blocks could share. What
-/// memory determines, such as the number of a group of rows, counts as the same
-/// for neighbouring blocks: where it is not, they share tiles in no order.
+/// 0 if no loop reads tiles of both kinds, which blocks could share. A
+/// value that is read from memory, such as the number of a group of rows,
+/// counts as equal in neighbouring blocks: blocks in which it differs share no
+/// tiles, whatever their order is.
 int64_t OrderBlocks::chooseGroup(const Chip &chip) {
   struct Shared {
     /// The bytes of the tiles that depend on x alone, and on y alone.

@@ -219,11 +219,11 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
 
     The kernel has one loop at its top level. The loop adds to each tile that it
     carries, of f32 or i32 and without a layout, by `tile.dot`, `arith.addf` and
-    `arith.addi`; neither it nor what stands in front of it writes memory. The kernel reads no numbers of
-    blocks or multiprocessors (`tile.num_programs`, `tile.multiprocessors`), and its
-    author has not ordered its launch (`tile.wait_prerequisites`). It is an error if a
-    kernel with `split` is another one. The remark `reduction-split` reports
-    success.
+    `arith.addi`; neither it nor what stands in front of it writes memory. The
+    kernel reads no numbers of blocks or multiprocessors (`tile.num_programs`,
+    `tile.multiprocessors`), and its author has not ordered its launch
+    (`tile.wait_prerequisites`). It is an error if a kernel with `split` does not
+    meet these conditions. The remark `reduction-split` reports success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect",
@@ -566,15 +566,18 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
     }
     ```
 
-    A load of a tile also moves in front of operations that wait for a scalar from
-    memory which it does not need.
+    A load of a tile also moves in front of operations that wait for the load of a
+    scalar, if it does not depend on them.
 
-    The places of the loads of a loop depend on the induction variable and on values from
-    outside of the loop only, and the loop does not write what they read. Loads of
-    scalars from arguments that the kernel never writes are issued ahead beside
-    tiles. With their registers, by the estimate of tile-check-registers, a
-    multiprocessor must have room for four fifths of the blocks at least; the remark `loads-ahead` reports them. `keep_loops` in
-    the schedule of the kernel or of a loop prevents the change.
+    The indices of such loads depend on the induction variable and on values from
+    outside of the loop only, and the loop does not write what they read. Scalars
+    are loaded ahead beside tiles, from arguments that the kernel never writes.
+
+    The results take registers. By the estimate of tile-check-registers, a
+    multiprocessor must still have room for four fifths of the blocks that it had
+    room for before. The remark `loads-ahead` reports the iterations and the
+    registers. `keep_loops` in the schedule of the kernel or of a loop prevents the
+    change.
   }];
   let options = [
     Option<"distance", "distance", "int64_t", "0",
