@@ -12,6 +12,10 @@ using namespace tile;
 static constexpr int64_t kDeepestStages = 8;
 static constexpr double kLeastGain = 0.01;
 
+/// The predicted gain by tiles that blocks share that is worth the memory and
+/// the second kernel.
+static constexpr double kLeastSharedGain = 0.03;
+
 /// The most blocks that share the iterations of a loop.
 static constexpr int64_t kMostParts = 16;
 
@@ -72,6 +76,7 @@ static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
   auto add = [&](int64_t warps) {
     Candidate candidate{builder.getDictionaryAttr({}), warps};
     candidate.split = schedule.split;
+    candidate.streamK = schedule.streamK;
     candidates.push_back(candidate);
   };
   if (kernel.getNumWarpsAttr())
@@ -112,7 +117,8 @@ public:
       : kernel(kernel), chip(chip), sizes(sizes),
         schedule(tile::getSchedule(kernel)) {
     scf::ForOp loop;
-    maySplit = !schedule.split && !findSplitLoop(kernel, loop);
+    maySplit =
+        !schedule.split && !schedule.streamK && !findSplitLoop(kernel, loop);
   }
 
   Refusal add(const Candidate &candidate);
@@ -126,6 +132,7 @@ private:
   }
   void addStages(const RankedCandidate &base);
   void addSplit(const RankedCandidate &base);
+  void addStreamK(const RankedCandidate &base);
 
   KernelOp kernel;
   const Chip &chip;
@@ -148,6 +155,8 @@ Refusal Ranking::add(const Candidate &candidate) {
   addStages(base);
   if (maySplit && cost.blocks < chip.processors)
     addSplit(base);
+  if (maySplit && cost.isGridKnown && !runsAtOnce(cost))
+    addStreamK(base);
   return std::nullopt;
 }
 
@@ -203,6 +212,23 @@ void Ranking::addSplit(const RankedCandidate &base) {
   addStages(*best);
 }
 
+/// Adds the candidate whose blocks, as many as there are places for, share the
+/// tiles of the last wave.
+void Ranking::addStreamK(const RankedCandidate &base) {
+  RankedCandidate shared = base;
+  shared.candidate.streamK = chip.processors * base.cost.residentBlocks;
+  if (!predictCost(kernel, chip, sizes, shared.candidate, shared.cost) &&
+      shared.cost.residentBlocks == base.cost.residentBlocks &&
+      shared.cost.cycles < base.cost.cycles * (1 - kLeastSharedGain))
+    addStages(shared);
+}
+
+/// Returns the cycles by which a candidate is compared.
+static double getRank(const RankedCandidate &ranked) {
+  return ranked.cost.cycles /
+         (ranked.candidate.streamK ? 1 - kLeastSharedGain : 1);
+}
+
 SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
                                                      const Chip &chip,
                                                      const ProblemSizes &sizes,
@@ -213,8 +239,8 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
       refusal = describe(candidate) + ": " + *wrong;
   llvm::sort(ranking.ranked,
              [](const RankedCandidate &a, const RankedCandidate &b) {
-               return std::tuple(a.cost.isPadded, a.cost.cycles, a.number) <
-                      std::tuple(b.cost.isPadded, b.cost.cycles, b.number);
+               return std::tuple(a.cost.isPadded, getRank(a), a.number) <
+                      std::tuple(b.cost.isPadded, getRank(b), b.number);
              });
   return std::move(ranking.ranked);
 }
@@ -225,5 +251,8 @@ std::string tile::describe(const Candidate &candidate) {
          (candidate.stages ? ", stages = " + std::to_string(*candidate.stages)
                            : "") +
          (candidate.split ? ", split = " + std::to_string(*candidate.split)
-                          : "");
+                          : "") +
+         (candidate.streamK
+              ? ", stream_k = " + std::to_string(*candidate.streamK)
+              : "");
 }

@@ -102,6 +102,22 @@ Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
   return std::nullopt;
 }
 
+StreamKPlan::StreamKPlan(int64_t tiles, int64_t blocks) : left(tiles % blocks) {
+  if (left == 0)
+    return;
+  columns = blocks / left;
+  rests = blocks % left;
+  if (rests == 0 || left <= kMostRests * rests)
+    return;
+  if (columns == 1) {
+    left = columns = rests = 0;
+    return;
+  }
+  // One column less leaves more blocks for the rests.
+  --columns;
+  rests += left;
+}
+
 bool tile::isZeroTile(Value tile) {
   if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
     tile = splat.getInput();

@@ -57,12 +57,12 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addNestedPass<KernelOp>(createTileExpandOperations());
   // The products that other operations became.
   pm.addNestedPass<KernelOp>(createTileExpandProducts());
-  pm.addPass(createTileSplitReduction());
   TileExpandAttentionOptions expand;
   expand.schedules = options.schedules;
   pm.addPass(createTileExpandAttention(expand));
-  pm.addPass(createTileVerifyPrerequisites());
   pm.addNestedPass<KernelOp>(createTileOrderBlocks());
+  pm.addPass(createTileSplitReduction());
+  pm.addPass(createTileVerifyPrerequisites());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createTileChooseAccumulators());

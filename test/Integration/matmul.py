@@ -61,6 +61,7 @@ class Tests(ProgramSuite):
         "masked_groups",
         "atomic",
         "split",
+        "stream_k",
         "no_depth",
     )
 
@@ -297,7 +298,9 @@ class Tests(ProgramSuite):
                      "sums": buffer(rank, sum_type), "c": buffer(rank, result)}
             types = ", ".join(kinds[name] for name in ("a", "b", "c", "sums"))
             a, b = self.stored((*batches, m, k), element, 1), self.stored((*batches, k, n), element, 2)
-            for schedule in (None, "@product_product: split = 3"):
+            for schedule in (None, "split = 3", "stream_k = 5"):
+                if schedule:
+                    schedule = "@product_product: " + schedule
                 c = self.result((*batches, m, n), result)
                 sums = self.blank(*batches, 48, 80, dtype=TYPES[sum_type])
                 text = f"%a, %b to %c atomic %sums : {types}"
@@ -314,6 +317,19 @@ class Tests(ProgramSuite):
         self.run(matmul(kinds, f"%a, %b to %c : {', '.join(kinds.values())}"), chip, a, b, c, parts,
                  schedule="params = {BM = 32, BN = 64, BK = 64}, warps = 2, split = 2")
         self.check(c, a, b, "i32")
+
+    def stream_k(self, chip):
+        """Tiles of two batches that blocks share."""
+        shape, m, n, k = (2,), 100, 96, 200
+        kinds = {"a": buffer(3, "bf16"), "b": buffer(3, "bf16"), "c": buffer(3, "bf16")}
+        a, b = self.stored((*shape, m, k), "bf16", 1), self.stored((*shape, k, n), "bf16", 2)
+        for bn, blocks in ((32, 7), (64, 5), (96, 3), (32, 40)):
+            c = self.result((*shape, m, n), "bf16")
+            parts = self.blank(2 * blocks, 32, bn)
+            self.run(matmul(kinds, f"%a, %b to %c : {', '.join(kinds.values())}"), chip, a, b, c,
+                     parts, schedule=f"params = {{BM = 32, BN = {bn}, BK = 64}}, warps = 2, "
+                                     f"stream_k = {blocks}")
+            self.check(c, a, b, "bf16")
 
     def no_depth(self, chip):
         """A product over no elements is 0."""

@@ -88,6 +88,7 @@ class Tests(ProgramSuite):
         "product_stages",
         "product_open",
         "product_split",
+        "product_stream_k",
         "product_types",
         "quantized",
         "attention_open",
@@ -563,6 +564,32 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             rows, columns = (int(re.search(rf"{e} = (\d+)", fields)[1]) for e in ("BM", "BN"))
             parts = int(re.search(r"split = (\d+)", fields)[1])
             parts *= -(-m // rows) * -(-n // columns)
+            results = []
+            for _ in range(2):
+                c = self.blank(m, n, dtype="bfloat16")
+                sums = self.blank(parts, rows, columns)
+                self.run(program, chip, a, b, c, sums, schedule=fields)
+                self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
+                results.append(c)
+            assert results[0].equal(results[1])
+
+    def product_stream_k(self, chip):
+        """Matrix products of which all blocks share the tiles that are left over: several
+        waves of whole tiles, fewer tiles than blocks, no tile left, parts without
+        iterations, and no iteration at all."""
+        program = (ROOT / "examples/gemm.mlir").read_text()
+        for (m, n, k), fields in (
+            ((200, 136, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, stream_k = 7"),
+            ((100, 72, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, stream_k = 9"),
+            ((128, 96, 136), "params = {BM = 64, BN = 32, BK = 64}, warps = 4, stream_k = 3"),
+            ((200, 136, 72), "params = {BM = 64, BN = 64, BK = 64}, warps = 4, stream_k = 11"),
+            ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, stream_k = 2"),
+        ):
+            a = self.normal((m, k), "bfloat16", 1)
+            b = self.normal((k, n), "bfloat16", 2)
+            exact = a.double() @ b.double()
+            rows, columns = (int(re.search(rf"{e} = (\d+)", fields)[1]) for e in ("BM", "BN"))
+            parts = 2 * int(re.search(r"stream_k = (\d+)", fields)[1])
             results = []
             for _ in range(2):
                 c = self.blank(m, n, dtype="bfloat16")

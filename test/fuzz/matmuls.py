@@ -298,7 +298,8 @@ class Product:
             for i in range(len(self.sums)):
                 self.add(f"sums{i}", (*self.outer, rows, columns), self.sum)
             if self.draw.random() < 0.6:
-                self.schedule = f"@f_product: split = {self.draw.randint(2, 4)}"
+                field, most = self.draw.choice([("split", 4), ("stream_k", 13)])
+                self.schedule = f"@f_product: {field} = {self.draw.randint(2, most)}"
         if self.mode == "split" or (self.mode != "atomic" and self.draw.random() < 0.5):
             self.bm = self.draw.choice([16, 32, 64, 128])
             self.bn = self.draw.choice([32, 64, 96])
@@ -307,11 +308,16 @@ class Product:
             self.schedule = (f"params = {{BM = {self.bm}, BN = {self.bn}, BK = {depth}}}, "
                              f"warps = {warps}")
         if self.mode == "split":
-            parts = self.draw.randint(2, 4)
-            self.schedule += f", split = {parts}"
-            blocks = int(np.prod(self.outer)) * -(-self.m // self.bm) * -(-self.n // self.bn)
+            if self.draw.random() < 0.5:
+                parts = self.draw.randint(2, 4)
+                self.schedule += f", split = {parts}"
+                parts *= int(np.prod(self.outer)) * -(-self.m // self.bm) * -(-self.n // self.bn)
+            else:
+                blocks = self.draw.randint(2, 13)
+                self.schedule += f", stream_k = {blocks}"
+                parts = 2 * blocks
             for i in range(len(self.sums)):
-                shape = (parts * blocks, self.bm, self.bn)
+                shape = (parts, self.bm, self.bn)
                 self.add(f"f_parts{i or ''}", shape, self.sum, is_packed=True)
 
     def text(self):

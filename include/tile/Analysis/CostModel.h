@@ -39,12 +39,14 @@ std::string getArgumentName(KernelOp kernel, unsigned argument);
 
 /// Values of the parameters of a kernel (an i64 each), its warps, the stages of
 /// its rings if they are not those that tile-choose-roles chooses, and the
-/// blocks that share the iterations of its loop (Analysis/SplitReduction.h).
+/// blocks that share the iterations of its loop: of each tile, or of the tiles
+/// that are left over (Analysis/SplitReduction.h).
 struct Candidate {
   mlir::DictionaryAttr params;
   int64_t warps;
   std::optional<int64_t> stages = std::nullopt;
   std::optional<int64_t> split = std::nullopt;
+  std::optional<int64_t> streamK = std::nullopt;
 };
 
 /// Combinations that a scan computes for each element: of the elements of a
@@ -74,6 +76,8 @@ struct Cost {
   bool hasRoles = false, hasStorers = false, stagesStores = false;
   /// Whether a block carries out one work after another (tile-persist).
   bool isPersistent = false;
+  /// Whether the program and the sizes tell the extents of the launch.
+  bool isGridKnown = false;
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;
   int64_t residentBlocks = 1;

@@ -23,6 +23,20 @@ Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 /// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
 
+/// How `blocks` blocks share the iterations of the tiles that are left when
+/// each has as many whole tiles as the others (stream-K). Most blocks have a
+/// part of one tile, a column of all tiles; the others share the rests.
+struct StreamKPlan {
+  /// The tiles that are shared, the columns, and the blocks that have rests.
+  int64_t left = 0, columns = 0, rests = 0;
+
+  StreamKPlan(int64_t tiles, int64_t blocks);
+};
+
+/// The most tiles whose rests a block has if there is another choice: each part
+/// is stored and added again. No tile is shared if there is none.
+inline constexpr int64_t kMostRests = 4;
+
 /// Returns true if all elements of `tile` are the constant 0.
 bool isZeroTile(mlir::Value tile);
 

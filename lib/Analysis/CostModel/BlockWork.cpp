@@ -148,8 +148,11 @@ void Predictor::visit(Operation *op, Work &work) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Work &inner = work.loops.emplace_back();
     inner.iterations = countIterations(loop);
-    if (loop == splitLoop)
-      inner.iterations = std::ceil(inner.iterations / *candidate.split);
+    if (loop == splitLoop) {
+      inner.iterations =
+          std::ceil(inner.iterations / candidate.split.value_or(1));
+      splitLoopNumber = work.loops.size() - 1;
+    }
     double outside = times;
     times *= inner.iterations;
     visit(*loop.getBody(), inner);
@@ -223,7 +226,7 @@ void Predictor::visit(Block &block, Work &work) {
   for (Operation &op : block) {
     visit(&op, work);
     // Another kernel does what comes after the loop.
-    if (storesSums && &op == splitLoop)
+    if (storesSums && candidate.split && &op == splitLoop)
       return storeSums(work);
   }
 }

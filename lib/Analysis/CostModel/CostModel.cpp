@@ -23,10 +23,6 @@ static constexpr double kPortBytes = 64;
 /// of the p-norm of its cycles and those of the blocks.
 static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 
-/// Cycles in which a block with roles writes an element of a tile to global
-/// memory if the tile does not leave through shared memory.
-static constexpr double kElementStoreCycles = 0.5;
-
 /// Registers of a consumer that the tiles of a rotated loop leave free. With
 /// fewer, tile-schedule leaves the loop as it is written or ptxas spills
 /// (docs/notes/cost-model.md).
@@ -171,12 +167,16 @@ Refusal Predictor::run(Cost &cost) {
   GridOp launch = kernel.getGrid();
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);
+  cost.isGridKnown = !hasGuessed;
   // Other numbers depend on the grid.
   double tiles = grid[0] * grid[1] * grid[2];
   cost.blocks = tiles * candidate.split.value_or(1);
-  if (candidate.split.value_or(1) > 1) {
+  if (candidate.split.value_or(1) > 1 || candidate.streamK) {
     if (Refusal refusal = findSplitLoop(kernel, splitLoop))
       return refusal;
+    if (candidate.streamK && StreamKPlan(tiles, *candidate.streamK).left == 0)
+      return "no tiles are left over for 'stream_k = " +
+             std::to_string(*candidate.streamK) + "'";
     storesSums = !addsAtomically(splitLoop);
   }
   cacheGain = getCacheGain(cost.blocks);
@@ -192,7 +192,7 @@ Refusal Predictor::run(Cost &cost) {
   memoryShare = std::min(memoryBytes / std::max(cost.cacheBytes, 1.0), 1.0);
   double places = double(chip.processors) * cost.residentBlocks;
   double full = std::floor(cost.blocks / places);
-  double left = cost.blocks - full * places;
+  double left = candidate.streamK ? 0 : cost.blocks - full * places;
   double each = cost.isPersistent ? 0 : kBlockCycles;
   auto timeOf = [&](double blocks) {
     return blocks == 0 ? 0 : each + getTime(work, int64_t(blocks), cost);
@@ -200,12 +200,14 @@ Refusal Predictor::run(Cost &cost) {
   double compute = full * timeOf(cost.residentBlocks) +
                    timeOf(std::ceil(left / chip.processors)) + kBlockCycles -
                    each;
+  if (candidate.streamK)
+    compute += getSharedTime(work, cost);
   double memory = memoryBytes /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),
                                          1 / kMemoryOverlap);
-  if (storesSums)
+  if (storesSums && candidate.split)
     cost.cycles += getSumTime(tiles);
   double waves = std::ceil(cost.blocks / places);
   cost.waveEfficiency = cost.blocks / (waves * places);

@@ -13,6 +13,10 @@
 
 namespace tile {
 
+/// Cycles in which a block with roles writes an element of a tile to global
+/// memory if the tile does not leave through shared memory.
+inline constexpr double kElementStoreCycles = 0.5;
+
 /// Warps that use all units of a multiprocessor: one for each of its four
 /// parts.
 inline constexpr double kPartWarps = 4;
@@ -65,6 +69,7 @@ private:
     std::vector<Work> loops;
   };
 
+  double guess();
   double evaluate(mlir::Value value);
   double countIterations(mlir::scf::ForOp loop);
   double compute(mlir::Value value);
@@ -95,6 +100,7 @@ private:
   void addStaging(mlir::Type tile, int64_t elementBits);
   void storeSums(Work &work);
   double getSumTime(double blocks) const;
+  double getSharedTime(const Work &work, const Cost &cost) const;
   double getCacheGain(double blocks) const;
   int64_t countChained(const Work &work) const;
   Refusal checkElements();
@@ -116,7 +122,11 @@ private:
   mlir::scf::ForOp splitLoop;
   /// Whether another kernel adds the sums of these blocks.
   bool storesSums = false;
+  /// The number of splitLoop among the loops of the kernel's body.
+  size_t splitLoopNumber = 0;
   llvm::DenseMap<mlir::Value, double> numbers;
+  /// Whether some of them are guesses.
+  bool hasGuessed = false;
   /// The place of the block in the grid to which `numbers` belong, from 0 to 1.
   double place = 0.5;
   /// Bytes that a block moves of each buffer.

@@ -34,7 +34,14 @@ bool tile::dependsOnData(Value value) {
   return false;
 }
 
-/// Returns the extent of a buffer: static, given, or kUnknown. A range of which
+/// Returns the number that stands for one that neither the program nor the
+/// sizes tell.
+double Predictor::guess() {
+  hasGuessed = true;
+  return kUnknown;
+}
+
+/// Returns the extent of a buffer: static, given, or a guess. A range of which
 /// only the data knows the length counts as whole.
 double Predictor::evaluateExtent(Value buffer, int64_t dim) {
   int64_t extent = cast<BufferType>(buffer.getType()).getShape()[dim];
@@ -54,7 +61,7 @@ double Predictor::evaluateExtent(Value buffer, int64_t dim) {
         !ShapedType::isDynamic(given->second[dim]))
       return given->second[dim];
   }
-  return kUnknown;
+  return guess();
 }
 
 double Predictor::compute(Value value) {
@@ -66,12 +73,12 @@ double Predictor::compute(Value value) {
       return (evaluate(loop.getLowerBound()) + evaluate(loop.getUpperBound())) /
              2;
     if (parent != kernel)
-      return kUnknown;
+      return guess();
     auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
     return given != sizes.end() && given->second.size() == 1 &&
                    !ShapedType::isDynamic(given->second[0])
                ? given->second[0]
-               : kUnknown;
+               : guess();
   }
   Operation *op = value.getDefiningOp();
   auto a = [&] { return evaluate(op->getOperand(0)); };
@@ -80,7 +87,7 @@ double Predictor::compute(Value value) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([&](arith::ConstantOp constant) {
         auto number = dyn_cast<IntegerAttr>(constant.getValue());
-        return number ? double(number.getValue().getSExtValue()) : kUnknown;
+        return number ? double(number.getValue().getSExtValue()) : guess();
       })
       .Case([&](ParamOp param) {
         return candidate.params.getAs<IntegerAttr>(param.getParameterAttr())
@@ -117,7 +124,7 @@ double Predictor::compute(Value value) {
         case arith::CmpIPredicate::uge:
           return a() >= b();
         }
-        return kUnknown;
+        return guess();
       })
       .Case([&](arith::SelectOp select) {
         double yes = evaluate(select.getTrueValue());
@@ -139,7 +146,7 @@ double Predictor::compute(Value value) {
           [&](auto) { return std::min(a(), b()); })
       .Case<arith::MaxUIOp, arith::MaxSIOp>(
           [&](auto) { return std::max(a(), b()); })
-      .Default([](auto) { return kUnknown; });
+      .Default([&](auto) { return guess(); });
 }
 
 /// Returns the number that an index or an integer has in the block at `place`.

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Predictor.h"
+#include "tile/Analysis/SplitReduction.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace tile;
@@ -35,4 +37,27 @@ double Predictor::getSumTime(double blocks) const {
   double each = std::ceil(blocks / chip.processors);
   double rate = rates.cacheBytes * getCacheGain(blocks);
   return kSumCycles + each * bytes * *candidate.split / rate;
+}
+
+/// Returns the cycles in which the blocks share the iterations of the tiles
+/// that are left over, and those of the kernel that adds the sums.
+double Predictor::getSharedTime(const Work &work, const Cost &cost) const {
+  StreamKPlan plan(grid[0] * grid[1] * grid[2], *candidate.streamK);
+  Work share = work;
+  share.loops[splitLoopNumber].iterations *=
+      double(plan.left) / *candidate.streamK;
+  double elements = 0;
+  for (Value result : scf::ForOp(splitLoop).getResults())
+    elements += countElements(result.getType());
+  double parts =
+      plan.rests == 0 ? 1 : std::ceil(double(plan.left) / plan.rests) + 1;
+  double bytes = elements * sizeof(float);
+  double store = elements * kElementStoreCycles + bytes / rates.cacheBytes;
+  double cycles = getTime(share, cost.residentBlocks, cost) +
+                  cost.residentBlocks * parts * store;
+  if (!storesSums)
+    return cycles;
+  double sums = plan.left + *candidate.streamK;
+  return cycles + kSumCycles +
+         sums * bytes / (chip.processors * rates.cacheBytes);
 }

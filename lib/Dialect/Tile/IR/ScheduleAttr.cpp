@@ -261,6 +261,7 @@ static constexpr Limits kLimits[] = {
     {"work_stages", 0, 2},
     {"in_flight", 1, 2},
     {"split", 1, 64},
+    {"stream_k", 2, 4096},
 };
 
 static LogicalResult verifyRange(StringRef name, ArrayRef<int64_t> values,
@@ -345,6 +346,9 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, Schedule fields) {
   if (fields.inFlight == 1 && fields.workStages.value_or(0) != 0)
     return emitError() << "field 'work_stages' of a schedule needs two "
                           "products in flight: 'in_flight' is 1";
+  if (fields.streamK && fields.split.value_or(1) != 1)
+    return emitError() << "'split' and 'stream_k' of a schedule contradict "
+                          "each other";
   if (fields.warps)
     return verifyWarps(fields, *fields.warps, emitError);
   return success();
@@ -402,9 +406,9 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "consumer_groups", "producers",   "storers", "registers",
-      "stages",          "work_stages", "turns",   "save_registers",
-      "keep_loops",      "split",       "order",   "params"};
+      "consumer_groups", "producers", "storers",        "registers",  "stages",
+      "work_stages",     "turns",     "save_registers", "keep_loops", "split",
+      "stream_k",        "order",     "params"};
   return fields;
 }
 

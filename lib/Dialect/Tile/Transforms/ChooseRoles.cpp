@@ -94,7 +94,8 @@ static void addStagingBuffers(KernelOp kernel, const WarpPlan &plan,
       free.push_back(ring.tile);
   kernel.walk([&](StoreOp store) {
     StagedStore planned;
-    if (!isStageCandidate(store) || planStagedStore(store, inParts, planned))
+    if (!isStageCandidate(store) || isSecondary(store) ||
+        planStagedStore(store, inParts, planned))
       return;
     Operation *use = store;
     for (Operation *op = store; op != kernel; op = op->getParentOp())

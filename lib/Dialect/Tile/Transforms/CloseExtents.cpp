@@ -187,6 +187,7 @@ static Schedule getFields(const Candidate &candidate) {
   fields.warps = candidate.warps;
   fields.stages = candidate.stages;
   fields.split = candidate.split;
+  fields.streamK = candidate.streamK;
   return fields;
 }
 

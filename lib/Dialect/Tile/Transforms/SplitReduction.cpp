@@ -2,10 +2,10 @@
 
 #include "tile/Analysis/SplitReduction.h"
 #include "LaunchValues.h"
+#include "Reduction/Partition.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Analysis/GlobalMemory.h"
@@ -43,8 +43,8 @@ namespace {
 /// Divides the loop of one kernel.
 class Splitter {
 public:
-  Splitter(KernelOp kernel, scf::ForOp loop, int64_t parts)
-      : kernel(kernel), parts(parts) {
+  Splitter(KernelOp kernel, scf::ForOp loop, std::unique_ptr<Partition> blocks)
+      : kernel(kernel), partition(std::move(blocks)) {
     for (Value result : loop.getResults())
       tiles.push_back(cast<RankedTensorType>(result.getType()));
   }
@@ -52,26 +52,25 @@ public:
   void run(SymbolTable &symbols);
 
 private:
-  /// A copy of the kernel.
+  /// One of the kernels.
   struct Copy {
     KernelOp kernel;
     scf::ForOp loop;
-    /// The buffers of sums.
+    /// The buffers of sums; none if blocks add their sums to memory.
     SmallVector<Value> sums;
-    /// The number of the block in the grid of the original, and its number
-    /// among the blocks that share that one's work.
-    Value block, share;
+    /// The extents of the launch of the original kernel.
+    GridValues grid;
   };
 
   Copy prepare(KernelOp copy);
-  void shareIterations(Copy &copy);
-  void storeSums(Copy &copy);
+  void divideIterations(Copy &copy);
+  void storeSums(ImplicitLocOpBuilder &b, Copy &copy, Value number);
   int64_t countPieces(const Copy &copy);
   void divideEpilogue(Copy &copy, int64_t pieces, Value offset);
-  void addSums(Copy &copy, int64_t pieces);
+  void addSums(Copy &copy);
 
   KernelOp kernel;
-  int64_t parts;
+  std::unique_ptr<Partition> partition;
   SmallVector<RankedTensorType> tiles;
   SmallVector<std::string> names;
   /// The operations after the loop, and those that they need of the others, if
@@ -91,7 +90,7 @@ static llvm::StringSet<> collectNames(ModuleOp module) {
   return names;
 }
 
-/// Returns the type of a buffer of as many tiles as there are parts.
+/// Returns the type of a buffer of any number of tiles.
 static BufferType getSumsType(RankedTensorType tile) {
   SmallVector<int64_t> shape(tile.getShape()), strides(shape.size(), 1);
   for (size_t i = shape.size() - 1; i > 0; --i)
@@ -109,18 +108,15 @@ static scf::ForOp getLoop(KernelOp kernel) {
   return *kernel.getBody().front().getOps<scf::ForOp>().begin();
 }
 
-/// Multiplies the blocks of a launch along z.
-static void multiplyGrid(KernelOp kernel, int64_t blocks) {
-  GridOp grid = kernel.getGrid();
-  ImplicitLocOpBuilder b(grid.getLoc(), grid);
-  Value factor = arith::ConstantIndexOp::create(b, blocks);
-  grid.getZMutable().assign(arith::MulIOp::create(b, grid.getZ(), factor));
+static ImplicitLocOpBuilder buildAtStart(KernelOp kernel) {
+  ImplicitLocOpBuilder b(kernel.getGrid().getLoc(), kernel.getContext());
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  return b;
 }
 
-/// Adds the buffers of sums with names to a copy of the kernel, and numbers the
-/// blocks of a launch whose grid is multiplied.
+/// Adds the buffers of sums with names to a copy of the kernel.
 Splitter::Copy Splitter::prepare(KernelOp copy) {
-  Copy result{copy, getLoop(copy), {}, Value(), Value()};
+  Copy result{copy, getLoop(copy), {}, {}};
   MLIRContext *context = copy.getContext();
   for (auto [tile, name] : llvm::zip(tiles, names)) {
     unsigned number = copy.getNumArguments();
@@ -132,108 +128,161 @@ Splitter::Copy Splitter::prepare(KernelOp copy) {
                               copy.getLoc());
     result.sums.push_back(copy.getArgument(number));
   }
-
-  GridOp grid = copy.getGrid();
-  Value extents[] = {grid.getX(), grid.getY(), grid.getZ()};
-  ImplicitLocOpBuilder b(grid.getLoc(), grid);
-  auto multiply = [&](Value a, Value other) {
-    return arith::MulIOp::create(b, a, other).getResult();
-  };
-  auto number = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(b, value).getResult();
-  };
-  Value count = multiply(multiply(extents[0], extents[1]),
-                         multiply(extents[2], number(parts)));
-  for (Value sums : result.sums)
-    RequireOp::create(b, sums, /*dim=*/0, Relation::AtLeast, count,
-                      "the parts of all blocks");
-
-  SmallVector<ProgramIdOp> depths;
-  copy.walk([&](ProgramIdOp id) {
-    if (id.getAxis() == Dimension::z)
-      depths.push_back(id);
-  });
-  b.setInsertionPointToStart(&copy.getBody().front());
-  Value x = ProgramIdOp::create(b, Dimension::x);
-  Value y = ProgramIdOp::create(b, Dimension::y);
-  Value z = ProgramIdOp::create(b, Dimension::z);
+  ImplicitLocOpBuilder b = buildAtStart(copy);
   IRMapping mapping;
-  for (Value &extent : extents)
-    extent = cloneLaunchValue(b, extent, mapping);
-  if (matchPattern(extents[2], m_One())) {
-    result.share = z;
-    z = number(0);
-  } else {
-    result.share = arith::DivUIOp::create(b, z, extents[2]);
-    z = arith::RemUIOp::create(b, z, extents[2]);
+  for (auto [extent, operand] :
+       llvm::zip_equal(result.grid, copy.getGrid()->getOperands()))
+    extent = cloneLaunchValue(b, operand, mapping);
+  b.setInsertionPoint(copy.getGrid());
+  if (!result.sums.empty()) {
+    Value count = partition->countSums(b, result.grid);
+    for (Value sums : result.sums)
+      RequireOp::create(b, sums, /*dim=*/0, Relation::AtLeast, count,
+                        "the parts of all blocks");
   }
-  for (ProgramIdOp id : depths) {
-    id.replaceAllUsesWith(z);
-    id.erase();
-  }
-  Value column = arith::AddIOp::create(b, y, multiply(extents[1], z));
-  result.block = arith::AddIOp::create(b, x, multiply(extents[0], column));
   return result;
 }
 
-/// Returns the place of a part among the sums of a block, and the coordinates
-/// of the first element.
-static Value slicePart(ImplicitLocOpBuilder &b, Value sums, Value block,
-                       int64_t parts, Value part,
-                       SmallVectorImpl<Value> &zeros) {
-  Value factor = arith::ConstantIndexOp::create(b, parts);
-  Value number =
-      arith::AddIOp::create(b, arith::MulIOp::create(b, block, factor), part);
-  SmallVector<Value> indices = {number};
-  indices.resize(cast<BufferType>(sums.getType()).getShape().size());
-  zeros.assign(indices.size() - 1, arith::ConstantIndexOp::create(b, 0));
-  return SliceOp::create(b, sums, indices);
+/// Replaces the coordinates of the block in `kernel`, and the extents of its
+/// launch, by those that `divide` returns.
+template <typename DivideT>
+static auto divideLaunch(KernelOp kernel, const GridValues &extents,
+                         DivideT divide) {
+  SmallVector<ProgramIdOp> ids;
+  kernel.walk([&](ProgramIdOp id) { ids.push_back(id); });
+  // Behind the extents of the launch.
+  ImplicitLocOpBuilder b = buildAtStart(kernel);
+  for (Value extent : extents)
+    if (Operation *op = extent.getDefiningOp();
+        op && (b.getInsertionPoint() == b.getBlock()->begin() ||
+               std::prev(b.getInsertionPoint())->isBeforeInBlock(op)))
+      b.setInsertionPointAfter(op);
+  GridValues grid = extents;
+  auto result = divide(b, grid);
+  kernel.getGrid()->setOperands(grid);
+  for (ProgramIdOp id : ids)
+    id.replaceAllUsesWith(result.tile[unsigned(id.getAxis())]);
+  return result;
+}
+
+Value tile::addTiles(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return arith::AddFOp::create(b, x, y);
+  return arith::AddIOp::create(b, x, y);
 }
 
 static Value createZero(ImplicitLocOpBuilder &b, RankedTensorType tile) {
   return arith::ConstantOp::create(b, b.getZeroAttr(tile));
 }
 
-/// Lets a block run one part of the iterations.
-void Splitter::shareIterations(Copy &copy) {
-  scf::ForOp loop = copy.loop;
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  Value first = loop.getLowerBound(), last = loop.getUpperBound();
-  // A loop that ends before it begins has a count that is not positive, and so
-  // have its parts.
-  Value length = arith::SubIOp::create(b, last, first);
-  Value count = arith::CeilDivSIOp::create(b, length, loop.getStep());
-  Value each = arith::CeilDivSIOp::create(
-      b, count, arith::ConstantIndexOp::create(b, parts));
-  Value stride = arith::MulIOp::create(b, each, loop.getStep());
-  Value begin = arith::AddIOp::create(
-      b, first, arith::MulIOp::create(b, copy.share, stride));
-  Value end =
-      arith::MinSIOp::create(b, last, arith::AddIOp::create(b, begin, stride));
-  loop.getLowerBoundMutable().assign(begin);
-  loop.getUpperBoundMutable().assign(end);
-  for (auto [init, tile] : llvm::zip_equal(loop.getInitArgsMutable(), tiles))
-    init.set(createZero(b, tile));
+/// Returns the place of the sum with this number, and the coordinates of its
+/// first element.
+static Value slicePart(ImplicitLocOpBuilder &b, Value sums, Value number,
+                       SmallVectorImpl<Value> &zeros) {
+  SmallVector<Value> indices = {number};
+  indices.resize(cast<BufferType>(sums.getType()).getShape().size());
+  zeros.assign(indices.size() - 1, arith::ConstantIndexOp::create(b, 0));
+  return SliceOp::create(b, sums, indices);
 }
 
-/// Stores the sums of a block in place of all that comes after the loop.
-void Splitter::storeSums(Copy &copy) {
-  scf::ForOp loop = copy.loop;
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  Block &body = copy.kernel.getBody().front();
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
+static bool isLaunchOp(Operation *op) {
+  return isa<GridOp, RequireOp, ReturnOp>(op);
+}
+
+/// Erases all that comes after the loop.
+static void eraseEpilogue(scf::ForOp loop) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(*loop->getBlock()))) {
     if (&op == loop)
-      break;
-    if (op.use_empty() && !isa<GridOp, RequireOp, ReturnOp>(op))
+      return;
+    if (op.use_empty() && !isLaunchOp(&op))
       op.erase();
   }
-  b.setInsertionPointToStart(&body);
-  LaunchDependentsOp::create(b);
-  b.setInsertionPointAfter(loop);
-  for (auto [sum, sums] : llvm::zip_equal(loop.getResults(), copy.sums)) {
+}
+
+/// Moves all that comes after the loop into the first region of `branch`.
+static void moveEpilogue(scf::ForOp loop, scf::IfOp branch) {
+  // What the extents of the launch are computed from stays.
+  llvm::SetVector<Operation *> launch;
+  for (Operation &op : *loop->getBlock())
+    if (isLaunchOp(&op))
+      launch.insert(&op);
+  for (size_t i = 0; i < launch.size(); ++i)
+    for (Value operand : launch[i]->getOperands())
+      if (Operation *op = operand.getDefiningOp())
+        launch.insert(op);
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
+           std::next(Block::iterator(branch)), loop->getBlock()->end())))
+    if (!launch.contains(&op))
+      op.moveBefore(branch.thenYield());
+}
+
+/// Returns whether a part has units of a tile.
+static Value hasIterations(ImplicitLocOpBuilder &b, const Part &part) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, part.begin,
+                               part.end);
+}
+
+/// Stores the sums of a block.
+void Splitter::storeSums(ImplicitLocOpBuilder &b, Copy &copy, Value number) {
+  for (auto [sum, sums] : llvm::zip_equal(copy.loop.getResults(), copy.sums)) {
     SmallVector<Value> zeros;
-    Value place = slicePart(b, sums, copy.block, parts, copy.share, zeros);
+    Value place = slicePart(b, sums, number, zeros);
     StoreOp::create(b, sum, place, zeros);
+  }
+}
+
+/// Lets a block run the iterations of its part.
+void Splitter::divideIterations(Copy &copy) {
+  Part part = divideLaunch(copy.kernel, copy.grid,
+                           [&](ImplicitLocOpBuilder &b, GridValues &grid) {
+                             return partition->dividePart(b, grid);
+                           });
+  scf::ForOp loop = copy.loop;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  Value first = loop.getLowerBound();
+  // A loop that ends before it begins has a count that is not positive, and so
+  // have its parts.
+  Value length = arith::SubIOp::create(b, loop.getUpperBound(), first);
+  Value count = arith::CeilDivSIOp::create(b, length, loop.getStep());
+  Value units = arith::ConstantIndexOp::create(b, partition->countUnits());
+  auto locate = [&](Value unit) {
+    Value iteration =
+        arith::DivSIOp::create(b, arith::MulIOp::create(b, unit, count), units);
+    return arith::AddIOp::create(
+        b, first, arith::MulIOp::create(b, iteration, loop.getStep()));
+  };
+  Value begin = locate(part.begin);
+  Value end = arith::MinSIOp::create(b, loop.getUpperBound(), locate(part.end));
+  loop.getLowerBoundMutable().assign(begin);
+  loop.getUpperBoundMutable().assign(end);
+  SmallVector<Value> starts(loop.getInitArgs());
+  for (auto [init, tile] : llvm::zip_equal(loop.getInitArgsMutable(), tiles))
+    init.set(createZero(b, tile));
+
+  b.setInsertionPointAfter(loop);
+  if (copy.sums.empty()) {
+    if (part.isWhole)
+      moveEpilogue(loop, scf::IfOp::create(b, hasIterations(b, part)));
+  } else if (part.isWhole) {
+    for (auto [result, start] : llvm::zip_equal(loop.getResults(), starts)) {
+      if (isZeroTile(start))
+        continue;
+      Value sum = addTiles(b, start, result);
+      result.replaceAllUsesExcept(sum, sum.getDefiningOp());
+    }
+    auto branch = scf::IfOp::create(b, part.isWhole, /*withElseRegion=*/true);
+    moveEpilogue(loop, branch);
+    b.setInsertionPointToStart(branch.elseBlock());
+    auto store = scf::IfOp::create(b, hasIterations(b, part));
+    b.setInsertionPointToStart(store.thenBlock());
+    storeSums(b, copy, part.number);
+  } else {
+    eraseEpilogue(loop);
+    b.setInsertionPointAfter(loop);
+    storeSums(b, copy, part.number);
+    b.setInsertionPointToStart(&copy.kernel.getBody().front());
+    LaunchDependentsOp::create(b);
   }
 }
 
@@ -339,43 +388,39 @@ void Splitter::divideEpilogue(Copy &copy, int64_t pieces, Value offset) {
 }
 
 /// Replaces the results of the loop by the sums of all parts.
-void Splitter::addSums(Copy &copy, int64_t pieces) {
+void Splitter::addSums(Copy &copy) {
   scf::ForOp loop = copy.loop;
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  b.setInsertionPointToStart(&copy.kernel.getBody().front());
+  int64_t pieces = countPieces(copy);
+  Piece piece = divideLaunch(copy.kernel, copy.grid,
+                             [&](ImplicitLocOpBuilder &b, GridValues &grid) {
+                               return partition->dividePiece(b, grid, pieces);
+                             });
+  ImplicitLocOpBuilder b = buildAtStart(copy.kernel);
   WaitPrerequisitesOp::create(b);
-  b.setInsertionPointAfterValue(copy.share);
+  b.setInsertionPointAfterValue(piece.piece);
   Value offset;
   if (pieces > 1) {
     int64_t rows = tiles.front().getDimSize(0) / pieces;
-    offset = arith::MulIOp::create(b, copy.share,
+    offset = arith::MulIOp::create(b, piece.piece,
                                    arith::ConstantIndexOp::create(b, rows));
     divideEpilogue(copy, pieces, offset);
   }
   b.setInsertionPoint(loop);
   int64_t elements = 0;
-  for (auto [result, init, tile, sums] : llvm::zip_equal(
+  for (auto [result, start, tile, sums] : llvm::zip_equal(
            loop.getResults(), loop.getInitArgs(), tiles, copy.sums)) {
-    RankedTensorType piece = getPiece(tile, pieces);
-    elements = std::max(elements, piece.getNumElements());
-    Value sum;
-    if (!isZeroTile(init))
-      sum = init;
-    for (int64_t i = 0; i < parts; ++i) {
+    RankedTensorType type = getPiece(tile, pieces);
+    elements = std::max(elements, type.getNumElements());
+    auto load = [&, sums = sums](Value number) -> Value {
       SmallVector<Value> indices;
-      Value place = slicePart(b, sums, copy.block, parts,
-                              arith::ConstantIndexOp::create(b, i), indices);
+      Value place = slicePart(b, sums, number, indices);
       if (offset)
         indices[0] = offset;
-      Value next = LoadOp::create(b, piece, place, indices);
-      if (!sum)
-        sum = next;
-      else if (isa<FloatType>(tile.getElementType()))
-        sum = arith::AddFOp::create(b, sum, next);
-      else
-        sum = arith::AddIOp::create(b, sum, next);
-    }
-    result.replaceAllUsesWith(sum);
+      return LoadOp::create(b, type, place, indices);
+    };
+    Value first = isZeroTile(start) ? Value() : start;
+    result.replaceAllUsesWith(
+        partition->addParts(b, copy.grid, piece, first, load));
   }
   loop.erase();
   // Tiles that the loop alone read.
@@ -396,8 +441,7 @@ void Splitter::addSums(Copy &copy, int64_t pieces) {
 void Splitter::run(SymbolTable &symbols) {
   if (addsAtomically(getLoop(kernel))) {
     Copy copy = prepare(kernel);
-    multiplyGrid(kernel, parts);
-    shareIterations(copy);
+    divideIterations(copy);
     return;
   }
   llvm::StringSet<> used = collectNames(kernel->getParentOfType<ModuleOp>());
@@ -412,14 +456,20 @@ void Splitter::run(SymbolTable &symbols) {
   KernelOp second = kernel.clone();
   second.setSymName((kernel.getName() + "_sum").str());
   symbols.insert(second, std::next(Block::iterator(kernel)));
-  Copy first = prepare(kernel);
-  multiplyGrid(kernel, parts);
-  shareIterations(first);
-  storeSums(first);
-  Copy last = prepare(second);
-  int64_t pieces = countPieces(last);
-  multiplyGrid(second, pieces);
-  addSums(last, pieces);
+  Copy first = prepare(kernel), last = prepare(second);
+  divideIterations(first);
+  addSums(last);
+}
+
+/// Takes the fields of the pass from `schedule`. Returns how blocks share the
+/// iterations of the loop; null if they do not.
+static std::unique_ptr<Partition> takePartition(Schedule &schedule) {
+  std::optional<int64_t> split = std::exchange(schedule.split, std::nullopt);
+  std::optional<int64_t> streamK =
+      std::exchange(schedule.streamK, std::nullopt);
+  if (streamK)
+    return createStreamK(*streamK);
+  return split.value_or(1) == 1 ? nullptr : createEqualParts(*split);
 }
 
 namespace {
@@ -428,25 +478,26 @@ struct SplitReduction : tile::impl::TileSplitReductionBase<SplitReduction> {
     SymbolTable symbols(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       Schedule schedule = getSchedule(kernel);
-      if (!schedule.split)
-        continue;
-      int64_t parts = *std::exchange(schedule.split, std::nullopt);
+      StringRef field = schedule.streamK ? "stream_k" : "split";
+      int64_t parts =
+          schedule.streamK ? *schedule.streamK : schedule.split.value_or(1);
+      std::unique_ptr<Partition> partition = takePartition(schedule);
       setSchedule(kernel, schedule);
-      if (parts == 1)
+      if (!partition)
         continue;
       scf::ForOp loop;
       if (Refusal refusal = findSplitLoop(kernel, loop)) {
-        kernel.emitOpError() << "cannot have 'split = " << parts
+        kernel.emitOpError() << "cannot have '" << field << " = " << parts
                              << "' in its schedule: " << *refusal;
         return signalPassFailure();
       }
       if (failed(checkOpen(kernel)) || !getTargetChip(kernel))
         return signalPassFailure();
-      Splitter(kernel, loop, parts).run(symbols);
+      Splitter(kernel, loop, std::move(partition)).run(symbols);
       remark::passed(kernel.getLoc(),
                      remark::RemarkOpts::name("reduction-split")
                          .category("tile-split-reduction"))
-          << remark::metric("parts", parts);
+          << remark::metric(field == "split" ? "parts" : "blocks", parts);
     }
   }
 };

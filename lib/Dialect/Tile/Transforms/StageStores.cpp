@@ -48,6 +48,14 @@ bool tile::isStageCandidate(StoreOp store) {
          getLayoutAttr(tile) && !isSharedTile(tile);
 }
 
+bool tile::isSecondary(StoreOp store) {
+  for (Operation *op = store; !isa<KernelOp>(op); op = op->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+        branch && op->getParentRegion() == &branch.getElseRegion())
+      return true;
+  return false;
+}
+
 /// Returns the columns of `tile` whose rows are as wide as the widest swizzle;
 /// the whole tile if it has no more columns, or if threads would have to
 /// exchange elements.
@@ -165,9 +173,17 @@ bool StageStores::hasMemory(const StagedStore &planned) {
     if (isa<LoopLikeOpInterface>(op))
       use = op;
   SharedMemoryModel model(store->getParentOfType<KernelOp>());
+  int64_t limit = chip->sharedBytes;
+  if (isSecondary(store)) {
+    // As many blocks as have room without the buffer.
+    int64_t bytes = model.placeWithin(limit).bytes, blocks = 1;
+    while (bytes <= getSharedLimit(*chip, blocks + 1))
+      ++blocks;
+    limit = getSharedLimit(*chip, blocks);
+  }
   for (int64_t i = 0; i < roles.getGroups() * planned.countBuffers(); ++i)
     model.add(planned.staging, roles, use, use);
-  return model.placeWithin(chip->sharedBytes).bytes <= chip->sharedBytes;
+  return model.placeWithin(limit).bytes <= limit;
 }
 
 /// Returns the buffers of a store; none if there is no memory.

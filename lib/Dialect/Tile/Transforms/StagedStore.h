@@ -25,6 +25,11 @@ struct StagedStore : ArgumentTile {
 /// Returns true if `store` writes a tile in registers to global memory.
 bool isStageCandidate(StoreOp store);
 
+/// Returns true if `store` stands in the second branch of a condition. Such
+/// stores get the shared memory that others leave: for them, no ring has fewer
+/// stages, and a multiprocessor no fewer blocks.
+bool isSecondary(StoreOp store);
+
 /// Plans a store by TMA, or refuses it. If `inParts`, the parts are as wide as
 /// a request of TMA, if the tile is wider and each thread holds its elements of
 /// a part.

@@ -260,3 +260,13 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
     scf.yield %n : !t
   }
 }
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'stream_k = 132' in its schedule: the kernel has no loop}}
+tile.kernel @k(%a: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<stream_k = 132>} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}

@@ -17,23 +17,23 @@
 // CHECK-DAG: %[[Y:.*]] = tile.program_id y
 // CHECK-DAG: %[[PART:.*]] = tile.program_id z
 // CHECK-DAG: %[[ROWS:.*]] = arith.ceildivui %{{.*}}, %c64
+// CHECK-DAG: %[[COLUMNS:.*]] = arith.ceildivui %{{.*}}, %c128
 // CHECK: %[[COLUMN:.*]] = arith.muli %[[ROWS]], %[[Y]]
 // CHECK: %[[BLOCK:.*]] = arith.addi %[[X]], %[[COLUMN]]
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c3
+// CHECK: %[[MINE:.*]] = arith.addi %[[FIRST]], %[[PART]]
 // CHECK: %[[K:.*]] = tile.dim %[[A]][1]
-// CHECK: %[[COLUMNS:.*]] = arith.ceildivui %{{.*}}, %c128
 // CHECK: %[[TILES:.*]] = arith.muli %[[ROWS]], %[[COLUMNS]]
 // CHECK: %[[ALL:.*]] = arith.muli %[[TILES]], %c3
 // CHECK: tile.require %[[PARTS]][0] at_least %[[ALL]], "the parts of all blocks"
 // CHECK: tile.grid %[[ROWS]], %[[COLUMNS]], %c3
 // CHECK: %[[COUNT:.*]] = arith.ceildivsi %[[K]], %c32
-// CHECK: %[[EACH:.*]] = arith.ceildivsi %[[COUNT]], %c3
-// CHECK: %[[STEP:.*]] = arith.muli %[[EACH]], %c32
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[STEP]]
-// CHECK: %[[NEXT:.*]] = arith.addi %[[BEGIN]], %[[STEP]]
+// CHECK: %[[SCALED:.*]] = arith.muli %[[PART]], %[[COUNT]]
+// CHECK: %[[FROM:.*]] = arith.divsi %[[SCALED]], %c3
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[FROM]], %c32
+// CHECK: %[[NEXT:.*]] = arith.muli %{{.*}}, %c32
 // CHECK: %[[END:.*]] = arith.minsi %[[K]], %[[NEXT]]
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c32
-// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c3
-// CHECK: %[[MINE:.*]] = arith.addi %[[FIRST]], %[[PART]]
 // CHECK: %[[PLACE:.*]] = tile.slice %[[PARTS]][%[[MINE]], *, *]
 // CHECK: tile.store %[[SUM]], %[[PLACE]][%c0, %c0]
 // CHECK-NOT: tile.store
@@ -148,7 +148,9 @@ tile.kernel @sums_sum() {
 // CHECK-NOT: tile.launch_dependents
 // CHECK: %[[PART:.*]] = tile.program_id z
 // CHECK: tile.grid %{{.*}}, %{{.*}}, %c4
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %{{.*}}
+// CHECK: %[[SCALED:.*]] = arith.muli %[[PART]], %{{.*}}
+// CHECK: %[[FROM:.*]] = arith.divsi %[[SCALED]], %c4
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[FROM]], %c64
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to
 // CHECK: tile.atomic_rmw addi %[[SUM]]
 // CHECK-NOT: tile.kernel @adds_sum

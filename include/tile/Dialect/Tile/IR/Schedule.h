@@ -54,7 +54,7 @@ struct Schedule {
   Pair registers;
   Number stages, workStages, inFlight;
   Flag turns, saveRegisters, keepLoops;
-  Number split;
+  Number split, streamK;
   Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
   Numbers params;
@@ -77,6 +77,7 @@ struct Schedule {
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
     visit(llvm::StringRef("split"), schedules.split...);
+    visit(llvm::StringRef("stream_k"), schedules.streamK...);
     visit(llvm::StringRef("order"), schedules.order...);
     visit(llvm::StringRef("params"), schedules.params...);
   }

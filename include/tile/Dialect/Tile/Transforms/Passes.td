@@ -213,6 +213,12 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     }
     ```
 
+    With `stream_k = n`, each of n blocks has the same number of whole tiles, and
+    they share the iterations of the tiles that are left, which are fewer than n
+    (stream-K). A block has at most two parts, of neighbouring tiles. The launch has
+    one dimension: whole tiles, then the first parts of all blocks, then their second
+    parts. The second kernel adds the sums of the tiles that are left.
+
     A kernel that begins with zeros and, behind the loop, only adds the sums to
     memory by `tile.atomic_rmw` needs neither the buffer nor the second kernel: each
     block adds its part.
@@ -222,8 +228,8 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     `arith.addi`; neither it nor what stands in front of it writes memory. The
     kernel reads no numbers of blocks or multiprocessors (`tile.num_programs`,
     `tile.multiprocessors`), and its author has not ordered its launch
-    (`tile.wait_prerequisites`). It is an error if a kernel with `split` does not
-    meet these conditions. The remark `reduction-split` reports success.
+    (`tile.wait_prerequisites`). It is an error if a kernel with `split` or
+    `stream_k` does not meet these conditions. The remark `reduction-split` reports success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect",

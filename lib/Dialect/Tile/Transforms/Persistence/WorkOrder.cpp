@@ -1,7 +1,6 @@
 //===- WorkOrder.cpp - The order of a persistent kernel's works -----------===//
 
 #include "WorkOrder.h"
-#include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
@@ -13,21 +12,6 @@ static constexpr int64_t kRoundsOfGroup = 2;
 /// The blocks that do works of one row at the same time, at least, in groups of
 /// more rounds. They read the same memory.
 static constexpr int64_t kBlocksOfRow = 16;
-
-/// The quotient is the high half of x * reciprocal, or 1 more: the reciprocal
-/// is less than 2^32 / value by at most 1, so the product by at most x.
-std::pair<Value, Value> I32Emitter::divide(Value x, const Divisor &divisor) {
-  // LLVM knows short sequences for constants.
-  if (matchPattern(divisor.value, m_Constant()))
-    return {div(x, divisor.value),
-            b.createOrFold<arith::RemUIOp>(x, divisor.value)};
-  Value quotient =
-      arith::MulUIExtendedOp::create(b, x, divisor.reciprocal).getHigh();
-  Value rest = sub(x, mul(quotient, divisor.value));
-  Value isLast = isLess(rest, divisor.value);
-  return {select(isLast, quotient, add(quotient, constant(1))),
-          select(isLast, rest, sub(rest, divisor.value))};
-}
 
 LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
     : I32Emitter(builder), launch(launch) {
