@@ -30,7 +30,7 @@ class Shape:
     def backward_variants(self) -> Dict[str, BackwardVariant]:
         """Returns the backward kernels by the way in which they sum dK and dV; the
         size of the GPU decides between them."""
-        sums = ["loop"] if self.kv_heads == self.heads else ["loop", "separate"]
+        sums = ["loop"] if self.kv_heads == self.heads else ["loop", "atomic"]
         return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
 
     @property

@@ -527,6 +527,7 @@ def _choose_kv(
         signature.causal,
         sides if bounded else None,
         processors,
+        signature.deterministic,
     )
 
 

@@ -34,9 +34,10 @@ KEYS_KERNEL = "_dkv"
 
 #: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
 #: kernel whose blocks differ, in units of an average block, and the cost of
-#: writing and summing separate gradients, in visible queries. Fitted to an H200.
+#: writing and summing gradients of each head, in visible queries. Fitted to an H200
+#: ("separate") and an H100 ("atomic").
 _TAIL = 0.6
-_SUM_COST = 240
+_SUM_COST = {"separate": 240, "atomic": 150}
 
 
 def count_key_blocks(
@@ -65,14 +66,16 @@ def choose_kv_sum(
     causal: bool,
     window: Optional[Tuple[int, int]],
     processors: int,
+    deterministic: bool = False,
 ) -> str:
     """Returns the faster way to sum dK and dV over the heads that share keys.
 
     "loop": one block of threads visits all heads of its group. There are few
     blocks, each with the work of a whole group, so that processors idle at the
-    end. "separate": one block for each head; another kernel sums their results,
-    which takes longer the fewer queries see a key. Where all blocks have equal
-    work, they run in whole waves. `blocks` is the number for "loop" (see
+    end. "atomic": one block for each head adds its results to those of the group
+    in memory, which takes longer the fewer queries see a key; "separate", if
+    `deterministic`: another kernel sums the results of all heads. Where all blocks
+    have equal work, they run in whole waves. `blocks` is the number for "loop" (see
     `count_key_blocks`), `group` that of heads that share keys. `queries` and
     `keys` are the lengths of one sequence. `window` is the pair of sides that the
     mask has, negative where a side is open; None without a window.
@@ -92,9 +95,9 @@ def choose_kv_sum(
         return float(ceil(blocks / processors))
 
     loop = group * waves(blocks)
-    summing = group * blocks / processors * _SUM_COST / max(visible, 1)
-    separate = waves(group * blocks) + summing
-    return "loop" if loop <= separate else "separate"
+    by_head = "separate" if deterministic else "atomic"
+    summing = group * blocks / processors * _SUM_COST[by_head] / max(visible, 1)
+    return "loop" if loop <= waves(group * blocks) + summing else by_head
 
 
 @dataclass(frozen=True, order=True)

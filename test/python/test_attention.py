@@ -105,32 +105,50 @@ class BackwardProgramTest(unittest.TestCase):
 class ChooseKVSumTest(unittest.TestCase):
     def choose(self, sequences, heads, kv_heads, length, causal=True, **options):
         window = options.get("window")
+        deterministic = options.get("deterministic", False)
         # As for kernels whose blocks of threads have 128 keys.
         blocks = sequences * kv_heads * -(-length // 128)
         group = heads // max(kv_heads, 1)
-        return choose_kv_sum(blocks, group, length, length, causal, window, 132)
+        return choose_kv_sum(
+            blocks, group, length, length, causal, window, 132, deterministic
+        )
 
     def test_without_groups_nothing_is_summed(self):
         for length in (0, 1, 512, 1 << 17):
             self.assertEqual(self.choose(1, 16, 16, length), "loop")
             self.assertEqual(self.choose(0, 0, 0, length), "loop")
 
-    def test_few_blocks_are_separate(self):
+    def test_few_blocks_sum_by_head(self):
         # Measured on an H200: one block for each key head leaves it half empty.
-        self.assertEqual(self.choose(4, 8, 1, 4096), "separate")
-        self.assertEqual(self.choose(1, 8, 1, 512, causal=False), "separate")
+        for deterministic, by_head in ((False, "atomic"), (True, "separate")):
+            options = {"deterministic": deterministic}
+            self.assertEqual(self.choose(4, 8, 1, 4096, **options), by_head)
+            self.assertEqual(self.choose(1, 8, 1, 512, causal=False, **options), by_head)
+
+    def test_measured(self):
+        # On an H100, D 128; full masks were faster in a loop in all of these shapes.
+        for sequences, heads, kv_heads, length, faster in (
+            (4, 32, 4, 4096, "atomic"),
+            (4, 8, 1, 4096, "atomic"),
+            (1, 64, 8, 4096, "atomic"),
+            (1, 32, 4, 16384, "atomic"),
+            (4, 32, 8, 1024, "loop"),
+        ):
+            self.assertEqual(self.choose(sequences, heads, kv_heads, length), faster)
+            chosen = self.choose(sequences, heads, kv_heads, length, causal=False)
+            self.assertEqual(chosen, "loop")
 
     def test_many_blocks_of_short_sequences_loop(self):
         # Writing and summing costs more, the fewer queries see a key.
         self.assertEqual(self.choose(64, 32, 4, 1024), "loop")
         self.assertEqual(self.choose(4, 32, 8, 16384, window=(64, 0)), "loop")
-        self.assertEqual(self.choose(1, 64, 8, 16384), "separate")
+        self.assertEqual(self.choose(1, 64, 8, 16384), "atomic")
 
     def test_blocks_of_equal_work_run_in_waves(self):
         # 132 blocks are one wave, 136 are two of which one is nearly empty.
         self.assertEqual(self.choose(33, 32, 4, 128, causal=False), "loop")
         self.assertEqual(self.choose(1, 32, 4, 33 * 128, causal=False), "loop")
-        self.assertEqual(self.choose(1, 32, 4, 34 * 128, causal=False), "separate")
+        self.assertEqual(self.choose(1, 32, 4, 34 * 128, causal=False), "atomic")
 
 
 class CasesTest(unittest.TestCase):

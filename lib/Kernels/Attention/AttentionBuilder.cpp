@@ -37,12 +37,9 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
     return recomputes ? recompute(value) : value;
   };
   int64_t headsAt = isPacked() ? 1 : 2;
-  Value batch;
-  if (!recomputes) {
-    batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
-    if (isPacked())
-      batch = sub(batch, index(1));
-  }
+  Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
+  if (isPacked())
+    batch = sub(batch, index(1));
   Value length = gridSide == Side::Queries ? maxQ : maxK;
   if (!isPacked())
     length = DimOp::create(b, gridSide == Side::Queries ? q : k, 1);
@@ -61,7 +58,7 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
             ProgramIdOp::create(b, Dimension::z)};
   }
   Value numHeads = gridOverKVHeads ? keyHeads : heads;
-  if (batch) {
+  if (!recomputes) {
     // All in x, of which a grid may have 2^31 - 1: y and z end at 65535.
     Value all = arith::MulIOp::create(
         b, arith::MulIOp::create(b, blocks, numHeads), batch);
@@ -70,9 +67,24 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   // In 32 bits, in which divisions are short.
   Value number = i32(from(ProgramIdOp::create(b, Dimension::x)));
   Value perHead = i32(blocks);
-  Value row = arith::DivUIOp::create(b, number, perHead);
   numHeads = i32(numHeads);
-  Value block = arith::RemUIOp::create(b, number, perHead);
+  Value row, block;
+  if (longestFirst) {
+    Value most = i32(index(kHeadsAtOnce));
+    Value blocksAtOnce = arith::MulIOp::create(b, perHead, most);
+    Value group = arith::DivUIOp::create(b, number, blocksAtOnce);
+    Value inGroup = arith::RemUIOp::create(b, number, blocksAtOnce);
+    Value first = arith::MulIOp::create(b, group, most);
+    Value left = arith::SubIOp::create(
+        b, arith::MulIOp::create(b, numHeads, i32(batch)), first);
+    Value height = arith::MinUIOp::create(b, left, most);
+    row = arith::AddIOp::create(b, first,
+                                arith::RemUIOp::create(b, inGroup, height));
+    block = arith::DivUIOp::create(b, inGroup, height);
+  } else {
+    row = arith::DivUIOp::create(b, number, perHead);
+    block = arith::RemUIOp::create(b, number, perHead);
+  }
   Value owner = arith::RemUIOp::create(b, row, numHeads);
   Value sequence = arith::DivUIOp::create(b, row, numHeads);
   computeGroup();
@@ -84,7 +96,9 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   return {wide(block), wide(sequence)};
 }
 
-Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads) {
+Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
+                               bool isLongestFirst) {
+  longestFirst = isLongestFirst;
   gridSide = side;
   gridSize = size;
   gridOverKVHeads = kvHeads;

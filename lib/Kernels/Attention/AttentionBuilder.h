@@ -25,6 +25,12 @@ inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
 /// most that a block of threads reads at once.
 inline constexpr int64_t kStatsRows = 128;
 
+/// The heads whose blocks of one number run at the same time, where blocks with
+/// larger numbers take less time. With more heads, the second-level cache does
+/// not hold what these read; with fewer, long blocks start late
+/// (docs/notes/hopper-backward.md).
+inline constexpr int64_t kHeadsAtOnce = 8;
+
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
@@ -61,8 +67,10 @@ protected:
   /// One block of threads per `size` rows of `side`, head of q (or, if
   /// `kvHeads`, of k) and sequence. Sets heads, group, blocks, head, kvHead and
   /// batchIndex, and enters the sequence; returns the block's number along
-  /// `side`.
-  Value launch(Side side, int64_t size, bool kvHeads = false);
+  /// `side`. Blocks of the same head follow each other, or, if
+  /// `isLongestFirst`, blocks with the same number of kHeadsAtOnce heads.
+  Value launch(Side side, int64_t size, bool kvHeads = false,
+               bool isLongestFirst = false);
 
   /// Computes head, kvHead and batchIndex again after launch(), so that the
   /// loops before need not keep them in registers.
@@ -158,6 +166,7 @@ private:
   Side gridSide = Side::Queries;
   int64_t gridSize = 1;
   bool gridOverKVHeads = false;
+  bool longestFirst = false;
 
   Value locateStats(Value buffer);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);

@@ -289,7 +289,9 @@ void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
 }
 
 void KeyBuilder::build() {
-  Value block = launch(Side::Keys, blockN, /*kvHeads=*/!mode);
+  // Under a causal mask, the first keys have the most queries.
+  bool isLongestFirst = right && !left && !isPacked();
+  Value block = launch(Side::Keys, blockN, /*kvHeads=*/!mode, isLongestFirst);
   Value kh = viewHead(k, Side::Keys, kvHead);
   Value vh = viewHead(v, Side::Keys, kvHead);
   computeFactors();

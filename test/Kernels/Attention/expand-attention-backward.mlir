@@ -126,7 +126,19 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 
 // CHECK-LABEL: tile.kernel @causal_stats
 // CHECK-LABEL: tile.kernel @causal_dkv
-// CHECK: tile.program_id x
+// Blocks of the same number of 8 heads follow each other: the longest come first.
+// CHECK: %[[PLACE:.*]] = tile.program_id x
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[PLACE]]
+// CHECK: %[[BLOCKS:.*]] = arith.index_cast
+// CHECK: %[[EIGHT:.*]] = arith.index_cast %c8
+// CHECK: %[[OF_EIGHT:.*]] = arith.muli %[[BLOCKS]], %[[EIGHT]]
+// CHECK: %[[GROUP:.*]] = arith.divui %[[NUMBER]], %[[OF_EIGHT]]
+// CHECK: %[[IN_GROUP:.*]] = arith.remui %[[NUMBER]], %[[OF_EIGHT]]
+// CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[EIGHT]]
+// CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[FIRST]]
+// CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[EIGHT]]
+// CHECK: arith.remui %[[IN_GROUP]], %[[HEIGHT]]
+// CHECK: arith.divui %[[IN_GROUP]], %[[HEIGHT]]
 // CHECK: %[[SK:.*]] = tile.dim %arg1[1]
 // CHECK: %[[ROW:.*]] = arith.muli
 // CHECK: %[[SHIFT:.*]] = arith.subi %[[SK]]

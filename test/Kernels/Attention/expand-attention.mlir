@@ -24,8 +24,8 @@ func.func @full(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // CHECK: %[[ID:.*]] = tile.program_id x
   // CHECK: %[[ID32:.*]] = arith.index_cast %[[ID]] : index to i32
   // CHECK: %[[BLOCKS32:.*]] = arith.index_cast %[[BLOCKS]]
-  // CHECK: %[[REST:.*]] = arith.divui %[[ID32]], %[[BLOCKS32]]
   // CHECK: %[[H32:.*]] = arith.index_cast %[[H]]
+  // CHECK: %[[REST:.*]] = arith.divui %[[ID32]], %[[BLOCKS32]]
   // CHECK-DAG: %[[X32:.*]] = arith.remui %[[ID32]], %[[BLOCKS32]]
   // CHECK-DAG: %[[Y32:.*]] = arith.remui %[[REST]], %[[H32]]
   // CHECK-DAG: %[[Z32:.*]] = arith.divui %[[REST]], %[[H32]]
