@@ -5,6 +5,8 @@
 // and V.
 
 // Forward: a block owns queries and walks over the keys.
+tile.schedule_row <products = 2, head to 128, pack_heads>
+    use <tile = [64, 64], warps = 4>
 tile.schedule_row <products = 2, head to 64> use <tile = [128, 128], warps = 4>
 tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 64], warps = 4, stages = 1>

@@ -11,6 +11,24 @@
 // registers.
 #small = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
                         registers = [232, 40], stages = 2, work_stages = 2>
+// The heads of a group are few rows, and the kernel reads at the speed of the
+// memory: one warpgroup computes, and some 64 KB are on their way.
+tile.schedule_row <products = 2, head to 64, pack_heads>
+    use <tile = [64, 128], warps = 4, producers = 4, registers = [208, 56],
+         stages = 2>
+tile.schedule_row <products = 2, head to 128, pack_heads>
+    use <tile = [64, 64], warps = 4, producers = 4, registers = [208, 56],
+         stages = 2>
+tile.schedule_row <products = 2, pack_heads>
+    use <tile = [64, 64], warps = 4, producers = 4, registers = [232, 56],
+         stages = 2>
+// Without turns, the warpgroups of kernels that are not persistent may stay in a
+// phase in which both compute exponentials at the same time.
+#turns = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
+                        registers = [232, 40], stages = 2, turns>
+tile.schedule_row <products = 2, head to 64, mask = window, parts> use #turns
+tile.schedule_row <products = 2, head to 64, softcap, parts> use #turns
+tile.schedule_row <products = 2, head from 65 to 128, parts> use #turns
 tile.schedule_row <products = 2, head to 64, mask = window> use #small
 tile.schedule_row <products = 2, head to 64, softcap> use #small
 tile.schedule_row <products = 2, head to 64>

@@ -347,7 +347,8 @@ static LogicalResult emit(Operation *op, const Attention &attention,
     offset = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
   ValueRange buffers = func.getArguments();
   AttentionOp::create(b, buffers[0], buffers[1], buffers[2], buffers[3],
-                      /*lse=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
+                      /*lse=*/Value(), /*o_parts=*/Value(),
+                      /*lse_parts=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
                       /*cu_k=*/Value(), /*max_q=*/Value(), scale, softcap,
                       /*left=*/Value(), /*right=*/Value(), offset,
                       attention.topLeftCausal, /*merge=*/false, ScheduleAttr());

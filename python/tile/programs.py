@@ -39,6 +39,19 @@ KEYS_KERNEL = "_dkv"
 _TAIL = 0.6
 _SUM_COST = {"separate": 240, "atomic": 150}
 
+#: Constants of choose_parts, in keys that a block visits in the same time: the
+#: beginning and the end of a block, the kernel that combines parts, what each part
+#: of a row adds to it, and a key of each processor if all read from memory at once.
+#: Parts have at least _LEAST_KEYS keys; more parts take at most _LEAST_GAIN of the
+#: time of fewer. Fitted to an H100.
+_BLOCK_COST = 192
+_COMBINE_COST = 384
+_PART_COST = 2.0
+_READ_COST = 1.15
+_LEAST_KEYS = 128
+_MOST_PARTS = 256
+_LEAST_GAIN = 0.95
+
 
 def count_key_blocks(
     manifest: Manifest,
@@ -100,6 +113,53 @@ def choose_kv_sum(
     return "loop" if loop <= waves(group * blocks) + summing else by_head
 
 
+def packs_heads(queries: int, group: int) -> bool:
+    """Returns whether the rows of a tile are better the heads of a group.
+
+    A tile has either the queries of one head, or the `group` heads of q that share
+    a head of k at one query. The way with fewer tiles visits the keys less often.
+    `queries` is the length of one sequence.
+    """
+    return queries < group
+
+
+def count_blocks(
+    manifest: Manifest,
+    shapes: Mapping[str, Tuple[int, ...]],
+    scalars: Mapping[str, int],
+    multiprocessors: int,
+) -> int:
+    """Returns the blocks of threads of the first kernel of `manifest`."""
+    kernel = manifest.kernels[0]
+    return prod(
+        kernel.evaluate(extent, shapes, scalars, multiprocessors)
+        for extent in kernel.grid
+    )
+
+
+def choose_parts(blocks: int, keys: int, rows: int, streams: int, processors: int) -> int:
+    """Returns how many blocks of threads share the keys of a tile of queries.
+
+    `blocks` is the number of blocks of the kernel without parts, `keys` the number
+    of keys that a tile of queries sees, `rows` that of rows of the result, and
+    `streams` that of heads of k in all sequences. Parts fill the processors, until
+    these read as fast as the memory; each part adds the beginning and the end of a
+    block, and its result is written and read once more.
+    """
+
+    def cost(parts: int) -> float:
+        waves = ceil(blocks * parts / processors)
+        read = _READ_COST * streams * keys / processors
+        walk = max(waves * ceil(keys / parts), read) + waves * _BLOCK_COST
+        if parts == 1:
+            return walk
+        return walk + _COMBINE_COST + _PART_COST * parts * rows / processors
+
+    most = max(1, min(keys // _LEAST_KEYS, _MOST_PARTS))
+    least = min(map(cost, range(1, most + 1)))
+    return next(n for n in range(1, most + 1) if _LEAST_GAIN * cost(n) <= least)
+
+
 @dataclass(frozen=True, order=True)
 class Variant:
     """The static properties of a compiled forward kernel of attention.
@@ -115,7 +175,9 @@ class Variant:
     cap * tanh(s / cap). With `offset`, an argument of the launch replaces Sk - Sq.
     With `merge`, o and lse hold the result for other keys. `o_dtype` is the type
     of o where it is not `dtype`: "f32". `schedule` sets fields of the kernel's
-    schedule, as that of compiler.translate.
+    schedule, as that of compiler.translate. With `parts`, blocks of threads share
+    the keys of a tile of queries: the extents of o_parts and lse_parts say how
+    many. With `pack_heads`, the rows of a tile are heads.
     """
 
     d: int
@@ -131,6 +193,8 @@ class Variant:
     merge: bool = False
     o_dtype: str = ""
     schedule: str = ""
+    parts: bool = False
+    pack_heads: bool = False
 
     @property
     def mask(self) -> str:
@@ -151,7 +215,7 @@ class Variant:
             parts.append(f"sink_{self.sink}")
         if self.packed:
             parts.append("packed")
-        for feature in ("softcap", "offset", "merge"):
+        for feature in ("softcap", "offset", "merge", "parts", "pack_heads"):
             if getattr(self, feature):
                 parts.append(feature)
         if self.o_dtype:
@@ -169,7 +233,7 @@ class Variant:
 class BackwardVariant:
     """The static properties of compiled kernels of gradients.
 
-    `forward` may not merge. With `dlse` there is a gradient of lse, too. With
+    `forward` may not merge, and has neither parts nor packed heads. With `dlse` there is a gradient of lse, too. With
     `accumulate`, gradients are added to what their buffers hold. `gradient_dtype`
     is the type of dq, dk and dv where it is not that of q: "f32".
     """
@@ -225,6 +289,12 @@ class _Program:
                 )
         rows = "[?, 1]" if variant.packed else "[?, ?, 1]"
         self.aliases["lse"] = f"!tile.buffer<{extents}xf32, #tile.strided<{rows}>, global>"
+        for alias in ("vo_f32", "lse"):
+            self.aliases[f"parts_{alias}"] = (
+                self.aliases[alias]
+                .replace("<", "<?x", 1)
+                .replace("[", "[?, " if alias == "lse" else f"[?:{STRIDE_DIVISOR}, ")
+            )
         stats = "?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>"
         if not variant.packed:
             stats = "?x" + stats.replace("[", "[?:4, ")
@@ -291,20 +361,23 @@ def attention_ir(
     sink: str = "",
     packed: bool = False,
     softcap: bool = False,
+    parts: bool = False,
+    pack_heads: bool = False,
 ) -> str:
     """Returns the program of forward attention, one named op.
 
     The kernel `name` takes q, k, v and o of logical shape [B, S, H, D] (packed:
     [T, H, D]), then with `lse` the logarithms of the row sums, [B, H, S]
-    (packed: [H, T]) in f32, then, as the variant has them, sink [H], cu_q and
-    cu_k [B + 1] in i32 and max_q, then the scale of the scores, softcap, and left
-    and right.
+    (packed: [H, T]) in f32, then, as the variant has them, o_parts and lse_parts
+    in f32, which have the number of parts in front, sink [H], cu_q and cu_k [B + 1]
+    in i32 and max_q, then the scale of the scores, softcap, and left and right.
     Query heads are a multiple of key heads; `dv` is `d` by default. The options
     are those of Variant.
     """
     variant = Variant(
-        d, d if dv is None else dv, dtype, causal, window, lse, sink, packed, softcap
-    )
+        d, d if dv is None else dv, dtype, causal, window, lse, sink, packed, softcap,
+        parts=parts, pack_heads=pack_heads,
+    )  # fmt: skip
     return _forward_ir(variant, name)
 
 
@@ -315,10 +388,15 @@ def _forward_ir(variant: Variant, name: str) -> str:
     operation += program.buffers(_with_type("vo", variant.o_dtype), "o")
     if variant.lse:
         operation += f" lse {program.buffers('lse', 'lse')}"
+    if variant.parts:
+        operation += f" parts {program.buffers('parts_vo_f32', 'o_parts')}, "
+        operation += program.buffers("parts_lse", "lse_parts")
     if variant.sink:
         operation += f" sink {program.buffers('sink', 'sink')}"
     operation += program.seqlens("max_q") + program.scales()
-    return program.text(operation, causal=variant.causal, merge=variant.merge)
+    attributes = {"causal": variant.causal, "merge": variant.merge}
+    attributes["schedule = #tile.schedule<pack_heads>"] = variant.pack_heads
+    return program.text(operation, **attributes)
 
 
 def _with_type(alias: str, dtype: str) -> str:

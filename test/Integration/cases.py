@@ -47,6 +47,10 @@ SUMS = tuple(product(DQ_SUMS, KV_SUMS))
 FEATURE_SIZES = ((64, 64), (128, 128))
 #: (element type of sinks, softcap)
 FEATURES = (("", False), ("f32", False), ("bf16", False), ("", True), ("f16", True))
+#: The number of parts of the keys (0: no parts), and whether heads are packed.
+PARTS = ((1, False), (3, False), (2, True), (7, True), (0, True))
+#: Queries and keys where blocks share the keys.
+PARTS_SIZES = ((1, 1), (1, 3001), (3, 203), (113, 2040), (239, 1), (512, 256))
 #: Queries and keys of the sequences of a packed batch: some are empty, one is
 #: longer than the grid is sized for (GRID_ROWS).
 PACKED = (
@@ -74,6 +78,8 @@ class Case:
     order: str
     backward: Optional[BackwardVariant] = None
     window: Optional[Tuple[int, int]] = None
+    #: The number of parts of the keys, if the variant has parts.
+    parts: int = 1
 
     @property
     def sides(self) -> Dict[str, int]:
@@ -103,6 +109,8 @@ class Case:
             size = "{}x{}".format(*self.lengths[0])
         if self.variant.window:
             name += " W{}_{}".format(*self.window)
+        if self.variant.parts:
+            name += f" P{self.parts}"
         return (
             f"{name} B{self.batch} H{self.heads}/{self.kv_heads} S{size} {self.order}"
         )
@@ -115,7 +123,7 @@ class Case:
 
 def all_cases() -> List[Case]:
     """Returns all cases, in an order that does not change from run to run."""
-    return forward_cases() + gradient_cases() + feature_cases()
+    return forward_cases() + gradient_cases() + feature_cases() + parts_cases()
 
 
 def forward_cases() -> List[Case]:
@@ -134,6 +142,27 @@ def forward_cases() -> List[Case]:
             _case(FULL_MODEL, mask, (6, 2), (113, 203), "bshd", lse=False)
         )
     return cases + padded_cases((6, 2))
+
+
+def parts_cases() -> List[Case]:
+    """Returns cases whose blocks share the keys, or whose tiles have heads as rows,
+    with all other features."""
+    models = list(product(HEAD_SIZES, DTYPES))
+    rows = pairwise([models, MASKS, HEADS, FEATURES, PARTS_SIZES, PARTS])
+    cases = []
+    for i, (((d, dv), dtype), mask, heads, feature, size, parts) in enumerate(rows):
+        variant = Variant(
+            d, dv, dtype, mask[0], bool(mask[1]), True, feature[0], False, feature[1]
+        )
+        case = Case(variant, *heads, (size,) * 2, ORDERS[i % 2], window=mask[1])
+        cases.append(_with_parts(case, parts))
+    for i, parts in enumerate(PARTS):
+        (d, dv), dtype = models[2 * i]
+        causal, window = MASKS[i % len(MASKS)]
+        variant = Variant(d, dv, dtype, causal, bool(window), packed=True)
+        case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
+        cases.append(_with_parts(case, parts))
+    return cases
 
 
 def padded_cases(heads: Tuple[int, int]) -> List[Case]:
@@ -196,6 +225,7 @@ def feature_cases() -> List[Case]:
 #: Sizes for the executor, smaller than those for a GPU because it is slower.
 SMALL_SIZES = ((1, 1), (64, 128), (113, 203), (239, 1), (160, 257))
 SMALL_HEADS = ((2, 2), (4, 2), (3, 1))
+SMALL_PARTS_SIZES = ((1, 1), (1, 301), (3, 130), (113, 203), (239, 1))
 SMALL_PACKED = ((40, 70), (0, 0), (150, 20), (0, 9), (33, 0), (1, 1))
 
 
@@ -217,6 +247,15 @@ def small_cases() -> List[Case]:
         heads = SMALL_HEADS[i % len(SMALL_HEADS)]
         case = Case(variant, *heads, SMALL_PACKED, ORDERS[i % 2], window=window)
         cases.append(case)
+    rows = pairwise([HEAD_SIZES, MASKS, SMALL_HEADS, SMALL_PARTS_SIZES, PARTS])
+    for i, (size, mask, heads, lengths, parts) in enumerate(rows):
+        case = _case((size, DTYPES[i % 2]), mask, heads, lengths, ORDERS[i % 2])
+        cases.append(_with_parts(case, parts))
+    for i, parts in enumerate(PARTS):
+        (d, dv), (causal, window) = HEAD_SIZES[i], MASKS[i % len(MASKS)]
+        variant = Variant(d, dv, DTYPES[i % 2], causal, bool(window), packed=True)
+        case = Case(variant, 4, 2, SMALL_PACKED, ORDERS[i % 2], window=window)
+        cases.append(_with_parts(case, parts))
     return cases + padded_cases((4, 2))
 
 
@@ -262,6 +301,13 @@ def pairwise(factors: List[list]) -> List[tuple]:
         used.update(enumerate(row))
         chosen.append(row)
     return chosen
+
+
+def _with_parts(case: Case, parts: Tuple[int, bool]) -> Case:
+    """Returns the case with one of PARTS."""
+    count, pack_heads = parts
+    variant = replace(case.variant, parts=count > 0, pack_heads=pack_heads)
+    return replace(case, variant=variant, parts=max(count, 1))
 
 
 def _case(model, mask, heads, size, order, lse=True) -> Case:

@@ -138,6 +138,10 @@ class Run:
             outputs = {"o": Padded(case, 0, case.heads, variant.dv, self.dtype)}
             if variant.lse:
                 outputs["lse"] = Padded(case, 0, case.heads, 0, torch.float32)
+            if variant.parts:
+                for name, tensor in (("o", outputs["o"]), ("lse", outputs["lse"])):
+                    shape = (case.parts, *tensor.view.shape)
+                    outputs[f"{name}_parts"] = Scratch(shape)
             return outputs
 
         outputs = self._launch(module, self.inputs, make, {"o", "lse"})

@@ -177,6 +177,11 @@ def run_case(case: Case, program: Program, seed: int) -> Outcome:
     if variant.lse:
         outputs["lse"] = Padded(case, sq, case.heads, 0, "f32")
     arguments = [t.argument for t in (*inputs, *outputs.values())]
+    if variant.parts:
+        arguments += [
+            aligned(np.full((case.parts, *t.argument.shape), np.nan, np.float32))
+            for t in outputs.values()
+        ]
     if variant.packed:
         ends = np.cumsum([(0, 0), *case.lengths], axis=0, dtype=np.int32)
         arguments += [np.ascontiguousarray(side) for side in ends.T] + [GRID_ROWS]

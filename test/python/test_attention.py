@@ -19,6 +19,8 @@ from tile.programs import (
     attention_backward_ir,
     attention_ir,
     choose_kv_sum,
+    choose_parts,
+    packs_heads,
 )
 
 
@@ -149,6 +151,46 @@ class ChooseKVSumTest(unittest.TestCase):
         self.assertEqual(self.choose(33, 32, 4, 128, causal=False), "loop")
         self.assertEqual(self.choose(1, 32, 4, 33 * 128, causal=False), "loop")
         self.assertEqual(self.choose(1, 32, 4, 34 * 128, causal=False), "atomic")
+
+
+class ChoosePartsTest(unittest.TestCase):
+    def decode(self, sequences, keys, kv_heads=8, heads=64):
+        """One query: a block for each head of k."""
+        streams = sequences * kv_heads
+        return choose_parts(streams, keys, sequences * heads, streams, 132)
+
+    def prefill(self, blocks, keys, queries=512, heads=16):
+        return choose_parts(blocks, keys, queries * heads, heads, 132)
+
+    def test_parts_fill_the_processors_once(self):
+        # Fewer than 16 read as fast as the memory.
+        self.assertEqual(self.decode(1, 1 << 17), 13)
+        self.assertEqual(self.decode(8, 1 << 15), 2)
+        self.assertEqual(self.prefill(64, 1 << 15), 2)
+        self.assertEqual(self.prefill(32, 1 << 15), 4)
+
+    def test_enough_blocks_have_all_keys(self):
+        for keys in (1024, 1 << 13, 1 << 17):
+            self.assertEqual(self.decode(64, keys), 1)
+            self.assertEqual(self.prefill(128, keys), 1)
+
+    def test_parts_have_some_keys(self):
+        self.assertEqual(self.decode(1, 1024), 7)
+        for keys in (0, 1, 127, 256, 512):
+            self.assertEqual(self.decode(1, keys), 1)
+
+    def test_combining_costs_the_more_the_more_rows_there_are(self):
+        most = [
+            choose_parts(8, 4096, rows, 8, 132) for rows in (64, 1 << 12, 1 << 16, 1 << 20)
+        ]
+        self.assertEqual(most, sorted(most, reverse=True))
+        self.assertEqual(most[-1], 1)
+
+    def test_heads_are_rows_where_queries_are_fewer(self):
+        self.assertTrue(packs_heads(1, 8))
+        self.assertFalse(packs_heads(1, 1))
+        self.assertFalse(packs_heads(8, 8))
+        self.assertTrue(packs_heads(0, 8))
 
 
 class CasesTest(unittest.TestCase):

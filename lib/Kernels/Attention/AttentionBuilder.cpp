@@ -2,6 +2,7 @@
 
 #include "AttentionBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace tile;
@@ -62,7 +63,7 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
     // All in x, of which a grid may have 2^31 - 1: y and z end at 65535.
     Value all = arith::MulIOp::create(
         b, arith::MulIOp::create(b, blocks, numHeads), batch);
-    GridOp::create(b, all, index(1), index(1));
+    GridOp::create(b, all, gridY ? gridY : index(1), gridZ ? gridZ : index(1));
   }
   // In 32 bits, in which divisions are short.
   Value number = i32(from(ProgramIdOp::create(b, Dimension::x)));
@@ -97,8 +98,10 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
 }
 
 Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
-                               bool isLongestFirst) {
+                               bool isLongestFirst, Value y, Value z) {
   longestFirst = isLongestFirst;
+  gridY = y;
+  gridZ = z;
   gridSide = side;
   gridSize = size;
   gridOverKVHeads = kvHeads;
@@ -165,6 +168,18 @@ Value AttentionBuilder::viewRows(Value buffer, Value head) {
   return NarrowOp::create(b, rows, 0, startQ, sq);
 }
 
+Value AttentionBuilder::viewHeadsAt(Value buffer, Value query) {
+  if (!isPacked())
+    return SliceOp::create(b, buffer, {batchIndex, query, Value(), Value()});
+  return SliceOp::create(b, buffer, {locateQuery(query), Value(), Value()});
+}
+
+Value AttentionBuilder::viewNumbersAt(Value buffer, Value query) {
+  if (!isPacked())
+    return SliceOp::create(b, buffer, {batchIndex, Value(), query});
+  return SliceOp::create(b, buffer, {Value(), locateQuery(query)});
+}
+
 Value AttentionBuilder::viewStats(Value buffer, RowNumber number, Value head) {
   Value which = index(int64_t(number));
   if (!isPacked())
@@ -204,6 +219,67 @@ void AttentionBuilder::storeRows(Value rows, Value buffer, Value row) {
   StoreOp::create(b, rows, buffer, ValueRange{row, index(0)});
 }
 
+void AttentionBuilder::writeResult(const RowResult &result,
+                                   const RowTarget &target) {
+  auto perRow = cast<RankedTensorType>(result.sum.getType());
+  int64_t count = perRow.getDimSize(0);
+  int64_t columns = cast<RankedTensorType>(result.acc.getType()).getDimSize(1);
+  // Everything relative to 2^base2: that of the keys, or the sink if that is
+  // larger.
+  Value base2 = result.base2, sum = result.sum, factor, mergedWeight;
+  SmallVector<Value> scores;
+  if (target.sink2)
+    scores.push_back(isa<RankedTensorType>(target.sink2.getType())
+                         ? target.sink2
+                         : splat(perRow, target.sink2));
+  if (target.merges)
+    scores.push_back(arith::MulFOp::create(
+        b, LoadOp::create(b, perRow, target.lse, target.row),
+        fill(perRow, 1.4426950408889634f)));
+  if (!scores.empty()) {
+    Value largest = base2;
+    for (Value score : scores)
+      largest = arith::MaxNumFOp::create(b, largest, score);
+    Value isNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                            largest, fill(perRow, -INFINITY));
+    Value pivot =
+        arith::SelectOp::create(b, isNothing, fill(perRow, 0.0f), largest);
+    factor = math::Exp2Op::create(b, arith::SubFOp::create(b, base2, pivot));
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      mergedWeight =
+          math::Exp2Op::create(b, arith::SubFOp::create(b, score, pivot));
+      if (i == 0)
+        sum = math::FmaOp::create(b, sum, factor, mergedWeight);
+      else
+        sum = arith::AddFOp::create(b, sum, mergedWeight);
+    }
+    base2 = pivot;
+  }
+  Value one = fill(perRow, 1.0f);
+  Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum,
+                                        fill(perRow, 0.0f));
+  Value divisor = arith::SelectOp::create(b, isEmpty, one, sum);
+  Value inverse = arith::DivFOp::create(b, one, divisor);
+  Value weight = inverse;
+  if (factor)
+    weight = arith::MulFOp::create(b, inverse, factor);
+  Value out = arith::MulFOp::create(b, result.acc, spread(weight, columns));
+  if (target.merges) {
+    mergedWeight = arith::MulFOp::create(b, mergedWeight, inverse);
+    out = math::FmaOp::create(b, loadRows(target.o, count, target.row),
+                              spread(mergedWeight, columns), out);
+  }
+  storeRows(out, target.o, target.row);
+  if (!target.lse)
+    return;
+  // ln(2) * (base2 + log2(sum)): -inf for empty rows.
+  Value log = math::Log2Op::create(b, sum);
+  Value natural =
+      arith::MulFOp::create(b, arith::AddFOp::create(b, base2, log),
+                            splat(perRow, f32(0.69314718055994531)));
+  StoreOp::create(b, natural, target.lse, ValueRange{target.row});
+}
+
 void AttentionBuilder::computeFactors() {
   Value log2e = f32(1.4426950408889634);
   // Masked scores are -inf, which a factor of zero would make NaN; the
@@ -221,6 +297,16 @@ Value AttentionBuilder::loadSink(Value sink, Value head) {
   if (!stored.isF32())
     number = arith::ExtFOp::create(b, b.getF32Type(), number);
   return arith::MulFOp::create(b, number, f32(1.4426950408889634));
+}
+
+Value AttentionBuilder::loadSinks(Value sinks, int64_t count) {
+  Type stored = cast<BufferType>(sinks.getType()).getElementType();
+  RankedTensorType perHead = type(count, b.getF32Type());
+  Value numbers =
+      LoadOp::create(b, type(count, stored), sinks, ValueRange{index(0)});
+  if (!stored.isF32())
+    numbers = arith::ExtFOp::create(b, perHead, numbers);
+  return arith::MulFOp::create(b, numbers, fill(perHead, 1.4426950408889634f));
 }
 
 Value AttentionBuilder::score(Value qk) {

@@ -11,6 +11,27 @@ namespace tile {
 /// The two lengths of attention.
 enum class Side { Queries, Keys };
 
+/// What a block knows of its rows after some of the keys.
+struct RowResult {
+  /// Output relative to 2^base2, and not divided by `sum`: [rows, Dv].
+  mlir::Value acc;
+  /// Logarithm to base 2 of what the others are relative to, -inf before the
+  /// first visible key: [rows].
+  mlir::Value base2;
+  /// Sum of the weights: [rows].
+  mlir::Value sum;
+};
+
+/// Where the result of rows goes: views of o and of lse, which may be null, in
+/// which the rows begin at `row`.
+struct RowTarget {
+  mlir::Value o, lse, row;
+  /// The sink times log2(e), a scalar or one per row; null: none.
+  mlir::Value sink2;
+  /// Whether o and lse hold the result for other keys.
+  bool merges = false;
+};
+
 /// What is kept per row of queries for the gradients: sum of o * do; logarithm
 /// to base 2 of the sum of the weights, infinity where there are none.
 enum class RowNumber { Delta, LseToBase2 };
@@ -65,12 +86,13 @@ protected:
   bool isPacked() const { return bool(cuQ); }
 
   /// One block of threads per `size` rows of `side`, head of q (or, if
-  /// `kvHeads`, of k) and sequence. Sets heads, group, blocks, head, kvHead and
-  /// batchIndex, and enters the sequence; returns the block's number along
-  /// `side`. Blocks of the same head follow each other, or, if
-  /// `isLongestFirst`, blocks with the same number of kHeadsAtOnce heads.
+  /// `kvHeads`, of k) and sequence; as many along y and z as `gridY` and
+  /// `gridZ` say. Sets heads, group, blocks, head, kvHead and batchIndex, and
+  /// enters the sequence; returns the block's number along `side`. Blocks of the
+  /// same head follow each other, or, if `isLongestFirst`, blocks with the same
+  /// number of kHeadsAtOnce heads.
   Value launch(Side side, int64_t size, bool kvHeads = false,
-               bool isLongestFirst = false);
+               bool isLongestFirst = false, Value gridY = {}, Value gridZ = {});
 
   /// Computes head, kvHead and batchIndex again after launch(), so that the
   /// loops before need not keep them in registers.
@@ -98,6 +120,13 @@ protected:
   /// The same in a buffer like lse: [Sq].
   Value viewRows(Value buffer, Value head);
 
+  /// Returns the row of a query of the sequence in a packed batch.
+  Value locateQuery(Value query) { return add(startQ, query); }
+  /// All heads at one query of the sequence in a buffer like q: [H, D].
+  Value viewHeadsAt(Value buffer, Value query);
+  /// The same in a buffer like lse: [H].
+  Value viewNumbersAt(Value buffer, Value query);
+
   /// One number per row of a buffer like stats, by the name of the number.
   Value viewStats(Value buffer, RowNumber number, Value head);
   /// How many rows of a sequence a buffer like stats has: in a packed batch,
@@ -108,6 +137,8 @@ protected:
   void computeFactors();
   /// The sink of a head, times log2(e).
   Value loadSink(Value sink, Value head);
+  /// Those of the first `count` heads of a buffer.
+  Value loadSinks(Value sinks, int64_t count);
   /// The scores of q * k, of which c * score is the logarithm to base 2 of a
   /// weight: themselves, or tanh(scale / cap * qk).
   Value score(Value qk);
@@ -119,6 +150,11 @@ protected:
   Value loadRows(Value buffer, int64_t count, Value row);
   /// Writes rows of f32 in the element type of the buffer.
   void storeRows(Value rows, Value buffer, Value row);
+
+  /// Writes the result of rows. Those that see no key have base2 = -inf, sum =
+  /// 0 and acc = 0. The sink is one more score, without a value; the result for
+  /// other keys is one more score, their lse, with the value o.
+  void writeResult(const RowResult &result, const RowTarget &target);
 
   /// Returns a coordinate in the type that loops count in. What a loop carries
   /// takes registers, and 32 bits hold every coordinate; with enough registers,
@@ -164,6 +200,7 @@ private:
   std::pair<Value, Value> enterPlace(bool recomputes);
   /// The side of the grid that launch() was called for.
   Side gridSide = Side::Queries;
+  Value gridY, gridZ;
   int64_t gridSize = 1;
   bool gridOverKVHeads = false;
   bool longestFirst = false;

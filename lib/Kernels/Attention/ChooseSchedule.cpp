@@ -88,18 +88,24 @@ static int64_t getInFlight(const Schedule &schedule) {
 FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
+  features.parts = bool(op.getOParts());
   ScheduleAttr given = op.getScheduleAttr();
+  features.packHeads = given && given.getFields().packsHeads();
   FailureOr<Schedule> schedule = complete(op, given, features);
   if (failed(schedule))
     return failure();
   // Only the kernels of a packed batch know how much work its sequences are. A
   // persistent kernel that reads and writes o would order its iterations.
-  if (features.packed || features.merge) {
+  StringRef reason = features.packed
+                         ? "packed sequences have no length at launch"
+                     : features.merge ? "a merge reads what other blocks write"
+                     : features.parts ? "blocks share the keys of a tile"
+                     : schedule->packsHeads() ? "the rows of a tile are heads"
+                                              : "";
+  if (!reason.empty()) {
     if (given && given.getFields().workStages.value_or(0) != 0)
       return op.emitOpError()
-             << "cannot have 'work_stages' in its schedule: "
-             << (features.packed ? "packed sequences have no length at launch"
-                                 : "a merge reads what other blocks write");
+             << "cannot have 'work_stages' in its schedule: " << reason;
     schedule->workStages.reset();
   }
   if (failed(verifyWhole(op, *schedule, "tile.attention",

@@ -3,6 +3,7 @@
 #include "../ExpandFunctions.h"
 #include "Backward.h"
 #include "ChooseSchedule.h"
+#include "Combine.h"
 #include "Forward.h"
 #include "Requirements.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -91,11 +92,21 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
     FailureOr<Schedule> schedule = chooser.chooseForward(forward);
     if (failed(schedule))
       return failure();
+    bool hasParts = bool(forward.getOParts());
     kernels.push_back(
         {name, *schedule->warps, getKernelFields(*schedule),
          [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
+           if (hasParts)
+             LaunchDependentsOp::create(b);
            buildAttentionForward(b, forward, mapping, *schedule);
          }});
+    if (hasParts)
+      kernels.push_back(
+          {name + "_combine", kCombineWarps, getKernelFields(Schedule()),
+           [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
+             WaitPrerequisitesOp::create(b);
+             buildAttentionCombine(b, forward, mapping);
+           }});
     return kernels;
   }
   auto backward = cast<AttentionBackwardOp>(op);

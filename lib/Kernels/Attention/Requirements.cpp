@@ -12,6 +12,9 @@ using namespace tile;
 /// sides.
 static constexpr int64_t kMostRows = (int64_t(1) << 30) - 1;
 
+/// The parts of the keys are blocks along y.
+static constexpr int64_t kMostParts = 65535;
+
 namespace {
 class RequirementBuilder {
 public:
@@ -56,6 +59,12 @@ template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
   for (AttentionExtent kind : {AttentionExtent::Queries, AttentionExtent::Keys})
     require(first[kind]->buffer, first[kind]->dim, Relation::AtMost,
             index(kMostRows), "the most rows that kernels count");
+  if (auto it = first.find(AttentionExtent::Parts); it != first.end()) {
+    require(it->second->buffer, 0, Relation::AtLeast, index(1),
+            "the fewest parts of the keys");
+    require(it->second->buffer, 0, Relation::AtMost, index(kMostParts),
+            "the most parts of the keys");
+  }
   if (auto it = first.find(AttentionExtent::Bounds); it != first.end())
     require(it->second->buffer, 0, Relation::AtLeast, index(1),
             "one more than there are sequences");

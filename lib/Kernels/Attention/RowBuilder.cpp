@@ -5,6 +5,43 @@
 using namespace mlir;
 using namespace tile;
 
+Value RowBuilder::enterPart(Value buffer) {
+  if (!part) {
+    part = ProgramIdOp::create(b, Dimension::y);
+    parts = DimOp::create(b, buffer, 0);
+  }
+  SmallVector<Value> indices(cast<BufferType>(buffer.getType()).getRank());
+  indices[0] = part;
+  return SliceOp::create(b, buffer, indices);
+}
+
+/// Returns the number of the block along the queries.
+Value RowBuilder::launchRows() {
+  if (!packsHeads())
+    return launch(Side::Queries, blockM, /*kvHeads=*/false, parts);
+  int64_t headsAt = isPacked() ? 1 : 2;
+  Value keyHeads = max(DimOp::create(b, k, headsAt), index(1));
+  Value shared =
+      arith::DivUIOp::create(b, DimOp::create(b, q, headsAt), keyHeads);
+  Value tiles = arith::CeilDivUIOp::create(b, shared, index(blockM));
+  Value block = launch(Side::Queries, queries, /*kvHeads=*/true, parts, tiles);
+  Value skipped = arith::MulIOp::create(b, ProgramIdOp::create(b, Dimension::z),
+                                        index(blockM));
+  firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);
+  headCount = sub(group, skipped);
+  return block;
+}
+
+/// Every part has as many steps of the walk, but for the last ones. In 32 bits,
+/// which hold the coordinates: the parts end before 2^30 + 65535 steps.
+void RowBuilder::enterKeysOfPart() {
+  Value steps = arith::CeilDivSIOp::create(b, sub(end, begin), index(blockN));
+  Value each = arith::CeilDivSIOp::create(b, max(steps, index(0)), parts);
+  Value size = arith::MulIOp::create(b, each, index(blockN));
+  begin = add(begin, arith::MulIOp::create(b, part, size));
+  end = min(end, add(begin, size));
+}
+
 /// Which blocks of keys to visit. Row r of the block sees the keys from
 /// diagonal + r - left to diagonal + r + right.
 void RowBuilder::computeKeyRanges() {
@@ -15,7 +52,7 @@ void RowBuilder::computeKeyRanges() {
   keys = i32(sk);
   if (right) {
     Value endOfFirstRow = add(diagonal, add(computeRightReach(), 1));
-    end = min(add(endOfFirstRow, index(blockM - 1)), sk);
+    end = min(add(endOfFirstRow, index(queries - 1)), sk);
     upper = i32(endOfFirstRow);
   }
   if (left) {
@@ -23,6 +60,8 @@ void RowBuilder::computeKeyRanges() {
     begin = roundDown(max(beginOfFirstRow, zero), blockN);
     lower = i32(beginOfFirstRow);
   }
+  if (part)
+    enterKeysOfPart();
 }
 
 /// Which of the keys n .. n + blockN - 1 each row sees.
@@ -30,7 +69,9 @@ Value RowBuilder::visible(Value n) {
   RankedTensorType tile = scores(b.getI32Type());
   Value column = IotaOp::create(b, tile, 1), first = i32(n);
   auto relative = [&](Value key) { return splat(tile, sub(key, first)); };
-  auto ofRow = [&](Value key) {
+  auto ofRow = [&](Value key) -> Value {
+    if (queries == 1)
+      return relative(key);
     return add(IotaOp::create(b, tile, 0), relative(key));
   };
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
@@ -47,7 +88,7 @@ Value RowBuilder::visible(Value n) {
 }
 
 void RowBuilder::buildRows() {
-  Value block = launch(Side::Queries, blockM);
+  Value block = launchRows();
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones. tile-persist has its own
   // order.
@@ -55,7 +96,7 @@ void RowBuilder::buildRows() {
     block = sub(sub(blocks, index(1)), block);
   enterHead();
   computeFactors();
-  forEachBlock(sq, blockM, block, [&](Value first) {
+  forEachBlock(sq, queries, block, [&](Value first) {
     row = first;
     computeKeyRanges();
     // Keys before and behind a window make three loops of one, whose bounds all

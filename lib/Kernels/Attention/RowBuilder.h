@@ -6,16 +6,23 @@
 
 namespace tile {
 
-/// A kernel whose blocks of threads own `blockM` queries each and walk over the
-/// keys that these see, `blockN` at a time.
+/// A kernel whose blocks of threads own `blockM` rows each and walk over the
+/// keys that these see, `blockN` at a time. The rows are queries of one head,
+/// or, if the schedule packs heads, the heads of a group at one query. Several
+/// blocks may share the keys.
 class RowBuilder : public AttentionBuilder {
 protected:
   template <typename OpT>
   RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
              const mlir::IRMapping &mapping, const Schedule &schedule)
       : AttentionBuilder(builder, op, mapping, schedule), schedule(schedule),
-        blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]) {}
+        blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]),
+        queries(schedule.packsHeads() ? 1 : blockM) {}
   virtual ~RowBuilder() = default;
+
+  /// Returns this block's part of a buffer with one more dimension, that of the
+  /// parts of the keys, each of which has a block.
+  Value enterPart(Value buffer);
 
   /// Writes the grid, and for the block's rows beginRows, the walk with step,
   /// and endRows.
@@ -31,6 +38,12 @@ protected:
   /// Which of the keys n .. n + blockN - 1 each row sees.
   Value visible(Value n);
 
+  bool packsHeads() const { return schedule.packsHeads(); }
+  /// Returns the heads of the block's rows in a buffer of heads.
+  Value narrowToGroup(Value heads) {
+    return NarrowOp::create(b, heads, 0, firstHead, headCount);
+  }
+
   RankedTensorType rows(Type element) { return type(blockM, element); }
   RankedTensorType scores(Type element) {
     return type({blockM, blockN}, element);
@@ -39,12 +52,23 @@ protected:
   const Schedule schedule;
   /// Rows of a block of threads, and keys of a step.
   const int64_t blockM, blockN;
-  /// The block's first row.
+  /// Queries of a block.
+  const int64_t queries;
+  /// The block's first query.
   Value row;
+  /// The head of the block's first row, and the number of heads of the group
+  /// from there on; null unless heads are packed.
+  Value firstHead, headCount;
 
 private:
+  Value launchRows();
   /// Sets the keys that rows from `row` on see.
   void computeKeyRanges();
+  /// Narrows them to those of the block's part.
+  void enterKeysOfPart();
+
+  /// This block's part of the keys, and the number of parts; null: one part.
+  Value part, parts;
 
   /// First key and end of the keys that some row sees; begin is a multiple of
   /// blockN.

@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -261,5 +261,95 @@ func.func @dlse_rank(%q: !q, %rows: !rows, %stats: !stats, %scale: f32) {
   // expected-error@+1 {{'tile.attention_backward' op dlse must be a global f32 buffer of rank 3 [batch, heads, length of q]}}
   tile.attention_backward %q, %q, %q, %q, %q, %rows dlse %q to %q, %q, %q using %stats
       scale %scale : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !q, !stats
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @parts_rank(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op o_parts must be a global buffer of rank 5, got '!tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @parts_type(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op o_parts must have f32 elements, got 'f16'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x32xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @parts_head(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op head dimensions of o and o_parts differ: 64 and 32}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @parts_rows(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op lse_parts must be a global f32 buffer of rank 4 [parts, batch, heads, length of q], got '!tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<4x?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<3x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @parts_number(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: parts of o_parts is 4, parts of lse_parts is 3}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x8x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x4x64xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @parts_heads(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: heads of q is 8, heads of o_parts is 4}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale
+      : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has o_parts without lse_parts}}
+  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+      : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }

@@ -83,3 +83,24 @@ func.func @parts(%q: !q, %acc: !acc, %rows: !rows, %stats: !stats, %scale: f32, 
       : !q, !q, !q, !acc, !q, !rows, !rows, !acc, !acc, !acc, !stats
   return
 }
+
+!o_parts = !tile.buffer<?x?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+!po_parts = !tile.buffer<4x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!plse_parts = !tile.buffer<4x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+// CHECK-LABEL: @shared_keys
+func.func @shared_keys(%q: !q, %rows: !rows, %op: !o_parts, %lp: !lse_parts, %sink: !sink, %scale: f32) {
+  // CHECK: tile.attention {{.*}} lse %{{[a-z0-9]*}} parts %{{[a-z0-9]*}}, %{{[a-z0-9]*}} sink %{{[a-z0-9]*}} scale
+  tile.attention %q, %q, %q, %q lse %rows parts %op, %lp sink %sink scale %scale
+      : !q, !q, !q, !q, !rows, !o_parts, !lse_parts, !sink
+  return
+}
+
+// CHECK-LABEL: @shared_keys_packed
+func.func @shared_keys_packed(%q: !pq, %op: !po_parts, %lp: !plse_parts, %cu: !cu, %max: index, %scale: f32) {
+  // CHECK: tile.attention {{.*}} parts %{{[a-z0-9]*}}, %{{[a-z0-9]*}} seqlens {{.*}} {schedule = #tile.schedule<pack_heads>}
+  tile.attention %q, %q, %q, %q parts %op, %lp seqlens %cu, %cu max %max scale %scale
+      {schedule = #tile.schedule<pack_heads>} : !pq, !pq, !pq, !pq, !po_parts, !plse_parts, !cu, !cu
+  return
+}

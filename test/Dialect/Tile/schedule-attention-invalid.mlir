@@ -10,7 +10,7 @@
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
 func.func @columns(%q: !q, %lse: !rows, %scale: f32) {
-  // expected-error@+1 {{'tile.attention' op the schedule of the attribute 'schedule' has no field 'column_warps', only tile, warps, producers, registers, stages, work_stages, in_flight, turns, save_registers}}
+  // expected-error@+1 {{'tile.attention' op the schedule of the attribute 'schedule' has no field 'column_warps', only tile, pack_heads, warps, producers, registers, stages, work_stages, in_flight, turns, save_registers}}
   tile.attention %q, %q, %q, %q lse %lse scale %scale {schedule = #tile.schedule<column_warps = 2>} : !q, !q, !q, !q, !rows
   return
 }

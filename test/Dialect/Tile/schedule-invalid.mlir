@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, warps, column_warps, consumer_groups, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, split, stream_k, order, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, pack_heads, warps, column_warps, consumer_groups, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, split, stream_k, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----

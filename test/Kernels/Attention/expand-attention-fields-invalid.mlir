@@ -89,3 +89,25 @@ func.func @columns(%q: !q, %lse: !rows, %stats: !stats, %acc: !acc, %scale: f32)
       {dkv_schedule = #tile.schedule<column_warps = 3>} : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats
   return
 }
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
+func.func @persistent_parts(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'work_stages' in its schedule: blocks share the keys of a tile}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale {schedule = #tile.schedule<work_stages = 1>} : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @persistent_heads(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'work_stages' in its schedule: the rows of a tile are heads}}
+  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<pack_heads, work_stages = 1>} : !q, !q, !q, !q
+  return
+}

@@ -9,8 +9,8 @@ using namespace tile;
 /// Returns the name of this kind of extent in messages.
 static StringRef nameExtent(AttentionExtent kind) {
   // In the order of AttentionExtent.
-  static constexpr StringLiteral names[] = {"batch", "length", "length",
-                                            "heads", "heads",  "extent"};
+  static constexpr StringLiteral names[] = {
+      "batch", "length", "length", "heads", "heads", "extent", "parts"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -30,9 +30,16 @@ public:
   void addRows(StringRef name, Value buffer) {
     add(name, buffer, {AttentionExtent::Heads, AttentionExtent::Queries});
   }
-  /// Adds the batch extent, unless the buffers are packed, and then `kinds`.
-  void add(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds) {
-    int64_t dim = 0;
+  /// Adds the extents of a buffer that has another one like q or lse for each
+  /// part of the keys.
+  void addParts(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds) {
+    addOne(name, buffer, 0, AttentionExtent::Parts);
+    add(name, buffer, kinds, /*dim=*/1);
+  }
+  /// Adds the batch extent, unless the buffers are packed, and then `kinds`,
+  /// from dimension `dim` on.
+  void add(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds,
+           int64_t dim = 0) {
     if (!packed)
       addOne(name, buffer, dim++, AttentionExtent::Batch);
     for (AttentionExtent kind : kinds)
@@ -72,6 +79,11 @@ SmallVector<NamedExtent> AttentionOp::getNamedExtents() {
   list.addCommon(*this);
   if (getLse())
     list.addRows("lse", getLse());
+  if (getOParts()) {
+    using Kind = AttentionExtent;
+    list.addParts("o_parts", getOParts(), {Kind::Queries, Kind::Heads});
+    list.addParts("lse_parts", getLseParts(), {Kind::Heads, Kind::Queries});
+  }
   return list.extents;
 }
 

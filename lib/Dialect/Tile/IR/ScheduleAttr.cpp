@@ -414,8 +414,8 @@ ArrayRef<StringRef> KernelOp::getScheduleFields() {
 
 ArrayRef<StringRef> AttentionOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "tile",        "warps",     "producers", "registers",     "stages",
-      "work_stages", "in_flight", "turns",     "save_registers"};
+      "tile",   "pack_heads",  "warps",     "producers", "registers",
+      "stages", "work_stages", "in_flight", "turns",     "save_registers"};
   return fields;
 }
 

@@ -18,10 +18,12 @@ class BufferChecker {
 public:
   BufferChecker(Operation *op, bool packed) : op(op), packed(packed) {}
 
-  /// Checks a tensor of heads: [B, S, H, D], or packed [T, H, D].
+  /// Checks a tensor of heads: [B, S, H, D], or packed [T, H, D], behind
+  /// `outer` more dimensions.
   LogicalResult checkHeads(StringRef name, BufferType type,
-                           ArrayRef<Type> elements, StringRef elementNames) {
-    int64_t rank = packed ? 3 : 4;
+                           ArrayRef<Type> elements, StringRef elementNames,
+                           int64_t outer = 0) {
+    int64_t rank = (packed ? 3 : 4) + outer;
     if (type.isShared() || type.getRank() != rank)
       return op->emitOpError()
              << name << " must be a global buffer of rank " << rank
@@ -38,6 +40,12 @@ public:
   /// Checks a buffer of one number per row: [B, H, Sq], or packed [H, Tq].
   LogicalResult checkRows(StringRef name, BufferType type) {
     return checkNumbers(name, type, 3, "heads, length of q", /*isValid=*/true);
+  }
+
+  /// Checks a buffer of one number per part and row.
+  LogicalResult checkPartRows(StringRef name, BufferType type) {
+    return checkNumbers(name, type, 4, "heads, length of q", /*isValid=*/true,
+                        "parts, ");
   }
 
   /// Checks a buffer of two numbers per row: [B, H, 2, R], or packed [H, 2, R],
@@ -58,17 +66,18 @@ public:
   }
 
 private:
-  /// Checks a buffer with the dimensions `axes`, behind the batch if the
-  /// sequences are not packed.
+  /// Checks a buffer with the dimensions `outer`, the batch if the sequences
+  /// are not packed, and `axes`.
   LogicalResult checkNumbers(StringRef name, BufferType type, int64_t rank,
-                             StringRef axes, bool isValid) {
+                             StringRef axes, bool isValid,
+                             StringRef outer = "") {
     rank -= packed;
     if (isValid && !type.isShared() && type.getRank() == rank &&
         type.getElementType().isF32())
       return success();
     return op->emitOpError()
            << name << " must be a global f32 buffer of rank " << rank << " ["
-           << (packed ? "" : "batch, ") << axes << "], got " << type;
+           << outer << (packed ? "" : "batch, ") << axes << "], got " << type;
   }
 
   Operation *op;
@@ -199,14 +208,28 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyTogether(
           *this,
           {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})) ||
-      failed(
-          verifyTogether(*this, {{"left", getLeft()}, {"right", getRight()}})))
+      failed(verifyTogether(*this,
+                            {{"left", getLeft()}, {"right", getRight()}})) ||
+      failed(verifyTogether(
+          *this, {{"o_parts", getOParts()}, {"lse_parts", getLseParts()}})))
     return failure();
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
     return failure();
   if (getLse() && failed(check.checkRows("lse", getLse().getType())))
     return failure();
+  if (getOParts()) {
+    BufferType parts = getOParts().getType();
+    if (failed(check.checkHeads("o_parts", parts,
+                                Float32Type::get(getContext()), "f32 elements",
+                                /*outer=*/1)) ||
+        failed(check.checkPartRows("lse_parts", getLseParts().getType())))
+      return failure();
+    if (parts.getShape().back() != getO().getType().getShape().back())
+      return emitOpError() << "head dimensions of o and o_parts differ: "
+                           << getO().getType().getShape().back() << " and "
+                           << parts.getShape().back();
+  }
   if (getMerge() && !getLse())
     return emitOpError() << "merges into o and lse, but has no lse";
   return verifyAttentionExtents(*this, getNamedExtents());

@@ -28,7 +28,8 @@ enum class MaskKind { None, Causal, Window };
 struct KernelFeatures {
   int64_t products, head, value, bits;
   MaskKind mask = MaskKind::None;
-  bool softcap = false, packed = false, atomicResults = false, merge = false;
+  bool softcap = false, packed = false, atomicResults = false, merge = false,
+       parts = false, packHeads = false;
 
   /// Returns the features as text, in the form of a pattern.
   std::string describe() const;
@@ -50,7 +51,7 @@ struct KernelPattern {
 
   Interval products, head, value, bits;
   std::optional<MaskKind> mask;
-  std::optional<bool> softcap, packed, atomicResults, merge;
+  std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads;
 
   /// Calls `visit` with the name of each field and its member of each of
   /// `structs`, which are patterns or features, in the order in which the
@@ -66,6 +67,8 @@ struct KernelPattern {
     visit(llvm::StringRef("packed"), structs.packed...);
     visit(llvm::StringRef("atomic_results"), structs.atomicResults...);
     visit(llvm::StringRef("merge"), structs.merge...);
+    visit(llvm::StringRef("parts"), structs.parts...);
+    visit(llvm::StringRef("pack_heads"), structs.packHeads...);
   }
 
   /// Returns true if a kernel with these features fulfils all conditions.

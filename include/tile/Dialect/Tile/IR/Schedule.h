@@ -49,6 +49,7 @@ struct Schedule {
   using Numbers = std::optional<mlir::DictionaryAttr>;
 
   Pair tile;
+  Flag packHeads;
   Number warps, columnWarps;
   Number consumerGroups, producers, storers;
   Pair registers;
@@ -64,6 +65,7 @@ struct Schedule {
   template <typename VisitT, typename... SchedulesT>
   static void forEachField(VisitT visit, SchedulesT &...schedules) {
     visit(llvm::StringRef("tile"), schedules.tile...);
+    visit(llvm::StringRef("pack_heads"), schedules.packHeads...);
     visit(llvm::StringRef("warps"), schedules.warps...);
     visit(llvm::StringRef("column_warps"), schedules.columnWarps...);
     visit(llvm::StringRef("consumer_groups"), schedules.consumerGroups...);
@@ -88,6 +90,7 @@ struct Schedule {
   bool hasRoles() const { return producers.value_or(0) != 0; }
   /// Returns the number of times that the consumer warps exist.
   int64_t countConsumerGroups() const { return consumerGroups.value_or(1); }
+  bool packsHeads() const { return packHeads.value_or(false); }
   bool takesTurns() const { return turns.value_or(false); }
   bool savesRegisters() const { return saveRegisters.value_or(false); }
   bool keepsLoops() const { return keepLoops.value_or(false); }

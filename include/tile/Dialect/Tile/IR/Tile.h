@@ -97,7 +97,15 @@ class ReturnOp;
 class RingCreateOp;
 
 /// Kinds of extents of attention. Extents of one kind are equal.
-enum class AttentionExtent { Batch, Queries, Keys, Heads, KVHeads, Bounds };
+enum class AttentionExtent {
+  Batch,
+  Queries,
+  Keys,
+  Heads,
+  KVHeads,
+  Bounds,
+  Parts
+};
 /// Kinds of extents of tile.matmul. Batch dimension i is of the kind Batch + i.
 enum class MatmulExtent { Rows, Columns, Depth, Batch };
 /// The extent `dim` of `buffer`, an operand of a named operation with the name

@@ -79,6 +79,21 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     exp(y)) is the logarithm of both. o is best of f32 then, because each step
     rounds it.
 
+    `parts %o_parts, %lse_parts` lets several blocks of threads share the keys of
+    a tile of queries, which are too few to fill the chip. The buffers are
+    scratch memory of f32, of the shapes of o and lse behind one more dimension,
+    [P, B, Sq, H, Dv] and [P, B, H, Sq] (packed: [P, Tq, H, Dv] and [P, H, Tq]);
+    their extent P, from 1 to 65535, is the number of parts. Each block writes the
+    result for its part of the keys that its queries see; a second kernel, whose
+    name ends with `_combine`, merges the parts, the sink and what `merge` asks
+    for into o and lse. Parts may be empty. A number of parts gives the same bits
+    in every run.
+
+    ```mlir
+    tile.attention %q, %k, %v, %o lse %lse parts %o_parts, %lse_parts
+        scale %scale {causal} : !q, !q, !q, !q, !lse, !o_parts, !lse_parts
+    ```
+
     Three features can be added, in this order:
 
     - `sink %sink`: one more score per head, sink[h] (f16, bf16 or f32), which
@@ -110,10 +125,13 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
         : !q, !q, !q, !q
     ```
 
-    `tile-expand-attention` turns the function into a kernel of its name.
+    `tile-expand-attention` turns the function into a kernel of its name, and into
+    a second one if there are parts.
   }];
   let arguments = (ins Tile_Input<>:$q, Tile_Input<>:$k, Tile_Input<>:$v,
     Tile_Output<>:$o, Tile_Output<Optional<Tile_BufferType>>:$lse,
+    Tile_Scratch<Optional<Tile_BufferType>>:$o_parts,
+    Tile_Scratch<Optional<Tile_BufferType>>:$lse_parts,
     Tile_Input<Optional<Tile_BufferType>>:$sink,
     Tile_Input<Optional<Tile_BufferType>>:$cu_q,
     Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q, F32:$scale,
@@ -121,12 +139,15 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $o (`lse` $lse^)? (`sink` $sink^)?
+    $q `,` $k `,` $v `,` $o (`lse` $lse^)?
+    (`parts` $o_parts^ `,` $lse_parts)? (`sink` $sink^)?
     (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
     attr-dict `:`
     custom<BufferTypes>(type($q), type($k), type($v), type($o),
-                        ref($lse), type($lse), ref($sink), type($sink),
+                        ref($lse), type($lse),
+                        ref($o_parts), type($o_parts), type($lse_parts),
+                        ref($sink), type($sink),
                         ref($cu_q), type($cu_q), type($cu_k))
   }];
   let extraClassDeclaration = commonDeclarations # [{

@@ -20,6 +20,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | field | unit | meaning | range |
     |---|---|---|---|
     | `tile = [q, k]` | rows | queries and keys of one step of attention | 1 to 1024 |
+    | `pack_heads` | | the rows of a tile are the heads of q that share a head of k, at one query; without it, queries of one head. Keys and values are read once for the heads of a group, and few queries fill the tile | flag |
     | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute | 1 to 32 |
     | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
     | `consumer_groups = n` | groups | groups of consumer warps, each with the warps of the kernel. The groups of a persistent kernel compute different works and take turns (ping-pong): the loops of one group run beside the results of the other. 1: the consumer warps share each work (cooperative) | 1 to 2 |
@@ -106,6 +107,8 @@ def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
     | `packed` | sequences are packed one after the other |
     | `atomic_results` | dK and dV leave by atomic additions |
     | `merge` | the result is merged into the output |
+    | `parts` | blocks share the keys of a tile of queries |
+    | `pack_heads` | the rows of a tile are the heads of a group |
 
     ```mlir
     #tile.kernel_pattern<products = 2, head from 65 to 128, mask = window, softcap = false>
