@@ -141,6 +141,11 @@ def load_program(text: str, chip: str, schedule: str = "") -> Module:
     raise CompileError(f"other processes keep deleting entries of {where}")
 
 
+def has_packs() -> bool:
+    """Returns whether programs are searched in packs first."""
+    return bool(_folders(PACK_VARIABLE))
+
+
 def _folders(variable: str) -> List[Path]:
     return [Path(part) for part in os.environ.get(variable, "").split(os.pathsep) if part]
 

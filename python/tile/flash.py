@@ -345,13 +345,16 @@ def _fast_forward(plan: _Plan, out, lse, packed: bool) -> fast.Plan:
     inputs = {"q": 0, "k": 1, "v": 2}
     if packed:
         inputs.update(cu_q=3, cu_k=4)
+    buffers = {"o": out, "lse": lse, **plan.unused}
+    if recipe.scratch is not None:
+        buffers["scratch"] = recipe.scratch
     middle = (None, None, *plan.lengths) if plan.prepared.heads_first else ()
     return fast.Plan(
         recipe.launch,
         recipe.names,
         inputs,
-        {"o": out, "lse": lse, **plan.unused},
-        {},
+        buffers,
+        recipe.offsets,
         recipe.numbers,
         ("o", "lse", *middle, *plan.unused),
         ("q", "k", "v"),

@@ -12,12 +12,13 @@ import functools
 import os
 from dataclasses import replace
 from math import prod
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import torch
 
 from . import cache
 from .compiler import chip_for
+from .errors import CompileError
 from .programs import (
     ALIGNMENT,
     STRIDE_DIVISOR,
@@ -25,7 +26,10 @@ from .programs import (
     BackwardVariant,
     Variant,
     choose_kv_sum,
+    choose_parts,
+    count_blocks,
     count_key_blocks,
+    packs_heads,
 )
 from .tensors import ELEMENT_BYTES, Layout
 
@@ -52,6 +56,9 @@ _BACKWARD = (
     "q", "k", "v", "o", "do", "lse", "dlse", "dq", "dk", "dv", "sink", "dsink",
     "cu_q", "cu_k", "max_q", "max_k", "scale", "softcap", "left", "right", "offset",
 )  # fmt: skip
+
+#: Buffers of kernels whose blocks share the keys.
+_PARTS = ("o_parts", "lse_parts")
 
 #: Numbers that vary from call to call.
 _NUMBERS = {"scale": 0, "softcap": 0, "offset": 0}
@@ -178,6 +185,7 @@ class Forward:
         self._backward: Dict[tuple, _Backward] = {}
         self._is_empty = not prod(self._o_shape)
         self._launch = None
+        self._scratch = _Scratch({}, q)
 
     def _prepare(self) -> Any:
         layouts = {
@@ -187,24 +195,98 @@ class Forward:
             "o": self._o_layout,
             "lse": self._lse_layout,
         }
-        kernels = _kernels(self.variant, self._device)
-        self._prepared = kernels.prepare(_FORWARD, layouts)
+        kernels, parts = self._choose_kernels()
+        if parts > 1:
+            shapes = (parts, *self._o_shape), (parts, *self._lse_shape)
+            found = {name: ("f32", shape) for name, shape in zip(_PARTS, shapes)}
+            self._scratch = _Scratch(found, self._lse_like)
+            layouts.update(self._scratch.layouts)
+        self._prepared = kernels.prepare(_FORWARD + tuple(self._scratch.offsets), layouts)
         self._launch = self._prepared.launch
         return self._launch
 
+    def _choose_kernels(self) -> Tuple[Any, int]:
+        """Returns the kernels of the call and the number of parts of the keys."""
+        q, k = self._inputs["q"].shape, self._inputs["k"].shape
+        batch, queries, keys = self._lengths()
+        if self._packed and self.signature.max_q:
+            queries = min(queries, self.signature.max_q)
+        kernels = None
+        if packs_heads(queries, q[-2] // k[-2] if k[-2] else 1):
+            kernels = self._find_kernels(pack_heads=True)
+        if kernels is None:
+            kernels = _kernels(self.variant, self._device)
+        shapes = {name: layout.shape for name, layout in self._inputs.items()}
+        processors = _count_processors(self._device)
+        parts = choose_parts(
+            count_blocks(kernels.manifest, shapes, self._scalars, processors),
+            self._count_visible(queries, keys),
+            batch * queries * q[-2],
+            batch * k[-2],
+            processors,
+        )
+        if parts > 1:
+            found = self._find_kernels(parts=True)
+            if found is not None:
+                return found, parts
+        return kernels, 1
+
+    def _lengths(self) -> Tuple[int, int, int]:
+        """Returns the number of sequences, and their queries and keys.
+
+        The lengths of packed sequences are on the device; their means have to do.
+        """
+        q, k = self._inputs["q"].shape, self._inputs["k"].shape
+        if not self._packed:
+            return q[0], q[1], k[1]
+        sequences = max(self._inputs["cu_q"].shape[0] - 1, 1)
+        return sequences, -(-q[0] // sequences), -(-k[0] // sequences)
+
+    def _count_visible(self, queries: int, keys: int) -> int:
+        """Returns how many keys a query sees, about."""
+        left, right = self.signature.left, self.signature.right
+        causal = self.signature.causal
+        if causal:
+            right = 0
+            keys -= min(queries, keys) // 2
+        if left >= 0 and right >= 0:
+            keys = min(keys, left + right + queries)
+        return keys
+
+    def _find_kernels(self, **features: bool) -> Any:
+        """Returns the kernels of the variant with these features, or None where the
+        machine has none, and makes it that of the call."""
+        variant = replace(self.variant, **features)
+        try:
+            kernels = _kernels(variant, self._device)
+        except CompileError:
+            # A pack may lack them, and a schedule may be for other kernels. They
+            # are only faster.
+            if variant.schedule or cache.has_packs():
+                return None
+            raise
+        self.variant = variant
+        return kernels
+
     def recipe(self) -> Recipe:
         """Returns how to repeat a call that has run."""
-        return Recipe(self._prepared, _FORWARD, self._numbers(), None, {})
+        return Recipe(
+            self._prepared,
+            _FORWARD + tuple(self._scratch.offsets),
+            self._numbers(),
+            self._scratch.like,
+            self._scratch.offsets,
+        )
 
     def backward_recipe(self, do: torch.Tensor) -> Recipe:
         """Returns how to repeat a call of `run_backward` that has run with `do` alone."""
         backward = self._backward[do.stride()]
         return Recipe(
             backward.prepared,
-            _BACKWARD + tuple(backward.offsets),
+            _BACKWARD + tuple(backward.scratch.offsets),
             self._numbers(),
-            backward.scratch_like,
-            backward.offsets,
+            backward.scratch.like,
+            backward.scratch.offsets,
         )
 
     def _numbers(self) -> Dict[str, Union[int, float]]:
@@ -224,6 +306,8 @@ class Forward:
             lse = torch.empty_like(self._lse_like)
         if not self._is_empty:
             launch = self._launch or self._prepare()
+            # Kept until the launch.
+            scratch, addresses = self._scratch.allocate()
             launch(
                 (
                     q.data_ptr(),
@@ -240,6 +324,7 @@ class Forward:
                     self.signature.left,
                     self.signature.right,
                     offset,
+                    *addresses,
                 ),
                 _stream(self._index) if self._on_cuda else 0,
             )
@@ -297,7 +382,9 @@ class _Backward:
         if forward.heads_first:
             do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
         looped = BackwardVariant(
-            replace(forward.variant, merge=False, schedule=""),
+            replace(
+                forward.variant, merge=False, schedule="", parts=False, pack_heads=False
+            ),
             "kernel" if signature.deterministic else "atomic",
             "loop",
             dlse is not None,
@@ -328,17 +415,12 @@ class _Backward:
         if self._zeros:
             return
         kernels = _kernels(self.variant, forward._device)
-        scratch = kernels.scratch(shapes, forward._scalars)
-        self.offsets: Dict[str, int] = {}
-        size = 0
-        for name, buffer in scratch.items():
-            layouts[name] = _dense(buffer.type, buffer.shape, index)
-            self.offsets[name] = size
-            step = _SCRATCH_ALIGNMENT
-            size += -(-prod(buffer.shape) * ELEMENT_BYTES[buffer.type] // step) * step
-        self.scratch_like = template(q, (size // 4,), torch.float32)
+        self.scratch = _Scratch(kernels.scratch(shapes, forward._scalars), q)
+        layouts.update(self.scratch.layouts)
         layouts.update(forward._scalars, **_NUMBERS)
-        self.prepared = kernels.prepare(_BACKWARD + tuple(scratch), layouts)
+        self.prepared = kernels.prepare(
+            _BACKWARD + tuple(self.scratch.offsets), layouts
+        )
         self._launch = self.prepared.launch
 
     def run(
@@ -361,8 +443,8 @@ class _Backward:
             if dsink is not None and gradients is None:
                 dsink = dsink.to(sink.dtype)
             return dq, dk, dv, dsink
-        scratch = torch.empty_like(self.scratch_like)
-        base = scratch.data_ptr()
+        # Kept until the launch.
+        scratch, addresses = self.scratch.allocate()
         packed = forward._packed
         self._launch(
             (
@@ -387,13 +469,42 @@ class _Backward:
                 forward.signature.left,
                 forward.signature.right,
                 offset,
-                *[base + offset for offset in self.offsets.values()],
+                *addresses,
             ),
             _stream(forward._index) if forward._on_cuda else 0,
         )
         if dsink is not None and gradients is None:
             dsink = dsink.to(sink.dtype)
         return dq, dk, dv, dsink
+
+
+class _Scratch:
+    """Scratch buffers of a call, which share an allocation."""
+
+    def __init__(self, buffers: Mapping[str, Tuple[str, Sequence[int]]], q: torch.Tensor):
+        """`buffers` holds types and shapes; q is on the device of the buffers."""
+        index = q.get_device() if q.is_cuda else -1
+        self.layouts: Dict[str, Layout] = {}
+        #: Offsets in bytes.
+        self.offsets: Dict[str, int] = {}
+        size = 0
+        for name, (type, shape) in buffers.items():
+            self.layouts[name] = _dense(type, shape, index)
+            self.offsets[name] = size
+            step = _SCRATCH_ALIGNMENT
+            size += -(-prod(shape) * ELEMENT_BYTES[type] // step) * step
+        #: What the allocation is like, None if there are no buffers.
+        self.like: Optional[torch.Tensor] = None
+        if buffers:
+            self.like = template(q, (size // 4,), torch.float32)
+
+    def allocate(self) -> Tuple[Optional[torch.Tensor], Sequence[int]]:
+        """Returns an allocation and the addresses of the buffers in it."""
+        if self.like is None:
+            return None, ()
+        scratch = torch.empty_like(self.like)
+        base = scratch.data_ptr()
+        return scratch, [base + offset for offset in self.offsets.values()]
 
 
 #: Prepared calls by signature and layouts.
@@ -506,11 +617,7 @@ def _choose_kv(
         sequences = max(cu_q.shape[0] - 1, 1)
         queries, keys = q.shape[0] // sequences, k.shape[0] // sequences
         shapes.update(cu_q=(sequences + 1,), cu_k=(sequences + 1,))
-    if q.is_cuda:
-        properties = torch.cuda.get_device_properties(q.device)
-        processors = properties.multi_processor_count
-    else:
-        processors = _CPU_PROCESSORS
+    processors = _count_processors(q.device)
     sides = (signature.left, 0 if signature.causal else signature.right)
     bounded = signature.left >= 0 or signature.right >= 0
     blocks = count_key_blocks(
@@ -529,6 +636,12 @@ def _choose_kv(
         processors,
         signature.deterministic,
     )
+
+
+def _count_processors(device: torch.device) -> int:
+    if device.type == "cpu":
+        return _CPU_PROCESSORS
+    return torch.cuda.get_device_properties(device).multi_processor_count
 
 
 try:

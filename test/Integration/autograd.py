@@ -106,6 +106,56 @@ class Tests(Suite):
             ]
             check([*results[0], *results[1:]], *parts, options)
 
+    def test_shared_keys(self):
+        """Blocks that share the keys of a tile, with and without heads as rows."""
+        from tile import prepared
+
+        for name, queries, parts in (
+            ("grouped", 1, 3), ("grouped", 70, 2), ("features", 1, 5), ("features", 33, 4),
+            ("wide", 1, 2), ("narrow", 2, 9), ("d40", 20, 3),
+        ):  # fmt: skip
+            # Other shapes than elsewhere, since calls are prepared once.
+            q, k, v, do, options = self.make(name, 1, queries, 171)
+            with mock.patch.object(prepared, "choose_parts", lambda *_, n=parts: n):
+                found = gradients(q, k, v, do, options)
+            check(found, q, k, v, do, options)
+
+    def test_shared_keys_of_packed_sequences(self):
+        import torch
+        import tile
+        from tile import prepared
+
+        for queries in ((1, 1, 0, 1), (5, 40, 0, 1)):
+            cu_q, cu_k = self.sequences(queries), self.sequences((100, 1, 60, 0))
+            q = self.normal((sum(queries), 6, 64), "float16", 1).detach()
+            k, v = (self.normal((161, 2, 64), "float16", s).detach() for s in (2, 3))
+            options = {"causal": True, "cu_seqlens_q": cu_q, "cu_seqlens_k": cu_k,
+                       "return_lse": True}  # fmt: skip
+            results = []
+            for parts in (1, 3):
+                with mock.patch.object(prepared, "choose_parts", lambda *_, n=parts: n):
+                    prepared._found.clear()
+                    tile.functional._prepared.clear()
+                    results.append(tile.attention(q, k, v, **options))
+            for plain, shared in zip(*results):
+                assert torch.allclose(plain.float(), shared.float(), atol=2e-3)
+
+    def test_shared_keys_of_a_part(self):
+        """Parts of a part: what is merged into holds the result for other keys."""
+        import torch
+        import tile
+        from tile import prepared
+
+        q, k, v, _, _ = self.make("grouped", 1, 1, 173)
+        q, k, v = (t.detach() for t in (q, k, v))
+        right = tile.attention(q, k, v, return_lse=True)
+        halves = [[t[:, s] for t in (k, v)] for s in (slice(90), slice(90, 173))]
+        found = tile.attention(q, *halves[0], return_lse=True)
+        with mock.patch.object(prepared, "choose_parts", lambda *_: 4):
+            tile.attention(q, *halves[1], merge=found)
+        assert torch.allclose(found[0].float(), right[0].float(), atol=2e-2)
+        assert torch.allclose(found[1], right[1], atol=1e-4)
+
     def test_sums_over_heads(self):
         """Each way to sum dK and dV; keys are no multiple of any block."""
         from tile import prepared

@@ -210,6 +210,57 @@ class FunctionalTest(unittest.TestCase):
         with self.assertRaisesRegex(tile.ArgumentError, "schedule must be a str, got int"):
             tile.attention(q, k, v, schedule=3)
 
+    def test_few_blocks_share_the_keys(self):
+        """Two kernels, and buffers for the parts that share an allocation."""
+        q, k, v = self.tensors(sq=1, sk=3000)
+        o, lse = tile.attention(q, k, v, causal=True, return_lse=True)
+        self.assertEqual(
+            [(v.pack_heads, v.parts) for v in self.variants], [(True, False), (True, True)]
+        )
+        walk, combine = self.cuda.launches
+        self.assertEqual(
+            (walk.function, combine.function), ("attention", "attention_combine")
+        )
+        self.assertEqual((walk.overlaps, combine.overlaps), (False, True))
+        # A block for each head of k, and one for each row.
+        parts = walk.grid[1]
+        self.assertGreater(parts, 2)
+        self.assertEqual((walk.grid, combine.grid), ((2 * 2, parts, 1), (2 * 4, 1, 1)))
+        for launch in (walk, combine):
+            found = self.addresses(launch)
+            self.assertEqual((found["o"], found["lse"]), (o.data_ptr(), lse.data_ptr()))
+            self.assertEqual({found["o_parts"] % 16, found["lse_parts"] % 16}, {0})
+            size = found["lse_parts"] - found["o_parts"]
+            self.assertGreaterEqual(size, parts * 2 * 4 * 64 * 4)
+        o.sum().backward()
+        self.assertEqual(self.variants[-1].forward, Variant(64, 64, "f16", True))
+
+    def test_many_queries_are_rows_of_tiles_that_share_the_keys(self):
+        q, k, v = self.tensors(sq=300, sk=3000)
+        tile.attention(q, k, v)
+        self.assertEqual(
+            [(v.pack_heads, v.parts) for v in self.variants], [(False, False), (False, True)]
+        )
+
+    def test_kernels_that_a_machine_lacks_are_not_needed(self):
+        """A pack may have those of the plain program only; a schedule may be for them."""
+        plain = self.kernels
+
+        def kernels(variant, device):
+            if variant.parts or variant.pack_heads:
+                raise tile.CompileError("not in the pack")
+            return plain(variant, device)
+
+        q, k, v = self.tensors(sq=1, sk=3000)
+        with mock.patch.object(prepared, "_kernels", kernels):
+            with self.assertRaisesRegex(tile.CompileError, "not in the pack"):
+                tile.attention(q, k, v)
+            with mock.patch.dict(os.environ, TILE_PACK_DIR=_artifacts.name):
+                tile.attention(q, k[:, :-1], v[:, :-1])
+        tile.attention(q, k, v, schedule="work_stages = 1")
+        self.assertEqual(len(self.cuda.launches), 2)
+        self.assertFalse(any(v.parts or v.pack_heads for v in self.variants[:1]))
+
     def test_nothing_is_launched_for_no_rows(self):
         for sq, heads in ((0, 4), (9, 0)):
             q, k, v = self.tensors(sq=sq, heads=heads, kv_heads=heads)
