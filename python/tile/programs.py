@@ -117,10 +117,11 @@ def packs_heads(queries: int, group: int) -> bool:
     """Returns whether the rows of a tile are better the heads of a group.
 
     A tile has either the queries of one head, or the `group` heads of q that share
-    a head of k at one query. The way with fewer tiles visits the keys less often.
+    a head of k at one query. The way with fewer tiles visits the keys less often;
+    where both have as many, tiles of heads have fewer rows without use.
     `queries` is the length of one sequence.
     """
-    return queries < group
+    return queries <= group
 
 
 def count_blocks(

@@ -35,6 +35,7 @@ CASES = {
     "half of the rows": (2, 1, 96, "bfloat16", 40, 80, False, "chunks"),
     "padded": (2, 1, 80, "bfloat16", 40, 40, True, "bhsd"),
     "wide": (2, 2, 256, "float16", 35, 35, True, "bhsd"),
+    "few queries": (4, 2, 64, "float16", 1, 1500, False, "bhsd"),
 }
 
 
@@ -351,6 +352,34 @@ class Tests(Suite):
                     assert all(g.dtype == torch.float32 for g in gradients)
                     halves = [g.half() for g in gradients]
                     check([out, *halves], None, *given, 0.125, causal=True)
+
+    def test_few_queries(self):
+        """Blocks share the keys, also where calls seen before run without Python."""
+        need_torch(2, 11)
+        import torch
+        import tile
+        from tile import fast, native, prepared
+
+        try:
+            native.library()
+        except native.CompileError as error:
+            raise Skipped(str(error)) from None
+        with below(self.device), activated(self.device):
+            for seed in range(3):
+                inputs = [
+                    self.normal((1, rows, 2, 64), "float16", 3 * seed + i).detach()
+                    for i, rows in enumerate((1, 1500, 1500))
+                ]
+                before = fast.planned_calls()
+                with torch.no_grad(), seen(prepared.Forward, "run") as forward:
+                    out = scaled_dot_product_attention(
+                        *(t.transpose(1, 2) for t in inputs)
+                    )
+                planned = fast.planned_calls() - before
+                assert (len(forward), planned) == ((0, 1) if seed else (1, 0)), planned
+                assert torch.equal(out.transpose(1, 2), tile.attention(*inputs))
+            variants = [call.variant for call in prepared._found.values()]
+            assert any(variant.parts for variant in variants), variants
 
     def test_listed(self):
         """The name is in PyTorch's list; importing and listing activate nothing."""

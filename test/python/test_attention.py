@@ -164,7 +164,7 @@ class ChoosePartsTest(unittest.TestCase):
 
     def test_parts_fill_the_processors_once(self):
         # Fewer than 16 read as fast as the memory.
-        self.assertEqual(self.decode(1, 1 << 17), 13)
+        self.assertEqual(self.decode(1, 1 << 17), 14)
         self.assertEqual(self.decode(8, 1 << 15), 2)
         self.assertEqual(self.prefill(64, 1 << 15), 2)
         self.assertEqual(self.prefill(32, 1 << 15), 4)
@@ -186,11 +186,12 @@ class ChoosePartsTest(unittest.TestCase):
         self.assertEqual(most, sorted(most, reverse=True))
         self.assertEqual(most[-1], 1)
 
-    def test_heads_are_rows_where_queries_are_fewer(self):
+    def test_heads_are_rows_where_queries_are_no_more(self):
         self.assertTrue(packs_heads(1, 8))
-        self.assertFalse(packs_heads(1, 1))
-        self.assertFalse(packs_heads(8, 8))
-        self.assertTrue(packs_heads(0, 8))
+        self.assertTrue(packs_heads(1, 1))
+        self.assertTrue(packs_heads(8, 8))
+        self.assertFalse(packs_heads(9, 8))
+        self.assertFalse(packs_heads(2, 1))
 
 
 class CasesTest(unittest.TestCase):
