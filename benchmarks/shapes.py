@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Dict, List
 
-from tile.programs import AnyVariant, BackwardVariant, Variant
+from tile.programs import AnyVariant, BackwardVariant, Variant, has_long_keys
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,16 @@ class Shape:
 
     @property
     def forward_variant(self) -> Variant:
-        return Variant(self.d, self.dv, self.dtype, causal=self.causal)
+        variant = Variant(self.d, self.dv, self.dtype, causal=self.causal)
+        return replace(variant, long_keys=has_long_keys(variant, self.length))
 
     @property
     def backward_variants(self) -> Dict[str, BackwardVariant]:
         """Returns the backward kernels by the way in which they sum dK and dV; the
         size of the GPU decides between them."""
         sums = ["loop"] if self.kv_heads == self.heads else ["loop", "atomic"]
-        return {kv: BackwardVariant(self.forward_variant, kv=kv) for kv in sums}
+        forward = replace(self.forward_variant, long_keys=False)
+        return {kv: BackwardVariant(forward, kv=kv) for kv in sums}
 
     @property
     def variants(self) -> List[AnyVariant]:

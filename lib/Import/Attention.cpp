@@ -351,7 +351,8 @@ static LogicalResult emit(Operation *op, const Attention &attention,
                       /*lse_parts=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
                       /*cu_k=*/Value(), /*max_q=*/Value(), scale, softcap,
                       /*left=*/Value(), /*right=*/Value(), offset,
-                      attention.topLeftCausal, /*merge=*/false, ScheduleAttr());
+                      attention.topLeftCausal, /*merge=*/false,
+                      /*expected_keys=*/IntegerAttr(), ScheduleAttr());
   func::ReturnOp::create(b);
   return success();
 }

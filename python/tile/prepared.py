@@ -29,6 +29,7 @@ from .programs import (
     choose_parts,
     count_blocks,
     count_key_blocks,
+    has_long_keys,
     packs_heads,
 )
 from .tensors import ELEMENT_BYTES, Layout
@@ -229,6 +230,8 @@ class Forward:
             found = self._find_kernels(parts=True)
             if found is not None:
                 return found, parts
+        if not self.variant.pack_heads and has_long_keys(self.variant, keys):
+            kernels = self._find_kernels(long_keys=True) or kernels
         return kernels, 1
 
     def _lengths(self) -> Tuple[int, int, int]:
@@ -383,7 +386,12 @@ class _Backward:
             do, q, k, v, *gradients = _exchange_heads(do, q, k, v, *gradients)
         looped = BackwardVariant(
             replace(
-                forward.variant, merge=False, schedule="", parts=False, pack_heads=False
+                forward.variant,
+                merge=False,
+                schedule="",
+                parts=False,
+                pack_heads=False,
+                long_keys=False,
             ),
             "kernel" if signature.deterministic else "atomic",
             "loop",

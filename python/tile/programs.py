@@ -32,6 +32,9 @@ KV_SUMS = ("loop", "separate", "atomic")
 KEYS_KERNEL = "_dkv"
 
 
+#: The keys from which sequences are long for schedules/sm_90a.mlir.
+LONG_KEYS = 2048
+
 #: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
 #: kernel whose blocks differ, in units of an average block, and the cost of
 #: writing and summing gradients of each head, in visible queries. Fitted to an H200
@@ -113,6 +116,18 @@ def choose_kv_sum(
     return "loop" if loop <= waves(group * blocks) + summing else by_head
 
 
+def has_long_keys(variant: "Variant", keys: int) -> bool:
+    """Returns whether another kernel is faster for sequences of so many keys.
+
+    The schedules of other head dimensions and masks are the same for all lengths.
+    """
+    return (
+        keys >= LONG_KEYS
+        and max(variant.d, variant.dv) <= 64
+        and not (variant.window or variant.softcap or variant.packed or variant.schedule)
+    )
+
+
 def packs_heads(queries: int, group: int) -> bool:
     """Returns whether the rows of a tile are better the heads of a group.
 
@@ -178,7 +193,8 @@ class Variant:
     of o where it is not `dtype`: "f32". `schedule` sets fields of the kernel's
     schedule, as that of compiler.translate. With `parts`, blocks of threads share
     the keys of a tile of queries: the extents of o_parts and lse_parts say how
-    many. With `pack_heads`, the rows of a tile are heads.
+    many. With `pack_heads`, the rows of a tile are heads. With `long_keys`, the
+    schedule is that for LONG_KEYS keys.
     """
 
     d: int
@@ -196,6 +212,7 @@ class Variant:
     schedule: str = ""
     parts: bool = False
     pack_heads: bool = False
+    long_keys: bool = False
 
     @property
     def mask(self) -> str:
@@ -216,7 +233,7 @@ class Variant:
             parts.append(f"sink_{self.sink}")
         if self.packed:
             parts.append("packed")
-        for feature in ("softcap", "offset", "merge", "parts", "pack_heads"):
+        for feature in ("softcap", "offset", "merge", "parts", "pack_heads", "long_keys"):
             if getattr(self, feature):
                 parts.append(feature)
         if self.o_dtype:
@@ -234,9 +251,10 @@ class Variant:
 class BackwardVariant:
     """The static properties of compiled kernels of gradients.
 
-    `forward` may not merge, and has neither parts nor packed heads. With `dlse` there is a gradient of lse, too. With
-    `accumulate`, gradients are added to what their buffers hold. `gradient_dtype`
-    is the type of dq, dk and dv where it is not that of q: "f32".
+    `forward` may not merge, and has neither parts nor packed heads. With `dlse` there
+    is a gradient of lse, too. With `accumulate`, gradients are added to what their
+    buffers hold. `gradient_dtype` is the type of dq, dk and dv where it is not that
+    of q: "f32".
     """
 
     forward: Variant
@@ -397,6 +415,7 @@ def _forward_ir(variant: Variant, name: str) -> str:
     operation += program.seqlens("max_q") + program.scales()
     attributes = {"causal": variant.causal, "merge": variant.merge}
     attributes["schedule = #tile.schedule<pack_heads>"] = variant.pack_heads
+    attributes[f"expected_keys = {LONG_KEYS} : i64"] = variant.long_keys
     return program.text(operation, **attributes)
 
 

@@ -123,7 +123,8 @@ class Case:
 
 def all_cases() -> List[Case]:
     """Returns all cases, in an order that does not change from run to run."""
-    return forward_cases() + gradient_cases() + feature_cases() + parts_cases()
+    cases = forward_cases() + gradient_cases() + feature_cases() + parts_cases()
+    return cases + long_cases()
 
 
 def forward_cases() -> List[Case]:
@@ -163,6 +164,23 @@ def parts_cases() -> List[Case]:
         case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
     return cases
+
+
+def long_cases() -> List[Case]:
+    """Returns cases of the kernels for long sequences."""
+    variants = [
+        Variant(*size, dtype, causal, lse=lse, sink=sink, long_keys=True)
+        for size, dtype, (causal, lse, sink) in product(
+            HEAD_SIZES, DTYPES, ((False, True, ""), (True, True, "f32"), (True, False, ""))
+        )
+        if max(size) <= 64
+    ]
+    rows = list(product(variants, ((1, 2051), (113, 203), (512, 256))))
+    rows += [(variant, LARGE) for variant in variants[:2]]
+    return [
+        Case(variant, *HEADS[i % len(HEADS)], (size,) * 2, ORDERS[i % 2])
+        for i, (variant, size) in enumerate(rows)
+    ]
 
 
 def padded_cases(heads: Tuple[int, int]) -> List[Case]:

@@ -89,6 +89,11 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
   features.parts = bool(op.getOParts());
+  int64_t keys = op.getK().getType().getShape()[op.isPacked() ? 0 : 1];
+  if (op.getExpectedKeys())
+    features.keys = *op.getExpectedKeys();
+  else if (!op.isPacked() && !ShapedType::isDynamic(keys))
+    features.keys = keys;
   ScheduleAttr given = op.getScheduleAttr();
   features.packHeads = given && given.getFields().packsHeads();
   FailureOr<Schedule> schedule = complete(op, given, features);

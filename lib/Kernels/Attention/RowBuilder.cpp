@@ -18,13 +18,15 @@ Value RowBuilder::enterPart(Value buffer) {
 /// Returns the number of the block along the queries.
 Value RowBuilder::launchRows() {
   if (!packsHeads())
-    return launch(Side::Queries, blockM, /*kvHeads=*/false, parts);
+    return launch(Side::Queries, blockM, /*kvHeads=*/false,
+                  /*isLongestFirst=*/false, parts);
   int64_t headsAt = isPacked() ? 1 : 2;
   Value keyHeads = max(DimOp::create(b, k, headsAt), index(1));
   Value shared =
       arith::DivUIOp::create(b, DimOp::create(b, q, headsAt), keyHeads);
   Value tiles = arith::CeilDivUIOp::create(b, shared, index(blockM));
-  Value block = launch(Side::Queries, queries, /*kvHeads=*/true, parts, tiles);
+  Value block = launch(Side::Queries, queries, /*kvHeads=*/true,
+                       /*isLongestFirst=*/false, parts, tiles);
   Value skipped = arith::MulIOp::create(b, ProgramIdOp::create(b, Dimension::z),
                                         index(blockM));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);

@@ -30,6 +30,8 @@ struct KernelFeatures {
   MaskKind mask = MaskKind::None;
   bool softcap = false, packed = false, atomicResults = false, merge = false,
        parts = false, packHeads = false;
+  /// 0 if it is not known.
+  int64_t keys = 0;
 
   /// Returns the features as text, in the form of a pattern.
   std::string describe() const;
@@ -49,7 +51,7 @@ struct KernelPattern {
     }
   };
 
-  Interval products, head, value, bits;
+  Interval products, head, value, bits, keys;
   std::optional<MaskKind> mask;
   std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads;
 
@@ -69,6 +71,7 @@ struct KernelPattern {
     visit(llvm::StringRef("merge"), structs.merge...);
     visit(llvm::StringRef("parts"), structs.parts...);
     visit(llvm::StringRef("pack_heads"), structs.packHeads...);
+    visit(llvm::StringRef("keys"), structs.keys...);
   }
 
   /// Returns true if a kernel with these features fulfils all conditions.

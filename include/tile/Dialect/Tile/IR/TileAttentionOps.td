@@ -117,9 +117,12 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     ```
 
     `schedule` sets fields of the kernel's schedule. The others come from the file
-    of the chip (`#tile.schedule`).
+    of the chip (`#tile.schedule`), where they may depend on the keys of a sequence:
+    `expected_keys` says how many there are if the type of k does not. The kernel is
+    right for any number.
 
     ```mlir
+    tile.attention %q, %k, %v, %o scale %scale {expected_keys = 4096} : !q, !q, !q, !q
     tile.attention %q, %k, %v, %o scale %scale
         {causal, schedule = #tile.schedule<tile = [128, 64], stages = 3>}
         : !q, !q, !q, !q
@@ -137,6 +140,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_keys,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?

@@ -95,7 +95,7 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     **Few tiles.** Where c has fewer tiles than the chip has multiprocessors,
     blocks share the iterations of a tile. The field `split` of the schedule does
     this with the same bits in each run, and memory for the parts of a sum
-    (`tile-split-reduction`). `atomic %sums` needs no such memory: blocks add their
+    (`tile-split-reduction`); so does `stream_k` for the tiles of the last wave. `atomic %sums` needs no such memory: blocks add their
     sums to it atomically, in any order. The kernels are @f_zero, which clears
     %sums, @f_product and @f_epilogue; `schedule` is that of @f_product. %sums is one
     buffer for each b, of the type of the sums and the shape [..., M', N'], where M'

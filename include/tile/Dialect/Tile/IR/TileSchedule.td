@@ -109,6 +109,7 @@ def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
     | `merge` | the result is merged into the output |
     | `parts` | blocks share the keys of a tile of queries |
     | `pack_heads` | the rows of a tile are the heads of a group |
+    | `keys` | the keys of a sequence, if the type of K or `expected_keys` of the operation says so; 0 otherwise |
 
     ```mlir
     #tile.kernel_pattern<products = 2, head from 65 to 128, mask = window, softcap = false>
