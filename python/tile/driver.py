@@ -18,6 +18,7 @@ _JIT_ERROR_LOG_BUFFER = 5
 _JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 _LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 _FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH = 11
 _DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
 _DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
@@ -71,7 +72,11 @@ _PROTOTYPES = {
     "cuLinkDestroy": [c_void_p],
     "cuMemAlloc_v2": [c_void_p, c_size_t],
     "cuMemsetD8_v2": [ctypes.c_uint64, ctypes.c_ubyte, c_size_t],
+    "cuFuncGetAttribute": [c_void_p, c_int, c_void_p],
     "cuFuncSetAttribute": [c_void_p, c_int, c_int],
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor": [c_void_p, c_void_p]
+    + [c_int, c_size_t],
+    "cuOccupancyMaxActiveClusters": [c_void_p, c_void_p, c_void_p],
     "cuPointerGetAttribute": [c_void_p, c_int, ctypes.c_uint64],
     "cuTensorMapEncodeTiled": [c_void_p, c_int, c_uint]
     + [c_void_p] * 5
@@ -225,6 +230,23 @@ class Driver:
     def multiprocessors(self, device: int) -> int:
         """The number of multiprocessors of a device."""
         return self._attribute(_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device)
+
+    def count_resident(
+        self, function: int, block: Tuple[int, int, int], shared_bytes: int, device: int
+    ) -> int:
+        """Returns how many blocks of a kernel, or clusters of them, run at a time."""
+        width, count = c_int(), c_int()
+        self._call("cuFuncGetAttribute", byref(width),
+                   _FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, function)  # fmt: skip
+        if width.value > 1:
+            geometry = LaunchGeometry((width.value, 1, 1), block, shared_bytes, False)
+            self._call("cuOccupancyMaxActiveClusters", byref(count), function,
+                       geometry.reference)  # fmt: skip
+            return count.value
+        threads = block[0] * block[1] * block[2]
+        self._call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(count),
+                   function, threads, shared_bytes)  # fmt: skip
+        return count.value * self.multiprocessors(device)
 
     def pointer_device(self, pointer: int) -> Optional[int]:
         """Returns the device that owns an address, None if CUDA does not know it."""

@@ -115,6 +115,7 @@ class Kernel:
 
     def __init__(self, module: "Module", spec: _manifest.Kernel):
         self.spec = spec
+        self._module = module
         self._launcher = _Launcher(module, (spec,))
 
     @property
@@ -124,6 +125,14 @@ class Kernel:
     def __call__(self, *args: Any, stream: Any = None, **named: Any) -> None:
         """Launches this kernel alone; arguments in order or by name."""
         self._launcher(args, named, stream)
+
+    def count_resident(self, device: Optional[int] = None) -> int:
+        """Returns how many programs of the grid run at a time on a GPU.
+
+        A program runs on a block, or on a cluster of blocks. A kernel whose
+        programs share the work in a loop is fastest with as many of them.
+        """
+        return self._module.count_resident(self.spec, device)
 
 
 class Module:
@@ -290,6 +299,18 @@ class Module:
                     self._logs.append(log)
                 self._loaded[context] = (module, functions)
             return self._loaded[context][1]
+
+    def count_resident(self, spec: _manifest.Kernel, device: Optional[int]) -> int:
+        """Returns how many programs of a kernel run at a time on a device."""
+        driver, context, must_pop = self.enter(device)
+        try:
+            function = self.functions(driver, context)[spec.name]
+            return driver.count_resident(
+                function, spec.block, spec.shared_bytes, driver.current_device()
+            )
+        finally:
+            if must_pop:
+                driver.pop_context()
 
     def pointer_device(self, pointer: int) -> Optional[int]:
         return self._get_driver().pointer_device(pointer)

@@ -59,6 +59,7 @@ class FakeCuda:
         self.error_log = b""
         self.shared_limit = 232448
         self.multiprocessors = 114
+        self.cluster_width = 0
         self.tensor_maps = []
         # The numbers of encoded maps, by their addresses.
         self.places = {}
@@ -91,6 +92,19 @@ class FakeCuda:
             76: self.capability[1],
             97: self.shared_limit,
         }[attribute]
+        return 0
+
+    def cuFuncGetAttribute(self, out, attribute, function):
+        assert attribute == 11
+        out._obj.value = self.cluster_width
+        return 0
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, out, function, threads, shared_bytes):
+        out._obj.value = 2048 // threads
+        return 0
+
+    def cuOccupancyMaxActiveClusters(self, out, function, config):
+        out._obj.value = 128 // config._obj.grid[0]
         return 0
 
     def cuDevicePrimaryCtxRetain(self, out, device):

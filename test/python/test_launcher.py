@@ -86,6 +86,14 @@ class PackingTest(LauncherTest):
         self.assertTrue(math.isnan(half) and math.isnan(double) and flag)
         self.assertEqual((bf16, least), (0x7FC0, 0))
 
+    def test_resident_programs(self):
+        module = self.module(ATTENTION)
+        kernel = module["attention"]
+        threads = kernel.spec.block[0]
+        self.assertEqual(kernel.count_resident(), 114 * (2048 // threads))
+        self.cuda.cluster_width = 8
+        self.assertEqual(kernel.count_resident(0), 16)
+
     def test_layouts_seen_before_still_pass_new_addresses_and_scalars(self):
         module = self.module(ATTENTION)
         for i in range(3):
