@@ -327,7 +327,8 @@ int64_t tile::getRegisterLimit(KernelOp kernel, const Chip &chip) {
     if (roles.getRegisters())
       registers = roles.getRegisters()->front();
   }
-  int64_t threads = chip.warpSize * countPlannedWarps(kernel);
+  int64_t warps = countPlannedWarps(kernel);
+  int64_t threads = chip.warpSize * warps / countClusterBlocks(chip, warps);
   if (!hasRoles)
     return std::min(chip.maxRegisters, chip.throughput.registers / threads);
   return std::min(registers.value_or(getRegisterShare(threads)),

@@ -109,16 +109,24 @@ static constexpr Throughput
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs rate        shared  banks regs global shared async      ldmatrix stmatrix bulk   depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false,  false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false,  false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs rate        shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
+
+int64_t tile::countClusterBlocks(const Chip &chip, int64_t warps) {
+  int64_t blocks = 1;
+  if (warps * chip.warpSize > kMostThreads)
+    while (blocks < chip.clusterBlocks && warps > blocks * kClusterBlockWarps)
+      blocks *= 2;
+  return blocks;
+}
 
 llvm::ArrayRef<Chip> tile::chips() { return table; }
 

@@ -83,12 +83,14 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
   for (size_t i = 0; i < count; ++i) {
     Thread &thread = block->threads[i];
     thread.block = block.get();
-    thread.shared = block->shared;
     thread.id = i;
     thread.lane = i % launch.warpSize;
-    thread.index = {unsigned(i % launch.block[0]),
+    unsigned width = launch.block[0] / launch.clusterBlocks;
+    thread.index = {unsigned(i % width),
                     unsigned(i / launch.block[0] % launch.block[1]),
                     unsigned(i / launch.block[0] / launch.block[1])};
+    thread.rank = i % launch.block[0] / width;
+    thread.shared = block->shared + thread.rank * launch.sharedOfBlock();
     Warp &warp = block->warps[i / launch.warpSize];
     thread.warp = &warp;
     if (thread.lane == 0) {

@@ -55,9 +55,14 @@ struct Launch {
   void (*entry)(Thread *, const uint64_t *arguments) = nullptr;
   std::vector<uint64_t> arguments;
   Dim3 grid{}, block{};
+  /// Blocks of a cluster. A cluster runs as one block: `block` has the threads
+  /// of all its blocks, `grid` counts clusters, and `shared` is the size of the
+  /// shared memory of all, one after the other.
+  unsigned clusterBlocks = 1;
   unsigned warpSize = 32;
   /// Size of shared memory in bytes.
   size_t shared = 0;
+  size_t sharedOfBlock() const { return shared / clusterBlocks; }
   /// Bytes of stack that the kernel needs, without those of the runtime.
   size_t frameBytes = 0;
   /// Whether a barrier orders memory by itself, as on NVIDIA. On AMD it does so
@@ -88,6 +93,8 @@ struct Thread : Context {
   Block *block = nullptr;
   Warp *warp = nullptr;
   unsigned id = 0, lane = 0;
+  /// The number of the thread's block in its cluster, and its index there.
+  unsigned rank = 0;
   Dim3 index{};
   bool done = false;
   /// The site where the thread waits; null if it does not.

@@ -18,7 +18,9 @@ void tile::cpu::readBlockIndex(Thread &thread, const Call &call) {
   call.setResult<uint32_t>(thread.block->index[call.site->immediate]);
 }
 void tile::cpu::readBlockSize(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.block->launch.block[call.site->immediate]);
+  const Launch &launch = thread.block->launch;
+  unsigned dim = call.site->immediate, size = launch.block[dim];
+  call.setResult<uint32_t>(dim == 0 ? size / launch.clusterBlocks : size);
 }
 void tile::cpu::readGridSize(Thread &thread, const Call &call) {
   call.setResult<uint32_t>(thread.block->launch.grid[call.site->immediate]);
@@ -36,6 +38,20 @@ void tile::cpu::readWarpSize(Thread &thread, const Call &call) {
 void tile::cpu::waitForBlock(Thread &thread, const Site &site, unsigned id) {
   uint64_t phase = thread.block->arrive(thread, site, id, 0);
   thread.block->waitBarrier(thread, site, id, phase);
+}
+
+void tile::cpu::signalBarrier(Thread &thread, const Call &call) {
+  thread.signalled = thread.block->arrive(thread, *call.site, 0, 0);
+}
+
+void tile::cpu::awaitBarrier(Thread &thread, const Call &call) {
+  if (!thread.signalled)
+    thread.block->fail(thread, *call.site, [] {
+      return Report("waits at a barrier that it has not signalled");
+    });
+  uint64_t phase = *thread.signalled;
+  thread.signalled.reset();
+  thread.block->waitBarrier(thread, *call.site, 0, phase);
 }
 
 void tile::cpu::doNothing(Thread &, const Call &) {}

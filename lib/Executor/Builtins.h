@@ -22,6 +22,10 @@ void readWarpSize(Thread &thread, const Call &call);
 /// Makes the thread wait for all threads of the block at the barrier `id`.
 void waitForBlock(Thread &thread, const Site &site, unsigned id);
 
+/// Arrives at barrier 0 without waiting, and waits for the others there.
+void signalBarrier(Thread &thread, const Call &call);
+void awaitBarrier(Thread &thread, const Call &call);
+
 /// Emulates scheduling hints.
 void doNothing(Thread &thread, const Call &call);
 

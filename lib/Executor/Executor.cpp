@@ -32,6 +32,8 @@ struct Program::Implementation {
   /// The location of the program, and that of each kernel in it.
   LocationAttr loc;
   std::vector<LocationAttr> kernelLocs;
+  /// The blocks of a cluster of each kernel.
+  std::vector<unsigned> clusterBlocks;
   bool checks = true, counts = false;
   Redirected redirected;
   llvm::json::Value manifest = nullptr;
@@ -56,6 +58,7 @@ struct Program::Implementation {
   }
   llvm::Error selectParameters();
   void findWritten(const llvm::Module &module);
+  void findClusters(const llvm::Module &module);
   llvm::Error compile(llvm::orc::ThreadSafeModule module);
   LogicalResult runKernel(unsigned index, llvm::ArrayRef<Argument> arguments,
                           const RunOptions &options);
@@ -155,6 +158,20 @@ void Program::Implementation::findWritten(const llvm::Module &module) {
       if (argument < function->arg_size() &&
           isStoredThrough(*function->getArg(argument++)))
         parameters[selection[map.argument]].isWritten = true;
+  }
+}
+
+/// Finds the blocks of the clusters of kernels.
+void Program::Implementation::findClusters(const llvm::Module &module) {
+  for (const KernelSpec &kernel : kernels) {
+    const llvm::Function *function = module.getFunction(kernel.name);
+    unsigned blocks = 1;
+    if (function && function->hasFnAttribute("nvvm.cluster_dim"))
+      function->getFnAttribute("nvvm.cluster_dim")
+          .getValueAsString()
+          .split(',')
+          .first.getAsInteger(10, blocks);
+    clusterBlocks.push_back(blocks);
   }
 }
 
@@ -310,6 +327,7 @@ FailureOr<Program> Program::compile(ModuleOp module,
   if (!ir)
     return emitError(loc, "LLVM IR: ") << message.getMessage();
   program->findWritten(*ir);
+  program->findClusters(*ir);
   std::vector<Obstacle> obstacles =
       redirect(*ir, program->redirected, options.checks || options.statistics);
   for (const Obstacle &obstacle : obstacles)
@@ -336,6 +354,9 @@ void Program::Implementation::emit(const Launch &launch,
   for (auto &[position, note] : report.notes)
     diagnostic.attachNote(locate(position, kernel)) << note;
 }
+
+/// The alignment of the shared memory of each block of a cluster.
+static constexpr size_t kSharedMemoryAlignment = 128;
 
 /// Stacks at a time. Each takes two memory mappings, and Linux allows a process
 /// 65530 of them (vm.max_map_count).
@@ -420,6 +441,12 @@ Program::Implementation::runKernel(unsigned index,
       chip->vendor == Vendor::NVIDIA
           ? redirected.staticShared + kernel.sharedBytes
           : std::max<size_t>(redirected.staticShared, kernel.sharedBytes);
+  launch.clusterBlocks = clusterBlocks[index];
+  launch.grid[0] /= launch.clusterBlocks;
+  launch.block[0] *= launch.clusterBlocks;
+  if (launch.clusterBlocks > 1)
+    launch.shared = launch.clusterBlocks *
+                    llvm::alignTo(launch.shared, kSharedMemoryAlignment);
   launch.frameBytes = frameBytes;
   launch.barriersFence = chip->vendor == Vendor::NVIDIA;
   launch.banks = chip->banks;

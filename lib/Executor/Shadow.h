@@ -25,8 +25,8 @@ namespace tile::cpu {
 /// at a site.
 struct Step {
   static constexpr uint32_t kNever = ~0u;
-  /// More than the threads of a block and the actors of its warps.
-  static constexpr uint32_t kActors = 2048;
+  /// More than the threads of a cluster and the actors of its warps.
+  static constexpr uint32_t kActors = 16384;
 
   uint32_t clock = 0;
   uint32_t block = 0;

@@ -92,6 +92,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileScaleAfterReduction());
   pm.addPass(createTileVectorize());
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
+  device.addPass(createTileFormClusters());
   device.addPass(createDeviceCanonicalizer());
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());

@@ -22,6 +22,15 @@ inline constexpr int64_t kWarpgroupWarps = 4;
 /// The most threads of a block on all chips, and the most warps of 32 threads.
 inline constexpr int64_t kMostThreads = 1024, kMostWarps = kMostThreads / 32;
 
+/// The most blocks of a cluster, and the most warps of its blocks.
+inline constexpr int64_t kMostClusterBlocks = 8,
+                         kMostClusterWarps = kMostClusterBlocks * kMostWarps;
+
+/// The most warps of a block that belongs to a cluster, as long as the cluster
+/// may have more blocks. Two such blocks fit a multiprocessor with 64 registers
+/// for each thread.
+inline constexpr int64_t kClusterBlockWarps = 16;
+
 /// Asynchronous copies from global to shared memory.
 struct AsyncCopy {
   enum Mechanism {
@@ -80,6 +89,9 @@ struct Chip {
   /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90 and
   /// later).
   bool bulkCopy;
+  /// Blocks of a cluster, which run at the same time and access the shared
+  /// memory of each other; 1 without clusters.
+  int64_t clusterBlocks;
   /// Programmatic dependent launch: kernels that start before the previous one
   /// has ended (sm_90 and later).
   bool dependentLaunch;
@@ -96,6 +108,10 @@ struct Chip {
   /// Atomic instructions: names of rows of Atomics.h.
   llvm::ArrayRef<llvm::StringLiteral> atomics;
 };
+
+/// Returns the blocks that share the `warps` warps of a program: one, if a
+/// block may have so many, else those of a cluster.
+int64_t countClusterBlocks(const Chip &chip, int64_t warps);
 
 /// Returns all chips, in the order of --chip=help.
 llvm::ArrayRef<Chip> chips();

@@ -278,20 +278,6 @@ static llvm::Error decodeBarrier(const llvm::CallBase &call, Site &) {
   return llvm::Error::success();
 }
 
-static void signalBarrier(Thread &thread, const Call &call) {
-  thread.signalled = thread.block->arrive(thread, *call.site, 0, 0);
-}
-
-static void awaitBarrier(Thread &thread, const Call &call) {
-  if (!thread.signalled)
-    thread.block->fail(thread, *call.site, [] {
-      return Report("waits at a barrier that it has not signalled");
-    });
-  uint64_t phase = *thread.signalled;
-  thread.signalled.reset();
-  thread.block->waitBarrier(thread, *call.site, 0, phase);
-}
-
 llvm::ArrayRef<Instruction> tile::cpu::amdInstructions() {
   static const Instruction rows[] = {
       {"llvm.amdgcn.workitem.id.*", Work::Index, readThreadIndex, nullptr,

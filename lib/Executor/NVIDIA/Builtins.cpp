@@ -8,6 +8,7 @@
 #include "../Numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile::cpu;
@@ -119,6 +120,44 @@ static void barrierArrive(Thread &thread, const Call &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+/// A cluster runs as one block, which has the indices of the cluster.
+static void readBlockInGrid(Thread &thread, const Call &call) {
+  unsigned dim = call.site->immediate, number = thread.block->index[dim];
+  if (dim == 0)
+    number = number * thread.block->launch.clusterBlocks + thread.rank;
+  call.setResult<uint32_t>(number);
+}
+
+static void readBlocksOfGrid(Thread &thread, const Call &call) {
+  const Launch &launch = thread.block->launch;
+  unsigned dim = call.site->immediate;
+  call.setResult<uint32_t>(launch.grid[dim] *
+                           (dim == 0 ? launch.clusterBlocks : 1));
+}
+
+static void readRank(Thread &thread, const Call &call) {
+  call.setResult<uint32_t>(thread.rank);
+}
+
+/// Returns the address in the shared memory of another block of the cluster.
+static void mapToBlock(Thread &thread, const Call &call) {
+  Block &block = *thread.block;
+  auto rank = call.operand<uint32_t>(1);
+  if (rank >= block.launch.clusterBlocks)
+    block.fail(thread, *call.site, [&] {
+      return Report(llvm::formatv("there is no block {0} in the cluster, only "
+                                  "0 to {1}",
+                                  rank, block.launch.clusterBlocks - 1));
+    });
+  int64_t distance = int64_t(rank) - thread.rank;
+  call.setResult<uint64_t>(call.integer(0) +
+                           distance * block.launch.sharedOfBlock());
+}
+
+//===----------------------------------------------------------------------===//
 // Copies to shared memory
 //===----------------------------------------------------------------------===//
 
@@ -223,10 +262,16 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        nullptr, decodeDimension},
       {"llvm.nvvm.read.ptx.sreg.ntid.*", Work::Index, readBlockSize, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.ctaid.*", Work::Index, readBlockIndex, nullptr,
+      {"llvm.nvvm.read.ptx.sreg.ctaid.*", Work::Index, readBlockInGrid, nullptr,
        nullptr, decodeDimension},
-      {"llvm.nvvm.read.ptx.sreg.nctaid.*", Work::Index, readGridSize, nullptr,
-       nullptr, decodeDimension},
+      {"llvm.nvvm.read.ptx.sreg.clusterid.*", Work::Index, readBlockIndex,
+       nullptr, nullptr, decodeDimension},
+      {"llvm.nvvm.read.ptx.sreg.nclusterid.*", Work::Index, readGridSize,
+       nullptr, nullptr, decodeDimension},
+      {"llvm.nvvm.read.ptx.sreg.cluster.ctarank", Work::Index, readRank},
+      {"llvm.nvvm.mapa.shared.cluster", Work::Index, mapToBlock},
+      {"llvm.nvvm.read.ptx.sreg.nctaid.*", Work::Index, readBlocksOfGrid,
+       nullptr, nullptr, decodeDimension},
       {"llvm.nvvm.read.ptx.sreg.laneid", Work::Index, readLane},
       {"llvm.nvvm.read.ptx.sreg.warpid", Work::Index, readWarp},
       {"llvm.nvvm.read.ptx.sreg.warpsize", Work::Index, readWarpSize},
@@ -274,6 +319,12 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
       {"llvm.nvvm.barrier.cta.arrive.aligned.count", Work::Barrier,
        barrierArrive},
       {"llvm.nvvm.barrier.cta.arrive.count", Work::Barrier, barrierArrive},
+
+      {"llvm.nvvm.barrier.cluster.arrive", Work::Barrier, signalBarrier},
+      {"llvm.nvvm.barrier.cluster.arrive.aligned", Work::Barrier,
+       signalBarrier},
+      {"llvm.nvvm.barrier.cluster.wait", Work::Barrier, awaitBarrier},
+      {"llvm.nvvm.barrier.cluster.wait.aligned", Work::Barrier, awaitBarrier},
 
       {"llvm.nvvm.cp.async.ca.shared.global.*", Work::Copy, copyAsync, nullptr,
        nullptr, decodeCopy},

@@ -76,8 +76,8 @@ tile.kernel @condition_in_grid(%flag: i1) {
 
 // -----
 
-// expected-error@+1 {{'tile.kernel' op has 33 warps; a block has at most 32}}
-tile.kernel @many_warps() attributes {num_warps = 33 : i32} {
+// expected-error@+1 {{'tile.kernel' op has 257 warps; a cluster has at most 256}}
+tile.kernel @many_warps() attributes {num_warps = 257 : i32} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }

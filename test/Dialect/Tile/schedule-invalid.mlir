@@ -16,8 +16,8 @@ func.func private @f() attributes {s = #tile.schedule<tile = [0, 64]>}
 func.func private @f() attributes {s = #tile.schedule<tile = [64, 2048]>}
 
 // -----
-// expected-error@+1 {{field 'warps' of a schedule lies in 1 .. 32, got 33}}
-func.func private @f() attributes {s = #tile.schedule<warps = 33>}
+// expected-error@+1 {{field 'warps' of a schedule lies in 1 .. 256, got 257}}
+func.func private @f() attributes {s = #tile.schedule<warps = 257>}
 
 // -----
 // expected-error@+1 {{field 'column_warps' of a schedule lies in 1 .. 32, got 0}}

@@ -48,7 +48,7 @@ tile.schedule_row <products = 2> use <warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 64]>
 
 // -----
-// expected-error@+1 {{field 'warps' of a schedule lies in 1 .. 32, got 0}}
+// expected-error@+1 {{field 'warps' of a schedule lies in 1 .. 256, got 0}}
 tile.schedule_row <products = 2> use <tile = [64, 64], warps = 0>
 
 // -----

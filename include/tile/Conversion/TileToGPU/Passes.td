@@ -64,6 +64,48 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::ModuleOp"> {
                            "::tile::gpu::TileGPUDialect"];
 }
 
+def TileFormClusters : Pass<"tile-form-clusters", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Divides the threads of a program among the blocks of a cluster";
+  let description = [{
+    A program of more warps than a block may have runs on a cluster: blocks that
+    run at the same time and write the shared memory of each other. There are as
+    many as give each at most 16 warps, and at most 8, which then have up to 32
+    warps each.
+
+    Before this pass, the function is that of one block with all threads. Each
+    block of the cluster gets a copy of the shared memory. Loads read the copy of
+    their own block, and stores write all copies. Barriers become those of the
+    cluster; one at the beginning makes sure that all blocks have started. The
+    grid has a cluster for each block that it had.
+
+    ```mlir output
+    gpu.func @f() kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
+      %thread = gpu.thread_id x
+      vector.store %v, %memory[%i] : memref<?xf32, #gpu.address_space<workgroup>>, vector<1xf32>
+      gpu.barrier
+    // becomes, with 4 blocks
+    gpu.func @f() kernel attributes {known_block_size = array<i32: 512, 1, 1>,
+                                     nvvm.cluster_dim = array<i32: 4, 1, 1>} {
+      %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
+      %t = gpu.thread_id x
+      %thread = %rank * 512 + %t
+      %p0 = nvvm.mapa %pointer, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
+      llvm.store %v, %p0 : vector<1xf32>, !llvm.ptr<7>
+      ... // 1 to 3
+      nvvm.cluster.arrive {aligned}
+      nvvm.cluster.wait {aligned}
+    ```
+
+    Fails for accesses to shared memory other than loads and stores of the
+    threads, for example asynchronous copies and matrix instructions that read
+    it.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
   let summary = "Computes runs of elementwise operations part by part";
   let description = [{

@@ -251,7 +251,7 @@ struct Limits {
 // The registers are those of setmaxnreg (PTX ISA).
 static constexpr Limits kLimits[] = {
     {"tile", 1, 1024},
-    {"warps", 1, kMostWarps},
+    {"warps", 1, kMostClusterWarps},
     {"column_warps", 1, kMostWarps},
     {"consumer_groups", 1, 2},
     {"producers", 0, kMostWarps},
@@ -363,7 +363,8 @@ LogicalResult tile::verifyWarps(const Schedule &schedule, int64_t warps,
       schedule.producers.value_or(0) + schedule.storers.value_or(0);
   warps *= schedule.countConsumerGroups();
   int64_t all = warps + others;
-  if (all > kMostWarps)
+  // Blocks of a cluster share the warps of a schedule without roles.
+  if (all > (others == 0 ? kMostClusterWarps : kMostWarps))
     return emitError() << "a schedule with " << warps << " warps and " << others
                        << " of other roles has " << all
                        << " warps; a block has at most " << kMostWarps;

@@ -75,9 +75,10 @@ LogicalResult KernelOp::verify() {
   if (failed(verifyArguments(getFunctionType().getInputs(),
                              [&] { return emitOpError(); })))
     return failure();
-  if (getNumWarps() > 32)
+  if (getNumWarps() > kMostClusterWarps)
     return emitOpError() << "has " << getNumWarps()
-                         << " warps; a block has at most 32";
+                         << " warps; a cluster has at most "
+                         << kMostClusterWarps;
   if (std::optional<DictionaryAttr> extents = getExtents())
     for (NamedAttribute extent : *extents)
       if (!extent.getValue() || !isa<IntegerAttr>(extent.getValue()))

@@ -523,10 +523,17 @@ struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     const Chip *chip = getTargetChip(kernel);
     if (!chip)
       return signalPassFailure();
-    if (kernel.getNumWarps() * chip->warpSize > kMostThreads) {
-      kernel.emitOpError() << "has " << kernel.getNumWarps() << " warps of "
-                           << chip->warpSize << " threads; a block has at most "
-                           << kMostThreads << " threads";
+    int64_t warps = kernel.getNumWarps();
+    int64_t blocks = countClusterBlocks(*chip, warps);
+    if (warps % blocks != 0 || warps * chip->warpSize > blocks * kMostThreads) {
+      InFlightDiagnostic diag = kernel.emitOpError();
+      diag << "has " << warps << " warps of " << chip->warpSize << " threads; ";
+      if (chip->clusterBlocks == 1)
+        diag << "a block has at most " << kMostThreads << " threads";
+      else
+        diag << "the " << blocks
+             << " blocks of its cluster must have equally many, at most "
+             << kMostThreads << " threads each";
       return signalPassFailure();
     }
     if (failed(LayoutAssigner(kernel, *chip, operandBudget).run()))

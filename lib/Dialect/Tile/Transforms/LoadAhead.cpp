@@ -167,6 +167,7 @@ static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
 static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
                            int64_t before) {
   int64_t warps = kernel.getNumWarps();
+  warps /= countClusterBlocks(chip, warps);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
   auto countBlocks = [&](int64_t distance) {
     return countResidentBlocks(chip, warps,

@@ -9,6 +9,26 @@ tile.kernel @no_target() {
 
 // -----
 
+module attributes {tile.target = "sm_80"} {
+// expected-error@+1 {{'tile.kernel' op has 64 warps of 32 threads; a block has at most 1024 threads}}
+tile.kernel @clusters() attributes {num_warps = 64 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+}
+
+// -----
+
+module attributes {tile.target = "sm_90a"} {
+// expected-error@+1 {{'tile.kernel' op has 65 warps of 32 threads; the 8 blocks of its cluster must have equally many, at most 1024 threads each}}
+tile.kernel @uneven() attributes {num_warps = 65 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+}
+}
+
+// -----
+
 module attributes {tile.target = "gfx942"} {
 // expected-error@+1 {{'tile.kernel' op has 32 warps of 64 threads; a block has at most 1024 threads}}
 tile.kernel @threads() attributes {num_warps = 32 : i32} {

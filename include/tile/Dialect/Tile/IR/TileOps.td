@@ -47,7 +47,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     SingleBlockImplicitTerminator<"::tile::ReturnOp">]> {
   let summary = "a kernel that computes on tiles";
   let description = [{
-    The program of one block of `num_warps` warps. The arguments are buffers in
+    The program of one block of `num_warps` warps, or of a cluster of blocks with
+    so many if they are more than 32 (`tile-form-clusters`). The arguments are buffers in
     global memory and scalars (f16, bf16, f32, f64, i1, i32, i64, index).
     `tile.grid` in the body gives the number of blocks. `schedule`
     (`#tile.schedule`) gives the kernel producer warps, among others.

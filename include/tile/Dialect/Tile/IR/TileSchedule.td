@@ -21,7 +21,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     |---|---|---|---|
     | `tile = [q, k]` | rows | queries and keys of one step of attention | 1 to 1024 |
     | `pack_heads` | | the rows of a tile are the heads of q that share a head of k, at one query; without it, queries of one head. Keys and values are read once for the heads of a group, and few queries fill the tile | flag |
-    | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute | 1 to 32 |
+    | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute; more than 32 without roles: those of a cluster of blocks (tile-form-clusters) | 1 to 256 |
     | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
     | `consumer_groups = n` | groups | groups of consumer warps, each with the warps of the kernel. The groups of a persistent kernel compute different works and take turns (ping-pong): the loops of one group run beside the results of the other. 1: the consumer warps share each work (cooperative) | 1 to 2 |
     | `producers = n` | warps | producer warps, which copy tiles from global to shared memory by TMA; 0: no roles | 0 to 32 |
@@ -40,7 +40,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
 
     `consumer_groups = 2`, `storers`, `registers`, `work_stages`, `in_flight = 2`,
     `turns` and `save_registers` are for kernels with roles: products overlap other
-    operations only if TMA fills their operands. A block has at most 32 warps in all. A flag is true if it stands alone;
+    operations only if TMA fills their operands. A block with roles has at most 32 warps in all. A flag is true if it stands alone;
     `turns = false` turns it off.
 
     The attribute stands on
