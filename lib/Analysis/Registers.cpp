@@ -125,6 +125,8 @@ using ValueSet = llvm::SetVector<Value>;
 
 class Estimator {
 public:
+  explicit Estimator(Operation *within) : within(within) {}
+
   void visit(Block &block, ValueSet &live);
 
   RegisterPeak peak;
@@ -139,6 +141,7 @@ private:
   void visitRegions(Operation *op, ValueSet &live);
   void record(Operation *op, const ValueSet &live);
 
+  Operation *within;
   DenseMap<Value, SmallVector<Value>> roots;
   DenseMap<Value, int64_t> counts;
 };
@@ -233,7 +236,7 @@ void Estimator::record(Operation *op, const ValueSet &live) {
   int64_t registers = 0;
   for (Value value : live)
     registers += count(value);
-  if (registers <= peak.tiles)
+  if (registers <= peak.tiles || (within && !within->isAncestor(op)))
     return;
   peak.tiles = registers;
   peak.op = op;
@@ -297,8 +300,8 @@ void Estimator::visit(Block &block, ValueSet &live) {
   }
 }
 
-RegisterPeak tile::estimateRegisters(KernelOp kernel) {
-  Estimator estimator;
+RegisterPeak tile::estimateRegisters(KernelOp kernel, Operation *within) {
+  Estimator estimator(within);
   ValueSet live;
   estimator.visit(kernel.getBody().front(), live);
   RegisterPeak peak = std::move(estimator.peak);

@@ -93,6 +93,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   pm.addPass(createTileVectorize());
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createTileFormClusters());
+  device.addPass(createTileCopyAhead());
   device.addPass(createDeviceCanonicalizer());
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());

@@ -70,9 +70,9 @@ bool isFunctionOfCoordinates(mlir::Value value);
 bool isMaskOfCoordinates(mlir::Operation *op);
 
 /// The most registers of values inside of a run of elementwise operations, half
-/// of those of a thread, for which the back end finds an order of instructions
-/// without spills. tile-split-elementwise-runs computes a run that needs more
-/// for a few elements at a time.
+/// of those of a thread of a small block, for which the back end finds an order
+/// of instructions without spills. tile-split-elementwise-runs computes a run
+/// that needs more for a few elements at a time.
 inline constexpr int64_t kRunRegisters = 128;
 
 /// Elementwise operations on tiles of one shape and layout that follow each
@@ -113,8 +113,10 @@ struct RegisterPeak {
 };
 
 /// Estimates the registers of a thread of `kernel`, whose tiles have layouts.
-/// In a kernel with roles, the consumers are the role with tiles.
-RegisterPeak estimateRegisters(KernelOp kernel);
+/// In a kernel with roles, the consumers are the role with tiles. With
+/// `within`, only places inside of this operation count.
+RegisterPeak estimateRegisters(KernelOp kernel,
+                               mlir::Operation *within = nullptr);
 
 /// Returns the warps of a block: those that compute, and those of the other
 /// roles that `kernel` or its schedule has.

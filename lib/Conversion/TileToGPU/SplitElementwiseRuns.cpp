@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -63,9 +64,9 @@ static int64_t countBits(Value value) {
   return vector.getNumElements() * vector.getElementTypeBitWidth();
 }
 
-/// Returns true if the vectors of `run` take many registers between its
-/// operations, and more than before and behind it.
-static bool needsMoreInside(ArrayRef<Operation *> run) {
+/// Returns true if the vectors of `run` take more than `limit` registers
+/// between its operations, and more than before and behind it.
+static bool needsMoreInside(ArrayRef<Operation *> run, int64_t limit) {
   llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
   // Vectors from before the run that are used behind it are live all the time,
   // as those of the run that are used behind it are from their definition on.
@@ -95,7 +96,7 @@ static bool needsMoreInside(ArrayRef<Operation *> run) {
     live.remove(op->getResult(0));
     live.insert(op->operand_begin(), op->operand_end());
   }
-  return most > std::max({ends, count(), 32 * kRunRegisters});
+  return most > std::max({ends, count(), 32 * limit});
 }
 
 /// Returns the elements of `value` from `first` on; `value` itself if it is a
@@ -163,7 +164,7 @@ static bool isProduct(Operation &op) {
   return isa<tile::gpu::MmaOp, nvgpu::WarpgroupMmaOp>(op);
 }
 
-static void splitIn(Block &block) {
+static void splitIn(Block &block, int64_t limit) {
   // tile-schedule has chosen what runs beside products.
   if (llvm::any_of(block, isProduct))
     return;
@@ -191,7 +192,7 @@ static void splitIn(Block &block) {
       runs.back().push_back(&op);
   }
   for (ArrayRef<Operation *> run : runs)
-    if (run.size() > 1 && needsMoreInside(run))
+    if (run.size() > 1 && needsMoreInside(run, limit))
       split(run);
 }
 
@@ -199,7 +200,24 @@ namespace {
 struct SplitElementwiseRuns
     : tile::impl::TileSplitElementwiseRunsBase<SplitElementwiseRuns> {
   void runOnOperation() override {
-    getOperation()->walk([](Block *block) { splitIn(*block); });
+    auto split = [&](Operation *root, int64_t limit) {
+      root->walk([&](Block *block) { splitIn(*block, limit); });
+    };
+    // The threads of large blocks have fewer registers.
+    WalkResult result = getOperation()->walk([&](mlir::gpu::GPUFuncOp func) {
+      std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
+      if (!size)
+        return WalkResult::advance();
+      const Chip *chip = getTargetChip(func);
+      if (!chip)
+        return WalkResult::interrupt();
+      split(func, std::min(kRunRegisters,
+                           chip->throughput.registers / (*size)[0] / 2));
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    split(getOperation(), kRunRegisters);
   }
 };
 } // namespace

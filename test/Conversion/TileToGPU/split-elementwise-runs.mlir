@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(gpu.module(tile-split-elementwise-runs))' | FileCheck %s
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(tile-split-elementwise-runs))' | FileCheck %s
 
 gpu.module @kernels {
   // x is live beside its exponential, so the run is computed in parts.
@@ -90,4 +90,34 @@ gpu.module @kernels {
     %p = arith.mulf %x, %s : vector<96xf32>
     return %d, %p : vector<4xf32>, vector<96xf32>
   }
+}
+
+// -----
+
+// The 1024 threads of a block have 64 registers each.
+module attributes {tile.target = "sm_90a"} {
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @large_block
+  // CHECK-SAME: %[[X:.*]]: vector<24xf32>
+  // CHECK: vector.extract_strided_slice %[[X]] {offsets = [0], sizes = [8], strides = [1]}
+  // CHECK: math.exp2 %{{.*}} : vector<8xf32>
+  // CHECK-LABEL: gpu.func @small_block
+  // CHECK: math.exp2 %{{.*}} : vector<24xf32>
+  gpu.func @large_block(%x: vector<24xf32>, %y: memref<?xbf16>, %i: index) kernel
+      attributes {known_block_size = array<i32: 1024, 1, 1>} {
+    %e = math.exp2 %x : vector<24xf32>
+    %p = arith.mulf %x, %e : vector<24xf32>
+    %t = arith.truncf %p : vector<24xf32> to vector<24xbf16>
+    vector.store %t, %y[%i] : memref<?xbf16>, vector<24xbf16>
+    gpu.return
+  }
+  gpu.func @small_block(%x: vector<24xf32>, %y: memref<?xbf16>, %i: index) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %e = math.exp2 %x : vector<24xf32>
+    %p = arith.mulf %x, %e : vector<24xf32>
+    %t = arith.truncf %p : vector<24xf32> to vector<24xbf16>
+    vector.store %t, %y[%i] : memref<?xbf16>, vector<24xbf16>
+    gpu.return
+  }
+}
 }

@@ -106,12 +106,58 @@ def TileFormClusters : Pass<"tile-form-clusters", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lets loads of later iterations arrive in shared memory";
+  let description = [{
+    A loop with `stages = n` in its schedule carries the results of loads of
+    global memory for n iterations (`tile-load-ahead`). This pass turns the loads
+    into asynchronous copies to shared memory, so that the results take no
+    registers until they are used. Each thread has n + 1 slots of its own, which no
+    other thread accesses: there are no barriers. Its accesses of 16 bytes are
+    beside those of its neighbours, without bank conflicts. Vectors of 16 bits that
+    are the same in all iterations move there, too.
+
+    Behind each barrier of the loop, a thread reads the slots again and repeats the
+    elementwise operations, so that their results take no registers at the barrier.
+
+    ```mlir output
+    scf.for %i = ... iter_args(%v = %first) -> (vector<8xbf16>) {
+      %next = scf.if %exists -> (vector<8xbf16>) {
+        %0 = vector.load %x[%j] : memref<?xbf16, #gpu.address_space<global>>, vector<8xbf16>
+        scf.yield %0 : vector<8xbf16>
+      } else { ... }
+      "use"(%v)
+      scf.yield %next : vector<8xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1>}
+    // becomes
+    scf.for %i = ... {
+      nvvm.cp.async.wait.group 0
+      %v = vector.load %slot[%thread] : memref<?xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+      scf.if %exists {
+        nvgpu.device_async_copy %x[%j], %slot[%thread], 8 : ...
+      } else { ... }
+      nvvm.cp.async.commit.group
+      "use"(%v)
+    }
+    ```
+
+    Elements that are computed, or loaded by accesses of less than 4 bytes, are
+    stored to the slot.
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::nvgpu::NVGPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
   let summary = "Computes runs of elementwise operations part by part";
   let description = [{
     Elementwise operations on vectors of one length that follow each other are a
-    run. If its vectors take more than 128 registers between the operations, and
-    more than before and behind them, the run is computed for 8 elements at a
+    run. If its vectors take more than half of the registers of a thread between
+    the operations, and more than before and behind them, the run is computed for 8 elements at a
     time: x * f(x) needs the registers of x or of the result, not those of x and
     f(x). Blocks with matrix products keep their order, which `tile-schedule`
     has chosen.

@@ -131,9 +131,10 @@ static ValueRange createLoads(ImplicitLocOpBuilder &b, scf::ForOp loop,
   return scf::IfOp::create(b, exists, load, fill).getResults();
 }
 
-/// Lets `loop` carry the results of `loads` for `distance` iterations.
+/// Lets `loop` carry the results of `loads` for `distance` iterations, in
+/// shared memory or in registers.
 static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
-                       int64_t distance) {
+                       int64_t distance, bool isShared) {
   IRRewriter rewriter(loop.getContext());
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   SmallVector<Value> first;
@@ -158,6 +159,12 @@ static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
     rewriter.replaceAllUsesWith(ahead.load->getResult(0), argument);
     rewriter.eraseOp(ahead.load);
   }
+  if (!isShared)
+    return;
+  Schedule schedule = getSchedule(carried);
+  schedule.stages = distance;
+  schedule.keepLoops = true;
+  setSchedule(carried, schedule);
 }
 
 /// Returns the iterations by which loads must be ahead so that those of a
@@ -182,6 +189,27 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
     most = double(countBlocks(best) * warps * chip.warpSize) * best * each * 4;
   }
   return best;
+}
+
+/// Returns the iterations by which copies to shared memory must be ahead, so
+/// that a multiprocessor uses the rate of global memory: beside the copies that
+/// arrive for the next iteration, those of later ones are in flight. Returns 0
+/// if copies do not fit beside the `used` bytes of a block, or if the `before`
+/// registers of a thread leave room for several blocks, of which some load
+/// while others compute.
+static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
+                               int64_t before, int64_t used) {
+  int64_t warps = kernel.getNumWarps();
+  warps /= countClusterBlocks(chip, warps);
+  double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
+  if (!chip.asyncCopy.isDefault ||
+      countResidentBlocks(chip, warps, before + kLeastRegisterMargin) > 1)
+    return 0;
+  int64_t bytes = warps * chip.warpSize * each * 4;
+  // The slots of the iterations ahead and that of this one.
+  int64_t most = (getSharedLimit(chip, 1) - used) / bytes - 1;
+  int64_t wanted = 1 + std::ceil(needed / double(bytes));
+  return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
 }
 
 /// Returns true if a thread waits at `op` for the load of a scalar.
@@ -257,6 +285,8 @@ void LoadAhead::runOnOperation() {
   });
   int64_t limit = getRegisterLimit(kernel, *chip);
   RunAhead runAhead(kernel);
+  // Bytes of shared memory of a block for copies.
+  int64_t copied = 0;
   for (scf::ForOp loop : loops) {
     SmallVector<AheadLoad> loads = findLoads(loop, runAhead);
     int64_t each = 0;
@@ -274,6 +304,23 @@ void LoadAhead::runOnOperation() {
         distance ? distance : getDistance(kernel, *chip, each, before);
     // Their addresses take registers, too.
     chosen = std::min(chosen, (limit - kRegisterAllowance - before) / each);
+    // Another path of the kernel may be the one that takes the registers.
+    if (chosen <= 0 && !distance &&
+        estimateRegisters(kernel, loop).total == before) {
+      chosen = getCopyDistance(kernel, *chip, each, before, copied);
+      if (chosen > 0) {
+        int64_t warps = kernel.getNumWarps();
+        warps /= countClusterBlocks(*chip, warps);
+        int64_t bytes = (chosen + 1) * warps * chip->warpSize * each * 4;
+        copied += bytes;
+        remark::passed(loop.getLoc(), name)
+            << remark::metric("loads", loads.size())
+            << remark::metric("iterations", chosen)
+            << remark::metric("shared bytes", bytes);
+        carryLoads(loop, loads, chosen, /*isShared=*/true);
+        continue;
+      }
+    }
     if (chosen <= 0) {
       remark::missed(loop.getLoc(), name) << remark::reason(
           "the loads of an iteration take {0} registers beside {1}", each,
@@ -284,7 +331,7 @@ void LoadAhead::runOnOperation() {
         << remark::metric("loads", loads.size())
         << remark::metric("iterations", chosen)
         << remark::metric("registers", chosen * each);
-    carryLoads(loop, loads, chosen);
+    carryLoads(loop, loads, chosen, /*isShared=*/false);
   }
   SmallVector<LoadOp> others;
   kernel.walk([&](LoadOp load) {

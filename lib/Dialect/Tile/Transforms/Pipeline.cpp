@@ -410,7 +410,9 @@ tile::planCopyStreams(KernelOp kernel, int64_t defaultStages, bool oneGroup,
       groups.clear();
     }
     if (groups.empty()) {
-      if (!pinned)
+      // Threads copy for themselves in a loop that keeps its form
+      // (tile-load-ahead).
+      if (!pinned || getSchedule(loop).keepsLoops())
         continue;
       if (report)
         loop.emitOpError() << "cannot be pipelined with 'stages = " << *pinned

@@ -126,3 +126,34 @@ tile.kernel @waits(%x: !rows, %labels: !labels, %y: !rows) attributes {num_warps
   %sum = arith.addf %t, %u : !t16
   tile.store %sum, %y[%block, %c0] : !t16, !rows
 }
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 16], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!t16 = tensor<1x16384xbf16, #blocked>
+!t = tensor<1x16384xf32, #blocked>
+
+// Registers do not hold the loads, and one block fits a multiprocessor: copies to shared
+// memory are three iterations ahead.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=3, loads=1, shared bytes=131072
+tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 16 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zeros = arith.constant dense<0.0> : !t
+  %sums:3 = scf.for %i = %first to %end step %c1
+      iter_args(%a = %zeros, %b = %zeros, %c = %zeros) -> (!t, !t, !t) {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %t = arith.extf %t16 : !t16 to !t
+    %a1 = arith.addf %a, %t : !t
+    %b1 = arith.mulf %b, %t : !t
+    %c2 = arith.subf %c, %t : !t
+    scf.yield %a1, %b1, %c2 : !t, !t, !t
+  }
+  %s = arith.addf %sums#0, %sums#1 : !t
+  %r = arith.addf %s, %sums#2 : !t
+  %r16 = arith.truncf %r : !t to !t16
+  tile.store %r16, %y[%c0, %c0] : !t16, !rows
+}

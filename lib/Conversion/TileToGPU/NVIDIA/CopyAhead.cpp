@@ -1,0 +1,447 @@
+//===- CopyAhead.cpp - Loads ahead through shared memory ------------------===//
+
+#include "../Emitter.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+namespace tile {
+#define GEN_PASS_DEF_TILECOPYAHEAD
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Bytes of the widest access of a thread to a slot, which are beside those of
+/// the next thread.
+static constexpr int64_t kAccessBytes = 16;
+
+/// Bytes of the narrowest asynchronous copy (PTX ISA, "cp.async").
+static constexpr int64_t kLeastCopyBytes = 4;
+
+/// The fewest elements of a vector from before the loop that moves to shared
+/// memory.
+static constexpr int64_t kLeastInvariant = 8;
+
+namespace {
+/// A vector that a loop carries for some iterations: the arguments of the loop,
+/// the oldest result first, and the value that becomes the newest one.
+struct CarriedVector {
+  SmallVector<unsigned> arguments;
+  Value next;
+};
+
+/// The slots of a vector in shared memory.
+struct Slots {
+  VectorType type;
+  /// Elements of an access, and accesses of a vector.
+  int64_t width, accesses;
+  /// The memory of all threads as elements, and the place of the thread's first
+  /// element there.
+  Value memory, place;
+};
+
+/// Moves the vectors that a loop carries to shared memory.
+class CopyAhead {
+public:
+  CopyAhead(mlir::gpu::GPUFuncOp func, tile::gpu::ManifestOp manifest,
+            scf::ForOp loop, int64_t stages, int64_t sharedBytes)
+      : func(func), manifest(manifest), loop(loop), stages(stages),
+        threads((*func.getKnownBlockSize())[0]), sharedBytes(sharedBytes),
+        b(loop.getLoc(), loop.getContext()) {}
+
+  void run();
+
+private:
+  SmallVector<CarriedVector> findVectors();
+  SmallVector<Value> findInvariants();
+  int64_t countBytes(VectorType type, int64_t count) const;
+  Slots allocate(VectorType type, int64_t count);
+  Value getAccess(const Slots &slots, Value slot, int64_t element);
+  void fill(Value value, const Slots &slots, Value slot, int64_t element,
+            bool copies = true);
+  Value read(const Slots &slots, Value slot);
+  bool isDerived(Value value);
+  Value derive(Value value);
+  void deriveBehindBarriers();
+
+  mlir::gpu::GPUFuncOp func;
+  tile::gpu::ManifestOp manifest;
+  scf::ForOp loop;
+  int64_t stages, threads;
+  /// Bytes of shared memory that a block may have.
+  int64_t sharedBytes;
+  Emitter b;
+  /// The slots of the vectors that have been read from there, and what has been
+  /// computed again behind the last barrier.
+  DenseMap<Value, std::pair<Slots, Value>> reads;
+  DenseMap<Value, Value> derived;
+  /// Where vectors are read again behind that barrier.
+  Operation *place = nullptr;
+};
+} // namespace
+
+/// Returns the vectors that the loop carries for `stages` iterations from an
+/// scf.if that loads them.
+SmallVector<CarriedVector> CopyAhead::findVectors() {
+  auto yields = loop.getYieldedValues();
+  SmallVector<CarriedVector> found;
+  for (BlockArgument first : loop.getRegionIterArgs()) {
+    if (!isa<VectorType>(first.getType()))
+      continue;
+    // Only the uses of the oldest result stay.
+    CarriedVector vector;
+    BlockArgument argument = first;
+    while (argument && int64_t(vector.arguments.size()) < stages) {
+      unsigned number = argument.getArgNumber() - 1;
+      vector.arguments.push_back(number);
+      vector.next = yields[number];
+      argument = dyn_cast<BlockArgument>(vector.next);
+      if (argument && (argument.getOwner() != loop.getBody() ||
+                       argument == loop.getInductionVar()))
+        argument = {};
+    }
+    auto load = vector.next.getDefiningOp<scf::IfOp>();
+    bool isCarried = int64_t(vector.arguments.size()) == stages && load &&
+                     load->getBlock() == loop.getBody() &&
+                     loop.getResult(vector.arguments.front()).use_empty() &&
+                     vector.next.hasOneUse();
+    for (unsigned number : vector.arguments)
+      isCarried &= loop.getInitArgs()[number].getDefiningOp<scf::IfOp>() &&
+                   loop.getInitArgs()[number].hasOneUse();
+    for (unsigned number : llvm::drop_begin(vector.arguments))
+      isCarried &= loop.getRegionIterArg(number).hasOneUse();
+    if (isCarried)
+      found.push_back(std::move(vector));
+  }
+  return found;
+}
+
+/// Returns the vectors of 16 bits from before the loop that the loop reads.
+/// Once they have become f32, they would take twice the registers.
+SmallVector<Value> CopyAhead::findInvariants() {
+  llvm::SetVector<Value> found;
+  for (Operation &op : *loop.getBody())
+    for (Value operand : op.getOperands()) {
+      auto type = dyn_cast<VectorType>(operand.getType());
+      if (type && type.getElementTypeBitWidth() == 16 &&
+          type.getNumElements() >= kLeastInvariant &&
+          loop.isDefinedOutsideOfLoop(operand) &&
+          !matchPattern(operand, m_Constant()))
+        found.insert(operand);
+    }
+  return found.takeVector();
+}
+
+/// Returns the bytes of `count` slots of all threads.
+int64_t CopyAhead::countBytes(VectorType type, int64_t count) const {
+  return count * threads * type.getNumElements() *
+         type.getElementTypeBitWidth() / 8;
+}
+
+/// Reserves memory for `count` slots behind the other shared memory of the
+/// kernel.
+Slots CopyAhead::allocate(VectorType type, int64_t count) {
+  int64_t bits = type.getElementTypeBitWidth();
+  Slots slots;
+  slots.type = type;
+  slots.width = std::gcd(type.getNumElements(), kAccessBytes * 8 / bits);
+  slots.accesses = type.getNumElements() / slots.width;
+  int64_t elements = count * type.getNumElements() * threads;
+  int64_t begin = llvm::alignTo(manifest.getSharedBytes(), kAccessBytes);
+  manifest.setSharedBytes(begin + countBytes(type, count));
+
+  b.setInsertionPointToStart(&func.getBody().front());
+  auto space = mlir::gpu::AddressSpaceAttr::get(
+      b.getContext(), mlir::gpu::AddressSpace::Workgroup);
+  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
+                               MemRefLayoutAttrInterface(), space);
+  slots.memory = memref::ViewOp::create(
+      b,
+      MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                      MemRefLayoutAttrInterface(), space),
+      mlir::gpu::DynamicSharedMemoryOp::create(b, bytes), b.index(begin),
+      ValueRange{b.index(elements)});
+  Value thread = mlir::gpu::ThreadIdOp::create(b, mlir::gpu::Dimension::x);
+  slots.place = b.mul(thread, slots.width);
+  return slots;
+}
+
+/// Emits the place of the access with `element` in the slot with the number
+/// `slot`.
+Value CopyAhead::getAccess(const Slots &slots, Value slot, int64_t element) {
+  int64_t distance = slots.width * threads;
+  Value begin = b.add(slots.place, b.mul(slot, slots.accesses * distance));
+  return b.add(begin, element / slots.width * distance + element % slots.width);
+}
+
+/// Fills a slot with `value`, from `element` on. With `copies`, loads become
+/// asynchronous copies, in the branches that contain them; then `value` has no
+/// other uses.
+void CopyAhead::fill(Value value, const Slots &slots, Value slot,
+                     int64_t element, bool copies) {
+  OpBuilder::InsertionGuard guard(b);
+  auto type = cast<VectorType>(value.getType());
+  Operation *op = copies ? value.getDefiningOp() : nullptr;
+  if (auto branch = dyn_cast_or_null<scf::IfOp>(op);
+      branch && value.hasOneUse()) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      Operation *yield = block->getTerminator();
+      b.setInsertionPoint(yield);
+      fill(yield->getOperand(number), slots, slot, element);
+      b.setInsertionPoint(yield);
+      yield->setOperand(number, b.zeros(type));
+    }
+    return;
+  }
+  if (auto insert = dyn_cast_or_null<vector::InsertStridedSliceOp>(op)) {
+    // Parts that cover a vector of zeros.
+    SmallVector<vector::InsertStridedSliceOp> parts;
+    int64_t covered = 0;
+    for (; insert;
+         insert =
+             insert.getDest().getDefiningOp<vector::InsertStridedSliceOp>()) {
+      parts.push_back(insert);
+      covered += insert.getSourceVectorType().getNumElements();
+    }
+    if (covered == type.getNumElements()) {
+      for (vector::InsertStridedSliceOp part : llvm::reverse(parts))
+        fill(part.getValueToStore(), slots, slot,
+             element + cast<IntegerAttr>(part.getOffsets()[0]).getInt());
+      return;
+    }
+  }
+  // An access of the slot at a time.
+  int64_t count = type.getNumElements();
+  for (int64_t i = 0; i < count;) {
+    int64_t width =
+        std::min(count - i, slots.width - (element + i) % slots.width);
+    Value place = getAccess(slots, slot, element + i);
+    int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+    int64_t bytes = width * elementBytes;
+    int64_t first = (element + i) % slots.width * elementBytes;
+    int64_t alignment = std::gcd(kAccessBytes, std::gcd(bytes, first));
+    auto load = dyn_cast_or_null<vector::LoadOp>(op);
+    if (load && width == count && bytes >= kLeastCopyBytes &&
+        alignment == bytes) {
+      nvgpu::DeviceAsyncCopyOp::create(
+          b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), slots.memory,
+          place, load.getBase(), load.getIndices(), b.getIndexAttr(width),
+          /*srcElements=*/Value(),
+          /*bypassL1=*/bytes == kAccessBytes ? b.getUnitAttr() : UnitAttr());
+    } else {
+      vector::StoreOp::create(b, b.slice(value, i, width), slots.memory, place,
+                              /*nontemporal=*/false,
+                              llvm::MaybeAlign(alignment));
+    }
+    i += width;
+  }
+}
+
+Value CopyAhead::read(const Slots &slots, Value slot) {
+  auto part = VectorType::get({slots.width}, slots.type.getElementType());
+  SmallVector<Value> parts;
+  for (int64_t i = 0; i < slots.accesses; ++i)
+    parts.push_back(vector::LoadOp::create(
+        b, part, slots.memory, getAccess(slots, slot, i * slots.width),
+        /*nontemporal=*/false,
+        llvm::MaybeAlign(slots.width * part.getElementTypeBitWidth() / 8)));
+  return b.join(slots.type, parts);
+}
+
+/// Returns true if `value` is computed, element by element, from vectors in
+/// slots and from values that are live in all of an iteration.
+bool CopyAhead::isDerived(Value value) {
+  if (reads.contains(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || !isPure(op) ||
+      !(op->hasTrait<OpTrait::Elementwise>() || isa<vector::BroadcastOp>(op)))
+    return false;
+  bool hasRead = false;
+  for (Value operand : op->getOperands()) {
+    bool isLive = loop.isDefinedOutsideOfLoop(operand) ||
+                  !isa<VectorType>(operand.getType());
+    if (isLive)
+      continue;
+    Operation *splat = operand.getDefiningOp();
+    if (isa_and_nonnull<vector::BroadcastOp>(splat) &&
+        !isa<VectorType>(splat->getOperand(0).getType()))
+      continue;
+    if (!isDerived(operand))
+      return false;
+    hasRead = true;
+  }
+  return hasRead;
+}
+
+/// Emits the computation of `value`, which is derived, again.
+Value CopyAhead::derive(Value value) {
+  if (Value known = derived.lookup(value))
+    return known;
+  Value result;
+  if (auto it = reads.find(value); it != reads.end()) {
+    // Together, so that they interrupt no run of elementwise operations.
+    OpBuilder::InsertionGuard guard(b);
+    if (!place)
+      place = &*b.getInsertionPoint();
+    b.setInsertionPoint(place);
+    auto [slots, slot] = it->second;
+    result = read(slots, slot);
+  } else {
+    IRMapping mapping;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      if (isDerived(operand))
+        mapping.map(operand, derive(operand));
+    result = b.clone(*op, mapping)->getResult(0);
+  }
+  return derived[value] = result;
+}
+
+/// Computes derived vectors again behind each barrier, so that they take no
+/// registers while threads wait there.
+void CopyAhead::deriveBehindBarriers() {
+  DenseSet<Operation *> before;
+  DenseSet<Operation *> current;
+  for (Operation &op : llvm::make_early_inc_range(*loop.getBody())) {
+    if (isa<mlir::gpu::BarrierOp, NVVM::ClusterWaitOp>(op)) {
+      before.insert(current.begin(), current.end());
+      current.clear();
+      derived.clear();
+      place = nullptr;
+    }
+    b.setInsertionPoint(&op);
+    for (OpOperand &operand : op.getOpOperands())
+      if (Operation *definition = operand.get().getDefiningOp();
+          definition && before.contains(definition) &&
+          isa<VectorType>(operand.get().getType()) && isDerived(operand.get()))
+        operand.set(derive(operand.get()));
+    current.insert(&op);
+  }
+}
+
+void CopyAhead::run() {
+  SmallVector<CarriedVector> vectors = findVectors();
+  if (vectors.empty())
+    return;
+  SmallVector<Slots> slots;
+  for (const CarriedVector &vector : vectors)
+    slots.push_back(
+        allocate(cast<VectorType>(vector.next.getType()), stages + 1));
+  SmallVector<std::pair<Value, Slots>> invariants;
+  for (Value value : findInvariants()) {
+    auto type = cast<VectorType>(value.getType());
+    if (int64_t(manifest.getSharedBytes()) + kAccessBytes +
+            countBytes(type, 1) >
+        sharedBytes)
+      continue;
+    invariants.push_back({value, allocate(type, 1)});
+    b.setInsertionPoint(loop);
+    fill(value, invariants.back().second, b.index(0), 0, /*copies=*/false);
+  }
+
+  // The first iterations: a group of copies for each.
+  for (int64_t i = 0; i < stages; ++i) {
+    Operation *last = nullptr;
+    for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+      Value first = loop.getInitArgs()[vector.arguments[i]];
+      b.setInsertionPoint(first.getDefiningOp());
+      fill(first, memory, b.index(i), 0);
+      last = first.getDefiningOp();
+    }
+    b.setInsertionPointAfter(last);
+    NVVM::CpAsyncCommitGroupOp::create(b);
+  }
+
+  // The slot of an iteration. The one before it is free.
+  b.setInsertionPoint(loop);
+  Value zero = b.index(0);
+  IRRewriter rewriter(b.getContext());
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &nested, Location, ArrayRef<BlockArgument> arguments) {
+        b.restoreInsertionPoint(nested.saveInsertionPoint());
+        Value isLast = b.equal(arguments.front(), b.index(stages));
+        return SmallVector<Value>{
+            b.select(isLast, zero, b.add(arguments.front(), 1))};
+      }));
+  Value slot = loop.getRegionIterArgs().back();
+  b.setInsertionPointToStart(loop.getBody());
+  for (auto &[value, memory] : invariants) {
+    Value result = read(memory, zero);
+    value.replaceUsesWithIf(result, [&](OpOperand &use) {
+      return use.getOwner()->getBlock() == loop.getBody();
+    });
+    reads[result] = {memory, zero};
+  }
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  b.setInsertionPointToStart(loop.getBody());
+  NVVM::CpAsyncWaitGroupOp::create(b, stages - 1);
+  Operation *last = nullptr;
+  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+    Value oldest = loop.getRegionIterArg(vector.arguments.front());
+    Value result = read(memory, slot);
+    oldest.replaceAllUsesWith(result);
+    reads[result] = {memory, slot};
+    Operation *load = vector.next.getDefiningOp();
+    if (!last || last->isBeforeInBlock(load))
+      last = load;
+  }
+  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+    b.setInsertionPoint(vector.next.getDefiningOp());
+    Value isFirst = b.equal(slot, zero);
+    Value free = b.select(isFirst, b.index(stages), b.add(slot, -1));
+    fill(vector.next, memory, free, 0);
+    // The loop carries zeros, which are not used.
+    for (unsigned number : vector.arguments) {
+      b.setInsertionPoint(loop);
+      Value zeros = b.zeros(memory.type);
+      loop.getInitArgsMutable()[number].assign(zeros);
+      yield->setOperand(number, zeros);
+    }
+  }
+  b.setInsertionPointAfter(last);
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  deriveBehindBarriers();
+}
+
+namespace {
+struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
+  using TileCopyAheadBase::TileCopyAheadBase;
+
+  void runOnOperation() override {
+    const Chip *chip = getTargetChip(getOperation());
+    if (!chip)
+      return signalPassFailure();
+    for (auto func : getOperation().getOps<mlir::gpu::GPUFuncOp>()) {
+      tile::gpu::ManifestOp manifest = tile::gpu::findManifest(func);
+      SmallVector<scf::ForOp> loops;
+      func.walk([&](scf::ForOp loop) {
+        if (getSchedule(loop).stages)
+          loops.push_back(loop);
+      });
+      if (!manifest || !func.getKnownBlockSize() ||
+          chip->asyncCopy.mechanism != AsyncCopy::CpAsync)
+        continue;
+      for (scf::ForOp loop : loops)
+        CopyAhead(func, manifest, loop, *getSchedule(loop).stages,
+                  chip->sharedBytes)
+            .run();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,83 @@
+// RUN: tile-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(gpu.module(tile-copy-ahead,canonicalize,cse))' | FileCheck %s
+
+module attributes {tile.target = "sm_90a"} {
+gpu.module @kernels {
+  // Two slots of 16 bytes for each of 64 threads, and one for what is the same in all
+  // iterations.
+  // CHECK: tile_gpu.manifest @rows {{.*}}shared_bytes = 3104 : i64
+  tile_gpu.manifest @rows {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 20 : i64, params = []}
+  // CHECK: gpu.func @rows(%[[X:.*]]: memref{{.*}}, %[[W:.*]]: vector<8xbf16>, %[[N:.*]]: index)
+  // CHECK: %[[SAME:.*]] = memref.view {{.*}} to memref<512xbf16, #gpu.address_space<workgroup>>
+  // CHECK: %[[THREAD:.*]] = gpu.thread_id x
+  // CHECK: %[[PLACE:.*]] = arith.muli %[[THREAD]], %c8
+  // CHECK: %[[SLOTS:.*]] = memref.view %{{.*}}[%c32][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<1024xbf16, #gpu.address_space<workgroup>>
+  // CHECK: %[[TARGET:.*]] = memref.cast %[[SLOTS]]
+
+  // The first iteration. A vector of the row is copied, and single elements at its end
+  // are stored.
+  // CHECK: scf.if
+  // CHECK: nvgpu.device_async_copy %[[X]][%c0], %[[TARGET]][%[[PLACE]]], 8 {bypassL1}
+  // CHECK: } else {
+  // CHECK: vector.store %{{.*}}, %[[SLOTS]][%[[PLACE]]] {alignment = 2 : i64} : {{.*}}, vector<1xbf16>
+  // CHECK: vector.store %{{.*}}, %[[SLOTS]][%{{.*}}] {alignment = 2 : i64} : {{.*}}, vector<1xbf16>
+  // CHECK: vector.store %{{.*}}, %[[SLOTS]][%{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<6xbf16>
+  // CHECK: nvvm.cp.async.commit.group
+  // CHECK: vector.store %[[W]], %[[SAME]][%[[PLACE]]] {alignment = 16 : i64}
+
+  // CHECK: scf.for %[[I:.*]] = %c0 to %[[N]] step %c1 iter_args(%[[SLOT:.*]] = %c0)
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK: %[[OFFSET:.*]] = arith.muli %[[SLOT]], %c512
+  // CHECK: %[[OWN:.*]] = arith.addi %[[PLACE]], %[[OFFSET]]
+  // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
+  // The next iteration is copied to the other slot.
+  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %[[TARGET]][%{{.*}}], 8 {bypassL1}
+  // CHECK: nvvm.cp.async.commit.group
+  // CHECK: arith.extf %[[V]]
+  // CHECK: gpu.barrier
+  // Threads read behind the barrier again.
+  // CHECK: %[[AGAIN:.*]] = vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[AGAIN]]
+  // CHECK: %[[W2:.*]] = vector.load %[[SAME]][%[[PLACE]]]
+  // CHECK: %[[WW:.*]] = arith.extf %[[W2]]
+  // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]], %[[WW]]
+  // CHECK: "use"(%[[P]])
+  gpu.func @rows(%x: memref<?xbf16, #gpu.address_space<global>>, %w: vector<8xbf16>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zeros = arith.constant dense<0.0> : vector<8xbf16>
+    %whole = arith.cmpi sge, %n, %c8 : index
+    %first = scf.if %whole -> (vector<8xbf16>) {
+      %0 = vector.load %x[%c0] : memref<?xbf16, #gpu.address_space<global>>, vector<8xbf16>
+      scf.yield %0 : vector<8xbf16>
+    } else {
+      %0 = vector.load %x[%c0] : memref<?xbf16, #gpu.address_space<global>>, vector<1xbf16>
+      %1 = vector.load %x[%c1] : memref<?xbf16, #gpu.address_space<global>>, vector<1xbf16>
+      %six = arith.constant dense<0.0> : vector<6xbf16>
+      %2 = vector.insert_strided_slice %0, %zeros {offsets = [0], strides = [1]} : vector<1xbf16> into vector<8xbf16>
+      %3 = vector.insert_strided_slice %1, %2 {offsets = [1], strides = [1]} : vector<1xbf16> into vector<8xbf16>
+      %4 = vector.insert_strided_slice %six, %3 {offsets = [2], strides = [1]} : vector<6xbf16> into vector<8xbf16>
+      scf.yield %4 : vector<8xbf16>
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<8xbf16>) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (vector<8xbf16>) {
+        %0 = vector.load %x[%j] : memref<?xbf16, #gpu.address_space<global>>, vector<8xbf16>
+        scf.yield %0 : vector<8xbf16>
+      } else {
+        scf.yield %zeros : vector<8xbf16>
+      }
+      %wide = arith.extf %v : vector<8xbf16> to vector<8xf32>
+      "use"(%wide) : (vector<8xf32>) -> ()
+      %ww = arith.extf %w : vector<8xbf16> to vector<8xf32>
+      %p = arith.mulf %wide, %ww : vector<8xf32>
+      gpu.barrier
+      "use"(%p) : (vector<8xf32>) -> ()
+      scf.yield %next : vector<8xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+}
+}
