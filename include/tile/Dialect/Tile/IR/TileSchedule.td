@@ -48,7 +48,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     - a `tile.attention`, as `schedule`: all fields but `column_warps` and
       `storers`.
     - a `tile.attention_backward`, as `dkv_schedule`: all fields but
-      `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
+      `pack_heads` and `work_stages`; and as `dq_schedule`, for the kernel of dq if there is no
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `consumer_groups`, `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `work_stages`, `turns`,
