@@ -56,17 +56,20 @@ class Kernel(NamedTuple):
     #: Tensors [rows, length] in bf16 that it reads or writes.
     matrices: int
     #: The elements of the longest row that stays in registers; 0 if none does.
-    most_whole: int
+    most_whole: int = 131072
 
 
 KERNELS = {
-    "softmax": Kernel("softmax_rows", 2, 32768),
-    "softmax_gradient": Kernel("softmax_rows", 3, 16384),
-    "rmsnorm": Kernel("rmsnorm", 2, 32768),
-    "gradients": Kernel("rmsnorm_backward", 3, 16384),
-    "cross_entropy": Kernel("cross_entropy", 1, 0),
+    "softmax": Kernel("softmax_rows", 2),
+    "softmax_gradient": Kernel("softmax_rows", 3),
+    "rmsnorm": Kernel("rmsnorm", 2),
+    "gradients": Kernel("rmsnorm_backward", 3),
+    "cross_entropy": Kernel("cross_entropy", 1),
     "cross_entropy_gradient": Kernel("cross_entropy", 2, 0),
 }
+
+#: The most warps of a program. More than 32 run on a cluster of blocks.
+MOST_WARPS = 256
 
 
 class Rows(NamedTuple):
@@ -98,7 +101,7 @@ class Rows(NamedTuple):
 
 class Choice(NamedTuple):
     """The elements of a row that stays in registers, or 0, those of a step otherwise, and
-    the warps of a block."""
+    the warps of a program."""
 
     whole: int
     step: int
@@ -116,8 +119,8 @@ def choices(kernel: Kernel, rows: Rows) -> List[Choice]:
     if whole <= kernel.most_whole:
         for each in (8, 16, 32):
             warps = whole // (32 * each)
-            if 1 <= warps <= 32:
-                found.append(Choice(whole, min(max(256 * warps, 512), 8192), warps))
+            if 1 <= warps <= MOST_WARPS:
+                found.append(Choice(whole, min(256 * warps, 8192), warps))
     steps = [step for step in (512, 1024, 2048, 4096, 8192) if step < whole]
     if not kernel.most_whole:
         steps = [step for step in (1024, 2048, 4096, 8192) if step <= whole]
@@ -235,7 +238,6 @@ class Problem:
 
     def bind(self, module: tile.Module, choice: Choice):
         """Returns a launch of the kernel and its results, which hold NaN."""
-        import torch
 
         count, length = self.rows.count, self.rows.length
         if self.name == "softmax":
@@ -249,9 +251,7 @@ class Problem:
             y, rstd = self.blank_rows(), self.blank(count)
             return (lambda: module["rmsnorm"](self.x, self.w, y, rstd, EPSILON)), [y]
         if self.name == "gradients":
-            # As many blocks as run at a time with about 64 registers for each thread.
-            processors = torch.cuda.get_device_properties(0).multi_processor_count
-            blocks = min(processors * max(1024 // (32 * choice.warps), 1), count)
+            blocks = min(module["gradients"].count_resident(), count)
             dx, dw = self.blank_rows(), self.blank(length, dtype="bfloat16")
             parts = self.blank(blocks, -(-length // 4) * 4)[:, :length]
             run = lambda: module.launch(  # noqa: E731

@@ -24,8 +24,8 @@
 tile.kernel @rmsnorm(%x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"},
                      %y: !rows {tile.name = "y"}, %rstd: !numbers {tile.name = "rstd"},
                      %eps: f32 {tile.name = "eps", tile.nonnegative}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768]
-  %bs = tile.param BS in [512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
 

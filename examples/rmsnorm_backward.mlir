@@ -30,8 +30,8 @@ tile.kernel @gradients(
     %x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"},
     %rstd: !numbers {tile.name = "rstd"}, %dy: !rows {tile.name = "dy"},
     %dx: !rows {tile.name = "dx"}, %parts: !sums {tile.name = "parts"}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384]
-  %bs = tile.param BS in [512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
 
@@ -138,28 +138,28 @@ tile.kernel @gradients(
 
 // dw: the sums of the columns of parts.
 tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.name = "dw"})
-    attributes {num_warps = 4 : i32} {
+    attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
   %count = tile.dim %parts[0] : !sums
   %length = tile.dim %parts[1] : !sums
   tile.require %dw[0] equal %length, "the length of the rows of parts" : !weights
-  %column_blocks = arith.ceildivui %length, %c64 : index
+  %column_blocks = arith.ceildivui %length, %c32 : index
   tile.grid %column_blocks, %c1, %c1
   %block = tile.program_id x
-  %column = arith.muli %block, %c64 : index
+  %column = arith.muli %block, %c32 : index
 
   // Rows after the last one are read as zero.
-  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
-  %sums = scf.for %n = %c0 to %count step %c16
-      iter_args(%acc = %zeros) -> (tensor<16x64xf32>) {
-    %t = tile.load %parts[%n, %column] : !sums -> tensor<16x64xf32>
-    %next = arith.addf %acc, %t : tensor<16x64xf32>
-    scf.yield %next : tensor<16x64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sums = scf.for %n = %c0 to %count step %c64
+      iter_args(%acc = %zeros) -> (tensor<64x32xf32>) {
+    %t = tile.load %parts[%n, %column] : !sums -> tensor<64x32xf32>
+    %next = arith.addf %acc, %t : tensor<64x32xf32>
+    scf.yield %next : tensor<64x32xf32>
   }
-  %sum = tile.reduce addf %sums along 0 : tensor<16x64xf32> -> tensor<64xf32>
-  %sum16 = arith.truncf %sum : tensor<64xf32> to tensor<64xbf16>
-  tile.store %sum16, %dw[%column] : tensor<64xbf16>, !weights
+  %sum = tile.reduce addf %sums along 0 : tensor<64x32xf32> -> tensor<32xf32>
+  %sum16 = arith.truncf %sum : tensor<32xf32> to tensor<32xbf16>
+  tile.store %sum16, %dw[%column] : tensor<32xbf16>, !weights
 }

@@ -25,8 +25,8 @@
 !number = tensor<1xf32>
 
 tile.kernel @softmax(%x: !rows {tile.name = "x"}, %y: !rows {tile.name = "y"}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768]
-  %bs = tile.param BS in [512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
 
@@ -134,8 +134,8 @@ tile.kernel @softmax(%x: !rows {tile.name = "x"}, %y: !rows {tile.name = "y"}) {
 // dx = y * (dy - sum(y * dy)).
 tile.kernel @softmax_gradient(%y: !rows {tile.name = "y"}, %dy: !rows {tile.name = "dy"},
                               %dx: !rows {tile.name = "dx"}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768]
-  %bs = tile.param BS in [512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %count = tile.dim %y[0] : !rows

@@ -44,8 +44,9 @@ def example(name: str, packed: bool = False) -> str:
 
 def steps(extents: str, elements: int, warps: int, *kernels: str) -> str:
     """Returns a schedule with these elements for each of the extents, and these warps, for
-    each kernel."""
-    params = ", ".join(f"{extent} = {elements}" for extent in extents.split())
+    each kernel. A step has at most 8192 elements."""
+    values = {"BS": min(elements, 8192)}
+    params = ", ".join(f"{name} = {values.get(name, elements)}" for name in extents.split())
     return "; ".join(f"@{k}: params = {{{params}}}, warps = {warps}" for k in kernels)
 
 
@@ -828,11 +829,24 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         (1037, 1037, 512, 1),
         (5, 8, 512, 1),
     )
+    #: Rows of more than four steps, rows of which the next one is copied to shared
+    #: memory, and rows that the blocks of a cluster share.
+    LONG_ROWS = (
+        (2100, 2104, 512, 2),
+        (8003, 8008, 16384, 32),
+        (8003, 8008, 16384, 64),
+        (5001, 5001, 8192, 64),
+    )
+
+    def row_cases(self, chip):
+        """Returns the rows that the chip has threads for."""
+        most = 64 if chip == "sm_90a" else 32 if chip.startswith("sm_") else 16
+        return [*self.ROWS, *(row for row in self.LONG_ROWS if row[3] <= most)]
 
     def softmax_rows(self, chip):
         """The softmax of rows of any length, and its gradient."""
         names = ("softmax", "softmax_gradient")
-        for length, stride, extent, warps in self.ROWS:
+        for length, stride, extent, warps in self.row_cases(chip):
             x, dy = (self.rows(5, length, stride, seed) for seed in (1, 2))
             # One element is far above the others, and a row hides some.
             x[1, length // 2] = 90
@@ -848,7 +862,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         """RMSNorm of rows of any length, and its gradients, twice the same bits."""
         import torch
 
-        for length, stride, extent, warps in self.ROWS:
+        for length, stride, extent, warps in self.row_cases(chip):
             packed = stride % 8 != 0
             x, dy = (self.rows(5, length, stride, seed) for seed in (1, 2))
             w = self.normal((length,), "bfloat16", 3).detach()
@@ -883,7 +897,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         import torch
 
         names = ("cross_entropy", "cross_entropy_gradient")
-        for length, stride, extent, warps in self.ROWS:
+        for length, stride, extent, warps in self.row_cases(chip):
             x = self.rows(5, length, stride, 1)
             x[1, length // 2] = 90
             labels = torch.tensor([0, length - 1, -100, length // 2, 3], device=self.device)
@@ -892,7 +906,8 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             dx = self.rows(5, length, stride)
             program = example("cross_entropy", packed=stride % 8 != 0)
             self.run(program, chip, x, labels, loss, lse, dloss, dx,
-                     schedule=steps("BS", extent, warps, *names))
+                     schedule=steps("BN BS", extent, warps, names[0])
+                     + "; " + steps("BS", min(extent, 8192), min(warps, 32), names[1]))
             exact = x.double().requires_grad_()
             with torch.enable_grad():
                 right = torch.nn.functional.cross_entropy(exact, labels, reduction="none")
