@@ -192,11 +192,10 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
 }
 
 /// Returns the iterations by which copies to shared memory must be ahead, so
-/// that a multiprocessor uses the rate of global memory: beside the copies that
-/// arrive for the next iteration, those of later ones are in flight. Returns 0
-/// if copies do not fit beside the `used` bytes of a block, or if the `before`
-/// registers of a thread leave room for several blocks, of which some load
-/// while others compute.
+/// that those of a multiprocessor use the rate of global memory; more take
+/// memory from the first-level cache. Returns 0 if copies do not fit beside the
+/// `used` bytes of a block, or if the `before` registers of a thread leave room
+/// for several blocks, of which some load while others compute.
 static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
                                int64_t before, int64_t used) {
   int64_t warps = kernel.getNumWarps();
@@ -208,7 +207,7 @@ static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
   int64_t most = (getSharedLimit(chip, 1) - used) / bytes - 1;
-  int64_t wanted = 1 + std::ceil(needed / double(bytes));
+  int64_t wanted = std::ceil(needed / double(bytes));
   return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
 }
 

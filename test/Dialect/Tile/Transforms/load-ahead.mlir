@@ -135,8 +135,8 @@ tile.kernel @waits(%x: !rows, %labels: !labels, %y: !rows) attributes {num_warps
 !t = tensor<1x16384xf32, #blocked>
 
 // Registers do not hold the loads, and one block fits a multiprocessor: copies to shared
-// memory are three iterations ahead.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=3, loads=1, shared bytes=131072
+// memory are two iterations ahead.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=98304
 tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
     attributes {num_warps = 16 : i32} {
   %c0 = arith.constant 0 : index
