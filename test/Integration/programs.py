@@ -550,55 +550,63 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             self.run(program, chip, a, b, c, schedule=schedule)
             self.compare(c, a.double() @ b.double(), 0.5)
 
+    def share_product(self, chip, shape, schedule, count_parts):
+        """Runs a matrix product of which blocks share iterations twice, and compares the
+        bits. `count_parts` returns the sums in memory by the tiles and the field `split`
+        or `stream_k`."""
+        m, n, k = shape
+        a, b = self.normal((m, k), "bfloat16", 1), self.normal((k, n), "bfloat16", 2)
+        exact = a.double() @ b.double()
+        rows, columns = (int(re.search(rf"{e} = (\d+)", schedule)[1]) for e in ("BM", "BN"))
+        field = int(re.search(r"(?:split|stream_k) = (\d+)", schedule)[1])
+        parts = count_parts(-(-m // rows) * -(-n // columns), field)
+        results = []
+        for _ in range(2):
+            c = self.blank(m, n, dtype="bfloat16")
+            sums = self.blank(parts, rows, columns)
+            program = (ROOT / "examples/gemm.mlir").read_text()
+            self.run(program, chip, a, b, c, sums, schedule=schedule)
+            self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
+            results.append(c)
+        assert results[0].equal(results[1])
+
     def product_split(self, chip):
         """Matrix products of which several blocks compute a tile: parts of one length,
         parts with few iterations or none, and no iteration at all."""
-        program = (ROOT / "examples/gemm.mlir").read_text()
-        for (m, n, k), fields in (
+        for shape, schedule in (
             ((100, 72, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, split = 3"),
             ((200, 72, 136), "params = {BM = 128, BN = 64, BK = 64}, warps = 4, split = 7"),
             ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, split = 2"),
         ):
-            a = self.normal((m, k), "bfloat16", 1)
-            b = self.normal((k, n), "bfloat16", 2)
-            exact = a.double() @ b.double()
-            rows, columns = (int(re.search(rf"{e} = (\d+)", fields)[1]) for e in ("BM", "BN"))
-            parts = int(re.search(r"split = (\d+)", fields)[1])
-            parts *= -(-m // rows) * -(-n // columns)
-            results = []
-            for _ in range(2):
-                c = self.blank(m, n, dtype="bfloat16")
-                sums = self.blank(parts, rows, columns)
-                self.run(program, chip, a, b, c, sums, schedule=fields)
-                self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
-                results.append(c)
-            assert results[0].equal(results[1])
+            self.share_product(chip, shape, schedule, lambda tiles, split: tiles * split)
 
     def product_stream_k(self, chip):
         """Matrix products of which all blocks share the tiles that are left over: several
         waves of whole tiles, fewer tiles than blocks, no tile left, parts without
         iterations, and no iteration at all."""
-        program = (ROOT / "examples/gemm.mlir").read_text()
-        for (m, n, k), fields in (
+        for shape, schedule in (
             ((200, 136, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, stream_k = 7"),
             ((100, 72, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, stream_k = 9"),
             ((128, 96, 136), "params = {BM = 64, BN = 32, BK = 64}, warps = 4, stream_k = 3"),
             ((200, 136, 72), "params = {BM = 64, BN = 64, BK = 64}, warps = 4, stream_k = 11"),
             ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, stream_k = 2"),
         ):
-            a = self.normal((m, k), "bfloat16", 1)
-            b = self.normal((k, n), "bfloat16", 2)
-            exact = a.double() @ b.double()
-            rows, columns = (int(re.search(rf"{e} = (\d+)", fields)[1]) for e in ("BM", "BN"))
-            parts = 2 * int(re.search(r"stream_k = (\d+)", fields)[1])
-            results = []
-            for _ in range(2):
-                c = self.blank(m, n, dtype="bfloat16")
-                sums = self.blank(parts, rows, columns)
-                self.run(program, chip, a, b, c, sums, schedule=fields)
-                self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
-                results.append(c)
-            assert results[0].equal(results[1])
+            self.share_product(chip, shape, schedule, lambda tiles, blocks: 2 * blocks)
+
+    def test_stream_k_counts(self):
+        """Every number of tiles up to two waves and more, for some numbers of blocks."""
+        program = (ROOT / "examples/gemm.mlir").read_text()
+        chip = "sm_80"
+        for blocks in (2, 3, 5, 8):
+            schedule = ("params = {BM = 16, BN = 32, BK = 32}, warps = 1, "
+                        f"stream_k = {blocks}")
+            for tiles in range(1, 2 * blocks + 2):
+                a = self.normal((16 * tiles, 160), "bfloat16", tiles)
+                b = self.normal((160, 32), "bfloat16", blocks)
+                c = self.blank(16 * tiles, 32, dtype="bfloat16")
+                self.run(program, chip, a, b, c, self.blank(2 * blocks, 16, 32), schedule=schedule)
+                exact = a.double() @ b.double()
+                self.compare(c, exact, 2**-8 * exact.abs().max().item())
 
     #: The elements of operands and sums, the precision, and the error of an element by
     #: the sum of the magnitudes of its products (tile.dot).

@@ -88,9 +88,9 @@ protected:
   /// One block of threads per `size` rows of `side`, head of q (or, if
   /// `kvHeads`, of k) and sequence; as many along y and z as `gridY` and
   /// `gridZ` say. Sets heads, group, blocks, head, kvHead and batchIndex, and
-  /// enters the sequence; returns the block's number along `side`. Blocks of the
-  /// same head follow each other, or, if `isLongestFirst`, blocks with the same
-  /// number of kHeadsAtOnce heads.
+  /// enters the sequence; returns the block's number along `side`. Blocks of
+  /// the same head follow each other, or, if `isLongestFirst`, blocks with the
+  /// same number of kHeadsAtOnce heads.
   Value launch(Side side, int64_t size, bool kvHeads = false,
                bool isLongestFirst = false, Value gridY = {}, Value gridZ = {});
 

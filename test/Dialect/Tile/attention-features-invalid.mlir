@@ -353,3 +353,13 @@ func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
       : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @no_keys(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op attribute 'expected_keys' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  tile.attention %q, %k, %v, %o scale %scale {expected_keys = 0 : i64} : !q, !q, !q, !q
+  return
+}

@@ -167,14 +167,19 @@ static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
   setSchedule(carried, schedule);
 }
 
+/// Returns the warps of a block, of which a cluster may run a program.
+static int64_t countBlockWarps(KernelOp kernel, const Chip &chip) {
+  int64_t warps = kernel.getNumWarps();
+  return warps / countClusterBlocks(chip, warps);
+}
+
 /// Returns the iterations by which loads must be ahead so that those of a
 /// multiprocessor use the rate of global memory, or come close to it. Each
 /// iteration adds `each` registers to the `before` that a thread takes; nearly
 /// as many blocks must have room as without them.
 static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
                            int64_t before) {
-  int64_t warps = kernel.getNumWarps();
-  warps /= countClusterBlocks(chip, warps);
+  int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
   auto countBlocks = [&](int64_t distance) {
     return countResidentBlocks(chip, warps,
@@ -198,8 +203,7 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
 /// for several blocks, of which some load while others compute.
 static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
                                int64_t before, int64_t used) {
-  int64_t warps = kernel.getNumWarps();
-  warps /= countClusterBlocks(chip, warps);
+  int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
   if (!chip.asyncCopy.isDefault ||
       countResidentBlocks(chip, warps, before + kLeastRegisterMargin) > 1)
@@ -308,9 +312,8 @@ void LoadAhead::runOnOperation() {
         estimateRegisters(kernel, loop).total == before) {
       chosen = getCopyDistance(kernel, *chip, each, before, copied);
       if (chosen > 0) {
-        int64_t warps = kernel.getNumWarps();
-        warps /= countClusterBlocks(*chip, warps);
-        int64_t bytes = (chosen + 1) * warps * chip->warpSize * each * 4;
+        int64_t bytes = (chosen + 1) * countBlockWarps(kernel, *chip) *
+                        chip->warpSize * each * 4;
         copied += bytes;
         remark::passed(loop.getLoc(), name)
             << remark::metric("loads", loads.size())

@@ -1,0 +1,34 @@
+// The rows of a chip's schedules may depend on the keys of a sequence: those that the
+// type of k tells, or `expected_keys`.
+// RUN: tile-opt %s --tile-attach-target=chip=sm_90a --tile-expand-attention | FileCheck %s
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!long = !tile.buffer<?x4096x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: tile.kernel @unknown
+// CHECK-SAME: num_warps = 16
+func.func @unknown(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: tile.kernel @few
+// CHECK-SAME: num_warps = 16
+func.func @few(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {expected_keys = 2047 : i64} : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: tile.kernel @many
+// CHECK-SAME: num_warps = 12
+func.func @many(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {expected_keys = 2048 : i64} : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: tile.kernel @of_the_type
+// CHECK-SAME: num_warps = 12
+func.func @of_the_type(%q: !q, %k: !long, %v: !long, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {causal} : !q, !long, !long, !q
+  return
+}
