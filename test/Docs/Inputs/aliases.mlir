@@ -24,6 +24,8 @@
 !logits = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !table = !tile.buffer<?x128xf16, #tile.strided<[128, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!o_parts = !tile.buffer<?x?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !stats = !tile.buffer<?x?x2x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 !sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !counters = !tile.buffer<128xi32, #tile.strided<[1]>, global>
