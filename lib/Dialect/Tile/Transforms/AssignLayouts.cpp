@@ -193,11 +193,28 @@ LayoutAttrInterface LayoutAssigner::layoutOf(Value value) {
   return layouts.lookup(value);
 }
 
-/// Gives `value` a layout that spreads, unless it is no tile or has one.
+/// Returns the result of a loop for an argument of its body, and the argument
+/// for a result: both have one type. Null for other values.
+static Value findCarriedTile(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop ? Value(loop.getTiedLoopResult(argument)) : Value();
+  }
+  auto loop = value.getDefiningOp<scf::ForOp>();
+  return loop ? Value(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)))
+              : Value();
+}
+
+/// Gives `value` a layout that spreads, unless it is no tile or has one. What a
+/// loop carries gets it in its body and behind it at once, before another
+/// layout arrives at one of them.
 void LayoutAssigner::assign(Value value, LayoutAttrInterface layout) {
-  if (tileType(value) && !getLayoutAttr(value.getType()) &&
-      layouts.try_emplace(value, layout).second)
-    worklist.push_back(value);
+  if (!tileType(value) || getLayoutAttr(value.getType()) ||
+      !layouts.try_emplace(value, layout).second)
+    return;
+  worklist.push_back(value);
+  if (Value carried = findCarriedTile(value))
+    assign(carried, layout);
 }
 
 /// Spreads the layouts of the tiles in the worklist, and of those that they

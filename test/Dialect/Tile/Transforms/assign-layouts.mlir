@@ -251,3 +251,30 @@ tile.kernel @read_back(%q: !b, %f: !f) {
   }
   tile.store %r, %f[%c0, %c0] : tensor<64x64xf32>, !f
 }
+
+!m = !tile.buffer<4x4xf32, #tile.strided<[4, 1]>, global>
+!t = tensor<4x4xf32>
+
+// One layout reaches the tile that a loop carries in its body, another one in front of
+// the loop. The tile has one layout in the body and behind it.
+// CHECK-LABEL: tile.kernel @two_layouts
+// CHECK: %[[LOADED:.*]] = tile.load {{.*}} -> tensor<4x4xf32, #[[LOAD:.*]]>
+// CHECK: %[[TURNED:.*]] = tile.transpose %[[LOADED]] [1, 0] : {{.*}} -> tensor<4x4xf32, #tile.permute<[1, 0], #[[LOAD]]>>
+// CHECK: %[[INIT:.*]] = tile.convert_layout %[[TURNED]] : {{.*}} -> tensor<4x4xf32, #[[LOAD]]>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[INIT]]) -> (tensor<4x4xf32, #[[LOAD]]>)
+// CHECK: arith.select {{.*}}, tensor<4x4xf32, #[[LOAD]]>
+// CHECK-NEXT: scf.yield
+tile.kernel @two_layouts(%a: !m, %o: !m, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %one = arith.constant dense<1.0> : !t
+  %loaded = tile.load %a[%c0, %c0] : !m -> !t
+  %turned = tile.transpose %loaded [1, 0] : !t -> !t
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %turned) -> (!t) {
+    %is_less = arith.cmpf ole, %one, %loaded : !t
+    %next = arith.select %is_less, %one, %x : tensor<4x4xi1>, !t
+    scf.yield %next : !t
+  }
+  tile.store %r, %o[%c0, %c0] : !t, !m
+}
