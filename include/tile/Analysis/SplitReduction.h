@@ -23,18 +23,19 @@ Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 /// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
 
-/// How `blocks` blocks share the iterations of the tiles that are left when
-/// each has as many whole tiles as the others (stream-K). Most blocks have a
-/// part of one tile, a column of all tiles; the others share the rests.
+/// The division of the tiles of the last wave among `blocks` blocks (stream-K,
+/// tile-split-reduction). Most blocks have a part of one tile; the others share
+/// the last iterations of all tiles, the rests.
 struct StreamKPlan {
-  /// The tiles that are shared, the columns, and the blocks that have rests.
+  /// The tiles that are shared, the parts of each that single blocks have, and
+  /// the blocks that share the rests.
   int64_t left = 0, columns = 0, rests = 0;
 
   StreamKPlan(int64_t tiles, int64_t blocks);
 };
 
-/// The most tiles whose rests a block has if there is another choice: each part
-/// is stored and added again. No tile is shared if there is none.
+/// The most tiles whose rests a block has on average. A part of a tile is
+/// stored and read again, so more parts take longer than they save.
 inline constexpr int64_t kMostRests = 4;
 
 /// Returns true if all elements of `tile` are the constant 0.

@@ -11,7 +11,7 @@ namespace tile {
 /// The two lengths of attention.
 enum class Side { Queries, Keys };
 
-/// What a block knows of its rows after some of the keys.
+/// The result of rows of queries for some of the keys.
 struct RowResult {
   /// Output relative to 2^base2, and not divided by `sum`: [rows, Dv].
   mlir::Value acc;

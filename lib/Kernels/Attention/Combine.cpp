@@ -76,7 +76,7 @@ SmallVector<Value> CombineBuilder::step(Value p, ValueRange carried) {
   Value natural = LoadOp::create(b, perPart, logarithms, ValueRange{p});
   Value l =
       arith::MulFOp::create(b, natural, fill(perPart, 1.4426950408889634f));
-  // What is read beyond the parts is zero.
+  // Loads beyond the last part return zeros.
   RankedTensorType numbers = type(kPartsAtOnce, b.getI32Type());
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                        IotaOp::create(b, numbers, 0),

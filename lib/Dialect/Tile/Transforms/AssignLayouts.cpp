@@ -205,9 +205,9 @@ static Value findCarriedTile(Value value) {
               : Value();
 }
 
-/// Gives `value` a layout that spreads, unless it is no tile or has one. What a
-/// loop carries gets it in its body and behind it at once, before another
-/// layout arrives at one of them.
+/// Gives `value` a layout that spreads, unless it is no tile or has one. An
+/// argument of a loop and its result get the layout together, so that no other
+/// layout reaches one of them first.
 void LayoutAssigner::assign(Value value, LayoutAttrInterface layout) {
   if (!tileType(value) || getLayoutAttr(value.getType()) ||
       !layouts.try_emplace(value, layout).second)

@@ -202,7 +202,7 @@ static void eraseEpilogue(scf::ForOp loop) {
 
 /// Moves all that comes after the loop into the first region of `branch`.
 static void moveEpilogue(scf::ForOp loop, scf::IfOp branch) {
-  // What the extents of the launch are computed from stays.
+  // Operations that compute the extents of the launch stay in front.
   llvm::SetVector<Operation *> launch;
   for (Operation &op : *loop->getBlock())
     if (isLaunchOp(&op))

@@ -214,10 +214,14 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     ```
 
     With `stream_k = n`, each of n blocks has the same number of whole tiles, and
-    they share the iterations of the tiles that are left, which are fewer than n
-    (stream-K). A block has at most two parts, of neighbouring tiles. The launch has
-    one dimension: whole tiles, then the first parts of all blocks, then their second
-    parts. The second kernel adds the sums of the tiles that are left.
+    the n blocks share the iterations of the r tiles that are left, r < n (stream-K).
+    Each has r / n of the iterations of a tile. Most blocks have a part of one tile:
+    the first r blocks the first iterations of each tile, the next r blocks the next
+    ones, and so on. The other blocks share the last iterations of all tiles. Each of
+    them has those of four tiles on average at most: otherwise there is one part
+    less for single blocks, or no tile is shared. The launch has one dimension:
+    whole tiles, then the first parts of all blocks, then their second parts, and so
+    on. The second kernel adds the sums of the r tiles; the buffer has room for 2 n.
 
     A kernel that begins with zeros and, behind the loop, only adds the sums to
     memory by `tile.atomic_rmw` needs neither the buffer nor the second kernel: each
@@ -229,7 +233,8 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     kernel reads no numbers of blocks or multiprocessors (`tile.num_programs`,
     `tile.multiprocessors`), and its author has not ordered its launch
     (`tile.wait_prerequisites`). It is an error if a kernel with `split` or
-    `stream_k` does not meet these conditions. The remark `reduction-split` reports success.
+    `stream_k` does not meet these conditions. The remark `reduction-split` reports
+    success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect",

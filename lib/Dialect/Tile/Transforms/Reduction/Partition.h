@@ -18,7 +18,7 @@ namespace tile {
 /// The extents of a grid, or the coordinates of a block in it.
 using GridValues = std::array<mlir::Value, 3>;
 
-/// What a block of the first kernel computes.
+/// The part of a tile that a block of the first kernel computes.
 struct Part {
   /// The coordinates of the tile in the original grid.
   GridValues tile;
@@ -32,7 +32,7 @@ struct Part {
   mlir::Value isWhole;
 };
 
-/// What a block of the second kernel computes: a piece of a tile.
+/// The rows of a tile that a block of the second kernel computes.
 struct Piece {
   /// The coordinates of the tile in the original grid.
   GridValues tile;
