@@ -18,7 +18,7 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,7 +60,7 @@ def one_block_for_a_tile(*tensors: Any) -> Callable[[], Any]:
     from tile import functional, prepared
 
     functional._prepared.clear()
-    with mock.patch.object(prepared, "packs_heads", lambda *_: False), mock.patch.object(
+    with mock.patch.object(prepared, "choose_packed_heads", lambda *_: 0), mock.patch.object(
         prepared, "choose_parts", lambda *_: 1
     ):
         call = prepared.Forward(
@@ -72,18 +72,23 @@ def one_block_for_a_tile(*tensors: Any) -> Callable[[], Any]:
     return lambda: call.run(*tensors, None, None, None, scale, 0.0)
 
 
-def contenders(shape: Shape) -> Tuple[Dict[str, Callable[[], Any]], List[Any]]:
-    """Returns the calls by name, and the tensors that they read."""
+def make_tensors(shape: Shape) -> List[Any]:
+    """Returns q, k and v."""
     import torch
+
+    sizes = [(shape.queries, shape.heads)] + [(shape.keys, shape.kv_heads)] * 2
+    return [
+        torch.randn(shape.batch, rows, heads, shape.d, device="cuda", dtype=torch.bfloat16)
+        for rows, heads in sizes
+    ]
+
+
+def contenders(shape: Shape, tensors: List[Any]) -> Dict[str, Callable[[], Any]]:
+    """Returns the calls by name."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.attention.bias import causal_lower_right
     from torch.nn.functional import scaled_dot_product_attention
 
-    sizes = [(shape.queries, shape.heads)] + [(shape.keys, shape.kv_heads)] * 2
-    tensors = [
-        torch.randn(shape.batch, rows, heads, shape.d, device="cuda", dtype=torch.bfloat16)
-        for rows, heads in sizes
-    ]
     views = [t.transpose(1, 2) for t in tensors]
     # A single query sees all keys.
     mask = None if shape.queries == 1 else causal_lower_right(shape.queries, shape.keys)
@@ -94,13 +99,12 @@ def contenders(shape: Shape) -> Tuple[Dict[str, Callable[[], Any]], List[Any]]:
                 *views, attn_mask=mask, enable_gqa=shape.heads != shape.kv_heads
             )
 
-    runs = {
+    return {
         "tile": lambda: tile.attention(*tensors, causal=True, return_lse=True),
         "before": one_block_for_a_tile(*tensors),
         "cudnn": lambda: run(SDPBackend.CUDNN_ATTENTION),
         "flash": lambda: run(SDPBackend.FLASH_ATTENTION),
     }
-    return runs, tensors
 
 
 def capture(run: Callable[[], Any]) -> Any:
@@ -141,7 +145,8 @@ def measure(shape: Shape, rounds: int) -> float:
     from timing import time_in_turn
 
     torch.manual_seed(0)
-    runs, tensors = contenders(shape)
+    tensors = make_tensors(shape)
+    runs = contenders(shape, tensors)
     graphs = {}
     for name, run in runs.items():
         try:

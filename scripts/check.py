@@ -139,7 +139,7 @@ def check_attention(build, python, script, *options):
 
 
 #: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
-TENSOR_TESTS = ["autograd.py", "parts.py", "flash.py", "hugging_face.py",
+TENSOR_TESTS = ["autograd.py", "parts.py", "kv_cache.py", "flash.py", "hugging_face.py",
                 "programs.py", "matmul.py"]
 
 

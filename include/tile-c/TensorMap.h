@@ -46,15 +46,18 @@ typedef struct {
   /// The element type of the tensor: `f16`, `bf16`, `f32`, `f64`, `i32` or
   /// `i64`.
   char type[8];
-  uint32_t rank;
+  /// The dimensions of the tensor, and how many of them the map has: all, or
+  /// two of a ragged map. The others are one dimension then, of offsets in
+  /// units of 16 bytes.
+  uint32_t rank, count;
   /// The dimensions of the tensor, the innermost first, and the extents of one
-  /// copy in that order, in elements.
+  /// copy in that order, in elements; `count` of both.
   uint32_t dims[TILE_TENSOR_MAP_RANK], box[TILE_TENSOR_MAP_RANK];
   /// The swizzle in bytes: 0 (none), 32, 64 or 128.
   uint32_t swizzle;
   /// If `isRagged` is not zero, sequences are packed along the dimension
   /// `ragged` of the tensor and copies end with their sequence. Such a map has
-  /// two dimensions more than the tensor.
+  /// two dimensions more.
   uint32_t isRagged, ragged;
 } TileTensorMap;
 

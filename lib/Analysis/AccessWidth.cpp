@@ -16,24 +16,43 @@ static int64_t powerOfTwo(int64_t value) {
   return value == 0 ? kMaxDivisor : std::min(value & -value, kMaxDivisor);
 }
 
-static int64_t knownDivisor(Value index, unsigned depth) {
+namespace {
+/// Computes known divisors. Values that have several uses are visited once.
+class Divisors {
+public:
+  int64_t get(Value index, unsigned depth);
+
+private:
+  int64_t compute(Value index, unsigned depth);
+  llvm::SmallDenseMap<Value, int64_t> known;
+};
+} // namespace
+
+int64_t Divisors::get(Value index, unsigned depth) {
   APInt constant;
   if (matchPattern(index, m_ConstantInt(&constant)))
     return powerOfTwo(constant.getSExtValue());
   if (depth == 0)
     return 1;
+  auto it = known.find(index);
+  if (it != known.end())
+    return it->second;
+  int64_t divisor = compute(index, depth - 1);
+  known.insert({index, divisor});
+  return divisor;
+}
+
+int64_t Divisors::compute(Value index, unsigned depth) {
   if (auto argument = dyn_cast<BlockArgument>(index)) {
     auto loop =
         dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument != loop.getInductionVar())
       return 1;
-    return std::min(knownDivisor(loop.getLowerBound(), depth - 1),
-                    knownDivisor(loop.getStep(), depth - 1));
+    return std::min(get(loop.getLowerBound(), depth),
+                    get(loop.getStep(), depth));
   }
   Operation *op = index.getDefiningOp();
-  auto operand = [&](unsigned i) {
-    return knownDivisor(op->getOperand(i), depth - 1);
-  };
+  auto operand = [&](unsigned i) { return get(op->getOperand(i), depth); };
   if (isa<arith::MulIOp>(op))
     return std::min(operand(0) * operand(1), kMaxDivisor);
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MinUIOp,
@@ -41,13 +60,13 @@ static int64_t knownDivisor(Value index, unsigned depth) {
     return std::min(operand(0), operand(1));
   if (isa<arith::SelectOp>(op))
     return std::min(operand(1), operand(2));
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp>(op))
     return operand(0);
   return 1;
 }
 
 int64_t tile::knownDivisor(Value index) {
-  return ::knownDivisor(index, /*depth=*/8);
+  return Divisors().get(index, /*depth=*/64);
 }
 
 static bool isKnownNonNegative(Value index, unsigned depth) {

@@ -9,7 +9,7 @@ using namespace tile;
 
 BlockArgument tile::getRootArgument(Value buffer) {
   Operation *op = buffer.getDefiningOp();
-  while (isa_and_nonnull<SliceOp, NarrowOp, TransposeOp>(op)) {
+  while (isa_and_nonnull<SliceOp, NarrowOp, PagedOp, TransposeOp>(op)) {
     buffer = op->getOperand(0);
     op = buffer.getDefiningOp();
   }
@@ -59,8 +59,12 @@ SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
       continue;
     Value value = effect.getValue();
     auto buffer = value ? dyn_cast<BufferType>(value.getType()) : BufferType();
-    if (buffer && !buffer.isShared())
-      accesses.push_back({getRootArgument(value), isWrite, value});
+    if (!buffer || buffer.isShared())
+      continue;
+    accesses.push_back({getRootArgument(value), isWrite, value});
+    if (auto paged = value.getDefiningOp<PagedOp>())
+      accesses.push_back({getRootArgument(paged.getTable()),
+                          /*isWrite=*/false, paged.getTable()});
   }
   return accesses;
 }

@@ -116,7 +116,11 @@ Refusal RunAhead::checkLoops(Operation *op, Operation *scope) {
 
 /// Refuses to read `source` ahead if an operation in `scope` writes its memory.
 Refusal RunAhead::checkSource(Value source, Operation *scope) {
-  if (!isAccessedIn(scope, getRootArgument(source), /*isWrite=*/true))
+  auto isWritten = [&](Value buffer) {
+    return isAccessedIn(scope, getRootArgument(buffer), /*isWrite=*/true);
+  };
+  auto paged = source.getDefiningOp<PagedOp>();
+  if (!isWritten(source) && !(paged && isWritten(paged.getTable())))
     return std::nullopt;
   return std::string(scope == kernel ? "the kernel" : "the loop") +
          " writes its source";

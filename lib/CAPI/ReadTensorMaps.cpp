@@ -77,12 +77,14 @@ convert(const Parameter &param, const std::vector<Parameter> &params) {
   map.argument = param.argument;
   if (buffer.kind != "buffer" || buffer.type.size() >= sizeof(map.type) ||
       buffer.rank < 1 || buffer.rank > TILE_TENSOR_MAP_RANK ||
-      param.dims.size() != size_t(buffer.rank) ||
-      param.box.size() != size_t(buffer.rank) || param.swizzle < 0 ||
+      param.dims.empty() || param.dims.size() > size_t(buffer.rank) ||
+      (param.dims.size() < size_t(buffer.rank) && !param.ragged) ||
+      param.box.size() != param.dims.size() || param.swizzle < 0 ||
       param.swizzle > 128)
     return std::nullopt;
   memcpy(map.type, buffer.type.c_str(), buffer.type.size());
   map.rank = buffer.rank;
+  map.count = param.dims.size();
   map.swizzle = param.swizzle;
   if (param.ragged) {
     if (*param.ragged < 0 || *param.ragged >= buffer.rank)
@@ -90,7 +92,7 @@ convert(const Parameter &param, const std::vector<Parameter> &params) {
     map.isRagged = 1;
     map.ragged = *param.ragged;
   }
-  for (uint32_t i = 0; i < map.rank; ++i) {
+  for (uint32_t i = 0; i < map.count; ++i) {
     if (param.dims[i] < 0 || param.dims[i] >= buffer.rank || param.box[i] < 1 ||
         param.box[i] > UINT32_MAX)
       return std::nullopt;

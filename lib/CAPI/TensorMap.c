@@ -49,15 +49,48 @@ enum { kMaxBox = 256, kUnit = 16 };
 #define RAGGED_BYTES (INT64_C(1) << 35)
 enum { kRaggedDims = 2 };
 
+/// Sets the dimension `at` of offsets, which replaces those that the map lacks,
+/// the ones that `seen` does not have. Returns 0, or -1 if an offset of the
+/// tensor does not fit.
+static int addOffsets(const TileTensorMap *map,
+                      const TileTensorMapTensor *tensor, unsigned seen,
+                      int64_t bytes, int empty, uint32_t at,
+                      TileTensorMapArguments *arguments, char *message) {
+  arguments->extents[at] = empty ? 1 : RAGGED_EXTENT;
+  arguments->strides[at - 1] = kUnit;
+  arguments->box[at] = 1;
+  arguments->steps[at] = 1;
+  int64_t room = RAGGED_EXTENT * kUnit;
+  for (uint32_t dim = 0; dim < map->rank && !empty; ++dim) {
+    int64_t extent = tensor->shape[dim], stride = tensor->strides[dim];
+    if ((seen & (1u << dim)) != 0 || extent == 1)
+      continue;
+    if (stride < 0 || stride >= room / bytes || stride * bytes % kUnit != 0 ||
+        stride * bytes > (room - 1) / (extent - 1))
+      return fail(message,
+                  "stride %" PRIu32 " is %" PRId64
+                  ", must be divisible by %" PRId64
+                  " and give offsets below 2^35 bytes",
+                  dim, stride, kUnit / bytes);
+    room -= stride * bytes * (extent - 1);
+  }
+  return 0;
+}
+
 int tileTensorMapArguments(const TileTensorMap *map,
                            const TileTensorMapTensor *tensor,
                            TileTensorMapArguments *arguments, char *message) {
   memset(arguments, 0, sizeof(*arguments));
   if (map->rank < 1 || map->rank > TILE_TENSOR_MAP_RANK)
     return fail(message, "the map has %" PRIu32 " dimensions", map->rank);
+  int hasOffsets = map->count < map->rank;
+  if (map->count < 1 || map->count > map->rank ||
+      (hasOffsets && (!map->isRagged || map->count != 2)))
+    return fail(message, "the map has %" PRIu32 " of %" PRIu32 " dimensions",
+                map->count, map->rank);
   if (map->isRagged &&
       (map->ragged == map->dims[0] || map->ragged >= map->rank ||
-       map->rank + kRaggedDims > TILE_TENSOR_MAP_RANK))
+       map->count + hasOffsets + kRaggedDims > TILE_TENSOR_MAP_RANK))
     return fail(message,
                 "dimension %" PRIu32 " of %" PRIu32
                 " cannot have the ends of sequences",
@@ -85,7 +118,7 @@ int tileTensorMapArguments(const TileTensorMap *map,
   for (uint32_t i = 0; i < tensor->rank; ++i)
     empty |= tensor->shape[i] == 0;
   unsigned seen = 0;
-  for (uint32_t i = 0; i < map->rank; ++i) {
+  for (uint32_t i = 0; i < map->count; ++i) {
     uint32_t dim = map->dims[i];
     if (dim >= map->rank || (seen & (1u << dim)) != 0)
       return fail(message, "the dimensions of the map are not the tensor's");
@@ -129,13 +162,16 @@ int tileTensorMapArguments(const TileTensorMap *map,
                   dim, stride, kUnit / bytes, isRagged ? 35 : 40);
     arguments->strides[i - 1] = (uint64_t)(stride * bytes);
   }
-  arguments->rank = map->rank;
-  for (uint32_t i = 1; map->isRagged && i < map->rank; ++i) {
+  arguments->rank = map->count;
+  if (hasOffsets && addOffsets(map, tensor, seen, bytes, empty,
+                               arguments->rank++, arguments, message) != 0)
+    return -1;
+  for (uint32_t i = 1; map->isRagged && i < map->count; ++i) {
     if (map->dims[i] != map->ragged)
       continue;
     uint64_t stride = arguments->strides[i - 1];
-    arguments->strides[map->rank - 1] = stride;
-    arguments->strides[map->rank] =
+    arguments->strides[arguments->rank - 1] = stride;
+    arguments->strides[arguments->rank] =
         empty ? stride : (uint64_t)RAGGED_BYTES - stride;
     for (int more = 0; more < kRaggedDims; ++more) {
       arguments->extents[arguments->rank] = empty ? 1 : RAGGED_EXTENT;

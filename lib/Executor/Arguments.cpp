@@ -27,13 +27,17 @@ static TensorMapImage makeImage(const tile::launch::TensorMapSpec &map,
     if (dim == map.ragged)
       image.extents[i] = tile::kRaggedRows;
   }
+  auto addDimension = [&](int64_t stride) {
+    image.box[image.rank] = 1;
+    image.extents[image.rank] = tile::kRaggedExtent;
+    image.strides[image.rank++] = stride;
+  };
+  if (map.dims.size() < tensor.shape.size())
+    addDimension(tile::kOffsetUnit);
   if (map.ragged >= 0) {
     int64_t rowBytes = tensor.strides[map.ragged] * width;
-    for (int64_t stride : {rowBytes, tile::kRaggedBytes - rowBytes}) {
-      image.box[image.rank] = 1;
-      image.extents[image.rank] = tile::kRaggedExtent;
-      image.strides[image.rank++] = stride;
-    }
+    addDimension(rowBytes);
+    addDimension(tile::kRaggedBytes - rowBytes);
   }
   return image;
 }

@@ -133,11 +133,12 @@ parseTensorMap(const json::Object &object,
   if (map.argument < 0 || map.argument >= int64_t(parameters.size()))
     return std::nullopt;
   size_t rank = parameters[map.argument].strides.size();
-  if (rank < 2 || rank > size_t(tile::kTensorMapRank) ||
-      map.dims.size() != rank || map.box.size() != rank || map.ragged < -1 ||
+  size_t count = map.dims.size();
+  if (rank < 2 || rank > size_t(tile::kTensorMapRank) || count > rank ||
+      map.box.size() != count || map.ragged < -1 ||
       map.ragged >= int64_t(rank) ||
-      (map.ragged >= 0 &&
-       rank + tile::kRaggedDims > size_t(tile::kTensorMapRank)))
+      (count < rank && (count != 2 || map.ragged < 0)) ||
+      (map.ragged >= 0 && count > size_t(tile::kMostRaggedRank)))
     return std::nullopt;
   for (auto [dim, extent] : llvm::zip_equal(map.dims, map.box))
     if (dim < 0 || dim >= int64_t(rank) || extent < 1)

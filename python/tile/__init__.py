@@ -44,6 +44,7 @@ __all__ = [
     "Module",
     "attention",
     "attention_backward",
+    "attention_with_kvcache",
     "chip_for",
     "chips",
     "compile",
@@ -61,6 +62,7 @@ __all__ = [
 _WITH_TORCH = {
     "attention": ("functional", "attention"),
     "attention_backward": ("functional", "attention_backward"),
+    "attention_with_kvcache": ("kv_cache", "attention_with_kvcache"),
     "distributed": ("distributed", None),
     "flash": ("flash", None),
     "register_with_torch": ("flash", "register"),

@@ -35,6 +35,8 @@ _BF16_LEAST, _BF16_DIGITS = -133, 8
 _RAGGED_ROWS = 2**30
 _RAGGED_EXTENT = 2**31
 _RAGGED_BYTES = 2**35
+#: The unit of offsets in ragged tensor maps, in bytes.
+_OFFSET_UNIT = 16
 
 
 class MapArguments(NamedTuple):
@@ -262,6 +264,23 @@ def _grid_extent(spec, axis, expression, shapes, scalars, processors) -> int:
     return extent
 
 
+def _check_offsets(layout: Layout, dims: Sequence[int], width: int) -> None:
+    """The offsets along these dimensions are one coordinate of a tensor map."""
+    strides = {d: layout.strides[d] * width for d in dims if layout.shape[d] > 1}
+    for d, stride in strides.items():
+        if stride < 0 or stride % _OFFSET_UNIT != 0:
+            raise ArgumentError(
+                f"stride {d} is {layout.strides[d]}, must be divisible by"
+                f" {_OFFSET_UNIT // width}"
+            )
+    most = sum((layout.shape[d] - 1) * stride for d, stride in strides.items())
+    if most >= _RAGGED_EXTENT * _OFFSET_UNIT:
+        raise ArgumentError(
+            f"the last offset along dimensions {list(dims)} is {most} bytes, must be"
+            " below 2^35"
+        )
+
+
 def _map_arguments(spec: _manifest.TensorMap, layout: Layout) -> MapArguments:
     width = ELEMENT_BYTES[layout.type]
     rank = len(spec.dims)
@@ -285,6 +304,13 @@ def _map_arguments(spec: _manifest.TensorMap, layout: Layout) -> MapArguments:
                 f"extent {spec.ragged} is {rows}, must be at most 2^30 for"
                 " sequences in it"
             )
+        others = [d for d in range(len(layout.shape)) if d not in spec.dims]
+        if others:
+            box += (1,)
+            extents += (1 if empty else _RAGGED_EXTENT,)
+            strides += (_OFFSET_UNIT,)
+            if not empty:
+                _check_offsets(layout, others, width)
         box += (1, 1)
         if empty:
             extents, strides = extents + (1, 1), strides + (16, 16)

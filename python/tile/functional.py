@@ -611,11 +611,9 @@ def _check(
         max_k = _length("max_seqlen_k", max_k, k.shape[0])
     else:
         max_q = max_k = 0
-    if not isinstance(causal, (bool, int)):
-        raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
+    causal, left, right = _mask(causal, window)
     if not (schedule is None or isinstance(schedule, str)):
         raise ArgumentError(f"schedule must be a str, got {type(schedule).__name__}")
-    causal, left, right = _mask(causal, window)
     return Signature(
         causal,
         left,
@@ -662,6 +660,8 @@ def _mask(causal: Any, window: Any) -> Tuple[bool, int, int]:
 
     A causal mask bounds the right side by 0, as a window may do, too.
     """
+    if not isinstance(causal, (bool, int)):
+        raise ArgumentError(f"causal must be a bool, got {type(causal).__name__}")
     if window is None:
         return bool(causal), -1, -1
     if (

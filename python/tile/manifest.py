@@ -90,7 +90,8 @@ class TensorMap:
     `dims` are that buffer's dimensions, the innermost first. `box` holds the
     extents of one copy, in that order; `swizzle` counts bytes. Sequences follow
     each other along the dimension `ragged` of the buffer, if there is one, and a
-    copy ends at the end of its sequence.
+    copy ends at the end of its sequence. Such a map may have two of more than three
+    dimensions; offsets in units of 16 bytes replace the others.
     """
 
     argument: int
@@ -356,25 +357,34 @@ def _tensor_map(value: Any, params: tuple, path: str) -> TensorMap:
     if argument >= len(params) or not isinstance(params[argument], Buffer):
         raise ManifestError(f"{path}.argument: parameter {argument} is not a buffer")
     rank = params[argument].rank
+    ragged = value.get("ragged")
     dims = tuple(
         _integer(item, f"{path}.dims[{i}]")
         for i, item in enumerate(
-            _list(_field(value, "dims", path), f"{path}.dims", length=rank)
+            _list(
+                _field(value, "dims", path),
+                f"{path}.dims",
+                length=rank if ragged is None else None,
+            )
         )
     )
-    if sorted(dims) != list(range(rank)) or not params[argument].strides:
+    has_offsets = ragged is not None and len(dims) == 2 < rank
+    if (
+        not params[argument].strides
+        or len(set(dims)) != (2 if has_offsets else rank)
+        or not all(0 <= dim < rank for dim in dims)
+    ):
         raise ManifestError(f"{path}.dims: {dims} are not the dimensions of a buffer")
     box = tuple(
         _integer(item, f"{path}.box[{i}]", minimum=1)
         for i, item in enumerate(
-            _list(_field(value, "box", path), f"{path}.box", length=rank)
+            _list(_field(value, "box", path), f"{path}.box", length=len(dims))
         )
     )
     swizzle = _choice(_field(value, "swizzle", path), (0, 32, 64, 128), f"{path}.swizzle")
-    ragged = value.get("ragged")
     if ragged is not None:
         ragged = _integer(ragged, f"{path}.ragged")
-        if ragged not in dims[1:] or rank > MAX_RAGGED_RANK:
+        if ragged not in dims[1:] or len(dims) > MAX_RAGGED_RANK:
             raise ManifestError(
                 f"{path}.ragged: dimension {ragged} cannot have the ends of sequences"
             )

@@ -26,11 +26,11 @@ from .programs import (
     BackwardVariant,
     Variant,
     choose_kv_sum,
+    choose_packed_heads,
     choose_parts,
     count_blocks,
     count_key_blocks,
     has_long_keys,
-    packs_heads,
 )
 from .tensors import ELEMENT_BYTES, Layout
 
@@ -61,6 +61,9 @@ _BACKWARD = (
 #: Buffers of kernels whose blocks share the keys.
 _PARTS = ("o_parts", "lse_parts")
 
+#: Buffers of kernels that read a cache.
+_CACHE = ("key_lengths", "page_table")
+
 #: Numbers that vary from call to call.
 _NUMBERS = {"scale": 0, "softcap": 0, "offset": 0}
 
@@ -79,6 +82,7 @@ class Signature(NamedTuple):
 
     `offset` says whether the call gives the offset of the mask, and `merge`
     whether it merges into o and lse. `schedule` is that of the forward kernel.
+    `parts` is the number of blocks that share the keys, 0 for a choice.
     """
 
     causal: bool
@@ -91,6 +95,7 @@ class Signature(NamedTuple):
     offset: bool = False
     schedule: str = ""
     merge: bool = False
+    parts: int = 0
 
 
 class Recipe(NamedTuple):
@@ -121,11 +126,14 @@ class Forward:
         o: Optional[torch.Tensor] = None,
         lse: Optional[torch.Tensor] = None,
         heads_first: bool = False,
+        key_lengths: Optional[torch.Tensor] = None,
+        page_table: Optional[torch.Tensor] = None,
     ):
         """Prepares a call; o and lse have the strides and the type of those given,
         else they are dense and o is of the type of q.
 
         With `heads_first`, q, k, v and o are [B, H, S, D], here and at each call.
+        With `key_lengths`, k and v are caches, with `page_table` of pages.
         """
         self.signature = signature
         self.heads_first = heads_first
@@ -152,6 +160,8 @@ class Forward:
             signature.merge,
             "f32" if o is not None and o.dtype == torch.float32 else "",
             signature.schedule,
+            key_lengths=key_lengths is not None,
+            page=0 if page_table is None else k.shape[1],
         )
         self._device = q.device
         self._on_cuda = q.is_cuda
@@ -174,6 +184,8 @@ class Forward:
         else:
             self._lse_layout = _dense("f32", self._lse_shape, self._index)
         inputs = {"q": q, "k": k, "v": v, "sink": sink, "cu_q": cu_q, "cu_k": cu_k}
+        inputs.update(key_lengths=key_lengths, page_table=page_table)
+        self._names = _FORWARD + (_CACHE if key_lengths is not None else ())
         self._inputs = {
             name: _layout(tensor) for name, tensor in inputs.items() if tensor is not None
         }
@@ -202,7 +214,8 @@ class Forward:
             found = {name: ("f32", shape) for name, shape in zip(_PARTS, shapes)}
             self._scratch = _Scratch(found, self._lse_like)
             layouts.update(self._scratch.layouts)
-        self._prepared = kernels.prepare(_FORWARD + tuple(self._scratch.offsets), layouts)
+        self._names += tuple(self._scratch.offsets)
+        self._prepared = kernels.prepare(self._names, layouts)
         self._launch = self._prepared.launch
         return self._launch
 
@@ -213,13 +226,14 @@ class Forward:
         if self._packed and self.signature.max_q:
             queries = min(queries, self.signature.max_q)
         kernels = None
-        if packs_heads(queries, q[-2] // k[-2] if k[-2] else 1):
-            kernels = self._find_kernels(pack_heads=True)
+        heads = choose_packed_heads(queries, q[-2] // k[-2] if k[-2] else 1)
+        if heads:
+            kernels = self._find_kernels(pack_heads=heads)
         if kernels is None:
             kernels = _kernels(self.variant, self._device)
         shapes = {name: layout.shape for name, layout in self._inputs.items()}
         processors = _count_processors(self._device)
-        parts = choose_parts(
+        parts = self.signature.parts or choose_parts(
             count_blocks(kernels.manifest, shapes, self._scalars, processors),
             self._count_visible(queries, keys),
             batch * queries * q[-2],
@@ -240,10 +254,18 @@ class Forward:
         The lengths of packed sequences are on the device; their means have to do.
         """
         q, k = self._inputs["q"].shape, self._inputs["k"].shape
-        if not self._packed:
-            return q[0], q[1], k[1]
-        sequences = max(self._inputs["cu_q"].shape[0] - 1, 1)
-        return sequences, -(-q[0] // sequences), -(-k[0] // sequences)
+        if self._packed:
+            sequences = max(self._inputs["cu_q"].shape[0] - 1, 1)
+            queries, keys = -(-q[0] // sequences), -(-k[0] // sequences)
+        else:
+            (sequences, queries), keys = q[:2], k[1]
+        if "key_lengths" in self._inputs:
+            # As many as fit, unless the caller knows better.
+            keys = k[1]
+            if "page_table" in self._inputs:
+                keys *= self._inputs["page_table"].shape[1]
+            keys = min(keys, self.signature.max_k or keys)
+        return sequences, queries, keys
 
     def _count_visible(self, queries: int, keys: int) -> int:
         """Returns how many keys a query sees, about."""
@@ -256,7 +278,7 @@ class Forward:
             keys = min(keys, left + right + queries)
         return keys
 
-    def _find_kernels(self, **features: bool) -> Any:
+    def _find_kernels(self, **features: Union[bool, int]) -> Any:
         """Returns the kernels of the variant with these features, or None where the
         machine has none, and makes it that of the call."""
         variant = replace(self.variant, **features)
@@ -275,7 +297,7 @@ class Forward:
         """Returns how to repeat a call that has run."""
         return Recipe(
             self._prepared,
-            _FORWARD + tuple(self._scratch.offsets),
+            self._names,
             self._numbers(),
             self._scratch.like,
             self._scratch.offsets,
@@ -296,12 +318,14 @@ class Forward:
         return {**self._scalars, "scale": 0.0, "softcap": 0.0, "offset": 0}
 
     def run(
-        self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0
-    ):
+        self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0,
+        cache=(),
+    ):  # fmt: skip
         """Returns the output and the logarithms of the rows' sums.
 
         Writes them to `o` and `lse`, which have the strides that the call was
-        prepared with; allocates those that are None.
+        prepared with; allocates those that are None. `cache` are the lengths of the
+        keys and the table of the pages, if there are any.
         """
         if o is None:
             o = torch.empty_like(self._o_like)
@@ -320,13 +344,14 @@ class Forward:
                     lse.data_ptr(),
                     sink.data_ptr() if self._sinks else 0,
                     cu_q.data_ptr() if self._packed else 0,
-                    cu_k.data_ptr() if self._packed else 0,
+                    cu_k.data_ptr() if cu_k is not None else 0,
                     self.signature.max_q,
                     scale,
                     softcap,
                     self.signature.left,
                     self.signature.right,
                     offset,
+                    *(0 if tensor is None else tensor.data_ptr() for tensor in cache),
                     *addresses,
                 ),
                 _stream(self._index) if self._on_cuda else 0,
@@ -390,7 +415,7 @@ class _Backward:
                 merge=False,
                 schedule="",
                 parts=False,
-                pack_heads=False,
+                pack_heads=0,
                 long_keys=False,
             ),
             "kernel" if signature.deterministic else "atomic",
@@ -520,16 +545,18 @@ _found: Dict[tuple, Forward] = {}
 
 
 def find(
-    signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, lse=None, heads_first=False
-) -> Forward:
+    signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, lse=None, heads_first=False,
+    key_lengths=None, page_table=None,
+) -> Forward:  # fmt: skip
     """Returns the prepared call of these tensors, which is made once."""
     tensors = (q, k, v, sink, cu_q, cu_k, o, lse)
+    cache = (key_lengths, page_table)
     key = (signature, heads_first, q.device) + tuple(
-        None if t is None else (t.dtype, t.shape, t.stride()) for t in tensors
+        None if t is None else (t.dtype, t.shape, t.stride()) for t in tensors + cache
     )
     found = _found.get(key)
     if found is None:
-        found = Forward(signature, *tensors, heads_first)
+        found = Forward(signature, *tensors, heads_first, *cache)
         if len(_found) >= MAX_PREPARED:
             _found.clear()
         _found[key] = found

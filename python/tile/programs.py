@@ -55,6 +55,9 @@ _LEAST_KEYS = 128
 _MOST_PARTS = 256
 _LEAST_GAIN = 0.95
 
+#: Rows of a tile of queries and of one of packed heads, in most schedules.
+_ROWS, _PACKED_ROWS = 128, 64
+
 
 def count_key_blocks(
     manifest: Manifest,
@@ -124,19 +127,29 @@ def has_long_keys(variant: "Variant", keys: int) -> bool:
     return (
         keys >= LONG_KEYS
         and max(variant.d, variant.dv) <= 64
-        and not (variant.window or variant.softcap or variant.packed or variant.schedule)
+        and not (
+            variant.window
+            or variant.softcap
+            or variant.packed
+            or variant.key_lengths
+            or variant.schedule
+        )
     )
 
 
-def packs_heads(queries: int, group: int) -> bool:
-    """Returns whether the rows of a tile are better the heads of a group.
+def choose_packed_heads(queries: int, group: int) -> int:
+    """Returns how many heads the rows of a tile are at each query, 0 for queries of one
+    head.
 
-    A tile has either the queries of one head, or the `group` heads of q that share
-    a head of k at one query. The way with fewer tiles visits the keys less often;
-    where both have as many, tiles of heads have fewer rows without use.
+    A tile has either up to _ROWS queries of one head, or heads of q that share a head of
+    k at some queries, _PACKED_ROWS rows together. The way with fewer tiles visits the
+    keys less often; where each query has a tile, heads leave fewer rows without use.
     `queries` is the length of one sequence.
     """
-    return queries <= group
+    heads = min(1 << max(group - 1, 0).bit_length(), _PACKED_ROWS)
+    packed = ceil(queries * heads / _PACKED_ROWS) * ceil(group / heads)
+    alone = group * ceil(queries / _ROWS)
+    return heads if packed < alone or queries <= group else 0
 
 
 def count_blocks(
@@ -193,8 +206,10 @@ class Variant:
     of o where it is not `dtype`: "f32". `schedule` sets fields of the kernel's
     schedule, as that of compiler.translate. With `parts`, blocks of threads share
     the keys of a tile of queries: the extents of o_parts and lse_parts say how
-    many. With `pack_heads`, the rows of a tile are heads. With `long_keys`, the
-    schedule is that for LONG_KEYS keys.
+    many. With `pack_heads`, the rows of a tile are so many heads at some queries.
+    With `long_keys`, the schedule is that for LONG_KEYS keys. With `key_lengths`, a
+    buffer of i32 has the number of keys of each sequence; with `page` besides, k and
+    v are caches of pages of so many keys, which a table gives for each sequence.
     """
 
     d: int
@@ -211,8 +226,10 @@ class Variant:
     o_dtype: str = ""
     schedule: str = ""
     parts: bool = False
-    pack_heads: bool = False
+    pack_heads: int = 0
     long_keys: bool = False
+    key_lengths: bool = False
+    page: int = 0
 
     @property
     def mask(self) -> str:
@@ -233,9 +250,12 @@ class Variant:
             parts.append(f"sink_{self.sink}")
         if self.packed:
             parts.append("packed")
-        for feature in ("softcap", "offset", "merge", "parts", "pack_heads", "long_keys"):
+        for feature in ("softcap", "offset", "merge", "parts", "long_keys", "key_lengths"):
             if getattr(self, feature):
                 parts.append(feature)
+        for feature in ("pack_heads", "page"):
+            if getattr(self, feature):
+                parts.append(f"{feature}_{getattr(self, feature)}")
         if self.o_dtype:
             parts.append(f"o_{self.o_dtype}")
         if self.schedule:
@@ -251,7 +271,7 @@ class Variant:
 class BackwardVariant:
     """The static properties of compiled kernels of gradients.
 
-    `forward` may not merge, and has neither parts nor packed heads. With `dlse` there
+    `forward` may not merge, and has neither parts, packed heads nor lengths of keys. With `dlse` there
     is a gradient of lse, too. With `accumulate`, gradients are added to what their
     buffers hold. `gradient_dtype` is the type of dq, dk and dv where it is not that
     of q: "f32".
@@ -306,6 +326,8 @@ class _Program:
                 self.aliases[alias + suffix] = (
                     f"!tile.buffer<{extents}x{d}x{dtype}, {layout}, global>"
                 )
+            keys = f"?x{variant.page or '?'}x?x{d}x{variant.dtype}"
+            self.aliases[f"keys_{alias}"] = f"!tile.buffer<{keys}, {_HEADS}, global>"
         rows = "[?, 1]" if variant.packed else "[?, ?, 1]"
         self.aliases["lse"] = f"!tile.buffer<{extents}xf32, #tile.strided<{rows}>, global>"
         for alias in ("vo_f32", "lse"):
@@ -321,6 +343,7 @@ class _Program:
         self.aliases["sink"] = f"!tile.buffer<?x{variant.sink}, {_VECTOR}, global>"
         self.aliases["dsink"] = f"!tile.buffer<?xf32, {_VECTOR}, global>"
         self.aliases["cu"] = f"!tile.buffer<?xi32, {_VECTOR}, global>"
+        self.aliases["pages"] = "!tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>"
 
     def buffers(self, alias: str, *names: str) -> str:
         """Adds arguments of one type; returns them as operands."""
@@ -334,11 +357,17 @@ class _Program:
         return f"%{name}"
 
     def seqlens(self, *most: str) -> str:
-        if not self.variant.packed:
-            return ""
-        bounds = self.buffers("cu", "cu_q", "cu_k")
-        sizes = ", ".join(self.scalar("index", name) for name in most)
-        return f" seqlens {bounds} max {sizes}"
+        variant, text = self.variant, ""
+        if variant.packed:
+            names = ("cu_q",) if variant.key_lengths else ("cu_q", "cu_k")
+            bounds = self.buffers("cu", *names)
+            sizes = ", ".join(self.scalar("index", name) for name in most)
+            text += f" seqlens {bounds} max {sizes}"
+        if variant.key_lengths:
+            text += f" key_lengths {self.buffers('cu', 'key_lengths')}"
+        if variant.page:
+            text += f" pages {self.buffers('pages', 'page_table')}"
+        return text
 
     def scales(self) -> str:
         text = f" scale {self.scalar('f32', 'scale')}"
@@ -381,7 +410,7 @@ def attention_ir(
     packed: bool = False,
     softcap: bool = False,
     parts: bool = False,
-    pack_heads: bool = False,
+    pack_heads: int = 0,
 ) -> str:
     """Returns the program of forward attention, one named op.
 
@@ -401,9 +430,13 @@ def attention_ir(
 
 
 def _forward_ir(variant: Variant, name: str) -> str:
+    if variant.page and not variant.key_lengths:
+        raise ValueError("pages need lengths of keys")
     program = _Program(variant, name)
-    operation = f"tile.attention {program.buffers('qk', 'q', 'k')}, "
-    operation += program.buffers("vo", "v") + ", "
+    prefix = "keys_" if variant.key_lengths else ""
+    operation = f"tile.attention {program.buffers('qk', 'q')}, "
+    operation += program.buffers(f"{prefix}qk", "k") + ", "
+    operation += program.buffers(f"{prefix}vo", "v") + ", "
     operation += program.buffers(_with_type("vo", variant.o_dtype), "o")
     if variant.lse:
         operation += f" lse {program.buffers('lse', 'lse')}"
@@ -414,7 +447,8 @@ def _forward_ir(variant: Variant, name: str) -> str:
         operation += f" sink {program.buffers('sink', 'sink')}"
     operation += program.seqlens("max_q") + program.scales()
     attributes = {"causal": variant.causal, "merge": variant.merge}
-    attributes["schedule = #tile.schedule<pack_heads>"] = variant.pack_heads
+    packing = f"schedule = #tile.schedule<pack_heads = {variant.pack_heads}>"
+    attributes[packing] = bool(variant.pack_heads)
     attributes[f"expected_keys = {LONG_KEYS} : i64"] = variant.long_keys
     return program.text(operation, **attributes)
 
@@ -446,8 +480,8 @@ def _backward_ir(backward: BackwardVariant, name: str) -> str:
         raise ValueError(f"dq is {backward.dq!r}, must be one of {DQ_SUMS}")
     if kv not in KV_SUMS:
         raise ValueError(f"kv is {kv!r}, must be one of {KV_SUMS}")
-    if variant.merge:
-        raise ValueError("a result that was merged has no gradient")
+    if variant.merge or variant.key_lengths:
+        raise ValueError("a result that was merged, or from a cache, has no gradient")
     program = _Program(variant, name)
     operation = f"tile.attention_backward {program.buffers('qk', 'q', 'k')}, "
     operation += program.buffers("vo", "v") + ", "

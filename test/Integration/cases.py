@@ -47,8 +47,9 @@ SUMS = tuple(product(DQ_SUMS, KV_SUMS))
 FEATURE_SIZES = ((64, 64), (128, 128))
 #: (element type of sinks, softcap)
 FEATURES = (("", False), ("f32", False), ("bf16", False), ("", True), ("f16", True))
-#: The number of parts of the keys (0: no parts), and whether heads are packed.
-PARTS = ((1, False), (3, False), (2, True), (7, True), (0, True))
+#: The number of parts of the keys (0: no parts), and that of the heads at each query
+#: of a tile (0: queries of one head).
+PARTS = ((1, 0), (3, 0), (2, 8), (7, 2), (0, 16))
 #: Queries and keys where blocks share the keys.
 PARTS_SIZES = ((1, 1), (1, 3001), (3, 203), (113, 2040), (239, 1), (512, 256))
 #: Queries and keys of the sequences of a packed batch: some are empty, one is
@@ -321,7 +322,7 @@ def pairwise(factors: List[list]) -> List[tuple]:
     return chosen
 
 
-def _with_parts(case: Case, parts: Tuple[int, bool]) -> Case:
+def _with_parts(case: Case, parts: Tuple[int, int]) -> Case:
     """Returns the case with one of PARTS."""
     count, pack_heads = parts
     variant = replace(case.variant, parts=count > 0, pack_heads=pack_heads)

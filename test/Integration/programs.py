@@ -77,6 +77,7 @@ class Tests(ProgramSuite):
         "softmax",
         "scan",
         "gather",
+        "paged",
         "masked_load",
         "shapes",
         "functions",
@@ -279,6 +280,75 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
                 for found, wanted, tolerance in zip((sums, largest), expected, (1e-4, 0.0)):
                     assert torch.equal(found.isnan(), wanted.isnan()), "NaN in other places"
                     self.compare(found.nan_to_num(), wanted.nan_to_num(), tolerance)
+
+    def paged(self, chip):
+        """Rows of pages of any size from any row on, in registers and as the operand of a
+        product. Rows behind the length are zero, and so are those of pages that do not
+        exist; entries of the table behind the length are not read."""
+        import torch
+
+        program = """
+            !pages = !tile.buffer<?xROWSx?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+            !tables = !tile.buffer<?x?xi32, #tile.strided<[?, ?]>, global>
+            !identity = !tile.buffer<32x32xf16, #tile.strided<[32, 1], align = 16>, global>
+            !out = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+            tile.kernel @paged(%cache: !pages, %tables: !tables, %identity: !identity, %out: !out, %product: !out,
+                %first: i32, %length: i32) attributes {num_warps = 4 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c32 = arith.constant 32 : index
+              %rows = tile.dim %out[0] : !out
+              %blocks = arith.ceildivui %rows, %c32 : index
+              tile.grid %blocks, %c1, %c1
+              %b = tile.program_id x
+              %row = arith.muli %b, %c32 : index
+              %n = arith.index_cast %length : i32 to index
+              %start = arith.index_cast %first : i32 to index
+              %pages = tile.slice %cache[*, *, %c1, *] : !pages
+              %table = tile.slice %tables[%c1, *] : !tables
+              %view = tile.paged %pages by %table length %n
+                  : !tile.buffer<?xROWSx64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>,
+                    !tile.buffer<?xi32, #tile.strided<[?]>, global>
+              %from = arith.addi %row, %start : index
+              %x = tile.load %view[%from, %c0]
+                  : !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = ROWS>, global> -> tensor<32x64xf16>
+              %y = arith.extf %x : tensor<32x64xf16> to tensor<32x64xf32>
+              tile.store %y, %out[%row, %c0] : tensor<32x64xf32>, !out
+              %i = tile.load %identity[%c0, %c0] : !identity -> tensor<32x32xf16>
+              %z = tile.load %view[%row, %c0]
+                  : !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = ROWS>, global> -> tensor<32x64xf16>
+              %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+              %p = tile.dot %i, %z, %zero : tensor<32x32xf16>, tensor<32x64xf16> -> tensor<32x64xf32>
+              tile.store %p, %product[%row, %c0] : tensor<32x64xf32>, !out
+            }
+        """
+        identity = torch.eye(32, dtype=torch.float16, device=self.device)
+        for page, first, length in (
+            (1, 0, 77), (3, -5, 100), (7, 11, 95), (8, 0, 64), (16, 3, 90), (24, -40, 70),
+            (32, 0, 128), (48, 1, 0), (64, 0, 1), (256, 96, 200),
+        ):  # fmt: skip
+            entries = 200 // page + 1
+            count = entries + 2
+            cache = self.normal((count, page, 3, 64), "float16", page).detach()
+            order = torch.randperm(count, generator=torch.Generator().manual_seed(page))
+            table = order[:entries].int().to(self.device)
+            sequence = torch.zeros(400, 64, dtype=torch.float16, device=self.device)
+            rows = cache[table.long(), :, 1].reshape(-1, 64)[:length]
+            sequence[100 : 100 + len(rows)] = rows
+            missing = length // page // 2
+            if page < length:  # a page that does not exist
+                table[missing] = count
+                sequence[100 + missing * page : 100 + (missing + 1) * page] = 0
+            table[-(-length // page) :] = 2147480000
+            tables = torch.zeros(2, entries, 2, dtype=torch.int32, device=self.device)
+            tables[1, :, 0] = table
+            out, product = self.blank(150, 64), self.blank(150, 64)
+            self.run(
+                program.replace("ROWS", str(page)), chip, cache, tables[:, :, 0], identity, out,
+                product, first, length,
+            )  # fmt: skip
+            assert torch.equal(out, sequence[100 + first :][:150].float()), (page, first)
+            assert torch.equal(product, sequence[100:][:150].float()), page
 
     def gather(self, chip):
         """Rows by a list, elements of rows by labels, and columns by a list, some of which

@@ -19,8 +19,8 @@ from tile.programs import (
     attention_backward_ir,
     attention_ir,
     choose_kv_sum,
+    choose_packed_heads,
     choose_parts,
-    packs_heads,
 )
 
 
@@ -186,12 +186,13 @@ class ChoosePartsTest(unittest.TestCase):
         self.assertEqual(most, sorted(most, reverse=True))
         self.assertEqual(most[-1], 1)
 
-    def test_heads_are_rows_where_queries_are_no_more(self):
-        self.assertTrue(packs_heads(1, 8))
-        self.assertTrue(packs_heads(1, 1))
-        self.assertTrue(packs_heads(8, 8))
-        self.assertFalse(packs_heads(9, 8))
-        self.assertFalse(packs_heads(2, 1))
+    def test_heads_are_rows_where_that_takes_fewer_tiles(self):
+        for queries, group, heads in (
+            (1, 8, 8), (1, 1, 1), (4, 8, 8), (8, 8, 8), (56, 8, 8), (65, 8, 0), (128, 8, 0),
+            (1, 6, 8), (1, 48, 64), (1, 200, 64), (2, 1, 0), (1000, 16, 0),
+        ):  # fmt: skip
+            with self.subTest(queries=queries, group=group):
+                self.assertEqual(choose_packed_heads(queries, group), heads)
 
 
 class CasesTest(unittest.TestCase):

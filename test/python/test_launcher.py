@@ -419,6 +419,26 @@ class TensorMapTest(LauncherTest):
             with self.assertRaises(tile.ManifestError):
                 self.module(manifest([x, {**ragged, "ragged": dimension}]))
 
+    def test_offsets_replace_dimensions_of_ragged_maps(self):
+        cached = {
+            **self.MAP, "dims": [3, 1], "box": [64, 16], "ragged": 1, "argument": 0,
+        }  # fmt: skip
+        module = self.module(manifest([buffer("x"), cached]))
+        module.launch(FakeTensor((4, 16, 2, 128), strides=(4096, 128, 2048, 1)))
+        _, _, extents, strides, box, _ = self.cuda.tensor_maps[0]
+        self.assertEqual(extents, (128, 2**30, 2**31, 2**31, 2**31))
+        self.assertEqual(strides, (256, 16, 256, 2**35 - 256))
+        self.assertEqual(box, (64, 16, 1, 1, 1))
+        self.cuda.launches.clear()
+        self.assertRefused(
+            "argument 0 'x': the last offset along dimensions [0, 2] is"
+            f" {2**35 + 4096 - 32} bytes, must be below 2^35",
+            module, FakeTensor((2**30, 16, 2, 128), strides=(16, 128, 2048, 1)),
+        )  # fmt: skip
+        for change in ({"ragged": 0}, {"ragged": None}, {"dims": [3, 3]}, {"dims": [3]}):
+            with self.assertRaises(tile.ManifestError):
+                self.module(manifest([buffer("x"), {**cached, **change}]))
+
     def test_malformed(self):
         for message, last in (
             (

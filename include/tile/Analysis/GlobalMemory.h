@@ -33,7 +33,8 @@ struct GlobalAccess {
 };
 
 /// Returns the accesses of `op` itself, without those of operations in its
-/// regions. An atomic operation reads and writes.
+/// regions. An atomic operation reads and writes. What reads pages reads their
+/// table, too.
 llvm::SmallVector<GlobalAccess, 2> getGlobalAccesses(mlir::Operation *op);
 
 /// Returns true if `scope` or an operation in its regions reads or, with

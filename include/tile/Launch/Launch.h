@@ -52,7 +52,8 @@ struct Parameter {
 };
 
 /// A tensor map for the buffer of parameter `argument`: the dimensions and the
-/// extents of a box, innermost first, and the swizzle in bytes.
+/// extents of a box, innermost first, and the swizzle in bytes. A ragged map
+/// may lack dimensions, for which it has offsets (Chips/NVIDIA/TensorMap.h).
 struct TensorMapSpec {
   int64_t argument = 0, swizzle = 0;
   /// The dimension of the argument along which sequences end; -1 for none.

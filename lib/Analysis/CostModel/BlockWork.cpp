@@ -29,7 +29,7 @@ void Predictor::addMoved(Value buffer, double bytes, double requests,
                          Work &work) {
   at(work.units, CostUnit::Cache) += bytes * requests / rates.cacheBytes;
   while (Operation *op = buffer.getDefiningOp()) {
-    if (!isa<SliceOp, NarrowOp>(op))
+    if (!isa<SliceOp, NarrowOp, PagedOp>(op))
       break;
     buffer = op->getOperand(0);
   }

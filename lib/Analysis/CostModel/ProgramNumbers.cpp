@@ -55,6 +55,11 @@ double Predictor::evaluateExtent(Value buffer, int64_t dim) {
     return int64_t(narrow.getDim()) == dim && !dependsOnData(narrow.getLength())
                ? evaluate(narrow.getLength())
                : evaluateExtent(narrow.getSource(), dim);
+  } else if (auto paged = buffer.getDefiningOp<PagedOp>()) {
+    if (dim != 0)
+      return evaluateExtent(paged.getSource(), dim + 1);
+    if (!dependsOnData(paged.getLength()))
+      return evaluate(paged.getLength());
   } else if (auto argument = dyn_cast<BlockArgument>(buffer)) {
     auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
     if (given != sizes.end() && dim < int64_t(given->second.size()) &&

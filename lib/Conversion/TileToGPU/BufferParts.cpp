@@ -22,6 +22,8 @@ BufferParts::BufferParts(BufferType type, ValueRange parts)
   readDynamic(type.getShape(), extents);
   if (auto strided = dyn_cast<StridedAttr>(type.getLayout()))
     readDynamic(strided.getStrides(), strides);
+  if (type.isPaged())
+    pages = {parts[0], parts[1], parts[2], parts[3], parts[4]};
 }
 
 SmallVector<Value> BufferParts::slice(Value newOffset,

@@ -7,6 +7,17 @@
 
 namespace tile {
 
+/// The pages of a buffer that is a view of pages (tile.paged).
+struct PageParts {
+  /// The number of pages.
+  mlir::Value count;
+  /// The memory of the table, the place of its first entry, and the distance
+  /// between entries.
+  mlir::Value table, offset, step;
+  /// The distance between pages, in elements.
+  mlir::Value stride;
+};
+
 /// The values that represent a buffer (see flattenBuffer), by name.
 struct BufferParts {
   BufferParts(BufferType type, mlir::ValueRange parts);
@@ -32,6 +43,9 @@ struct BufferParts {
   mlir::Value memory, offset;
   /// The dynamic extents and strides, one per dimension; null if static.
   llvm::SmallVector<mlir::Value> extents, strides;
+  /// Set if the buffer is a view of pages. The stride of dimension 0 is the
+  /// distance between the rows of a page.
+  std::optional<PageParts> pages;
 };
 
 } // namespace tile

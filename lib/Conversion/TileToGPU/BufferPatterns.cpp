@@ -60,6 +60,28 @@ static LogicalResult convertNarrow(NarrowOp op, Parts<NarrowOp> operands,
   return b.replaceByParts(op, buffer.slice(offset, all));
 }
 
+static LogicalResult convertPaged(PagedOp op, Parts<PagedOp> operands,
+                                  Lowering &b) {
+  BufferParts source(op.getSource().getType(), operands.getSource());
+  BufferParts table(op.getTable().getType(), operands.getTable());
+  auto layout = cast<StridedAttr>(op.getType().getLayout());
+  Value one = b.index(1);
+  Value room = b.mul(table.extent(b, 0), layout.getPage());
+  Value length = arith::MinSIOp::create(b, operands.getLength().front(), room);
+  SmallVector<Value> parts{source.memory, source.offset, length};
+  for (Value extent : ArrayRef(source.extents).drop_front(2))
+    if (extent)
+      parts.push_back(extent);
+  // The distance between rows may be known; the type of the view has none.
+  parts.push_back(source.scale(b, one, 1));
+  for (Value stride : ArrayRef(source.strides).drop_front(2))
+    if (stride)
+      parts.push_back(stride);
+  parts.append({source.extent(b, 0), table.memory, table.offset,
+                table.scale(b, one, 0), source.scale(b, one, 0)});
+  return b.replaceByParts(op, parts);
+}
+
 static LogicalResult
 convertLoadScalar(LoadScalarOp op, Parts<LoadScalarOp> operands, Lowering &b) {
   BufferParts buffer(op.getBuffer().getType(), operands.getBuffer());
@@ -132,6 +154,6 @@ static LogicalResult convertBarrier(BarrierOp op, Parts<BarrierOp>,
 
 void tile::addBufferConversions(ConversionAdder &conversions) {
   conversions.addAll(convertAlloc, convertBarrier, convertCommitGroup,
-                     convertDim, convertLoadScalar, convertNarrow,
+                     convertDim, convertLoadScalar, convertNarrow, convertPaged,
                      convertScheduleBarrier, convertSlice, convertWaitGroup);
 }

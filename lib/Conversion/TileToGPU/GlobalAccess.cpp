@@ -1,6 +1,7 @@
 //===- GlobalAccess.cpp - Accesses of a tile to global memory -------------===//
 
 #include "GlobalAccess.h"
+#include "PageTable.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -41,7 +42,7 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
       lastOffset = b.add(lastOffset, buffer.scale(b, coordinate, dim));
       if (!matchPattern(index, m_Zero()))
         lastOffset = b.add(lastOffset, buffer.scaleStart(b, index, dim));
-    } else if (!mapped) {
+    } else if (!mapped && !isPaged(dim)) {
       lastOffset = b.add(lastOffset, buffer.scale(b, position, dim));
     }
     bounds.push_back(
@@ -50,6 +51,45 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
             : emitBounds(position, dim, isKnownNonNegative(index)));
   }
   last = dist.element(0, 0, 0);
+  if (buffer.pages)
+    findRows(indices.front());
+}
+
+/// Emits the places of the rows of a view of pages. `index` is the first row of
+/// the tile.
+void GlobalAccess::findRows(Value index) {
+  const PageParts &pages = *buffer.pages;
+  int64_t pageRows = cast<StridedAttr>(buffer.type.getLayout()).getPage();
+  Value end = b.toSignedI32(buffer.extent(b, 0));
+  auto find = [&](Value row) {
+    return findPagedRow(b, pages, row, end, pageRows);
+  };
+  // A tile that lies in one page has one entry of the table.
+  int64_t extent = dist.shape().front();
+  Value begin = b.toSignedI32(index);
+  std::optional<PagedRow> first;
+  if (pageRows % extent == 0 && knownDivisor(index) % extent == 0)
+    first = find(begin);
+  for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
+    int64_t distance = dist.element(r, 0, 0).front();
+    auto [it, isNew] = rows.try_emplace(distance);
+    if (!isNew)
+      continue;
+    Value row = b.add(b.toSignedI32(positions.front()), distance);
+    PagedRow place;
+    if (first) {
+      place = *first;
+      Value inTile = arith::SubIOp::create(b, row, begin);
+      place.rowInPage = b.add(first->rowInPage, inTile);
+      place.exists = b.both(emitCheck(bounds.front(), distance), place.exists);
+    } else {
+      place = find(row);
+    }
+    Value offset =
+        arith::MulIOp::create(b, b.toIndex(place.page), pages.stride);
+    offset = b.add(offset, buffer.scale(b, b.toIndex(place.rowInPage), 0));
+    it->second = {offset, place.exists};
+  }
 }
 
 /// Returns the distance in storage between two registers of a thread, one
@@ -95,12 +135,14 @@ Value GlobalAccess::offset(int64_t r) {
     return mappedOffset(r);
   SmallVector<int64_t, 4> next = dist.element(r, 0, 0);
   for (auto [dim, from, to] : llvm::enumerate(last, next))
-    if (from != to && !(gathered && dim == gathered->dim))
+    if (from != to && !isPaged(dim) && !(gathered && dim == gathered->dim))
       lastOffset = b.add(lastOffset, buffer.scale(b, b.index(to - from), dim));
   last = next;
   if (gathered)
     return b.add(lastOffset,
                  buffer.scale(b, gatheredPosition(r), gathered->dim));
+  if (buffer.pages)
+    return b.add(lastOffset, rows.at(next.front()).offset);
   return lastOffset;
 }
 
@@ -151,7 +193,9 @@ Value GlobalAccess::inBounds(int64_t r, std::optional<unsigned> except) {
   if (gathered)
     result = isGatheredInBounds(r);
   for (auto [dim, distance] : llvm::enumerate(dist.element(r, 0, 0)))
-    if (bounds[dim].count && dim != except)
+    if (isPaged(dim))
+      result = b.both(result, rows.at(distance).exists);
+    else if (bounds[dim].count && dim != except)
       result = b.both(result, emitCheck(bounds[dim], distance));
   return result;
 }
@@ -164,8 +208,10 @@ Value GlobalAccess::allInBounds() {
       if (checked.insert(row).second)
         result = b.both(result, isGatheredInBounds(r));
   }
+  for (auto &[distance, row] : rows)
+    result = b.both(result, row.exists);
   for (auto [dim, check] : llvm::enumerate(bounds)) {
-    if (!check.count)
+    if (!check.count || isPaged(dim))
       continue;
     int64_t first = 0, last = 0;
     for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {

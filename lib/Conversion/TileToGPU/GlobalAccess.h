@@ -4,6 +4,7 @@
 
 #include "BufferParts.h"
 #include "tile/Layout/Queries.h"
+#include <map>
 
 namespace tile {
 
@@ -60,6 +61,9 @@ private:
   mlir::Value mappedOffset(int64_t r);
   mlir::Value gatheredPosition(int64_t r);
   mlir::Value isGatheredInBounds(int64_t r);
+  void findRows(mlir::Value index);
+  /// Returns whether pages give the places along `dim`.
+  bool isPaged(unsigned dim) const { return dim == 0 && buffer.pages; }
 
   /// The bounds check of a dimension, in i32: position + distance < count,
   /// unsigned; or, if `position` is null, distance < count, signed. If `count`
@@ -87,6 +91,15 @@ private:
   mlir::Value gatheredStart;
   /// The coordinates of register 0, one per dimension.
   llvm::SmallVector<mlir::Value> positions;
+
+  /// A row of a view of pages: its offset from that of the buffer, and whether
+  /// it is in bounds and its page exists.
+  struct Row {
+    mlir::Value offset, exists;
+  };
+  /// The rows of the thread in a view of pages, by their distance from that of
+  /// register 0.
+  std::map<int64_t, Row> rows;
 };
 
 /// Consecutive accesses with one bounds check.

@@ -225,6 +225,13 @@ SmallVector<Type> tile::flattenBuffer(BufferType buffer) {
   types.append(llvm::count(buffer.getShape(), ShapedType::kDynamic), index);
   if (auto strided = dyn_cast<StridedAttr>(buffer.getLayout()))
     types.append(llvm::count(strided.getStrides(), kDynamic), index);
+  if (!buffer.isPaged())
+    return types;
+  Type table =
+      MemRefType::get({ShapedType::kDynamic}, IntegerType::get(context, 32),
+                      MemRefLayoutAttrInterface(),
+                      mlir::gpu::AddressSpaceAttr::get(context, space));
+  types.append({index, table, index, index, index});
   return types;
 }
 

@@ -37,15 +37,14 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   auto from = [&](Value value) {
     return recomputes ? recompute(value) : value;
   };
-  int64_t headsAt = isPacked() ? 1 : 2;
   Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
   if (isPacked())
     batch = sub(batch, index(1));
   Value length = gridSide == Side::Queries ? maxQ : maxK;
   if (!isPacked())
     length = DimOp::create(b, gridSide == Side::Queries ? q : k, 1);
-  heads = DimOp::create(b, q, headsAt);
-  Value keyHeads = DimOp::create(b, k, headsAt);
+  heads = DimOp::create(b, q, headsAt(Side::Queries));
+  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
   blocks = arith::CeilDivUIOp::create(b, from(length), index(gridSize));
   auto computeGroup = [&] {
     group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
@@ -130,13 +129,22 @@ Value AttentionBuilder::lengthOf(Value bounds, Value batch, Value total,
 
 void AttentionBuilder::enterSequence(Value batch) {
   batchIndex = batch;
-  if (isPacked()) {
-    sq = lengthOf(cuQ, batch, DimOp::create(b, q, 0), startQ);
-    sk = lengthOf(cuK, batch, DimOp::create(b, k, 0), startK);
-    return;
-  }
-  sq = DimOp::create(b, q, 1);
-  sk = DimOp::create(b, k, 1);
+  sq = cuQ ? lengthOf(cuQ, batch, DimOp::create(b, q, 0), startQ)
+           : DimOp::create(b, q, 1);
+  sk = countKeys(batch);
+}
+
+Value AttentionBuilder::countKeys(Value batch) {
+  if (cuK)
+    return lengthOf(cuK, batch, DimOp::create(b, k, 0), startK);
+  Value room = DimOp::create(b, k, 1);
+  if (!keyLengths)
+    return room;
+  if (pageTable)
+    room = min(arith::MulIOp::create(b, DimOp::create(b, pageTable, 1), room),
+               index(kFarthest));
+  Value length = LoadScalarOp::create(b, b.getI32Type(), keyLengths, batch);
+  return wide(min(max(length, i32(index(0))), i32(room)));
 }
 
 void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
@@ -153,12 +161,20 @@ void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
 }
 
 Value AttentionBuilder::viewHead(Value buffer, Side side, Value head) {
-  if (!isPacked())
-    return SliceOp::create(b, buffer, {batchIndex, Value(), head, Value()});
-  Value rows = SliceOp::create(b, buffer, {Value(), head, Value()});
   bool queries = side == Side::Queries;
-  return NarrowOp::create(b, rows, 0, queries ? startQ : startK,
-                          queries ? sq : sk);
+  if (queries ? cuQ : cuK) {
+    Value rows = SliceOp::create(b, buffer, {Value(), head, Value()});
+    return NarrowOp::create(b, rows, 0, queries ? startQ : startK,
+                            queries ? sq : sk);
+  }
+  if (!queries && pageTable) {
+    Value pages = SliceOp::create(b, buffer, {Value(), Value(), head, Value()});
+    Value table = SliceOp::create(b, pageTable, {batchIndex, Value()});
+    return PagedOp::create(b, pages, table, sk);
+  }
+  Value rows = SliceOp::create(b, buffer, {batchIndex, Value(), head, Value()});
+  return queries || !keyLengths ? rows
+                                : NarrowOp::create(b, rows, 0, index(0), sk);
 }
 
 Value AttentionBuilder::viewRows(Value buffer, Value head) {
@@ -168,16 +184,16 @@ Value AttentionBuilder::viewRows(Value buffer, Value head) {
   return NarrowOp::create(b, rows, 0, startQ, sq);
 }
 
-Value AttentionBuilder::viewHeadsAt(Value buffer, Value query) {
+Value AttentionBuilder::viewSequence(Value buffer) {
   if (!isPacked())
-    return SliceOp::create(b, buffer, {batchIndex, query, Value(), Value()});
-  return SliceOp::create(b, buffer, {locateQuery(query), Value(), Value()});
+    return SliceOp::create(b, buffer, {batchIndex, Value(), Value(), Value()});
+  return NarrowOp::create(b, buffer, 0, startQ, sq);
 }
 
-Value AttentionBuilder::viewNumbersAt(Value buffer, Value query) {
+Value AttentionBuilder::viewSequenceRows(Value buffer) {
   if (!isPacked())
-    return SliceOp::create(b, buffer, {batchIndex, Value(), query});
-  return SliceOp::create(b, buffer, {Value(), locateQuery(query)});
+    return SliceOp::create(b, buffer, {batchIndex, Value(), Value()});
+  return NarrowOp::create(b, buffer, 1, startQ, sq);
 }
 
 Value AttentionBuilder::viewStats(Value buffer, RowNumber number, Value head) {
@@ -201,22 +217,82 @@ Value AttentionBuilder::locateStats(Value buffer) {
              roundDown(max(room, index(0)), kAlignedRows));
 }
 
+/// Returns a tile as f32.
+static Value toF32(ImplicitLocOpBuilder &b, Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (type.getElementType().isF32())
+    return tile;
+  return arith::ExtFOp::create(b, type.clone(b.getF32Type()), tile);
+}
+
+/// Returns a tile of f32 as one of elements of `buffer`.
+static Value toStored(ImplicitLocOpBuilder &b, Value tile, Value buffer) {
+  Type stored = cast<BufferType>(buffer.getType()).getElementType();
+  if (stored.isF32())
+    return tile;
+  auto type = cast<RankedTensorType>(tile.getType());
+  return arith::TruncFOp::create(b, type.clone(stored), tile);
+}
+
 Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row) {
   auto from = cast<BufferType>(buffer.getType());
   SmallVector<int64_t> shape{count, padColumns(from.getShape().back())};
-  Value tile = LoadOp::create(b, type(shape, from.getElementType()), buffer,
-                              ValueRange{row, index(0)});
-  if (from.getElementType().isF32())
-    return tile;
-  return arith::ExtFOp::create(b, type(shape, b.getF32Type()), tile);
+  return toF32(b, LoadOp::create(b, type(shape, from.getElementType()), buffer,
+                                 ValueRange{row, index(0)}));
 }
 
 void AttentionBuilder::storeRows(Value rows, Value buffer, Value row) {
+  StoreOp::create(b, toStored(b, rows, buffer), buffer,
+                  ValueRange{row, index(0)});
+}
+
+Value AttentionBuilder::loadRows(const RowTarget &target, int64_t count) {
+  if (target.heads == 0)
+    return loadRows(target.o, count, target.row);
+  Type stored = cast<BufferType>(target.o.getType()).getElementType();
+  Value byHead = LoadOp::create(
+      b, type({count / target.heads, target.heads, valueDim}, stored), target.o,
+      ValueRange{target.row, index(0), index(0)});
+  return toF32(b,
+               ReshapeOp::create(b, type({count, valueDim}, stored), byHead));
+}
+
+void AttentionBuilder::storeRows(const RowTarget &target, Value rows) {
+  if (target.heads == 0)
+    return storeRows(rows, target.o, target.row);
+  rows = toStored(b, rows, target.o);
   auto tile = cast<RankedTensorType>(rows.getType());
-  Type stored = cast<BufferType>(buffer.getType()).getElementType();
-  if (!stored.isF32())
-    rows = arith::TruncFOp::create(b, type(tile.getShape(), stored), rows);
-  StoreOp::create(b, rows, buffer, ValueRange{row, index(0)});
+  SmallVector<int64_t> shape{tile.getDimSize(0) / target.heads, target.heads,
+                             valueDim};
+  Value byHead = ReshapeOp::create(b, type(shape, tile.getElementType()), rows);
+  StoreOp::create(b, byHead, target.o,
+                  ValueRange{target.row, index(0), index(0)});
+}
+
+Value AttentionBuilder::loadNumbers(const RowTarget &target, int64_t count) {
+  Type number = b.getF32Type();
+  if (target.heads == 0)
+    return LoadOp::create(b, type(count, number), target.lse, target.row);
+  int64_t heads = target.heads, queries = count / heads;
+  Value byHead = LoadOp::create(b, type({heads, queries}, number), target.lse,
+                                ValueRange{index(0), target.row});
+  Value byQuery = TransposeOp::create(b, type({queries, heads}, number), byHead,
+                                      ArrayRef<int64_t>{1, 0});
+  return ReshapeOp::create(b, type(count, number), byQuery);
+}
+
+void AttentionBuilder::storeNumbers(const RowTarget &target, Value numbers) {
+  if (target.heads == 0) {
+    StoreOp::create(b, numbers, target.lse, ValueRange{target.row});
+    return;
+  }
+  auto tile = cast<RankedTensorType>(numbers.getType());
+  int64_t heads = target.heads, queries = tile.getDimSize(0) / heads;
+  Type number = tile.getElementType();
+  Value byQuery = ReshapeOp::create(b, type({queries, heads}, number), numbers);
+  Value byHead = TransposeOp::create(b, type({heads, queries}, number), byQuery,
+                                     ArrayRef<int64_t>{1, 0});
+  StoreOp::create(b, byHead, target.lse, ValueRange{index(0), target.row});
 }
 
 void AttentionBuilder::writeResult(const RowResult &result,
@@ -233,9 +309,8 @@ void AttentionBuilder::writeResult(const RowResult &result,
                          ? target.sink2
                          : splat(perRow, target.sink2));
   if (target.merges)
-    scores.push_back(arith::MulFOp::create(
-        b, LoadOp::create(b, perRow, target.lse, target.row),
-        fill(perRow, 1.4426950408889634f)));
+    scores.push_back(arith::MulFOp::create(b, loadNumbers(target, count),
+                                           fill(perRow, 1.4426950408889634f)));
   if (!scores.empty()) {
     Value largest = base2;
     for (Value score : scores)
@@ -266,10 +341,10 @@ void AttentionBuilder::writeResult(const RowResult &result,
   Value out = arith::MulFOp::create(b, result.acc, spread(weight, columns));
   if (target.merges) {
     mergedWeight = arith::MulFOp::create(b, mergedWeight, inverse);
-    out = math::FmaOp::create(b, loadRows(target.o, count, target.row),
+    out = math::FmaOp::create(b, loadRows(target, count),
                               spread(mergedWeight, columns), out);
   }
-  storeRows(out, target.o, target.row);
+  storeRows(target, out);
   if (!target.lse)
     return;
   // ln(2) * (base2 + log2(sum)): -inf for empty rows.
@@ -277,7 +352,7 @@ void AttentionBuilder::writeResult(const RowResult &result,
   Value natural =
       arith::MulFOp::create(b, arith::AddFOp::create(b, base2, log),
                             splat(perRow, f32(0.69314718055994531)));
-  StoreOp::create(b, natural, target.lse, ValueRange{target.row});
+  storeNumbers(target, natural);
 }
 
 void AttentionBuilder::computeFactors() {

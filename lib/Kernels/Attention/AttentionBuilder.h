@@ -23,9 +23,12 @@ struct RowResult {
 };
 
 /// Where the result of rows goes: views of o and of lse, which may be null, in
-/// which the rows begin at `row`.
+/// which the rows begin at `row`. If `heads` is not 0, the rows are so many
+/// heads at each of some queries, which begin at `row`; the views are [Sq, H,
+/// Dv] and [H, Sq] then.
 struct RowTarget {
   mlir::Value o, lse, row;
+  int64_t heads = 0;
   /// The sink times log2(e), a scalar or one per row; null: none.
   mlir::Value sink2;
   /// Whether o and lse hold the result for other keys.
@@ -74,8 +77,12 @@ protected:
         headDim(padColumns(op.getQ().getType().getShape().back())),
         valueDim(padColumns(op.getV().getType().getShape().back())),
         element(op.getQ().getType().getElementType()) {
-    if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
+    if constexpr (std::is_same_v<OpT, AttentionBackwardOp>) {
       maxK = mapping.lookupOrNull(op.getMaxK());
+    } else {
+      keyLengths = mapping.lookupOrNull(op.getKeyLengths());
+      pageTable = mapping.lookupOrNull(op.getPageTable());
+    }
     if (op.isLeftBounded())
       left = mapping.lookup(op.getLeft());
     if (op.isRightBounded())
@@ -83,7 +90,12 @@ protected:
                      : mapping.lookup(op.getRight());
   }
 
+  /// Returns whether the queries are packed.
   bool isPacked() const { return bool(cuQ); }
+  /// Returns the dimension of the heads in a buffer like q or k.
+  int64_t headsAt(Side side) const {
+    return (side == Side::Queries ? cuQ : cuK) ? 1 : 2;
+  }
 
   /// One block of threads per `size` rows of `side`, head of q (or, if
   /// `kvHeads`, of k) and sequence; as many along y and z as `gridY` and
@@ -122,10 +134,10 @@ protected:
 
   /// Returns the row of a query of the sequence in a packed batch.
   Value locateQuery(Value query) { return add(startQ, query); }
-  /// All heads at one query of the sequence in a buffer like q: [H, D].
-  Value viewHeadsAt(Value buffer, Value query);
-  /// The same in a buffer like lse: [H].
-  Value viewNumbersAt(Value buffer, Value query);
+  /// All heads of the sequence in a buffer like q: [Sq, H, D].
+  Value viewSequence(Value buffer);
+  /// The same in a buffer like lse: [H, Sq].
+  Value viewSequenceRows(Value buffer);
 
   /// One number per row of a buffer like stats, by the name of the number.
   Value viewStats(Value buffer, RowNumber number, Value head);
@@ -150,6 +162,12 @@ protected:
   Value loadRows(Value buffer, int64_t count, Value row);
   /// Writes rows of f32 in the element type of the buffer.
   void storeRows(Value rows, Value buffer, Value row);
+  /// Returns `count` rows of a target's o, as f32, or numbers of its lse.
+  Value loadRows(const RowTarget &target, int64_t count);
+  Value loadNumbers(const RowTarget &target, int64_t count);
+  /// Writes them.
+  void storeRows(const RowTarget &target, Value rows);
+  void storeNumbers(const RowTarget &target, Value numbers);
 
   /// Writes the result of rows. Those that see no key have base2 = -inf, sum =
   /// 0 and acc = 0. The sink is one more score, without a value; the result for
@@ -168,7 +186,7 @@ protected:
   const bool fewRegisters;
   /// True if tile-persist makes the grid a loop over works.
   const bool isPersistent;
-  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK;
+  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK, keyLengths, pageTable;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
   Value offset;
   bool causal;
@@ -206,6 +224,8 @@ private:
   bool longestFirst = false;
 
   Value locateStats(Value buffer);
+  /// Returns the number of keys of a sequence.
+  Value countKeys(Value batch);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 
   /// Where a packed sequence starts.

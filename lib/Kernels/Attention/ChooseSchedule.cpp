@@ -89,10 +89,11 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
   features.parts = bool(op.getOParts());
-  int64_t keys = op.getK().getType().getShape()[op.isPacked() ? 0 : 1];
+  features.keyLengths = bool(op.getKeyLengths());
+  int64_t keys = op.getK().getType().getShape()[1];
   if (op.getExpectedKeys())
     features.keys = *op.getExpectedKeys();
-  else if (!op.isPacked() && !ShapedType::isDynamic(keys))
+  else if (!op.getCuK() && !op.isPaged() && !ShapedType::isDynamic(keys))
     features.keys = keys;
   ScheduleAttr given = op.getScheduleAttr();
   features.packHeads = given && given.getFields().packsHeads();
@@ -101,12 +102,13 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
     return failure();
   // Only the kernels of a packed batch know how much work its sequences are. A
   // persistent kernel that reads and writes o would order its iterations.
-  StringRef reason = features.packed
-                         ? "packed sequences have no length at launch"
-                     : features.merge ? "a merge reads what other blocks write"
-                     : features.parts ? "blocks share the keys of a tile"
-                     : schedule->packsHeads() ? "the rows of a tile are heads"
-                                              : "";
+  StringRef reason =
+      features.packed          ? "packed sequences have no length at launch"
+      : features.merge         ? "a merge reads what other blocks write"
+      : features.keyLengths    ? "sequences have no length at launch"
+      : features.parts         ? "blocks share the keys of a tile"
+      : schedule->packsHeads() ? "the rows of a tile are heads"
+                               : "";
   if (!reason.empty()) {
     if (given && given.getFields().workStages.value_or(0) != 0)
       return op.emitOpError()
@@ -117,6 +119,11 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
                          AttentionOp::getScheduleFields(),
                          kInstructionRows * *schedule->warps)))
     return failure();
+  int64_t heads = schedule->packHeads.value_or(1), rows = (*schedule->tile)[0];
+  if (rows % heads != 0)
+    return op.emitOpError()
+           << "'pack_heads = " << heads << "' of its schedule must divide the "
+           << rows << " rows of a tile";
   schedule->inFlight = getInFlight(*schedule);
   return schedule;
 }

@@ -67,16 +67,20 @@ void ForwardBuilder::enterHead() {
 RowTarget ForwardBuilder::enterTarget() {
   RowTarget target;
   target.merges = merges;
+  target.row = row;
   if (packsHeads()) {
-    target.row = index(0);
-    target.o = narrowToGroup(viewHeadsAt(o, row));
+    target.heads = packedHeads;
+    target.o = narrowToGroup(viewSequence(o), 1);
     if (lse)
-      target.lse = narrowToGroup(viewNumbersAt(lse, row));
-    if (sink)
-      target.sink2 = loadSinks(narrowToGroup(sink), blockM);
+      target.lse = narrowToGroup(viewSequenceRows(lse), 0);
+    if (sink) {
+      RankedTensorType perHead = type({queries, packedHeads}, b.getF32Type());
+      Value sinks = loadSinks(narrowToGroup(sink, 0), packedHeads);
+      target.sink2 = ReshapeOp::create(
+          b, rows(b.getF32Type()), BroadcastOp::create(b, perHead, sinks, 0));
+    }
     return target;
   }
-  target.row = row;
   target.o = viewHead(o, Side::Queries, head);
   if (lse)
     target.lse = viewRows(lse, head);
@@ -90,8 +94,10 @@ SmallVector<Value> ForwardBuilder::beginRows() {
   RankedTensorType tile = type({blockM, headDim}, element);
   // Rows behind the group's are those of other heads, which nothing stores.
   if (packsHeads())
-    qTile = LoadOp::create(b, tile, viewHeadsAt(q, row),
-                           ValueRange{firstHead, index(0)});
+    qTile = ReshapeOp::create(
+        b, tile,
+        LoadOp::create(b, type({queries, packedHeads, headDim}, element),
+                       viewSequence(q), ValueRange{row, firstHead, index(0)}));
   else
     qTile = LoadOp::create(b, tile, qh, ValueRange{row, index(0)});
   cRows = splat(perRow, c);

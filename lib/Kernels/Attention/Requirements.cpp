@@ -22,6 +22,7 @@ public:
       : b(builder), mapping(mapping) {}
 
   template <typename OpT> void buildCommon(OpT op);
+  void buildLengths(AttentionOp op);
   void buildStats(AttentionBackwardOp op);
 
 private:
@@ -57,8 +58,9 @@ template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
     require(heads.buffer, heads.dim, Relation::MultipleOf,
             extentOf(kvHeads.buffer, kvHeads.dim), "the " + kvHeads.describe());
   for (AttentionExtent kind : {AttentionExtent::Queries, AttentionExtent::Keys})
-    require(first[kind]->buffer, first[kind]->dim, Relation::AtMost,
-            index(kMostRows), "the most rows that kernels count");
+    if (auto it = first.find(kind); it != first.end())
+      require(it->second->buffer, it->second->dim, Relation::AtMost,
+              index(kMostRows), "the most rows that kernels count");
   if (auto it = first.find(AttentionExtent::Parts); it != first.end()) {
     require(it->second->buffer, 0, Relation::AtLeast, index(1),
             "the fewest parts of the keys");
@@ -68,6 +70,15 @@ template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
   if (auto it = first.find(AttentionExtent::Bounds); it != first.end())
     require(it->second->buffer, 0, Relation::AtLeast, index(1),
             "one more than there are sequences");
+}
+
+void RequirementBuilder::buildLengths(AttentionOp op) {
+  if (!op.getCuQ() || !op.getKeyLengths())
+    return;
+  Value bounds = extentOf(op.getCuQ(), 0);
+  require(op.getKeyLengths(), 0, Relation::Equal,
+          b.createOrFold<arith::SubIOp>(bounds, index(1)),
+          "the number of sequences of cu_q");
 }
 
 void RequirementBuilder::buildStats(AttentionBackwardOp op) {
@@ -91,8 +102,10 @@ void RequirementBuilder::buildStats(AttentionBackwardOp op) {
 void tile::buildRequirements(ImplicitLocOpBuilder &builder, Operation *op,
                              const IRMapping &mapping) {
   RequirementBuilder requirements(builder, mapping);
-  if (auto forward = dyn_cast<AttentionOp>(op))
-    return requirements.buildCommon(forward);
+  if (auto forward = dyn_cast<AttentionOp>(op)) {
+    requirements.buildCommon(forward);
+    return requirements.buildLengths(forward);
+  }
   auto backward = cast<AttentionBackwardOp>(op);
   requirements.buildCommon(backward);
   requirements.buildStats(backward);

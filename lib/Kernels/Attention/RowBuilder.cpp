@@ -20,15 +20,14 @@ Value RowBuilder::launchRows() {
   if (!packsHeads())
     return launch(Side::Queries, blockM, /*kvHeads=*/false,
                   /*isLongestFirst=*/false, parts);
-  int64_t headsAt = isPacked() ? 1 : 2;
-  Value keyHeads = max(DimOp::create(b, k, headsAt), index(1));
-  Value shared =
-      arith::DivUIOp::create(b, DimOp::create(b, q, headsAt), keyHeads);
-  Value tiles = arith::CeilDivUIOp::create(b, shared, index(blockM));
+  Value keyHeads = max(DimOp::create(b, k, headsAt(Side::Keys)), index(1));
+  Value shared = arith::DivUIOp::create(
+      b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
+  Value tiles = arith::CeilDivUIOp::create(b, shared, index(packedHeads));
   Value block = launch(Side::Queries, queries, /*kvHeads=*/true,
                        /*isLongestFirst=*/false, parts, tiles);
   Value skipped = arith::MulIOp::create(b, ProgramIdOp::create(b, Dimension::z),
-                                        index(blockM));
+                                        index(packedHeads));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);
   headCount = sub(group, skipped);
   return block;
@@ -44,8 +43,8 @@ void RowBuilder::enterKeysOfPart() {
   end = min(end, add(begin, size));
 }
 
-/// Which blocks of keys to visit. Row r of the block sees the keys from
-/// diagonal + r - left to diagonal + r + right.
+/// Which blocks of keys to visit. Query i of the block sees the keys from
+/// diagonal + i - left to diagonal + i + right.
 void RowBuilder::computeKeyRanges() {
   Value zero = index(0);
   Value diagonal = left || right ? add(row, sub(sk, sq)) : Value();
@@ -74,7 +73,11 @@ Value RowBuilder::visible(Value n) {
   auto ofRow = [&](Value key) -> Value {
     if (queries == 1)
       return relative(key);
-    return add(IotaOp::create(b, tile, 0), relative(key));
+    Value query = IotaOp::create(b, tile, 0);
+    if (packedHeads != 1)
+      query = arith::DivUIOp::create(b, query,
+                                     splat(tile, i32(index(packedHeads))));
+    return add(query, relative(key));
   };
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
                                      relative(keys));

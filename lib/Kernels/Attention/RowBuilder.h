@@ -8,8 +8,8 @@ namespace tile {
 
 /// A kernel whose blocks of threads own `blockM` rows each and walk over the
 /// keys that these see, `blockN` at a time. The rows are queries of one head,
-/// or, if the schedule packs heads, the heads of a group at one query. Several
-/// blocks may share the keys.
+/// or, if the schedule packs heads, `packedHeads` heads of a group at each of
+/// `queries` queries. Several blocks may share the keys.
 class RowBuilder : public AttentionBuilder {
 protected:
   template <typename OpT>
@@ -17,7 +17,8 @@ protected:
              const mlir::IRMapping &mapping, const Schedule &schedule)
       : AttentionBuilder(builder, op, mapping, schedule), schedule(schedule),
         blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]),
-        queries(schedule.packsHeads() ? 1 : blockM) {}
+        packedHeads(schedule.packHeads.value_or(1)),
+        queries(blockM / packedHeads) {}
   virtual ~RowBuilder() = default;
 
   /// Returns this block's part of a buffer with one more dimension, that of the
@@ -39,9 +40,9 @@ protected:
   Value visible(Value n);
 
   bool packsHeads() const { return schedule.packsHeads(); }
-  /// Returns the heads of the block's rows in a buffer of heads.
-  Value narrowToGroup(Value heads) {
-    return NarrowOp::create(b, heads, 0, firstHead, headCount);
+  /// Returns the heads of the block's rows in a buffer with heads along `dim`.
+  Value narrowToGroup(Value buffer, int64_t dim) {
+    return NarrowOp::create(b, buffer, dim, firstHead, headCount);
   }
 
   RankedTensorType rows(Type element) { return type(blockM, element); }
@@ -52,8 +53,8 @@ protected:
   const Schedule schedule;
   /// Rows of a block of threads, and keys of a step.
   const int64_t blockM, blockN;
-  /// Queries of a block.
-  const int64_t queries;
+  /// Heads at each query of a block, and its queries.
+  const int64_t packedHeads, queries;
   /// The block's first query.
   Value row;
   /// The head of the block's first row, and the number of heads of the group

@@ -105,14 +105,84 @@ tile.kernel @ragged(%p: !p, %row: index, %start: index, %length: index) attribut
     tile.wait_barrier %full[%c0] phase %c0 : !b
   }, {
     // CHECK-DAG: %[[ALL:.*]] = arith.constant 1073741824 : i32
-    // CHECK-DAG: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i32
-    // CHECK-DAG: %[[START:.*]] = arith.index_cast %{{.*}} : index to i32
-    // CHECK-DAG: %[[LENGTH:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK: %[[START:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK: %[[LENGTH:.*]] = arith.index_cast %{{.*}} : index to i32
+    // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i32
     // CHECK: %[[FIRST:.*]] = arith.subi %[[ALL]], %[[LENGTH]]
     // CHECK: %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[ROW]]
     // CHECK: %[[END:.*]] = arith.addi %[[START]], %[[LENGTH]]
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%{{.*}}, %[[PLACE]], %{{.*}}, %[[END]], %[[ALL]]]
     tile.bulk_copy %p[%row, %c0, %c0] dims [0, 2] within %start, %length, %t, %full[%c0] : !p, !t, !b
+  }
+}
+
+// -----
+
+// A source of more dimensions: an offset in units of 16 bytes replaces those along
+// which the tile does not extend.
+// CHECK-LABEL: tile_gpu.manifest @ragged_with_offset {
+// CHECK-SAME: {argument = 0 : i64, box = [64, 64], dims = [3, 1], kind = "tensor_map", ragged = 1 : i64, swizzle = 128 : i64}
+// CHECK-LABEL: gpu.func @ragged_with_offset
+// CHECK-SAME: %[[MAP:arg[0-9]+]]: !llvm.ptr) kernel
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!t = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!b = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @ragged_with_offset(%q: !q, %i: index, %j: index, %row: index, %length: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !t
+  %full = tile.alloc : !b
+  tile.init_barriers %full, 1 : !b
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    tile.wait_barrier %full[%c0] phase %c0 : !b
+  }, {
+    // CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %{{.*}} : index
+    // CHECK: %[[UNITS:.*]] = arith.divui %[[SUM]], %c8 : index
+    // CHECK: %[[OFFSET:.*]] = arith.index_castui %[[UNITS]] : index to i32
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%{{.*}}, %{{.*}}, %[[OFFSET]], %{{.*}}, %{{.*}}]
+    tile.bulk_copy %q[%i, %row, %j, %c0] dims [1, 3] within %c0, %length, %t, %full[%c0] : !q, !t, !b
+  }
+}
+
+// -----
+
+// Rows in pages: a box for each page, whose entry is read if it has rows. The copies
+// complete the bytes of the whole tile.
+// CHECK-LABEL: tile_gpu.manifest @pages {
+// CHECK-SAME: {argument = 0 : i64, box = [64, 16], dims = [3, 1], kind = "tensor_map", ragged = 1 : i64, swizzle = 128 : i64}
+// CHECK-LABEL: gpu.func @pages
+!pages = !tile.buffer<?x48x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<32x128xf16, #tile.swizzle<128>, shared>
+!b = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @pages(%k: !pages, %table: !table, %h: index, %tile: index, %length: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !t
+  %full = tile.alloc : !b
+  tile.init_barriers %full, 1 : !b
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    tile.wait_barrier %full[%c0] phase %c0 : !b
+  }, {
+    // CHECK-DAG: %[[BYTES:.*]] = arith.constant 8192 : i32
+    // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}%[[BYTES]]
+    // CHECK: %[[PAGE:.*]] = scf.if %{{.*}} -> (i32)
+    // CHECK: memref.load
+    // CHECK: arith.cmpi ult, %[[PAGE]]
+    // CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c16_i32
+    // CHECK: arith.select %{{.*}}, %[[LEFT]], %c0_i32
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+    // CHECK: memref.load
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+    // CHECK-NOT: nvvm.cp.async.bulk.tensor
+    %row = arith.muli %tile, %c32 : index
+    tile.bulk_copy %k[%c0, %row, %h, %c0] dims [1, 3] within %c0, %length pages along 0 by %table, %t, %full[%c0]
+        : !pages, !t by !table, !b
   }
 }
 

@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -349,7 +349,7 @@ func.func @parts_heads(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
 
 func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has o_parts without lse_parts}}
-  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }
@@ -361,5 +361,87 @@ func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
 func.func @no_keys(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op attribute 'expected_keys' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
   tile.attention %q, %k, %v, %o scale %scale {expected_keys = 0 : i64} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi64, #tile.strided<[1]>, global>
+
+func.func @lengths_type(%q: !q, %n: !n, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op key_lengths must be a global i32 buffer of rank 1, got '!tile.buffer<?xi64}}
+  tile.attention %q, %q, %q, %q key_lengths %n scale %scale : !q, !q, !q, !q, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<3x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<4xi32, #tile.strided<[1]>, global>
+
+func.func @lengths_batch(%q: !q, %n: !n, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: batch of q is 3, batch of key_lengths is 4}}
+  tile.attention %q, %q, %q, %q key_lengths %n scale %scale : !q, !q, !q, !q, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+func.func @page_size(%q: !q, %n: !n, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op the page size of k must be static, got '!tile.buffer<?x?x?x64xf16}}
+  tile.attention %q, %q, %q, %q key_lengths %n pages %t scale %scale : !q, !q, !q, !q, !n, !t
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!v = !tile.buffer<?x32x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+func.func @page_sizes(%q: !q, %k: !k, %v: !v, %n: !n, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: page size of k is 16, page size of v is 32}}
+  tile.attention %q, %k, %v, %q key_lengths %n pages %t scale %scale : !q, !k, !v, !q, !n, !t
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @table_rank(%q: !q, %k: !k, %n: !n, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op page_table must be a global i32 buffer of rank 2 [batch, pages], got '!tile.buffer<?xi32}}
+  tile.attention %q, %k, %k, %q key_lengths %n pages %n scale %scale : !q, !k, !k, !q, !n, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @packed_queries_alone(%q: !q, %cu: !cu, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has cu_q without cu_k}}
+  tile.attention %q, %q, %q, %q seqlens %cu max %max scale %scale : !q, !q, !q, !q, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @two_lengths(%q: !q, %cu: !cu, %max: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has both cu_k and key_lengths}}
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max key_lengths %cu scale %scale : !q, !q, !q, !q, !cu, !cu, !cu
   return
 }

@@ -99,8 +99,27 @@ func.func @shared_keys(%q: !q, %rows: !rows, %op: !o_parts, %lp: !lse_parts, %si
 
 // CHECK-LABEL: @shared_keys_packed
 func.func @shared_keys_packed(%q: !pq, %op: !po_parts, %lp: !plse_parts, %cu: !cu, %max: index, %scale: f32) {
-  // CHECK: tile.attention {{.*}} parts %{{[a-z0-9]*}}, %{{[a-z0-9]*}} seqlens {{.*}} {schedule = #tile.schedule<pack_heads>}
+  // CHECK: tile.attention {{.*}} parts %{{[a-z0-9]*}}, %{{[a-z0-9]*}} seqlens {{.*}} {schedule = #tile.schedule<pack_heads = 8>}
   tile.attention %q, %q, %q, %q parts %op, %lp seqlens %cu, %cu max %max scale %scale
-      {schedule = #tile.schedule<pack_heads>} : !pq, !pq, !pq, !pq, !po_parts, !plse_parts, !cu, !cu
+      {schedule = #tile.schedule<pack_heads = 8>} : !pq, !pq, !pq, !pq, !po_parts, !plse_parts, !cu, !cu
+  return
+}
+
+!cache = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+// CHECK-LABEL: @key_lengths
+func.func @key_lengths(%q: !q, %n: !lengths, %scale: f32) {
+  // CHECK: tile.attention {{.*}} key_lengths %{{[a-z0-9]*}} scale
+  tile.attention %q, %q, %q, %q key_lengths %n scale %scale : !q, !q, !q, !q, !lengths
+  return
+}
+
+// CHECK-LABEL: @pages
+func.func @pages(%q: !pq, %k: !cache, %cu: !cu, %max: index, %n: !lengths, %t: !table, %scale: f32) {
+  // CHECK: tile.attention {{.*}} seqlens %{{[a-z0-9]*}} max %{{[a-z0-9]*}} key_lengths %{{[a-z0-9]*}} pages %{{[a-z0-9]*}} scale
+  tile.attention %q, %k, %k, %q seqlens %cu max %max key_lengths %n pages %t scale %scale {causal}
+      : !pq, !cache, !cache, !pq, !cu, !lengths, !table
   return
 }

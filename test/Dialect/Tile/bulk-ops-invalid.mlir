@@ -174,17 +174,6 @@ tile.kernel @add_by_all(%c: !c) attributes {num_warps = 4 : i32} {
 
 // -----
 
-!o = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
-tile.kernel @store_within(%o: !o) attributes {num_warps = 4 : i32} {
-  %c0 = arith.constant 0 : index
-  %t = tile.alloc : !tile
-  // expected-error @below {{'tile.bulk_store' op has no tensor map: the end of one sequence takes two dimensions more, and the source has more than 3}}
-  tile.bulk_store %t, %o[%c0, %c0, %c0, %c0] dims [1, 3] within %c0, %c0 : !tile, !o
-}
-
-// -----
-
 !x = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
 tile.kernel @reduce_within(%x: !x) attributes {num_warps = 4 : i32} {
@@ -192,4 +181,49 @@ tile.kernel @reduce_within(%x: !x) attributes {num_warps = 4 : i32} {
   %t = tile.alloc : !row
   // expected-error @below {{'tile.bulk_reduce' op has no tensor map: the end of one sequence is no multiple of 16 bytes, and neighbours past it are those of the next}}
   tile.bulk_reduce add %t, %x[%c0, %c0] dims [1] within %c0, %c0 : !row, !x
+}
+
+// -----
+
+!pages = !tile.buffer<?x4x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @small_pages(%k: !pages, %t: !table) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %tile = tile.alloc : !tile
+  %bars = tile.alloc : !bars
+  // expected-error @below {{'tile.bulk_copy' op has no tensor map: no multiple of 8 rows divides both a page and the tile}}
+  tile.bulk_copy %k[%c0, %c0, %c0, %c0] dims [1, 3] within %c0, %c0 pages along 0 by %t, %tile, %bars[%c0]
+      : !pages, !tile by !table, !bars
+}
+
+// -----
+
+!pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @pages_without_range(%k: !pages, %t: !table) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %tile = tile.alloc : !tile
+  %bars = tile.alloc : !bars
+  // expected-error @below {{'tile.bulk_copy' op needs a table, the dimension of the pages and a range of rows together}}
+  tile.bulk_copy %k[%c0, %c0, %c0, %c0] dims [1, 3] pages along 0 by %t, %tile, %bars[%c0]
+      : !pages, !tile by !table, !bars
+}
+
+// -----
+
+!pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+tile.kernel @pages_along_rows(%k: !pages, %t: !table) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %tile = tile.alloc : !tile
+  %bars = tile.alloc : !bars
+  // expected-error @below {{'tile.bulk_copy' op has no pages along dimension 1 of '!tile.buffer<?x16x?x64xf16}}
+  tile.bulk_copy %k[%c0, %c0, %c0, %c0] dims [1, 3] within %c0, %c0 pages along 1 by %t, %tile, %bars[%c0]
+      : !pages, !tile by !table, !bars
 }

@@ -52,3 +52,17 @@ tile.kernel @add(%g: !g) attributes {num_warps = 4 : i32} {
     tile.bulk_wait 0 read
   }
 }
+
+!pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+// CHECK-LABEL: tile.kernel @pages
+tile.kernel @pages(%k: !pages, %t: !table, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %tile = tile.alloc : !tile
+  %bars = tile.alloc : !bars
+  // CHECK: tile.bulk_copy %{{.*}} dims [1, 3] within %{{.*}}, %{{.*}} pages along 0 by %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] : !tile.buffer<?x16x?x64xf16, {{.*}}, shared> by !tile.buffer<?xi32, {{.*}}>, !tile.buffer<1xi64
+  tile.bulk_copy %k[%c0, %c0, %c1, %c0] dims [1, 3] within %c0, %n pages along 0 by %t, %tile, %bars[%c0]
+      : !pages, !tile by !table, !bars
+}

@@ -263,22 +263,6 @@ tile.kernel @turn_of_another_role() attributes {num_warps = 8 : i32} {
 
 // -----
 
-!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
-!tile = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
-!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
-
-tile.kernel @dimensions_of_a_part(%q: !q) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.alloc : !tile
-  %b = tile.alloc : !bars
-  // expected-error @below {{'tile.bulk_copy' op has no tensor map: the end of one sequence takes two dimensions more, and the source has more than 3}}
-  tile.bulk_copy %q[%c0, %c0, %c0, %c0] dims [1, 3] within %c0, %c1, %t, %b[%c0] : !q, !tile, !bars
-}
-
-// -----
-
 !x = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>

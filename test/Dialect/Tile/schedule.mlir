@@ -6,14 +6,14 @@
 // RUN: tile-opt %s --verify-roundtrip -o %t
 
 // CHECK-LABEL: func.func private @all
-// CHECK-SAME: #tile.schedule<tile = [128, 176], pack_heads, warps = 8, column_warps = 2, producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 2, in_flight = 2, turns, save_registers>
+// CHECK-SAME: #tile.schedule<tile = [128, 176], pack_heads = 8, warps = 8, column_warps = 2, producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 2, in_flight = 2, turns, save_registers>
 // CHECK-SAME: #tile.schedule<producers = 0, turns = false, save_registers = false>
 // CHECK-SAME: #tile.schedule<tile = [64, 16]>
 // CHECK-SAME: #tile.schedule<stages = 2, split = 4, order = groups<8>, params = {BK = 64, BM = 128}>
 // CHECK-SAME: #tile.schedule<order = plain>
 func.func private @all() attributes {
   all = #tile.schedule<save_registers, turns, in_flight = 2, work_stages = 2, stages = 2, registers = [232, 40],
-    storers = 3, producers = 1, column_warps = 2, warps = 8, pack_heads, tile = [128, 176]>,
+    storers = 3, producers = 1, column_warps = 2, warps = 8, pack_heads = 8, tile = [128, 176]>,
   one = #tile.schedule<tile = [64, 16]>,
   open = #tile.schedule<params = {BM = 128, BK = 64}, order = groups<8>, split = 4, stages = 2>,
   plain = #tile.schedule<order = plain>,

@@ -108,6 +108,15 @@ func.func @persistent_parts(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32)
 
 func.func @persistent_heads(%q: !q, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op cannot have 'work_stages' in its schedule: the rows of a tile are heads}}
-  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<pack_heads, work_stages = 1>} : !q, !q, !q, !q
+  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<pack_heads = 8, work_stages = 1>} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+func.func @packed_heads(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op 'pack_heads = 24' of its schedule must divide the 64 rows of a tile}}
+  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<pack_heads = 24>} : !q, !q, !q, !q
   return
 }

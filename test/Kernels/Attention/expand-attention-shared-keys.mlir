@@ -68,8 +68,8 @@ func.func @parts(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %op: !o_parts, %lp:
 
 // -----
 
-// The rows of a tile are the heads that share a head of k, 64 of them along z. All
-// have one query, so that the mask is that of the query.
+// The rows of a tile are 8 heads that share a head of k, at each of 8 queries. Tiles
+// of more heads are along z.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
@@ -77,27 +77,31 @@ func.func @parts(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %op: !o_parts, %lp:
 
 // CHECK-LABEL: tile.kernel @heads(
 // CHECK: %[[SHARED:.*]] = arith.divui
-// CHECK: %[[TILES:.*]] = arith.ceildivui %[[SHARED]], %c64
+// CHECK: %[[TILES:.*]] = arith.ceildivui %[[SHARED]], %c8
 // CHECK: tile.grid %{{.*}}, %c1, %[[TILES]]
 // CHECK: %[[Z:.*]] = tile.program_id z
-// CHECK: %[[SKIPPED:.*]] = arith.muli %[[Z]], %c64
+// CHECK: %[[SKIPPED:.*]] = arith.muli %[[Z]], %c8
 // CHECK: %[[FIRST:.*]] = arith.addi %{{.*}}, %[[SKIPPED]]
 // CHECK: %[[COUNT:.*]] = arith.subi %{{.*}}, %[[SKIPPED]]
-// CHECK: %[[AT:.*]] = tile.slice %arg0[%[[B:.*]], %[[QUERY:.*]], *, *]
-// CHECK: tile.load %[[AT]][%[[FIRST]], %c0] {{.*}} -> tensor<64x64xf16>
+// CHECK: %[[AT:.*]] = tile.slice %arg0[%[[B:.*]], *, *, *]
+// CHECK: %[[Q:.*]] = tile.load %[[AT]][%[[QUERY:.*]], %[[FIRST]], %c0] {{.*}} -> tensor<8x8x64xf16>
+// CHECK: tile.reshape %[[Q]] : tensor<8x8x64xf16> -> tensor<64x64xf16>
 // CHECK: scf.for
-// CHECK: %[[COLUMN:.*]] = tile.iota along 1
-// CHECK-NOT: tile.iota
+// CHECK: %[[ROW:.*]] = tile.iota along 0
+// CHECK: arith.divui %[[ROW]], %{{.*}} : tensor<64x64xi32>
 // CHECK: scf.yield
-// CHECK: %[[O:.*]] = tile.slice %arg3[%[[B]], %[[QUERY]], *, *]
-// CHECK: %[[GROUP:.*]] = tile.narrow %[[O]][0] from %[[FIRST]] length %[[COUNT]]
-// CHECK: %[[LSE:.*]] = tile.slice %arg4[%[[B]], *, %[[QUERY]]]
-// CHECK: tile.narrow %[[LSE]][0] from %[[FIRST]] length %[[COUNT]]
+// CHECK: %[[O:.*]] = tile.slice %arg3[%[[B]], *, *, *]
+// CHECK: %[[GROUP:.*]] = tile.narrow %[[O]][1] from %[[FIRST]] length %[[COUNT]]
+// CHECK: %[[LSE:.*]] = tile.slice %arg4[%[[B]], *, *]
+// CHECK: %[[NUMBERS:.*]] = tile.narrow %[[LSE]][0] from %[[FIRST]] length %[[COUNT]]
 // CHECK: %[[SINK:.*]] = tile.narrow %arg5[0] from %[[FIRST]] length %[[COUNT]]
-// CHECK: tile.load %[[SINK]][%c0] {{.*}} -> tensor<64xf32>
-// CHECK: tile.store %{{.*}}, %[[GROUP]][%c0, %c0]
+// CHECK: %[[SINKS:.*]] = tile.load %[[SINK]][%c0] {{.*}} -> tensor<8xf32>
+// CHECK: tile.broadcast %{{.*}} along 0 : tensor<8xf32> -> tensor<8x8xf32>
+// CHECK: tile.store %{{.*}}, %[[GROUP]][%[[QUERY]], %c0, %c0] : tensor<8x8x64xf16>
+// CHECK: %[[BY_HEAD:.*]] = tile.transpose %{{.*}} [1, 0] : tensor<8x8xf32>
+// CHECK: tile.store %[[BY_HEAD]], %[[NUMBERS]][%c0, %[[QUERY]]]
 func.func @heads(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %sink: !sink, %scale: f32) {
-  tile.attention %q, %k, %v, %o lse %lse sink %sink scale %scale {causal, schedule = #tile.schedule<pack_heads>}
+  tile.attention %q, %k, %v, %o lse %lse sink %sink scale %scale {causal, schedule = #tile.schedule<pack_heads = 8>}
       : !q, !q, !q, !q, !lse, !sink
   return
 }

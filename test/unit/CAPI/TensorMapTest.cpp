@@ -270,6 +270,81 @@ TEST(TensorMapC, CopiesEndWithEachSequence) {
                "parameter 1 of kernel 'packed' describes no tensor map");
 }
 
+/// A ragged map of more than three dimensions: an offset in units of 16 bytes
+/// replaces those along which a copy does not extend.
+TEST(TensorMapC, OffsetsReplaceDimensions) {
+  const char *manifest = R"({"version": 2, "kernels": [{"name": "cached",
+    "params": [
+      {"kind": "buffer", "name": "k", "type": "f16", "rank": 4},
+      {"kind": "tensor_map", "argument": 0, "dims": [3, 1], "ragged": 1,
+       "box": [64, 16], "swizzle": 128}]}]})";
+  TileTensorMap map;
+  Message message;
+  ASSERT_EQ(tileReadTensorMaps(manifest, "cached", &map, 1, message), 1)
+      << message.text;
+  EXPECT_EQ(map.rank, 4u);
+  EXPECT_EQ(map.count, 2u);
+  int64_t shape[] = {4, 16, 2, 64}, all = int64_t(1) << 30;
+  auto encode = [&](const std::vector<int64_t> &strides, uint64_t address,
+                    TileTensorMapArguments &arguments) {
+    TileTensorMapTensor tensor = {address, 4, shape, strides.data(), 0x2000};
+    return tileTensorMapArguments(&map, &tensor, &arguments, message);
+  };
+  TileTensorMapArguments arguments;
+  for (std::vector<int64_t> strides :
+       {std::vector<int64_t>{16 * 2 * 64, 2 * 64, 64, 1},
+        std::vector<int64_t>{3 * 16 * 2 * 64, 64, 16 * 64, 1}}) {
+    ASSERT_EQ(encode(strides, 0x7f0000001000, arguments), 0) << message.text;
+    ASSERT_EQ(arguments.rank, 5u);
+    for (int64_t page = 0; page < 4; ++page)
+      for (int64_t head = 0; head < 2; ++head)
+        for (int64_t begin = 0; begin < 16; ++begin)
+          for (int64_t length = 0; begin + length <= 16; ++length)
+            for (int64_t row = 0; row < 16; ++row) {
+              int64_t offset = (page * strides[0] + head * strides[2]) * 2 / 16;
+              int64_t at[] = {5, all - length + row, offset, begin + length,
+                              all};
+              bool isInside = true;
+              uint64_t address = arguments.address + 2 * at[0];
+              for (int i = 0; i < 5; ++i) {
+                isInside &= uint64_t(at[i]) < arguments.extents[i];
+                if (i > 0)
+                  address += at[i] * arguments.strides[i - 1];
+              }
+              ASSERT_EQ(isInside, row < length);
+              ASSERT_EQ(address,
+                        0x7f0000001000 + 2 * (page * strides[0] +
+                                              (begin + row) * strides[1] +
+                                              head * strides[2] + 5));
+            }
+  }
+  // Offsets fit 31 bits.
+  int64_t step = (int64_t(1) << 34) / 3;
+  EXPECT_EQ(encode({step - step % 8, 128, 64, 1}, 0x1000, arguments), 0);
+  EXPECT_EQ(encode({step - step % 8 + 8, 128, 64, 1}, 0x1000, arguments), -1);
+  EXPECT_STREQ(message.text,
+               "stride 2 is 64, must be divisible by 8 and give offsets below "
+               "2^35 bytes");
+  EXPECT_EQ(encode({4, 128, 64, 1}, 0x1000, arguments), -1);
+  EXPECT_STREQ(message.text,
+               "stride 0 is 4, must be divisible by 8 and give offsets below "
+               "2^35 bytes");
+  shape[0] = 0;
+  ASSERT_EQ(encode({-3, -3, -3, 1}, 0x1001, arguments), 0) << message.text;
+  EXPECT_EQ(arguments.address, 0x2000u);
+  for (uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(arguments.extents[i], 1u);
+  // Only a ragged map has offsets.
+  for (const char *ragged : {"", "\"ragged\": 0, "}) {
+    std::string other = replaced(manifest, "\"ragged\": 1,", ragged);
+    TileTensorMap none;
+    bool isRead =
+        tileReadTensorMaps(other.c_str(), "cached", &none, 1, message) == 1;
+    EXPECT_TRUE(!isRead || encode({2048, 128, 64, 1}, 0x1000, arguments) == 0);
+    EXPECT_EQ(isRead, ragged[0] != 0);
+  }
+}
+
 TEST(TensorMapC, SmallTensors) {
   TileTensorMap map = readMap(1);
   TileTensorMapArguments arguments;

@@ -49,6 +49,15 @@ constexpr int64_t kRaggedExtent = int64_t(1) << 31;
 /// The stride of the second additional dimension is this, in bytes, minus s.
 constexpr int64_t kRaggedBytes = int64_t(1) << 35;
 
+/// A tensor with too many dimensions for a ragged map, or one with rows in
+/// pages, has a map with the columns and the rows only, and between them and
+/// the dimensions of a ragged map a further one, of this stride in bytes and
+/// the extent kRaggedExtent. Its coordinate is the offset that the indices
+/// along the other dimensions give, in units of the stride.
+constexpr int64_t kOffsetUnit = 16;
+/// The dimensions of a tensor that has a ragged map with all of them.
+constexpr int64_t kMostRaggedRank = 5 - kRaggedDims;
+
 /// Limits of tensor maps.
 constexpr int64_t kTensorMapBytes = 128, kTensorMapRank = 5;
 constexpr int64_t kTensorMapBox = 256;

@@ -2,6 +2,7 @@
 
 #include "../BufferParts.h"
 #include "../Lowering.h"
+#include "../PageTable.h"
 #include "../Roles.h"
 #include "../VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -18,17 +19,27 @@ using namespace tile;
 // Tensor maps
 //===----------------------------------------------------------------------===//
 
+/// Returns true if the map has an offset in place of the dimensions along which
+/// the tile does not extend (kOffsetUnit).
+static bool hasOffset(BulkOpInterface op) {
+  return op.getStart() &&
+         (op.getTable() ||
+          op.getArgument().getType().getRank() > kMostRaggedRank);
+}
+
 /// Returns the dimensions of the argument in the order of the tensor map,
 /// innermost first: columns and rows of the tile, then the others.
 static SmallVector<int64_t> mapOrder(BulkOpInterface op) {
   SmallVector<int64_t> order(llvm::reverse(op.getDims()));
+  if (hasOffset(op))
+    return order;
   for (int64_t dim = op.getArgument().getType().getRank(); dim-- > 0;)
     if (!llvm::is_contained(op.getDims(), dim))
       order.push_back(dim);
   return order;
 }
 
-/// Returns the boxes of the tile, or of the part of one warp.
+/// Returns the boxes of the tile, or of the part of one warp or one page.
 static TensorMapBoxes boxesOf(BulkOpInterface op) {
   BufferType tile = op.getTileType();
   TensorMapBoxes boxes =
@@ -36,6 +47,10 @@ static TensorMapBoxes boxesOf(BulkOpInterface op) {
   SmallVector<int64_t, 2> parts = op.getPartCounts();
   boxes.rows /= parts[0];
   boxes.count /= parts[1];
+  if (op.getTable())
+    boxes.rows =
+        getPageRows(op.getArgument().getType().getShape()[op.getDims().front()],
+                    boxes.rows);
   return boxes;
 }
 
@@ -46,7 +61,7 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
   SmallVector<Attribute> maps;
   kernel.walk([&](BulkOpInterface op) {
     TensorMapBoxes boxes = boxesOf(op);
-    SmallVector<int64_t> box(op.getArgument().getType().getRank(), 1);
+    SmallVector<int64_t> order = mapOrder(op), box(order.size(), 1);
     box[0] = boxes.columns;
     if (op.getDims().size() > 1)
       box[1] = boxes.rows;
@@ -54,7 +69,7 @@ SmallVector<Attribute> tile::collectTensorMaps(KernelOp kernel,
     SmallVector<NamedAttribute> fields{
         builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
         builder.getNamedAttr("argument", builder.getI64IntegerAttr(argument)),
-        builder.getNamedAttr("dims", builder.getI64ArrayAttr(mapOrder(op))),
+        builder.getNamedAttr("dims", builder.getI64ArrayAttr(order)),
         builder.getNamedAttr("box", builder.getI64ArrayAttr(box)),
         builder.getNamedAttr("swizzle",
                              builder.getI64IntegerAttr(boxes.swizzle))};
@@ -80,27 +95,48 @@ static Value mapOf(BulkOpInterface op, const RoleContext &roles) {
       roles.tensorMaps.lookup(op));
 }
 
+/// The rows that bound a box of a ragged tensor map, in i32: the first one in
+/// the argument and their number.
+struct RowRange {
+  Value start, length;
+};
+
 /// Emits the coordinates of a box for the tensor map: `indices` in the order of
-/// the map. If the tile is in a range of rows, `start` and `length` give the
-/// range; otherwise they are empty.
+/// the map. A ragged map has a range of rows, to which the index of the rows is
+/// relative.
 static SmallVector<Value> mapCoordinates(Emitter &b, BulkOpInterface op,
-                                         ArrayRef<ValueRange> indices,
-                                         ValueRange start = {},
-                                         ValueRange length = {}) {
+                                         const BufferParts &argument,
+                                         ArrayRef<Value> indices,
+                                         std::optional<RowRange> range) {
   SmallVector<Value> coordinates;
   for (int64_t dim : mapOrder(op))
-    coordinates.push_back(b.toSignedI32(indices[dim].front()));
-  if (start.empty())
+    coordinates.push_back(b.toSignedI32(indices[dim]));
+  if (hasOffset(op)) {
+    Value offset;
+    for (auto [dim, index] : llvm::enumerate(indices))
+      if (!llvm::is_contained(op.getDims(), dim))
+        offset = b.sum(offset, argument.scale(b, index, dim));
+    int64_t unit = kOffsetUnit * 8 / argument.type.getElementBits();
+    offset = b.combine<arith::DivUIOp>(offset ? offset : b.index(0), unit, 1);
+    coordinates.push_back(b.toI32(offset));
+  }
+  if (!range)
     return coordinates;
   // The coordinates of ragged tensor maps are described at kRaggedRows.
-  Value from = b.toSignedI32(start.front());
-  Value rows = b.toSignedI32(length.front());
   Value all = b.i32(kRaggedRows);
-  Value first = arith::SubIOp::create(b, all, rows);
+  Value first = arith::SubIOp::create(b, all, range->length);
   coordinates[1] = b.add(first, coordinates[1]);
-  coordinates.push_back(b.add(from, rows));
+  coordinates.push_back(b.add(range->start, range->length));
   coordinates.push_back(all);
   return coordinates;
+}
+
+/// Emits the range of rows `start` and `length`, each an index or nothing.
+static std::optional<RowRange> emitRange(Emitter &b, ValueRange start,
+                                         ValueRange length) {
+  if (start.empty())
+    return std::nullopt;
+  return RowRange{b.toSignedI32(start.front()), b.toSignedI32(length.front())};
 }
 
 /// Calls `emit` for each box of the tile at `place`, with the offset of its
@@ -130,27 +166,63 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
   BufferParts barriers(op.getBarriers().getType(), operands.getBarriers());
   BufferParts dest(op.getDest().getType(), operands.getDest());
   Value barrier = b.add(barriers.offset, operands.getIndex().front());
-  TensorMapBoxes boxes = boxesOf(op);
+  TensorMapBoxes boxes = boxesOf(op),
+                 tileBoxes = *matchTensorMap(dest.type.getCanonicalLayout(),
+                                             dest.type.getElementBits() / 8);
   int64_t bytes = dest.type.getElementBits() / 8;
   Value mbarrier = b.sharedPointer(barriers.memory, barrier);
   NVVM::MBarrierArriveExpectTxOp::create(
-      b, TypeRange(), mbarrier, b.i32(boxes.count * boxes.distance() * bytes),
+      b, TypeRange(), mbarrier,
+      b.i32(tileBoxes.count * tileBoxes.distance() * bytes),
       NVVM::MemScopeKind::CTA,
       /*relaxed=*/false, /*predicate=*/Value());
   Value policy = emitPolicy(b, op.getCache());
-  SmallVector<Value> place = mapCoordinates(
-      b, op, operands.getIndices(), operands.getStart(), operands.getLength());
-  forEachBox(b, boxes, boxes.distance(), place,
-             [&](ValueRange coordinates, int64_t first) {
-               Value to =
-                   b.sharedPointer(dest.memory, b.add(dest.offset, first),
-                                   NVVM::NVVMMemorySpace::SharedCluster);
-               NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                   b, to, mapOf(op, b.roles), coordinates, mbarrier,
-                   /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-                   policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-                   NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-             });
+  BufferParts source(op.getSource().getType(), operands.getSource());
+  SmallVector<Value> indices = single(operands.getIndices());
+  // The boxes of one page have the same distances as those of the whole tile.
+  int64_t distance = tileBoxes.distance();
+  auto emitBoxes = [&](ArrayRef<Value> place, int64_t skipped) {
+    forEachBox(
+        b, boxes, distance, place, [&](ValueRange coordinates, int64_t first) {
+          Value to =
+              b.sharedPointer(dest.memory, b.add(dest.offset, skipped + first),
+                              NVVM::NVVMMemorySpace::SharedCluster);
+          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+              b, to, mapOf(op, b.roles), coordinates, mbarrier,
+              /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), policy,
+              NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+              NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+        });
+  };
+  std::optional<RowRange> range =
+      emitRange(b, operands.getStart(), operands.getLength());
+  if (!op.getTable()) {
+    emitBoxes(mapCoordinates(b, op, source, indices, range), 0);
+    return b.erase(op);
+  }
+  BufferParts table(op.getTable().getType(), operands.getTable());
+  PageParts pages{source.extent(b, *op.getPageDim()), table.memory,
+                  table.offset, table.scale(b, b.index(1), 0),
+                  /*stride=*/Value()};
+  int64_t rowDim = op.getDims().front();
+  int64_t pageRows = op.getSource().getType().getShape()[rowDim];
+  Value first = b.add(range->start, b.toSignedI32(indices[rowDim]));
+  Value end = b.add(range->start, range->length);
+  Value room = b.toSignedI32(b.mul(table.extent(b, 0), pageRows));
+  end = arith::MinSIOp::create(b, end, room);
+  for (int64_t row = 0; row < tileBoxes.rows; row += boxes.rows) {
+    Value here = b.add(first, row);
+    PagedRow place = findPagedRow(b, pages, here, end, pageRows);
+    // A box without rows reads nothing.
+    Value length = arith::SubIOp::create(b, end, here);
+    length = arith::MinSIOp::create(b, length, b.i32(boxes.rows));
+    length = b.select(place.exists, length, b.i32(0));
+    indices[*op.getPageDim()] = b.toIndex(place.page);
+    indices[rowDim] = b.index(0);
+    emitBoxes(mapCoordinates(b, op, source, indices,
+                             RowRange{place.rowInPage, length}),
+              row * boxes.columns);
+  }
   return b.erase(op);
 }
 
@@ -158,8 +230,10 @@ static LogicalResult convertBulkPrefetch(BulkPrefetchOp op,
                                          Parts<BulkPrefetchOp> operands,
                                          Lowering &b) {
   TensorMapBoxes boxes = boxesOf(op);
+  BufferParts source(op.getSource().getType(), operands.getSource());
   forEachBox(b, boxes, boxes.distance(),
-             mapCoordinates(b, op, operands.getIndices()),
+             mapCoordinates(b, op, source, single(operands.getIndices()),
+                            /*range=*/std::nullopt),
              [&](ValueRange coordinates, int64_t) {
                NVVM::CpAsyncBulkTensorPrefetchOp::create(
                    b, mapOf(op, b.roles), coordinates,
@@ -208,8 +282,10 @@ static void emitBulkOut(Emitter &b, BulkOpInterface op, Value map, Value memory,
 template <typename OpT>
 static LogicalResult convertBulkOut(OpT op, Parts<OpT> operands, Lowering &b) {
   BufferParts source(op.getSource().getType(), operands.getSource());
-  SmallVector<Value> coordinates = mapCoordinates(
-      b, op, operands.getIndices(), operands.getStart(), operands.getLength());
+  BufferParts dest(op.getDest().getType(), operands.getDest());
+  SmallVector<Value> coordinates =
+      mapCoordinates(b, op, dest, single(operands.getIndices()),
+                     emitRange(b, operands.getStart(), operands.getLength()));
   // The boxes of a part have the same distances as those of the whole tile.
   TensorMapBoxes boxes = boxesOf(op);
   SmallVector<int64_t, 2> parts = op.getPartCounts();

@@ -9,8 +9,9 @@ using namespace tile;
 /// Returns the name of this kind of extent in messages.
 static StringRef nameExtent(AttentionExtent kind) {
   // In the order of AttentionExtent.
-  static constexpr StringLiteral names[] = {
-      "batch", "length", "length", "heads", "heads", "extent", "parts"};
+  static constexpr StringLiteral names[] = {"batch", "length", "length",
+                                            "heads", "heads",  "extent",
+                                            "parts", "pages",  "page size"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -48,18 +49,29 @@ public:
   void addVector(StringRef name, Value buffer, AttentionExtent kind) {
     addOne(name, buffer, 0, kind);
   }
+  /// Adds the extents of k or v.
+  template <typename OpT> void addKeys(StringRef name, Value buffer, OpT op) {
+    using Kind = AttentionExtent;
+    SmallVector<Kind> kinds{Kind::Batch, Kind::Keys, Kind::KVHeads};
+    if (op.isPaged())
+      kinds = {Kind::Pages, Kind::PageKeys, Kind::KVHeads};
+    else if (op.getCuK())
+      kinds = {Kind::Keys, Kind::KVHeads};
+    for (auto [dim, kind] : llvm::enumerate(kinds))
+      addOne(name, buffer, dim, kind);
+  }
   template <typename OpT> void addCommon(OpT op) {
     using Kind = AttentionExtent;
     addHeads("q", op.getQ(), Kind::Queries, Kind::Heads);
-    addHeads("k", op.getK(), Kind::Keys, Kind::KVHeads);
-    addHeads("v", op.getV(), Kind::Keys, Kind::KVHeads);
+    addKeys("k", op.getK(), op);
+    addKeys("v", op.getV(), op);
     addHeads("o", op.getO(), Kind::Queries, Kind::Heads);
     if (op.getSink())
       addVector("sink", op.getSink(), Kind::Heads);
-    if (!op.isPacked())
-      return;
-    addVector("cu_q", op.getCuQ(), Kind::Bounds);
-    addVector("cu_k", op.getCuK(), Kind::Bounds);
+    if (op.getCuQ())
+      addVector("cu_q", op.getCuQ(), Kind::Bounds);
+    if (op.getCuK())
+      addVector("cu_k", op.getCuK(), Kind::Bounds);
   }
 
   SmallVector<NamedExtent> extents;
@@ -77,6 +89,10 @@ private:
 SmallVector<NamedExtent> AttentionOp::getNamedExtents() {
   ExtentList list(isPacked());
   list.addCommon(*this);
+  if (getKeyLengths())
+    list.addVector("key_lengths", getKeyLengths(), AttentionExtent::Batch);
+  if (getPageTable())
+    list.addVector("page_table", getPageTable(), AttentionExtent::Batch);
   if (getLse())
     list.addRows("lse", getLse());
   if (getOParts()) {

@@ -21,11 +21,14 @@ mlir::ParseResult parseTransposed(mlir::AsmParser &parser, bool &transposed);
 void printTransposed(mlir::AsmPrinter &printer, bool transposed);
 
 // `[` (stride | `?` (`:` divisor)?),* `]`
+// (`,` `align` `=` bytes)? (`,` `page` `=` extent)?
 mlir::ParseResult parseStrides(mlir::AsmParser &parser,
                                llvm::SmallVector<int64_t> &strides,
-                               llvm::SmallVector<int64_t> &divisors);
+                               llvm::SmallVector<int64_t> &divisors,
+                               int64_t &align, int64_t &page);
 void printStrides(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> strides,
-                  llvm::ArrayRef<int64_t> divisors);
+                  llvm::ArrayRef<int64_t> divisors, int64_t align,
+                  int64_t page);
 
 } // namespace tile
 

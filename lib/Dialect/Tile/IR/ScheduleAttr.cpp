@@ -251,6 +251,7 @@ struct Limits {
 // The registers are those of setmaxnreg (PTX ISA).
 static constexpr Limits kLimits[] = {
     {"tile", 1, 1024},
+    {"pack_heads", 1, 1024},
     {"warps", 1, kMostClusterWarps},
     {"column_warps", 1, kMostWarps},
     {"consumer_groups", 1, 2},

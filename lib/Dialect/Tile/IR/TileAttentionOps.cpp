@@ -12,11 +12,29 @@ using namespace tile;
 // Checks
 //===----------------------------------------------------------------------===//
 
+static constexpr StringLiteral kElements =
+    "f16 or bf16 elements, like the other buffers";
+static constexpr StringLiteral kResultElements =
+    "elements of the type of q or f32";
+
 namespace {
 /// Checks the types of the buffers of an operation, one at a time.
 class BufferChecker {
 public:
   BufferChecker(Operation *op, bool packed) : op(op), packed(packed) {}
+
+  /// Checks a tensor of keys or values: [B, S, H, D], packed [T, H, D], or
+  /// pages [P, R, H, D].
+  LogicalResult checkKeys(StringRef name, BufferType type, Type element,
+                          bool isPacked, bool isPaged) {
+    BufferChecker check(op, isPacked);
+    if (failed(check.checkHeads(name, type, element, kElements)))
+      return failure();
+    if (isPaged && ShapedType::isDynamic(type.getShape()[1]))
+      return op->emitOpError()
+             << "the page size of " << name << " must be static, got " << type;
+    return success();
+  }
 
   /// Checks a tensor of heads: [B, S, H, D], or packed [T, H, D], behind
   /// `outer` more dimensions.
@@ -94,11 +112,6 @@ static LogicalResult verifyElement(Operation *op, Type element) {
          << "buffers, got " << element;
 }
 
-static constexpr StringLiteral kElements =
-    "f16 or bf16 elements, like the other buffers";
-static constexpr StringLiteral kResultElements =
-    "elements of the type of q or f32";
-
 /// Verifies the operands of both directions: q, k, v, o and optional ones.
 template <typename OpT>
 static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
@@ -108,8 +121,10 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   MLIRContext *context = op.getContext();
   if (failed(verifyElement(op, element)) ||
       failed(check.checkHeads("q", q, element, kElements)) ||
-      failed(check.checkHeads("k", k, element, kElements)) ||
-      failed(check.checkHeads("v", v, element, kElements)) ||
+      failed(
+          check.checkKeys("k", k, element, bool(op.getCuK()), op.isPaged())) ||
+      failed(
+          check.checkKeys("v", v, element, bool(op.getCuK()), op.isPaged())) ||
       failed(check.checkHeads("o", o, {element, Float32Type::get(context)},
                               kResultElements)))
     return failure();
@@ -135,7 +150,8 @@ static LogicalResult verifyCommon(OpT op, BufferChecker &check) {
   if (op.isPacked()) {
     Type i32 = IntegerType::get(context, 32);
     if (failed(check.checkVector("cu_q", op.getCuQ().getType(), i32, "i32")) ||
-        failed(check.checkVector("cu_k", op.getCuK().getType(), i32, "i32")))
+        (op.getCuK() &&
+         failed(check.checkVector("cu_k", op.getCuK().getType(), i32, "i32"))))
       return failure();
   }
   APFloat number(0.0f);
@@ -205,9 +221,16 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifySchedule(*this, getScheduleAttrName(), getScheduleAttr(),
                             getScheduleFields())))
     return failure();
-  if (failed(verifyTogether(
-          *this,
-          {{"cu_q", getCuQ()}, {"cu_k", getCuK()}, {"max_q", getMaxQ()}})) ||
+  if (getCuK() && getKeyLengths())
+    return emitOpError("has both cu_k and key_lengths");
+  // Packed queries have keys that are packed, too, or that have lengths.
+  Value keys = getCuK() ? getCuK() : getKeyLengths();
+  if (getPageTable() && !getKeyLengths())
+    return emitOpError("has page_table without key_lengths");
+  if (failed(
+          verifyTogether(*this, {{"cu_q", getCuQ()}, {"max_q", getMaxQ()}})) ||
+      (getCuQ() &&
+       failed(verifyTogether(*this, {{"cu_q", getCuQ()}, {"cu_k", keys}}))) ||
       failed(verifyTogether(*this,
                             {{"left", getLeft()}, {"right", getRight()}})) ||
       failed(verifyTogether(
@@ -232,6 +255,21 @@ LogicalResult AttentionOp::verify() {
   }
   if (getMerge() && !getLse())
     return emitOpError() << "merges into o and lse, but has no lse";
+  Type i32 = IntegerType::get(getContext(), 32);
+  if (getKeyLengths() &&
+      failed(check.checkVector("key_lengths", getKeyLengths().getType(), i32,
+                               "i32")))
+    return failure();
+  if (getPageTable()) {
+    BufferType table = getPageTable().getType();
+    auto strided = dyn_cast<StridedAttr>(table.getLayout());
+    if (table.isShared() || table.getRank() != 2 ||
+        table.getElementType() != i32 || !strided)
+      return emitOpError()
+             << "page_table must be a global i32 buffer of rank 2 "
+                "[batch, pages], got "
+             << table;
+  }
   return verifyAttentionExtents(*this, getNamedExtents());
 }
 

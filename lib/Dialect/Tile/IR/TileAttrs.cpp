@@ -578,7 +578,8 @@ FailureOr<Layout> PaddedAttr::getLayout(ArrayRef<int64_t> shape,
 
 LogicalResult StridedAttr::verify(EmitError emitError,
                                   ArrayRef<int64_t> strides,
-                                  ArrayRef<int64_t> divisors, int64_t align) {
+                                  ArrayRef<int64_t> divisors, int64_t align,
+                                  int64_t page) {
   if (strides.size() != divisors.size())
     return emitError() << "one divisor is needed per stride";
   for (auto [stride, divisor] : llvm::zip_equal(strides, divisors))
@@ -590,6 +591,11 @@ LogicalResult StridedAttr::verify(EmitError emitError,
     return emitError() << "the alignment must be a power of two up to 4096 "
                           "bytes, got "
                        << align;
+  if (page < 0 || page > std::numeric_limits<int32_t>::max())
+    return emitError() << "a page has at most 2^31 - 1 elements, got " << page;
+  if (page != 0 && (strides.empty() || strides.front() != kDynamic))
+    return emitError() << "the first dimension consists of pages, so that its "
+                          "stride must be '?'";
   return success();
 }
 
@@ -622,21 +628,39 @@ FailureOr<Layout> StridedAttr::getLayout(ArrayRef<int64_t> shape,
 }
 
 ParseResult tile::parseStrides(AsmParser &parser, SmallVector<int64_t> &strides,
-                               SmallVector<int64_t> &divisors) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        int64_t &stride = strides.emplace_back(kDynamic);
-        int64_t &divisor = divisors.emplace_back(1);
-        if (failed(parser.parseOptionalQuestion()))
-          return parser.parseInteger(stride);
-        return succeeded(parser.parseOptionalColon())
-                   ? parser.parseInteger(divisor)
-                   : success();
-      });
+                               SmallVector<int64_t> &divisors, int64_t &align,
+                               int64_t &page) {
+  auto parseStride = [&]() -> ParseResult {
+    int64_t &stride = strides.emplace_back(kDynamic);
+    int64_t &divisor = divisors.emplace_back(1);
+    if (failed(parser.parseOptionalQuestion()))
+      return parser.parseInteger(stride);
+    return succeeded(parser.parseOptionalColon()) ? parser.parseInteger(divisor)
+                                                  : success();
+  };
+  align = page = 0;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride))
+    return failure();
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (succeeded(parser.parseOptionalKeyword("align"))) {
+    if (parser.parseEqual() || parser.parseInteger(align))
+      return failure();
+    if (failed(parser.parseOptionalComma()))
+      return success();
+  }
+  SMLoc loc;
+  if (parser.parseKeyword("page") || parser.parseEqual() ||
+      parser.getCurrentLocation(&loc) || parser.parseInteger(page))
+    return failure();
+  if (page == 0)
+    return parser.emitError(loc, "a page has at least one element");
+  return success();
 }
 
 void tile::printStrides(AsmPrinter &printer, ArrayRef<int64_t> strides,
-                        ArrayRef<int64_t> divisors) {
+                        ArrayRef<int64_t> divisors, int64_t align,
+                        int64_t page) {
   printer << '[';
   llvm::interleaveComma(llvm::zip_equal(strides, divisors), printer,
                         [&](auto entry) {
@@ -649,4 +673,8 @@ void tile::printStrides(AsmPrinter &printer, ArrayRef<int64_t> strides,
                             printer << "?:" << divisor;
                         });
   printer << ']';
+  if (align != 0)
+    printer << ", align = " << align;
+  if (page != 0)
+    printer << ", page = " << page;
 }

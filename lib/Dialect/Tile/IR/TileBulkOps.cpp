@@ -57,9 +57,6 @@ Refusal tile::checkTensorMap(BufferType source, ArrayRef<int64_t> dims,
   if (isRagged && dims.size() != 2)
     return "the end of one sequence is no multiple of 16 bytes, and neighbours "
            "past it are those of the next";
-  if (isRagged && source.getRank() + kRaggedDims > kTensorMapRank)
-    return "the end of one sequence takes two dimensions more, and the source "
-           "has more than 3";
   if (dims.size() == 2 && dims[0] == dims[1])
     return "both dimensions of the tile are one of the source";
   int64_t bytes = source.getElementBits() / 8;
@@ -96,7 +93,37 @@ LogicalResult BulkCopyOp::verify() {
     return emitOpError("needs a slot that it fills or an mbarrier, not both");
   if (getBarriers() && failed(verifyBarriers(*this, getBarriers().getType())))
     return failure();
-  return verifyBulk(*this, "copies from");
+  if (failed(verifyBulk(*this, "copies from")))
+    return failure();
+  if (bool(getPageDim()) != bool(getTable()) || (getTable() && !getStart()))
+    return emitOpError("needs a table, the dimension of the pages and a range "
+                       "of rows together");
+  if (!getTable())
+    return success();
+  if (failed(PagedOp::verifyTable(*this, getTable().getType())))
+    return failure();
+  BufferType source = getSource().getType();
+  int64_t dim = *getPageDim(), rows = getDims().front();
+  if (dim >= source.getRank() || llvm::is_contained(getDims(), dim))
+    return emitOpError() << "has no pages along dimension " << dim << " of "
+                         << source;
+  if (Refusal refusal = checkPageRows(source.getShape()[rows],
+                                      getTileType().getShape().front()))
+    return emitOpError() << "has no tensor map: " << *refusal;
+  return success();
+}
+
+int64_t tile::getPageRows(int64_t page, int64_t rows) {
+  return int64_t(1) << llvm::countr_zero(uint64_t(page | rows));
+}
+
+Refusal tile::checkPageRows(int64_t page, int64_t rows) {
+  // The rows of a swizzle's pattern.
+  constexpr int64_t least = 8;
+  if (!ShapedType::isDynamic(page) && getPageRows(page, rows) >= least)
+    return std::nullopt;
+  return "no multiple of " + std::to_string(least) +
+         " rows divides both a page and the tile";
 }
 
 TypedValue<BufferType> BulkPrefetchOp::getArgument() { return getSource(); }

@@ -57,6 +57,10 @@ KernelOp::verifyArguments(TypeRange types,
       if (buffer.isShared())
         return emitError() << "argument " << i
                            << " is a shared buffer; arguments are global";
+      if (buffer.isPaged())
+        return emitError() << "argument " << i
+                           << " is a view of pages; arguments are the pages "
+                              "and the table";
       continue;
     }
     if (!(type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||

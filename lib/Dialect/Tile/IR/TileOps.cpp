@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -40,16 +41,13 @@ static void printSliceIndices(OpAsmPrinter &printer, Operation *,
   printer << ']';
 }
 
-/// Parses `source-type (to result-type)?`; `infer` gives the result's type
-/// where none is written.
-static ParseResult
-parseViewTypes(OpAsmParser &parser, Type &source, Type &result,
-               llvm::function_ref<FailureOr<BufferType>(
-                   BufferType, llvm::function_ref<InFlightDiagnostic()>)>
-                   infer) {
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseType(source))
-    return failure();
+using InferView = llvm::function_ref<FailureOr<BufferType>(
+    BufferType, llvm::function_ref<InFlightDiagnostic()>)>;
+
+/// Parses `(to result-type)?` behind the types of a view of `source`, which are
+/// at `loc`; `infer` gives the result's type where none is written.
+static ParseResult parseResultType(OpAsmParser &parser, SMLoc loc, Type source,
+                                   Type &result, InferView infer) {
   if (succeeded(parser.parseOptionalKeyword("to")))
     return parser.parseType(result);
   auto emitError = [&] { return parser.emitError(loc); };
@@ -61,6 +59,15 @@ parseViewTypes(OpAsmParser &parser, Type &source, Type &result,
     return failure();
   result = *type;
   return success();
+}
+
+/// Parses `source-type (to result-type)?`.
+static ParseResult parseViewTypes(OpAsmParser &parser, Type &source,
+                                  Type &result, InferView infer) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(source))
+    return failure();
+  return parseResultType(parser, loc, source, result, infer);
 }
 
 static ParseResult parseViewTypes(OpAsmParser &parser, Type &source,
@@ -83,6 +90,21 @@ static ParseResult parseViewTypes(OpAsmParser &parser, Type &source,
 static void printViewTypes(OpAsmPrinter &printer, Operation *, Type source,
                            Type result, Attribute) {
   printer << source << " to " << result;
+}
+
+/// Parses `source-type, table-type (to result-type)?`.
+static ParseResult parsePagedTypes(OpAsmParser &parser, Type &source,
+                                   Type &table, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(source) || parser.parseComma() ||
+      parser.parseType(table))
+    return failure();
+  return parseResultType(parser, loc, source, result, PagedOp::inferType);
+}
+
+static void printPagedTypes(OpAsmPrinter &printer, Operation *, Type source,
+                            Type table, Type result) {
+  printer << source << ", " << table << " to " << result;
 }
 
 /// Parses the types of a, b, the accumulator and the result. The type of the
@@ -193,6 +215,9 @@ static LogicalResult verifyAccess(Operation *op, BufferType buffer,
   if (element != buffer.getElementType())
     return op->emitOpError() << "moves elements of type " << element
                              << " in a buffer of " << buffer.getElementType();
+  if (buffer.isPaged() && !isa<LoadOp, MaskedLoadOp, CopyOp>(op))
+    return op->emitOpError()
+           << "cannot access " << buffer << ", a view of pages; tile.load can";
   if (!buffer.isShared())
     return success();
   if (llvm::any_of(shape, ShapedType::isDynamic))
@@ -245,6 +270,9 @@ SliceOp::inferType(BufferType source, ArrayRef<bool> kept,
   if (int64_t(kept.size()) != source.getRank())
     return emitError() << "gives " << kept.size()
                        << " indices for a buffer of rank " << source.getRank();
+  if (source.isPaged())
+    return emitError() << "cannot slice " << source
+                       << ", a view of pages; slice the pages";
   SmallVector<int64_t> shape;
   for (auto [extent, keep] : llvm::zip_equal(source.getShape(), kept))
     if (keep)
@@ -337,7 +365,7 @@ FailureOr<BufferType>
 NarrowOp::inferType(BufferType source, int64_t dim, bool fromFirst,
                     llvm::function_ref<InFlightDiagnostic()> emitError) {
   auto strided = dyn_cast<StridedAttr>(source.getLayout());
-  if (source.isShared() || !strided)
+  if (source.isShared() || !strided || source.isPaged())
     return emitError() << "narrows buffers in global memory, got " << source;
   if (dim >= source.getRank())
     return emitError() << "dimension " << dim
@@ -379,6 +407,74 @@ LogicalResult NarrowOp::verify() {
     return emitOpError() << "result type should be " << *type << ", got "
                          << getType();
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// PagedOp
+//===----------------------------------------------------------------------===//
+
+FailureOr<BufferType>
+PagedOp::inferType(BufferType source,
+                   llvm::function_ref<InFlightDiagnostic()> emitError) {
+  auto strided = dyn_cast<StridedAttr>(source.getLayout());
+  if (source.isShared() || !strided || source.isPaged())
+    return emitError() << "views pages in global memory with strides, got "
+                       << source;
+  if (source.getRank() < 2 || ShapedType::isDynamic(source.getShape()[1]))
+    return emitError() << "views pages [pages, rows, ...] with a static number "
+                          "of rows, got "
+                       << source;
+  SmallVector<int64_t> shape(source.getShape().drop_front());
+  SmallVector<int64_t> strides(strided.getStrides().drop_front());
+  SmallVector<int64_t> divisors(strided.getDivisors().drop_front());
+  auto divisorOf = [&](unsigned dim) {
+    constexpr int64_t most = 1 << 20;
+    int64_t stride = strided.getStrides()[dim];
+    return stride == kDynamic ? strided.getDivisors()[dim]
+                              : std::gcd(stride, most);
+  };
+  int64_t bytes = source.getElementBits() / 8;
+  int64_t align =
+      alignmentAfter(strided.getAlign() ? strided.getAlign() : bytes,
+                     strided.getStrides()[0], strided.getDivisors()[0], bytes);
+  int64_t page = std::exchange(shape[0], ShapedType::kDynamic);
+  strides[0] = kDynamic;
+  divisors[0] = std::gcd(divisorOf(0), divisorOf(1));
+  LayoutAttrInterface layout =
+      StridedAttr::get(source.getContext(), strides, divisors, align, page);
+  return BufferType::getChecked(emitError, source.getContext(), ArrayRef(shape),
+                                source.getElementType(), layout,
+                                source.getSpace());
+}
+
+void PagedOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    Value table, Value length) {
+  FailureOr<BufferType> type =
+      inferType(cast<BufferType>(source.getType()),
+                [&] { return mlir::emitError(state.location); });
+  build(builder, state, succeeded(type) ? Type(*type) : source.getType(),
+        source, table, length);
+}
+
+LogicalResult PagedOp::verify() {
+  FailureOr<BufferType> type =
+      inferType(getSource().getType(), [&] { return emitOpError(); });
+  if (failed(type))
+    return failure();
+  if (*type != getType())
+    return emitOpError() << "result type should be " << *type << ", got "
+                         << getType();
+  return verifyTable(*this, getTable().getType());
+}
+
+LogicalResult PagedOp::verifyTable(Operation *op, BufferType table) {
+  if (!table.isShared() && !table.isPaged() && table.getRank() == 1 &&
+      table.getElementType().isSignlessInteger(32) &&
+      isa<StridedAttr>(table.getLayout()))
+    return success();
+  return op->emitOpError() << "needs a table of rank 1 with i32 elements in "
+                              "global memory, got "
+                           << table;
 }
 
 //===----------------------------------------------------------------------===//
@@ -454,6 +550,9 @@ LogicalResult LoadScalarOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (buffer.isShared())
     return emitOpError("reads global memory only");
+  if (buffer.isPaged())
+    return emitOpError() << "cannot access " << buffer
+                         << ", a view of pages; tile.load can";
   if (int64_t(getIndices().size()) != buffer.getRank())
     return emitOpError() << "has " << getIndices().size()
                          << " indices for a buffer of rank "

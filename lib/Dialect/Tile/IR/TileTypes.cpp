@@ -160,9 +160,15 @@ LayoutAttrInterface BufferType::dropDefaultAlignment(LayoutAttrInterface layout,
     return layout;
   if (auto strided = dyn_cast<StridedAttr>(layout))
     return StridedAttr::get(layout.getContext(), strided.getStrides(),
-                            strided.getDivisors(), /*align=*/0);
+                            strided.getDivisors(), /*align=*/0,
+                            strided.getPage());
   return MapAttr::get(layout.getContext(), cast<MapAttr>(layout).getMap(),
                       /*align=*/0);
+}
+
+bool BufferType::isPaged() const {
+  auto strided = dyn_cast<StridedAttr>(getLayout());
+  return strided && strided.getPage() != 0;
 }
 
 int64_t BufferType::getAlignment() const {

@@ -19,14 +19,31 @@ Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
                                BufferType dest, ArgumentTile &tile) {
   tile.indices.assign(indices.begin(), indices.end());
   tile.dims.clear();
-  tile.start = tile.length = Value();
+  tile.start = tile.length = tile.table = Value();
   int64_t narrowed = 0;
   for (int64_t dim = 0; dim < cast<BufferType>(buffer.getType()).getRank();
        ++dim)
     tile.dims.push_back(dim);
+  if (auto paged = buffer.getDefiningOp<PagedOp>()) {
+    int64_t page = cast<StridedAttr>(paged.getType().getLayout()).getPage();
+    int64_t rows = dest.getShape().front();
+    if (Refusal refusal = checkPageRows(page, rows))
+      return refusal;
+    if (knownDivisor(indices.front()) % getPageRows(page, rows) != 0)
+      return "its tiles may begin anywhere in a page";
+    // Pages have one more dimension, the index along which is not used.
+    Value unused = tile.indices.front();
+    tile.indices.insert(tile.indices.begin(), unused);
+    for (int64_t &dim : tile.dims)
+      ++dim;
+    narrowed = 1;
+    tile.table = paged.getTable();
+    tile.length = paged.getLength();
+    buffer = paged.getSource();
+  }
   while (true) {
     if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
-      if (tile.start)
+      if (tile.length)
         return "its source is a part of a part of an argument";
       narrowed = narrow.getDim();
       tile.start = narrow.getStart();
@@ -48,13 +65,15 @@ Refusal tile::findArgumentTile(Value buffer, ValueRange indices,
     for (int64_t &dim : tile.dims)
       dim = places[dim];
     narrowed = places[narrowed];
+    if (tile.table)
+      tile.pageDim = places[tile.pageDim];
     tile.indices = all;
     buffer = slice.getSource();
   }
   tile.argument = dyn_cast<BlockArgument>(buffer);
   if (!tile.argument || !isa<KernelOp>(tile.argument.getOwner()->getParentOp()))
     return "its source is no slice of an argument";
-  if (tile.start && narrowed != tile.dims.front())
+  if (tile.length && narrowed != tile.dims.front())
     return "its source is a part of other dimensions than its rows";
   // Along columns, TMA starts at multiples of 16 bytes.
   bool canStart =

@@ -127,7 +127,7 @@ static bool hasCopies(RankedTensorType type, LayoutAttrInterface layout) {
 
 /// Returns the buffer that `buffer` is a part of.
 static Value findWhole(Value buffer) {
-  while (isa_and_nonnull<SliceOp, NarrowOp>(buffer.getDefiningOp()))
+  while (isa_and_nonnull<SliceOp, NarrowOp, PagedOp>(buffer.getDefiningOp()))
     buffer = buffer.getDefiningOp()->getOperand(0);
   return buffer;
 }

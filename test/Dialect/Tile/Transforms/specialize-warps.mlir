@@ -210,6 +210,59 @@ tile.kernel @part_of_columns(%k: !k, %length: index) attributes {num_warps = 4 :
 
 // -----
 
+// Rows in pages: the producers read the table.
+
+!pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!slice = !tile.buffer<?x16x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!rows = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// REMARK: remark: [Passed] warps-specialized
+// CHECK-LABEL: tile.kernel @pages
+// CHECK: tile.warp_roles
+// CHECK: }, {
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: tile.bulk_copy %arg0[%{{.*}}, %[[ROW:.*]], %{{.*}}, %{{.*}}] dims [1, 3] within %[[ZERO]], %{{.*}} pages along 0 by %arg1
+tile.kernel @pages(%k: !pages, %t: !table, %h: index, %length: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %pages = tile.slice %k[*, *, %h, *] : !pages to !slice
+  %rows = tile.paged %pages by %t length %length : !slice, !table to !rows
+  %ks = tile.alloc : !tile
+  tile.copy %rows[%c64, %c0], %ks : !rows, !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}its tiles may begin anywhere in a page
+
+!pages = !tile.buffer<?x16x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!rows = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// CHECK-LABEL: tile.kernel @anywhere_in_a_page
+// CHECK-NOT: tile.warp_roles
+tile.kernel @anywhere_in_a_page(%k: !pages, %t: !table, %row: index, %length: index) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %rows = tile.paged %k by %t length %length : !pages, !table to !rows
+  %ks = tile.alloc : !tile
+  tile.copy %rows[%row, %c0], %ks : !rows, !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %s = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+}
+
+// -----
+
 !x = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 !part = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>

@@ -29,7 +29,7 @@ struct KernelFeatures {
   int64_t products, head, value, bits;
   MaskKind mask = MaskKind::None;
   bool softcap = false, packed = false, atomicResults = false, merge = false,
-       parts = false, packHeads = false;
+       parts = false, packHeads = false, keyLengths = false;
   /// 0 if it is not known.
   int64_t keys = 0;
 
@@ -53,7 +53,8 @@ struct KernelPattern {
 
   Interval products, head, value, bits, keys;
   std::optional<MaskKind> mask;
-  std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads;
+  std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads,
+      keyLengths;
 
   /// Calls `visit` with the name of each field and its member of each of
   /// `structs`, which are patterns or features, in the order in which the
@@ -71,6 +72,7 @@ struct KernelPattern {
     visit(llvm::StringRef("merge"), structs.merge...);
     visit(llvm::StringRef("parts"), structs.parts...);
     visit(llvm::StringRef("pack_heads"), structs.packHeads...);
+    visit(llvm::StringRef("key_lengths"), structs.keyLengths...);
     visit(llvm::StringRef("keys"), structs.keys...);
   }
 

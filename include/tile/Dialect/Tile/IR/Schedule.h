@@ -49,7 +49,7 @@ struct Schedule {
   using Numbers = std::optional<mlir::DictionaryAttr>;
 
   Pair tile;
-  Flag packHeads;
+  Number packHeads;
   Number warps, columnWarps;
   Number consumerGroups, producers, storers;
   Pair registers;
@@ -90,7 +90,7 @@ struct Schedule {
   bool hasRoles() const { return producers.value_or(0) != 0; }
   /// Returns the number of times that the consumer warps exist.
   int64_t countConsumerGroups() const { return consumerGroups.value_or(1); }
-  bool packsHeads() const { return packHeads.value_or(false); }
+  bool packsHeads() const { return packHeads.has_value(); }
   bool takesTurns() const { return turns.value_or(false); }
   bool savesRegisters() const { return saveRegisters.value_or(false); }
   bool keepsLoops() const { return keepLoops.value_or(false); }

@@ -104,7 +104,9 @@ enum class AttentionExtent {
   Heads,
   KVHeads,
   Bounds,
-  Parts
+  Parts,
+  Pages,
+  PageKeys
 };
 /// Kinds of extents of tile.matmul. Batch dimension i is of the kind Batch + i.
 enum class MatmulExtent { Rows, Columns, Depth, Batch };
@@ -146,6 +148,12 @@ int64_t getRegisterShare(int64_t threads);
 /// bounded by a range of rows of `source`.
 Refusal checkTensorMap(BufferType source, llvm::ArrayRef<int64_t> dims,
                        BufferType dest, bool isRagged);
+/// Returns the rows of a tile that one box of a tensor map has if they lie in
+/// pages of `page` rows: the largest power of two that divides both.
+int64_t getPageRows(int64_t page, int64_t rows);
+/// Refuses to copy tiles of `rows` rows from pages of `page` rows if there is
+/// no such box.
+Refusal checkPageRows(int64_t page, int64_t rows);
 /// Returns the element type of matrix instructions (Chips/Mma.h) for `type`;
 /// std::nullopt if there is none. f32 is never tf32.
 std::optional<MmaElement> getMmaElement(mlir::Type type);

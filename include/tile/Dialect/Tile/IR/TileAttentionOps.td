@@ -19,7 +19,7 @@ class Tile_AttentionBase<string mnemonic>
     : Tile_Op<mnemonic, [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
   code commonDeclarations = [{
-    /// Whether the sequences of a batch are packed one after the other.
+    /// Whether the queries of a batch are packed one after the other.
     bool isPacked() { return bool(getCuQ()); }
     /// Whether `left`, or `right` or `causal`, may hide keys: a negative constant
     /// leaves a side open.
@@ -94,7 +94,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
         scale %scale {causal} : !q, !q, !q, !q, !lse, !o_parts, !lse_parts
     ```
 
-    Three features can be added, in this order:
+    Four features can be added, in this order:
 
     - `sink %sink`: one more score per head, sink[h] (f16, bf16 or f32), which
       has no value: it only adds exp(sink[h]) to the sum, in lse too.
@@ -114,6 +114,21 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     tile.attention %q, %k, %v, %o lse %lse sink %sink seqlens %cu_q, %cu_k
         max %max_q scale %scale softcap %cap
         : !packed, !packed, !packed, !packed, !rows, !sink, !cu, !cu
+    ```
+
+    - `key_lengths %lengths`: sequence b has lengths[b] keys, i32 [B], at most as many
+      as k has room for. What is behind them is not read: it may be anything.
+      With `pages %table`, k and v are caches of pages of R keys, [P, R, Hkv, D]
+      and [P, R, Hkv, Dv], and table, i32 [B, N], has the pages of each sequence in
+      order; R is static (`tile.paged`). Entries behind the length are not read.
+      With `seqlens %cu_q max %max_q`, without cu_k, queries are packed and keys
+      have lengths.
+
+    ```mlir
+    // One kernel for chunks of a prompt and decoding steps over a paged cache.
+    tile.attention %q, %k_cache, %v_cache, %o seqlens %cu_q max %max_q
+        key_lengths %lengths pages %table scale %scale {causal}
+        : !packed, !cache, !cache, !packed, !cu, !lengths, !table
     ```
 
     `schedule` sets fields of the kernel's schedule. The others come from the file
@@ -137,7 +152,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Scratch<Optional<Tile_BufferType>>:$lse_parts,
     Tile_Input<Optional<Tile_BufferType>>:$sink,
     Tile_Input<Optional<Tile_BufferType>>:$cu_q,
-    Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q, F32:$scale,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q,
+    Tile_Input<Optional<Tile_BufferType>>:$key_lengths,
+    Tile_Input<Optional<Tile_BufferType>>:$page_table, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_keys,
@@ -145,16 +162,21 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
     (`parts` $o_parts^ `,` $lse_parts)? (`sink` $sink^)?
-    (`seqlens` $cu_q^ `,` $cu_k `max` $max_q)? `scale` $scale
+    (`seqlens` $cu_q^ (`,` $cu_k^)? `max` $max_q)?
+    (`key_lengths` $key_lengths^ (`pages` $page_table^)?)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
     attr-dict `:`
     custom<BufferTypes>(type($q), type($k), type($v), type($o),
                         ref($lse), type($lse),
                         ref($o_parts), type($o_parts), type($lse_parts),
                         ref($sink), type($sink),
-                        ref($cu_q), type($cu_q), type($cu_k))
+                        ref($cu_q), type($cu_q), ref($cu_k), type($cu_k),
+                        ref($key_lengths), type($key_lengths),
+                        ref($page_table), type($page_table))
   }];
   let extraClassDeclaration = commonDeclarations # [{
+    /// Whether k and v are caches of pages.
+    bool isPaged() { return bool(getPageTable()); }
     /// Returns the fields that `schedule` may have.
     static ::llvm::ArrayRef<::llvm::StringRef> getScheduleFields();
   }];
@@ -260,6 +282,7 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
         ref($cu_q), type($cu_q), type($cu_k))
   }];
   let extraClassDeclaration = commonDeclarations # [{
+    bool isPaged() { return false; }
     /// Returns the fields that `dkv_schedule` may have.
     static ::llvm::ArrayRef<::llvm::StringRef> getKeysScheduleFields();
     /// Returns the fields that `dq_schedule` may have.

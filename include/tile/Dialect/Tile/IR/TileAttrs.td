@@ -307,13 +307,28 @@ def Tile_StridedAttr : Tile_LayoutAttr<"Strided", "strided"> {
     ```mlir
     #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>
     ```
+
+    With `page = r`, the first dimension consists of pages of r elements, which lie
+    anywhere (`tile.paged`): its stride is `?` or `?:n`, and n divides the
+    distances between pages and those inside of one.
+
+    ```mlir
+    #tile.strided<[?:8, 1], align = 16, page = 64>
+    ```
   }];
-  // A dynamic stride has strides[i] == kDynamic and divisors[i] >= 1.
+  // A dynamic stride has strides[i] == kDynamic and divisors[i] >= 1. Without
+  // pages, `page` is 0.
   let parameters = (ins ArrayRefParameter<"int64_t">:$strides,
     ArrayRefParameter<"int64_t">:$divisors,
-    DefaultValuedParameter<"int64_t", "0">:$align);
+    DefaultValuedParameter<"int64_t", "0">:$align,
+    DefaultValuedParameter<"int64_t", "0">:$page);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$strides,
+                                   "::llvm::ArrayRef<int64_t>":$divisors,
+                                   "int64_t":$align), [{
+    return $_get($_ctxt, strides, divisors, align, /*page=*/0);
+  }]>];
   let assemblyFormat = [{
-    `<` custom<Strides>($strides, $divisors) (`,` `align` `=` $align^)? `>`
+    `<` custom<Strides>($strides, $divisors, $align, $page) `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -38,11 +38,23 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     With `within`, the tile is in a range of rows of the source, as of
     `tile.narrow`: the rows `start` to `start + length - 1`, all of which exist.
     The row index is relative to `start` and not negative. Rows past the end of
-    the range become zero. The source has at most three dimensions then.
+    the range become zero.
 
     ```mlir
     tile.bulk_copy %k[%n, %h, %c0] dims [0, 2] within %start, %length, %tile, %full[%slot]
         : !packed, !tile, !barriers
+    ```
+
+    With `pages`, too, the rows are those of pages along another dimension, in the
+    order of a table of i32, as of `tile.paged`: row r of the range is row r mod R of
+    page table[r / R], for the extent R of the rows. The index along the pages is
+    not used. A box has as many rows as the largest power of two that divides both R
+    and the rows of the tile, at least 8; the row index is a multiple of that.
+
+    ```mlir
+    tile.bulk_copy %k[%c0, %n, %h, %c0] dims [1, 3] within %c0, %length
+        pages along 0 by %table, %tile, %full[%slot]
+        : !pages, !tile by !table, !barriers
     ```
 
     The offset of the last index must be a multiple of 16 bytes, as TMA requires.
@@ -54,24 +66,30 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
   let arguments = (ins Tile_ReadBuffer:$source,
                        Variadic<Index>:$indices, DenseI64ArrayAttr:$dims,
                        Optional<Index>:$start, Optional<Index>:$length,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$pageDim,
+                       Arg<Optional<Tile_BufferType>, "", [MemRead]>:$table,
                        Tile_WrittenBuffer:$dest,
                        Optional<Tile_SlotType>:$slot,
                        Optional<Tile_BufferType>:$barriers,
                        Optional<Index>:$index,
                        OptionalAttr<Tile_CachePriority>:$cache);
   let assemblyFormat = [{
-    $source `[` $indices `]` `dims` $dims (`within` $start^ `,` $length)? `,`
+    $source `[` $indices `]` `dims` $dims (`within` $start^ `,` $length)?
+    (`pages` `along` $pageDim^ `by` $table)? `,`
     $dest (`fills` $slot^)? (`,` $barriers^ `[` $index `]`)?
     (`cache` `(` $cache^ `)`)? attr-dict
-    `:` qualified(type($source)) `,` qualified(type($dest)) (`,` qualified(type($barriers))^)?
+    `:` qualified(type($source)) `,` qualified(type($dest)) (`by` qualified(type($table))^)?
+    (`,` qualified(type($barriers))^)?
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$source,
     "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$dims,
-    "::mlir::Value":$start, "::mlir::Value":$length, "::mlir::Value":$dest,
-    "::mlir::Value":$slot), [{
-      build($_builder, $_state, source, indices, dims, start, length, dest, slot,
-            /*barriers=*/::mlir::Value(), /*index=*/::mlir::Value(),
-            CachePriorityAttr());
+    "::mlir::Value":$start, "::mlir::Value":$length,
+    "::mlir::IntegerAttr":$pageDim, "::mlir::Value":$table,
+    "::mlir::Value":$dest, "::mlir::Value":$slot), [{
+      build($_builder, $_state, source, indices,
+            $_builder.getDenseI64ArrayAttr(dims), start, length, pageDim, table,
+            dest, slot, /*barriers=*/::mlir::Value(),
+            /*index=*/::mlir::Value(), CachePriorityAttr());
     }]>];
   let hasVerifier = 1;
 }

@@ -52,6 +52,11 @@ def Tile_BulkOpInterface : OpInterface<"BulkOpInterface"> {
       "Returns the number of rows of that range; null if there is no range.",
       "::mlir::Value", "getLength", (ins), "", [{ return {}; }]>,
     InterfaceMethod<[{
+      Returns the table of the pages that have the rows (see `pages` of
+      tile.bulk_copy); null if they lie in the argument at one distance.
+    }], "::mlir::TypedValue<::tile::BufferType>", "getTable", (ins), "",
+      [{ return {}; }]>,
+    InterfaceMethod<[{
       Returns the numbers of parts of the tile along its rows and columns; each
       warp of the role moves one part. {1, 1} if one thread moves the whole tile.
     }], "::llvm::SmallVector<int64_t, 2>", "getPartCounts", (ins), "",

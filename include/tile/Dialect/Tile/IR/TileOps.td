@@ -339,6 +339,54 @@ def Tile_NarrowOp : Tile_Op<"narrow", [Pure]> {
   }];
 }
 
+def Tile_PagedOp : Tile_Op<"paged", [Pure]> {
+  let summary = "a view of pages in the order of a table";
+  let description = [{
+    A cache has its rows in pages of R rows each, [pages, R, ...]. A table of i32
+    gives the pages of one sequence in order. The view has the rows of the
+    sequence:
+
+    ```
+    result[row, ...] = source[table[row / R], row mod R, ...]
+    ```
+
+    ```mlir
+    // The keys of one sequence: pages of 64 rows with 128 columns.
+    !pages = !tile.buffer<?x64x128xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+    !table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+    %keys = tile.paged %cache by %table length %n : !pages, !table
+        to !tile.buffer<?x128xbf16, #tile.strided<[?:8, 1], align = 16, page = 64>, global>
+    ```
+
+    The view has `length` rows, or fewer if the table has fewer pages; others are
+    out of bounds. Entries of the table for rows out of bounds are not read. Rows of
+    a page that does not exist are zero.
+
+    `tile.load` and `tile.masked_load` read the view. The type of the result may be
+    left out; PagedOp::inferType gives it. R is static.
+  }];
+  let arguments = (ins Tile_BufferType:$source, Tile_BufferType:$table,
+                       Index:$length);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $source `by` $table `length` $length attr-dict
+    `:` custom<PagedTypes>(type($source), type($table), type($result))
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$table,
+                                 "::mlir::Value":$length)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the type of a view of `source`. Reports an error and fails if there
+    /// is none.
+    static ::llvm::FailureOr<::tile::BufferType>
+    inferType(::tile::BufferType source,
+              ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError);
+    /// Verifies the type of a table of `op`.
+    static ::llvm::LogicalResult verifyTable(::mlir::Operation *op,
+                                             ::tile::BufferType table);
+  }];
+}
+
 def Tile_AllocOp : Tile_Op<"alloc"> {
   let summary = "allocates shared memory";
   let description = [{

@@ -20,7 +20,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | field | unit | meaning | range |
     |---|---|---|---|
     | `tile = [q, k]` | rows | queries and keys of one step of attention | 1 to 1024 |
-    | `pack_heads` | | the rows of a tile are the heads of q that share a head of k, at one query; without it, queries of one head. Keys and values are read once for the heads of a group, and few queries fill the tile | flag |
+    | `pack_heads = n` | heads | the rows of a tile are n heads of q that share a head of k, at each of rows / n queries; without it, queries of one head. Keys and values are read once for the heads of a group, and few queries fill the tile | 1 to 1024, divides the rows of the tile |
     | `warps = n` | warps | warps of a block; with roles, its consumer warps, which compute; more than 32 without roles: those of a cluster of blocks (tile-form-clusters) | 1 to 256 |
     | `column_warps = n` | warps | warps side by side along the columns of the products of queries and keys, in a kernel whose blocks own keys; divides `warps` | 1 to 32 |
     | `consumer_groups = n` | groups | groups of consumer warps, each with the warps of the kernel. The groups of a persistent kernel compute different works and take turns (ping-pong): the loops of one group run beside the results of the other. 1: the consumer warps share each work (cooperative) | 1 to 2 |
@@ -108,7 +108,8 @@ def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
     | `atomic_results` | dK and dV leave by atomic additions |
     | `merge` | the result is merged into the output |
     | `parts` | blocks share the keys of a tile of queries |
-    | `pack_heads` | the rows of a tile are the heads of a group |
+    | `pack_heads` | the rows of a tile are heads of a group at some queries |
+    | `key_lengths` | the keys of each sequence have a length, in pages or not |
     | `keys` | the keys of a sequence, if the type of K or `expected_keys` of the operation says so; 0 otherwise |
 
     ```mlir

@@ -51,6 +51,8 @@ def Tile_BufferType : TypeDef<Tile_Dialect, "Buffer", [
     dropDefaultAlignment(::tile::LayoutAttrInterface layout,
                          ::mlir::Type elementType);
     bool isShared() const { return getSpace() == ::tile::MemorySpace::Shared; }
+    /// Returns whether the buffer is a view of pages (`tile.paged`).
+    bool isPaged() const;
     /// Returns the known alignment of the base of a global buffer, in bytes.
     int64_t getAlignment() const;
     /// Returns the memory layout of a tile of shape `tile` at the origin of this

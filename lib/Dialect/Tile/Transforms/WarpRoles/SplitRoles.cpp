@@ -108,9 +108,11 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping) {
   ArgumentTile tile = planned;
   for (Value &index : tile.indices)
     index = materialize(index, mapping);
-  for (Value *bound : {&tile.start, &tile.length})
+  for (Value *bound : {&tile.start, &tile.length, &tile.table})
     if (*bound)
       *bound = materialize(*bound, mapping);
+  if (tile.table)
+    tile.start = arith::ConstantIndexOp::create(rewriter, where, 0);
   tile.addStart(rewriter, where);
   // The only slot may be in use for long: the tile waits in the L2 cache.
   if (ring.counted && ring.stages == 1 && !tile.isRagged())
@@ -118,7 +120,10 @@ void Splitter::fill(const PlannedCopy &planned, IRMapping &mapping) {
                            tile.dims, ring.tile);
   auto slot = RingAcquireOp::create(rewriter, where, rings[planned.ring]);
   BulkCopyOp::create(rewriter, where, tile.argument, tile.indices, tile.dims,
-                     tile.start, tile.length, slot.getBuffer(), slot.getSlot());
+                     tile.start, tile.length,
+                     tile.table ? rewriter.getI64IntegerAttr(tile.pageDim)
+                                : IntegerAttr(),
+                     tile.table, slot.getBuffer(), slot.getSlot());
 }
 
 /// Emits a TMA reduction of the next slot of the ring of `sum`.

@@ -1,0 +1,151 @@
+"""Measures attention over a cache of keys and values on one GPU.
+
+    kv_cache.py                                      # decode, dense and in pages
+    kv_cache.py --shapes 8x1x8192:64/8x128 --pages 0 16 256
+    FA3=folder kv_cache.py                           # beside FlashAttention-3
+
+A shape is B x queries x keys : heads of q / heads of k x D. The mask is causal, aligned
+at the end. A page size of 0 is a cache of whole sequences; pages lie in random order.
+Contenders are tile.attention_with_kvcache, FlashAttention-3's kernels where their
+shared object lies in the folder that the environment variable FA3 names, and, with
+whole sequences, tile.attention and cuDNN. Each is captured in a CUDA graph; a time is the
+median of CUDA events, in turn, and the second-level cache is flushed before each call.
+Results of all are compared with float32 in the same run, ours from outputs that held NaN.
+The exit status is 1 if a result of ours is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
+
+import few_queries  # noqa: E402
+import gpu  # noqa: E402
+import tile  # noqa: E402
+from few_queries import TOLERANCE, Shape  # noqa: E402
+
+SHAPES = [
+    f"{batch}x{queries}x{keys}:{heads}x128"
+    for queries, heads, batch, keys in (
+        (1, "64/8", 1, 1024), (1, "64/8", 1, 8192), (1, "64/8", 1, 131072),
+        (1, "64/8", 8, 1024), (1, "64/8", 8, 8192), (1, "64/8", 8, 32768),
+        (1, "64/8", 64, 1024), (1, "64/8", 64, 8192),
+        (1, "32/8", 1, 8192), (1, "32/8", 8, 8192), (1, "32/8", 64, 8192),
+        (4, "64/8", 1, 8192), (4, "64/8", 8, 8192), (4, "64/8", 64, 1024),
+    )
+]  # fmt: skip
+
+PAGES = (0, 16, 64, 256)
+
+
+def load_fa3() -> Any:
+    """Returns the operators of FlashAttention-3, or None."""
+    import torch
+
+    folder = os.environ.get("FA3")
+    if not folder:
+        return None
+    for library in sorted(Path(folder).glob("*.so*"), key=lambda p: "cudart" not in p.name):
+        torch.ops.load_library(str(library))
+    return torch.ops.flash_attn_3
+
+
+def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callable[[], Any]]:
+    """Returns the calls by name; each returns o and lse."""
+    import torch
+
+    q, k, v = tensors
+    lengths = torch.full((shape.batch,), shape.keys, dtype=torch.int32, device="cuda")
+    caches, table = (k, v), None
+    if page:
+        count = shape.batch * shape.keys // page
+        order = torch.randperm(count, device="cuda")
+        caches = [torch.empty_like(t).view(count, page, *t.shape[2:]) for t in (k, v)]
+        for cache, t in zip(caches, (k, v)):
+            cache[order] = t.reshape(count, page, *t.shape[2:])
+        table = order.int().view(shape.batch, -1).contiguous()
+    runs = {
+        "tile": lambda: tile.attention_with_kvcache(
+            q, *caches, cache_seqlens=lengths, page_table=table, causal=True,
+            return_softmax_lse=True,
+        )
+    }  # fmt: skip
+    fa3 = load_fa3()
+    if fa3 is not None:
+        out = torch.empty_like(q)
+        runs["fa3"] = lambda: fa3.fwd(
+            q, *caches, out=out, seqused_k=lengths, page_table=table,
+            softmax_scale=1 / math.sqrt(shape.d), is_causal=True, num_splits=0,
+        )[:2]  # fmt: skip
+    if not page:
+        dense = few_queries.contenders(shape, tensors)
+        runs["dense"], runs["cudnn"] = dense["tile"], dense["cudnn"]
+    return runs
+
+
+def measure(shape: Shape, page: int, rounds: int) -> bool:
+    """Prints the times; returns whether our results are right."""
+    import torch
+    from timing import time_in_turn
+
+    torch.manual_seed(0)
+    tensors = few_queries.make_tensors(shape)
+    graphs, wrong = {}, []
+    for name, run in contenders(shape, page, tensors).items():
+        try:
+            graphs[name], results = few_queries.capture(run)
+        except RuntimeError as error:
+            print(f"{name}: {str(error).splitlines()[0]}")
+            continue
+        if name == "cudnn":
+            continue
+        for result in results:
+            result.fill_(float("nan"))
+        graphs[name].replay()
+        if not few_queries.measure_error(shape, tensors, *results) <= TOLERANCE:
+            wrong.append(name)
+    times = time_in_turn({n: g.replay for n, g in graphs.items()}, rounds, 3, flush=True)
+    size = 4 * shape.batch * shape.keys * shape.kv_heads * shape.d
+    cells = "".join(
+        f" {1e3 * times[n]:9.1f}" if n in times else f" {'-':>9}"
+        for n in ("tile", "fa3", "dense", "cudnn")
+    )
+    print(f"{page:5}{cells} {size / times['tile'] / 1e9:6.2f}"
+          + (f"  WRONG: {', '.join(wrong)}" if wrong else ""), flush=True)  # fmt: skip
+    return "tile" not in wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--shapes", nargs="+", default=SHAPES, metavar="BxSQxSK:H/HKVxD")
+    parser.add_argument("--pages", nargs="+", type=int, default=PAGES, metavar="KEYS")
+    parser.add_argument("--rounds", type=int, default=20, help="timed rounds")
+    arguments = parser.parse_args()
+    shapes = [Shape.parse(text) for text in arguments.shapes]
+    if gpu.is_missing():
+        return 0
+    import torch
+
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; microseconds,"
+          " and TB/s of K and V of ours")  # fmt: skip
+    print(f"{'shape':>24} {'page':>5} {'tile':>9} {'fa3':>9} {'dense':>9} {'cudnn':>9}"
+          f" {'TB/s':>6}")  # fmt: skip
+    right = True
+    for text, shape in zip(arguments.shapes, shapes):
+        for page in arguments.pages:
+            print(f"{text:>24} ", end="")
+            right &= measure(shape, page, arguments.rounds)
+    return int(not right)
+
+
+if __name__ == "__main__":
+    gpu.run(main)

@@ -1,0 +1,460 @@
+#!/usr/bin/env python3
+"""Test of tile.attention_with_kvcache against float64.
+
+Rows of the caches that hold no key are NaN, and entries of the table behind the
+lengths are no pages: whatever reads them shows.
+
+    kv_cache.py                       # on the GPU at hand, else on the CPU
+    kv_cache.py --device cpu          # in the executor; needs no GPU
+
+The last line is "N passed, M failed, K skipped"; the exit status is 1 if a test
+failed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tensor_tests import Suite, capture, main, need_torch
+
+#: Entries of tables that must not be read.
+GARBAGE = 2147480000
+
+CPU_CHIPS = ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+
+#: Queries and keys of FlashAttention-3's test of its function.
+LENGTHS = (
+    (1, 128), (1, 339), (3, 1024), (64, 800), (64, 256), (3, 799), (64, 2048),
+    (16, 20000), (128, 128), (256, 512), (2048, 3577),
+)  # fmt: skip
+
+
+class Cache:
+    """Keys and values of sequences, and a cache that holds them."""
+
+    def __init__(self, suite, lengths, room, heads, d, dv, dtype, page, seed):
+        import torch
+
+        self.k, self.v = (
+            [suite.normal((n, heads, e), dtype, seed + i).detach() for i, n in enumerate(lengths)]
+            for e in (d, dv)
+        )
+        device = suite.device
+        kind = getattr(torch, dtype)
+        self.seqlens = torch.tensor(lengths, dtype=torch.int32, device=device)
+        batch = len(lengths)
+        if page is None:
+            shape, self.table = (batch, room), None
+        else:
+            entries = -(-room // page)
+            shape = (batch * entries + 3, page)
+            generator = torch.Generator().manual_seed(seed)
+            order = torch.randperm(shape[0], generator=generator)[: batch * entries]
+            self.table = order.reshape(batch, entries).int().to(device)
+        self.page = page
+        self.k_cache, self.v_cache = (
+            torch.full((*shape, heads, e), float("nan"), dtype=kind, device=device)
+            for e in (d, dv)
+        )
+        for b, n in enumerate(lengths):
+            for cache, rows in ((self.k_cache, self.k[b]), (self.v_cache, self.v[b])):
+                if page is None:
+                    cache[b, :n] = rows
+                    continue
+                for i in range(-(-n // page)):
+                    part = rows[i * page : (i + 1) * page]
+                    cache[self.table[b, i], : part.shape[0]] = part
+
+    def spoil(self, new=0):
+        """Replaces the entries of the table that no key needs."""
+        if self.table is not None:
+            for b, n in enumerate(self.seqlens.tolist()):
+                self.table[b, -(-(n + new) // self.page) :] = GARBAGE
+
+
+class Decoder:
+    """A small language model like Llama with random weights."""
+
+    LAYERS, WIDTH, HEADS, KV_HEADS, D, WORDS = 2, 256, 8, 2, 64, 500
+
+    def __init__(self, suite):
+        import torch
+
+        shapes = {"words": (self.WORDS, self.WIDTH)}
+        for i in range(self.LAYERS):
+            shapes[f"q{i}"] = (self.WIDTH, self.HEADS * self.D)
+            shapes[f"k{i}"] = shapes[f"v{i}"] = (self.WIDTH, self.KV_HEADS * self.D)
+            shapes[f"o{i}"] = (self.HEADS * self.D, self.WIDTH)
+            shapes[f"gate{i}"] = shapes[f"up{i}"] = (self.WIDTH, 2 * self.WIDTH)
+            shapes[f"down{i}"] = (2 * self.WIDTH, self.WIDTH)
+        self.weights = {
+            name: (suite.normal(shape, "float32", seed).detach() / shape[0] ** 0.5)
+            .to(torch.bfloat16)
+            for seed, (name, shape) in enumerate(shapes.items())
+        }  # fmt: skip
+        self.weights["words"] *= self.WORDS**0.5
+
+    def to(self, dtype):
+        """Returns the model with weights of another type."""
+        model = Decoder.__new__(Decoder)
+        model.weights = {name: weight.to(dtype) for name, weight in self.weights.items()}
+        return model
+
+    def run(self, tokens, positions, attend):
+        """Returns the logits of tokens [B, S] at positions [B, S]."""
+        import torch
+
+        def normal(x):
+            x32 = x.float() if x.dtype == torch.bfloat16 else x
+            return (x32 * (x32.square().mean(-1, keepdim=True) + 1e-6).rsqrt()).to(x.dtype)
+
+        def rotate(x):
+            half = self.D // 2
+            rates = 1e4 ** (-torch.arange(half, device=x.device) / half)
+            angles = positions[..., None, None] * rates
+            a, b = x.float().chunk(2, -1) if x.dtype == torch.bfloat16 else x.chunk(2, -1)
+            cos, sin = angles.cos().to(a.dtype), angles.sin().to(a.dtype)
+            return torch.cat((a * cos - b * sin, a * sin + b * cos), -1).to(x.dtype)
+
+        weights = self.weights
+        x = weights["words"][tokens]
+        for i in range(self.LAYERS):
+            h = normal(x)
+            q, k, v = (
+                (h @ weights[f"{name}{i}"]).unflatten(-1, (heads, self.D))
+                for name, heads in zip("qkv", (self.HEADS, self.KV_HEADS, self.KV_HEADS))
+            )
+            x = x + attend(i, rotate(q), rotate(k), v).flatten(-2) @ weights[f"o{i}"]
+            h = normal(x)
+            gate = torch.nn.functional.silu(h @ weights[f"gate{i}"])
+            x = x + (gate * (h @ weights[f"up{i}"])) @ weights[f"down{i}"]
+        return normal(x) @ weights["words"].T / self.WIDTH**0.5
+
+
+def causal_attention(_, q, k, v):
+    """Attention of all tokens, step by step."""
+    import torch
+
+    group = q.shape[2] // k.shape[2]
+    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    k, v = (t.repeat_interleave(group, 1) for t in (k, v))
+    scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+    hidden = torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1)
+    return (scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v).transpose(1, 2)
+
+
+class Tests(Suite):
+    """The tests of attention over caches."""
+
+    def tests(self):
+        chips = CPU_CHIPS if self.device == "cpu" else ("",)
+        found = {
+            f"{name} {chip}".rstrip(): lambda f=getattr(self, name), c=chip: f(c)
+            for name in ("decode", "chunks", "features", "mixed", "append")
+            for chip in chips
+        }
+        return {**found, **super().tests()}
+
+    def blank(self, shape):
+        """Returns a cache without keys."""
+        import torch
+
+        return torch.full(shape, float("nan"), dtype=torch.bfloat16, device=self.device)
+
+    def check(self, q, cache, out, bounds=None, slack=None, new=None, **options):
+        """Compares the results for all sequences with float64."""
+        import torch
+        from tile import testing
+
+        o, lse = out
+        sink = options.get("learnable_sink")
+        named = {
+            "causal": options.get("causal", False),
+            "window": options.get("window_size"),
+            "softcap": options.get("softcap") or None,
+        }
+        scale = q.shape[-1] ** -0.5
+        for b, (k, v) in enumerate(zip(cache.k, cache.v)):
+            rows = slice(*bounds[b : b + 2]) if bounds else b
+            one = q[rows] if bounds is None else q[rows]
+            found = o[rows]
+            sums = lse[b] if bounds is None else lse[:, rows]
+            if new is not None:
+                k, v = torch.cat((k, new[0][b])), torch.cat((v, new[1][b]))
+            if not one.numel():
+                continue
+            inputs = one[None], k[None], v[None]
+            exact, exact_lse = testing.attention(*inputs, scale, sink=sink, **named)
+            low, _ = testing.attention(*inputs, scale, dtype=q.dtype, sink=sink, **named)
+            result = testing.compare(found[None], exact, low)
+            assert result.ok, f"sequence {b}: o: {result}"
+            result = testing.compare_lse(sums[None], exact_lse)
+            assert result.ok, f"sequence {b}: lse: {result}"
+
+    def run_one(self, chip, sq, lengths, heads, page, d=128, dv=None, dtype="bfloat16",
+                seed=0, **options):  # fmt: skip
+        import tile
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        room = max(max(lengths), 1) + 37
+        cache = Cache(self, lengths, room, heads[1], d, dv or d, dtype, page, seed)
+        cache.spoil()
+        q = self.normal((len(lengths), sq, heads[0], d), dtype, seed + 99).detach()
+        out = tile.attention_with_kvcache(
+            q, cache.k_cache, cache.v_cache, cache_seqlens=cache.seqlens,
+            page_table=cache.table, return_softmax_lse=True, **options,
+        )  # fmt: skip
+        self.check(q, cache, out, **options)
+
+    def decode(self, chip):
+        """One query: dense caches and pages of any size, blocks that share the keys."""
+        for seed, page in enumerate((None, 1, 4, 16, 48, 64, 256)):
+            long = 300 if self.device == "cpu" else 3000
+            for splits in (1, 3):
+                self.run_one(chip, 1, (long, 1, 0, 137), (8, 2), page, seed=seed,
+                             num_splits=splits, causal=True)  # fmt: skip
+
+    def chunks(self, chip):
+        """Several queries at the ends of the keys."""
+        if self.device == "cpu":
+            cases = (3, 150), (70, 150), (17, 9)
+        else:
+            cases = LENGTHS
+        for seed, (sq, sk) in enumerate(cases):
+            for heads in ((6, 6), (6, 1)) if seed % 2 else ((6, 3),):
+                for page in (None, 16) if self.device == "cpu" else (None, 1, 4, 16, 128):
+                    self.run_one(chip, sq, (sk, sk // 3), heads, page, seed=seed,
+                                 causal=seed % 3 != 1)  # fmt: skip
+
+    def features(self, chip):
+        """Sinks, windows, softcaps, and other head dimensions."""
+        import torch
+
+        cases = (
+            (64, 64, {"window_size": (40, 0)}),
+            (64, 64, {"window_size": (-1, 5), "softcap": 4.0}),
+            (96, 96, {"causal": True, "sink": True}),
+            (192, 128, {"causal": True}),
+            (256, 256, {}),
+            (40, 24, {"causal": True, "window_size": (100, -1), "sink": True}),
+        )
+        for seed, (d, dv, options) in enumerate(cases):
+            heads = ((4, 2), (8, 1), (3, 3))[seed % 3]
+            options = dict(options)
+            if options.pop("sink", False):
+                options["learnable_sink"] = self.normal(
+                    (heads[0],), "float32", seed
+                ).detach()
+            dtype = "float16" if seed % 2 else "bfloat16"
+            for sq, page in ((1, 16), (5, None), (33, 16)):
+                with torch.no_grad():
+                    self.run_one(chip, sq, (190, 64, 5), heads, page, d, dv, dtype, seed,
+                                 **options)  # fmt: skip
+
+    def mixed(self, chip):
+        """Packed queries: chunks of prompts, steps of decoding, and empty sequences."""
+        import tile
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        counts, lengths = (1, 70, 0, 3, 1), (150, 90, 40, 3, 0)
+        for page in (None, 8, 16):
+            for splits in (1, 2):
+                cache = Cache(self, lengths, 200, 2, 128, 128, "bfloat16", page, 7)
+                cache.spoil()
+                q = self.normal((sum(counts), 4, 128), "bfloat16", 3).detach()
+                bounds = self.sequences(counts)
+                out = tile.attention_with_kvcache(
+                    q, cache.k_cache, cache.v_cache, cache_seqlens=cache.seqlens,
+                    page_table=cache.table, cu_seqlens_q=bounds,
+                    max_seqlen_q=max(counts), causal=True, num_splits=splits,
+                    return_softmax_lse=True,
+                )  # fmt: skip
+                self.check(q, cache, out, bounds.tolist(), causal=True)
+
+    def append(self, chip):
+        """New keys and values are written to the cache and attended to."""
+        import tile
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        for page in (None, 4, 16):
+            cache = Cache(self, (30, 0, 15), 64, 2, 64, 64, "float16", page, 5)
+            cache.spoil(new=3)
+            q = self.normal((3, 3, 4, 64), "float16", 1).detach()
+            new = [self.normal((3, 3, 2, 64), "float16", i).detach() for i in (2, 3)]
+            out = tile.attention_with_kvcache(
+                q, cache.k_cache, cache.v_cache, *new, cache_seqlens=cache.seqlens,
+                page_table=cache.table, causal=True, return_softmax_lse=True,
+            )  # fmt: skip
+            self.check(q, cache, out, causal=True, new=new)
+
+    def test_batch_index(self):
+        """Sequences in rows of a cache that has more."""
+        import tile
+        import torch
+
+        cache = Cache(self, (40, 9), 64, 2, 64, 64, "float16", None, 5)
+        rows = torch.tensor([3, 1], dtype=torch.int32, device=self.device)
+        k, v = (
+            torch.full((5, *t.shape[1:]), float("nan"), dtype=t.dtype, device=t.device)
+            for t in (cache.k_cache, cache.v_cache)
+        )
+        k[rows.long()], v[rows.long()] = cache.k_cache, cache.v_cache
+        q = self.normal((2, 1, 4, 64), "float16", 1).detach()
+        out = tile.attention_with_kvcache(
+            q, k, v, cache_seqlens=cache.seqlens, cache_batch_idx=rows,
+            return_softmax_lse=True,
+        )  # fmt: skip
+        self.check(q, cache, out)
+
+    def test_strides(self):
+        """Caches that are views: heads first, and keys beside values."""
+        import tile
+        import torch
+
+        for heads_first in (False, True):
+            cache = Cache(self, (70, 33), 80, 2, 64, 64, "bfloat16", 16, 5)
+            both = torch.stack((cache.k_cache, cache.v_cache), 1)
+            if heads_first:
+                both = both.transpose(2, 3).contiguous().transpose(2, 3)
+            q = self.normal((2, 1, 8, 64), "bfloat16", 1).detach()
+            out = tile.attention_with_kvcache(
+                q, both[:, 0], both[:, 1], cache_seqlens=cache.seqlens,
+                page_table=cache.table, return_softmax_lse=True,
+            )  # fmt: skip
+            self.check(q, cache, out)
+
+    def test_graph(self):
+        """A graph that was recorded with other lengths and pages."""
+        import tile
+        import torch
+
+        if self.device == "cpu":
+            return
+        need_torch(2)
+        cache = Cache(self, (700, 30), 2048, 2, 128, 128, "bfloat16", 16, 5)
+        other = Cache(self, (41, 2000), 2048, 2, 128, 128, "bfloat16", 16, 6)
+        q = self.normal((2, 1, 8, 128), "bfloat16", 1).detach()
+        out, graph = capture(lambda: tile.attention_with_kvcache(
+            q, cache.k_cache, cache.v_cache, cache_seqlens=cache.seqlens,
+            page_table=cache.table, causal=True, return_softmax_lse=True,
+        ))  # fmt: skip
+        for mine, its in (
+            (cache.k_cache, other.k_cache), (cache.v_cache, other.v_cache),
+            (cache.table, other.table), (cache.seqlens, other.seqlens),
+        ):  # fmt: skip
+            mine.copy_(its)
+        q.copy_(self.normal(q.shape, "bfloat16", 2).detach())
+        graph.replay()
+        torch.cuda.synchronize()
+        self.check(q, other, out, causal=True)
+
+    def test_decoder(self):
+        """A language model: prompts, then steps over pages, on a GPU as a graph."""
+        import tile
+        import torch
+
+        os.environ["TILE_CPU_CHIP"] = "sm_90a"
+        model, prompts = Decoder(self), (17, 1, 40)
+        steps, page = (6, 8) if self.device == "cpu" else (256, 16)
+        batch, entries = len(prompts), -(-(max(prompts) + steps + 1) // page)
+        order = torch.randperm(batch * entries, generator=torch.Generator().manual_seed(1))
+        table = order.reshape(batch, entries).int().to(self.device)
+        shape = (batch * entries, page, model.KV_HEADS, model.D)
+        caches = [
+            [self.blank(shape), self.blank(shape)] for _ in range(model.LAYERS)
+        ]
+        lengths = torch.zeros(batch, dtype=torch.int32, device=self.device)
+
+        def attend(rows):
+            return lambda i, q, k, v: tile.attention_with_kvcache(
+                q, *caches[i], k, v, cache_seqlens=lengths[rows], page_table=table[rows],
+                causal=True,
+            )  # fmt: skip
+
+        words = torch.randint(
+            model.WORDS, (batch, max(prompts)), generator=torch.Generator().manual_seed(2)
+        ).to(self.device)
+        tokens = torch.zeros(batch, 1, dtype=torch.long, device=self.device)
+        logits = [[] for _ in prompts]
+        for b, n in enumerate(prompts):
+            places = torch.arange(n, device=self.device)[None]
+            found = model.run(words[b : b + 1, :n], places, attend(slice(b, b + 1)))
+            logits[b].append(found[0])
+            tokens[b] = found[0, -1].argmax()
+            lengths[b] = n
+        texts = [[words[b, :n], tokens[b].clone()] for b, n in enumerate(prompts)]
+
+        def step():
+            found = model.run(tokens, lengths[:, None].long(), attend(slice(None)))
+            tokens.copy_(found.argmax(-1))
+            lengths.add_(1)
+            return found
+
+        if self.device == "cpu":
+            found, replay = None, step
+        else:
+            # Recording runs the step once before, and not while it records.
+            kept = tokens.clone(), lengths.clone()
+            found, graph = capture(step)
+            tokens.copy_(kept[0]), lengths.copy_(kept[1])
+            replay = graph.replay
+        for _ in range(steps):
+            result = replay()
+            result = found if result is None else result
+            for b in range(batch):
+                logits[b].append(result[b].clone())
+                texts[b].append(tokens[b].clone())
+        for mine, text in zip(logits, texts):
+            text, mine = torch.cat(text)[None], torch.cat(mine)
+            places = torch.arange(text.shape[1] - 1, device=self.device)[None]
+            low, exact = (
+                m.run(text[:, :-1], places, causal_attention)[0].double()
+                for m in (model, model.to(torch.float64))
+            )
+            noise = (low - exact).abs().max().item()
+            error = (mine.double() - exact).abs().max().item()
+            assert error <= 2 * noise, f"error {error}, PyTorch's is {noise}"
+            # The chosen words are the best ones, but for rounding.
+            begin = text.shape[1] - steps - 2
+            best = exact[begin:].max(-1).values
+            chosen = exact[begin:].gather(1, text[0, begin + 1 :, None])[:, 0]
+            assert (best - chosen).max().item() <= 2 * noise
+
+    def test_errors(self):
+        """Arguments that do not fit."""
+        import tile
+        import torch
+
+        cache = Cache(self, (40, 9), 64, 2, 64, 64, "float16", 16, 5)
+        q = self.normal((2, 1, 4, 64), "float16", 1).detach()
+        given = {
+            "q": q, "k_cache": cache.k_cache, "v_cache": cache.v_cache,
+            "cache_seqlens": cache.seqlens, "page_table": cache.table,
+        }  # fmt: skip
+        for change, message in (
+            ({"q": q.float()}, "q must be a tensor of 4 dimensions"),
+            ({"k_cache": cache.k_cache[..., 1:]}, "k_cache must have dense rows"),
+            ({"v_cache": cache.v_cache[:, :8]}, "shapes of the caches differ"),
+            ({"page_table": cache.table.long()}, "page_table must be a torch.int32"),
+            ({"page_table": cache.table[:1]}, "page_table has 1 rows, q has 2"),
+            ({"page_table": None}, "the caches have 11 sequences, q has 2"),
+            ({"cache_seqlens": cache.seqlens[:1]}, "cache_seqlens has 1 lengths"),
+            ({"k": q}, "k and v must be given together"),
+            ({"k": q, "v": q}, "k must have the shape"),
+            ({"q": q[:, :, :3]}, "q has 3 heads, which is no multiple of the 2"),
+            ({"rotary_cos": q}, "rotary_cos is not supported"),
+            ({"num_splits": -1}, "num_splits must be an int from 0 on"),
+            ({"out": torch.empty(3)}, "out must be a tensor"),
+            ({"cache_batch_idx": cache.seqlens}, "for caches without pages"),
+        ):
+            try:
+                tile.attention_with_kvcache(**{**given, **change})
+            except tile.ArgumentError as error:
+                assert message in str(error), f"{error}, expected: {message}"
+            else:
+                raise AssertionError(f"no error for {list(change)}: {message}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Tests()))

@@ -1,0 +1,50 @@
+// RUN: tile-opt %s -tile-attach-target=chip=sm_90a -tile-expand-attention -canonicalize -split-input-file | FileCheck %s
+
+// The keys of a sequence have a length, at most as many as the cache has room for.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: tile.kernel @lengths(
+// CHECK: %[[ROOM:.*]] = tile.dim %arg1[1]
+// CHECK: %[[GIVEN:.*]] = tile.load_scalar %arg4[%[[B:.*]]]
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[GIVEN]], %c0_i32
+// CHECK: %[[ROOM32:.*]] = arith.index_cast %[[ROOM]]
+// CHECK: %[[LENGTH32:.*]] = arith.minsi %[[MOST]], %[[ROOM32]]
+// CHECK: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH32]]
+// CHECK: %[[K:.*]] = tile.slice %arg1[%[[B]], *, %{{.*}}, *]
+// CHECK: tile.narrow %[[K]][0] from %c0 length %[[LENGTH]]
+// CHECK: %[[V:.*]] = tile.slice %arg2[%[[B]], *, %{{.*}}, *]
+// CHECK: tile.narrow %[[V]][0] from %c0 length %[[LENGTH]]
+// CHECK-NOT: work_stages
+func.func @lengths(%q: !q, %k: !q, %v: !q, %o: !q, %n: !n, %scale: f32) {
+  tile.attention %q, %k, %v, %o key_lengths %n scale %scale : !q, !q, !q, !q, !n
+  return
+}
+
+// -----
+
+// Packed queries over pages. There are as many lengths as sequences of queries.
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cache = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+// CHECK-LABEL: tile.kernel @pages(
+// CHECK: %[[PAGES:.*]] = tile.dim %arg7[1]
+// CHECK: %[[ROOM:.*]] = arith.muli %[[PAGES]], %c16
+// CHECK: arith.minsi %[[ROOM]], %c1073741823
+// CHECK: tile.load_scalar %arg6
+// CHECK: %[[K:.*]] = tile.slice %arg1[*, *, %{{.*}}, *]
+// CHECK: %[[TABLE:.*]] = tile.slice %arg7[%{{.*}}, *]
+// CHECK: tile.paged %[[K]] by %[[TABLE]] length %[[LENGTH:[a-z0-9]*]]
+// CHECK: %[[V:.*]] = tile.slice %arg2[*, *, %{{.*}}, *]
+// CHECK: tile.paged %[[V]] by %{{.*}} length %[[LENGTH]]
+// CHECK: tile.require %arg7[0] equal %{{.*}}, "the batch of key_lengths"
+// CHECK: tile.require %arg6[0] equal %{{.*}}, "the number of sequences of cu_q"
+func.func @pages(%q: !q, %k: !cache, %v: !cache, %o: !q, %cu: !n, %max: index, %n: !n, %t: !t, %scale: f32) {
+  tile.attention %q, %k, %v, %o seqlens %cu max %max key_lengths %n pages %t scale %scale {causal}
+      : !q, !cache, !cache, !q, !n, !n, !t
+  return
+}
