@@ -64,9 +64,10 @@ tile.kernel @cross_entropy(
   %f0 = arith.constant 0.0 : f32
   %log2e_1 = arith.constant 1.44269504 : f32
   %negative = arith.constant 0xFF800000 : f32 // -inf
-  // Below the maximum of any row; its product with log2(e) is finite, so that a
-  // difference to it is never a NaN.
-  %lowest_1 = arith.constant -2.3e38 : f32
+  // -2^127: below the maximum of any row. Its product with log2(e) is finite and exact, so
+  // that the difference of two of them is 0, also where one is rounded and the other is
+  // part of an FMA.
+  %lowest_1 = arith.constant 0xFF000000 : f32
 
   %is_short = arith.cmpi ule, %length, %bn : index
   %row_max, %row_sum, %logit16, %is_inside = scf.if %is_short
