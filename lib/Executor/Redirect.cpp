@@ -463,13 +463,14 @@ bool UsedBytes::mark(const Value &vector, const User &user,
 /// Returns the bytes of memory that the users of a load depend on. LLVM widens
 /// and merges loads where the memory between and behind them may be read, and
 /// takes the elements that the program loads out of the vector; the others may
-/// be padding that no thread writes.
+/// be padding that no thread writes. A load of which no user needs an element,
+/// because a store masks all of them, has no bytes.
 static SmallVector<ByteRange> findUsedBytes(const LoadInst &load,
                                             const DataLayout &layout) {
   int size = layout.getTypeStoreSize(load.getType());
   UsedBytes bytes(layout);
   const SmallBitVector &used = bytes.find(load);
-  if (used.none())
+  if (load.use_empty() || load.isVolatile() || load.isAtomic())
     return {{0, uint64_t(size)}};
   SmallVector<ByteRange> ranges;
   for (int begin = used.find_first(); begin >= 0;) {

@@ -10,6 +10,7 @@
 #include "MmaChoice.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
@@ -135,6 +136,20 @@ static bool needsMoreMemory(BufferType type) {
   return false;
 }
 
+/// Returns true if the extents of `buffer` that `kernel` requires may end
+/// within a period of the layout of `type`: the caller provides memory for the
+/// extents only.
+static bool mayEndWithinPeriod(KernelOp kernel, Value buffer, BufferType type) {
+  return llvm::any_of(kernel.getBody().front().getOps<RequireOp>(),
+                      [&](RequireOp require) {
+                        return require.getBuffer() == buffer &&
+                               require.getRelation() == Relation::Equal &&
+                               knownDivisor(require.getValue()) %
+                                       type.getPeriod(require.getDim()) !=
+                                   0;
+                      });
+}
+
 static LogicalResult updateSlices(Value buffer) {
   for (Operation *user : buffer.getUsers()) {
     auto slice = dyn_cast<SliceOp>(user);
@@ -183,6 +198,7 @@ LogicalResult ChooseAccumulators::chooseLayout(const Group &group,
              << "@" << first.getName() << ", but has the type " << other
              << ", not " << type;
 
+  bool endsWithin = false;
   for (auto [kernel, argument] : group) {
     SmallVector<Addition> additions;
     collectAdditions(kernel.getBody().getArgument(argument),
@@ -216,7 +232,13 @@ LogicalResult ChooseAccumulators::chooseLayout(const Group &group,
           type.getElementType(), LayoutAttrInterface(*map), type.getSpace());
       if (!mapped)
         return failure();
-      if (needsMoreMemory(mapped))
+      bool mayEnd = llvm::any_of(group, [&](auto entry) {
+        auto [other, place] = entry;
+        return mayEndWithinPeriod(other, other.getBody().getArgument(place),
+                                  mapped);
+      });
+      endsWithin |= mayEnd;
+      if (needsMoreMemory(mapped) || mayEnd)
         continue;
       std::string text;
       llvm::raw_string_ostream(text) << *map;
@@ -233,8 +255,9 @@ LogicalResult ChooseAccumulators::chooseLayout(const Group &group,
   remark::missed(first.getLoc(), remark::RemarkOpts::name("accumulator-layout")
                                      .category("tile-choose-accumulators"))
       << remark::reason("argument {0} stays as it is: no fragment of a matrix "
-                        "product is added to whole rows and columns of it",
-                        number);
+                        "product is added to whole rows and columns of it{1}",
+                        number,
+                        endsWithin ? ", as far as its requirements tell" : "");
   return success();
 }
 

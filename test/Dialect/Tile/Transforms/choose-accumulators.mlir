@@ -77,6 +77,25 @@ tile.kernel @free(%acc: !row {tile.accumulator, tile.name = "free"}, %in: !row)
   tile.atomic_rmw addf %t, %acc[%c0, %c0] : tensor<32x64xf32>, !row
 }
 
+// The program requires as many rows as those of a. The layout has periods of several
+// rows, which would store more elements than the argument has.
+// CHECK-LABEL: tile.kernel @required
+// CHECK-SAME: %{{[a-z0-9]+}}: !tile.buffer<?x64xf32, #strided{{[0-9]*}}, global> {tile.name = "required"}
+// REMARK: remark: [Missed] accumulator-layout | Category:tile-choose-accumulators | Reason="argument 0 stays as it is: no fragment of a matrix product is added to whole rows and columns of it, as far as its requirements tell"
+tile.kernel @required(%acc: !row {tile.accumulator, tile.name = "required"}, %a: !h, %b: !h)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tile.dim %a[0] : !h
+  tile.grid %c1, %c1, %c1
+  tile.require %acc[0] equal %rows, "the rows of a" : !row
+  %at = tile.load %a[%c0, %c0] : !h -> tensor<32x64xf16>
+  %bt = tile.load %b[%c0, %c0] : !h -> tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %d = tile.dot %at, %bt, %zero : tensor<32x64xf16>, tensor<64x64xf16> -> tensor<32x64xf32>
+  tile.atomic_rmw addf %d, %acc[%c0, %c0] : tensor<32x64xf32>, !row
+}
+
 // Heads are between rows and columns: the two dimensions of a tile determine the
 // layout, and the others are outermost.
 !heads = !tile.buffer<?x?x64xf32, #tile.strided<[?, 64, 1]>, global>

@@ -355,8 +355,9 @@ def TileChooseAccumulators
     The manifest gives the storage that such a buffer needs. The pass removes the
     attribute from accumulators with a chosen layout. The remark
     `accumulator-layout` gives the layout, or the reason why the buffer is
-    unchanged: no fragment determines a layout, or a slice fixes a row or a
-    column. Fails for an accumulator without a name, with a layout other than
+    unchanged: no fragment determines a layout, a slice fixes a row or a
+    column, or the extents that the program requires (`equal`) may end within a
+    block of the fragments. Fails for an accumulator without a name, with a layout other than
     `#tile.strided`, or with different types in two kernels.
   }];
 }
