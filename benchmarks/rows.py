@@ -4,12 +4,13 @@
     rows.py --kernels softmax rmsnorm --lengths 4096 4099 4099/4104
     rows.py --prepare FOLDER --chip sm_90a     # only compiles; needs no GPU
     rows.py --folder FOLDER                    # measures what --prepare compiled
-    rows.py --all                              # prints each step and number of warps
+    rows.py --schedules                        # several steps and warps beside these
 
 The programs are examples/softmax_rows.mlir, rmsnorm.mlir, rmsnorm_backward.mlir and
 cross_entropy.mlir in bf16. `4099/4104` are rows of 4099 elements, 4104 apart; rows that
-are not a multiple of 16 bytes apart take the programs with accesses of one element. For
-each length, several steps and numbers of warps run in turn with the copy and PyTorch. A
+are not a multiple of 16 bytes apart take the programs with accesses of one element. The
+compiler chooses the steps and the warps for the sizes of the rows. With --schedules,
+other steps and warps run beside its choice, in turn with the copy and PyTorch. A
 time is the median of CUDA events; the second-level cache is flushed before each call.
 The copy reads and writes half of the bytes each. In the same run, results are compared
 with float64, on the first and the last rows; outputs hold NaN before the first call. The
@@ -57,11 +58,13 @@ class Kernel(NamedTuple):
     matrices: int
     #: The elements of the longest row that stays in registers; 0 if none does.
     most_whole: int = 131072
+    #: The argument whose sizes are those of the rows.
+    argument: str = "x"
 
 
 KERNELS = {
     "softmax": Kernel("softmax_rows", 2),
-    "softmax_gradient": Kernel("softmax_rows", 3),
+    "softmax_gradient": Kernel("softmax_rows", 3, argument="y"),
     "rmsnorm": Kernel("rmsnorm", 2),
     "gradients": Kernel("rmsnorm_backward", 3),
     "cross_entropy": Kernel("cross_entropy", 1),
@@ -101,21 +104,32 @@ class Rows(NamedTuple):
 
 class Choice(NamedTuple):
     """The elements of a row that stays in registers, or 0, those of a step otherwise, and
-    the warps of a program."""
+    the warps of a program; or the sizes that the compiler chooses them for."""
 
     whole: int
     step: int
     warps: int
+    sizes: str = ""
 
     def __str__(self) -> str:
-        return f"{self.whole or self.step}:{self.warps}"
+        return "chosen" if self.sizes else f"{self.whole or self.step}:{self.warps}"
 
 
-def choices(kernel: Kernel, rows: Rows) -> List[Choice]:
-    """Returns what runs for these rows: rows in registers, of 8 to 32 elements for each
-    thread, and steps of 8 or 16."""
+#: The blocks that are assumed for the sums of RMSNorm's gradients: two for each
+#: multiprocessor of an H100.
+PARTS = 264
+
+
+def choices(kernel: Kernel, rows: Rows, with_schedules: bool) -> List[Choice]:
+    """Returns what runs for these rows: what the compiler chooses, and rows in registers,
+    of 8 to 32 elements for each thread, and steps of 8 or 16."""
+    sizes = f"{kernel.argument} = {rows.count}x{rows.length}"
+    if kernel.program == "rmsnorm_backward":
+        sizes += f", parts = {PARTS}x{rows.length}"
+    found = [Choice(0, 0, 0, sizes)]
+    if not with_schedules:
+        return found
     whole = max(512, 1 << (rows.length - 1).bit_length())
-    found = []
     if whole <= kernel.most_whole:
         for each in (8, 16, 32):
             warps = whole // (32 * each)
@@ -131,27 +145,29 @@ def choices(kernel: Kernel, rows: Rows) -> List[Choice]:
 
 
 def file_name(name: str, choice: Choice, is_packed: bool) -> str:
-    numbers = "-".join(map(str, choice))
+    numbers = "-".join(map(str, choice[:3])) + re.sub(r"\W+", "-", choice.sizes)
     return f"{name}-{numbers}{'-packed' if is_packed else ''}"
 
 
-def source_of(name: str, choice: Choice, is_packed: bool) -> Tuple[str, str]:
-    """Returns the program with this kernel, and the schedule."""
+def source_of(name: str, choice: Choice, is_packed: bool) -> Tuple[str, dict]:
+    """Returns the program with this kernel, and its schedule or its sizes."""
     path = ROOT / f"examples/{KERNELS[name].program}.mlir"
     text = path.read_text(encoding="utf-8")
     if is_packed:
         text = re.sub(r"\[\?:\d, 1\], align = 16", "[?, 1]", text)
+    if choice.sizes:
+        return text, {"sizes": choice.sizes}
     params = f"BS = {choice.step}"
     if KERNELS[name].most_whole:
         params += f", BN = {choice.whole or 512}"
-    return text, f"@{name}: params = {{{params}}}, warps = {choice.warps}"
+    return text, {"schedule": f"@{name}: params = {{{params}}}, warps = {choice.warps}"}
 
 
 def needed(arguments) -> Iterator[Tuple[str, Choice, bool]]:
     """Yields the kernels, choices and kinds of rows that the command line asks for."""
     for name in arguments.kernels:
         for rows in map(Rows.parse, arguments.lengths):
-            for choice in choices(KERNELS[name], rows):
+            for choice in choices(KERNELS[name], rows, arguments.schedules):
                 yield name, choice, rows.is_packed
 
 
@@ -161,8 +177,8 @@ def prepare(arguments) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
     def compile_one(what):
-        text, schedule = source_of(*what)
-        made = tile.translate(text, arguments.chip, schedule=schedule)
+        text, options = source_of(*what)
+        made = tile.translate(text, arguments.chip, **options)
         path = folder / file_name(*what)
         path.with_suffix(".ptx").write_bytes(made.data)
         path.with_suffix(".json").write_text(made.manifest, encoding="utf-8")
@@ -187,8 +203,8 @@ class Modules:
                 path = Path(self.folder) / (file_name(*what) + ".ptx")
                 self.modules[what] = tile.load(path)
             else:
-                text, schedule = source_of(*what)
-                self.modules[what] = tile.compile(text, schedule=schedule)
+                text, options = source_of(*what)
+                self.modules[what] = tile.compile(text, **options)
             self.modules[what].load()
         return self.modules[what]
 
@@ -363,7 +379,7 @@ def measure(name: str, rows: Rows, modules: Modules, arguments) -> dict:
     references = problem.references()
     runs = {"copy": problem.copy(), "PyTorch": problem.library()}
     errors = {}
-    for choice in choices(KERNELS[name], rows):
+    for choice in choices(KERNELS[name], rows, arguments.schedules):
         module = modules.get(name, choice, rows.is_packed)
         run, results = problem.bind(module, choice)
         run()
@@ -383,11 +399,10 @@ def measure(name: str, rows: Rows, modules: Modules, arguments) -> dict:
 def describe(result: dict, show_all: bool) -> str:
     times = dict(result["times"])
     copy, library = times.pop("copy"), times.pop("PyTorch")
-    best = min(times, key=times.get)
+    ours = times["chosen"]
     text = (
         f"{result['kernel']:>22} {result['rows']:>10} {result['bytes'] / copy / 1e3:7.0f}"
-        f" {copy:8.1f} {times[best]:8.1f} {library:8.1f} {copy / times[best]:8.3f}"
-        f" {library / times[best]:8.3f}  {best}"
+        f" {copy:8.1f} {ours:8.1f} {library:8.1f} {copy / ours:8.3f} {library / ours:8.3f}"
     )
     if show_all:
         text += "".join(f"\n{'':33}{copy / time:8.3f}  {run}" for run, time in times.items())
@@ -405,7 +420,8 @@ def main() -> int:
     parser.add_argument("--folder", help="the programs that --prepare compiled")
     parser.add_argument("--rounds", type=int, default=30, help="timed rounds")
     parser.add_argument("--warmup", type=int, default=5, help="untimed rounds before")
-    parser.add_argument("--all", action="store_true", help="print all choices")
+    parser.add_argument("--schedules", action="store_true",
+                        help="measure and print other steps and warps, too")  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="write all results as JSON")
     arguments = parser.parse_args()
     if arguments.prepare:
@@ -416,14 +432,14 @@ def main() -> int:
     import torch
 
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, bf16")
-    print(f"{'kernel':>22} {'length':>10} {'GB/s':>7} {'copy':>8} {'best':>8} {'PyTorch':>8}"
-          f" {'of copy':>8} {'PyTorch':>8}  elements:warps")  # fmt: skip
+    print(f"{'kernel':>22} {'length':>10} {'GB/s':>7} {'copy':>8} {'tile':>8} {'PyTorch':>8}"
+          f" {'of copy':>8} {'PyTorch':>8}")
     modules = Modules(arguments.folder)
     results, wrong = [], 0
     for name in arguments.kernels:
         for rows in map(Rows.parse, arguments.lengths):
             results.append(measure(name, rows, modules, arguments))
-            print(describe(results[-1], arguments.all), flush=True)
+            print(describe(results[-1], arguments.schedules), flush=True)
             for run, error in results[-1]["errors"].items():
                 if not error <= TOLERANCE:
                     print(f"WRONG: {name} {rows} {run}: error {error:.2g}", flush=True)

@@ -46,8 +46,11 @@ func.func private @load_logit(%x: !rows, %row: index, %label64: i64) -> (bf16, i
 tile.kernel @cross_entropy(
     %x: !rows {tile.name = "x"}, %labels: !labels {tile.name = "labels"},
     %loss: !numbers {tile.name = "loss"}, %lse: !numbers {tile.name = "lse"}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
-  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072,
+      3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 24576,
+      28672, 32768, 40960, 49152, 57344, 65536, 81920, 98304, 114688, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096,
+      5120, 6144, 7168, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %count = tile.dim %x[0] : !rows
@@ -201,7 +204,8 @@ tile.kernel @cross_entropy_gradient(
     %x: !rows {tile.name = "x"}, %labels: !labels {tile.name = "labels"},
     %lse: !numbers {tile.name = "lse"}, %dloss: !numbers {tile.name = "dloss"},
     %dx: !rows {tile.name = "dx"}) {
-  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
+  %bs = tile.param BS in [256, 512, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096,
+      5120, 6144, 7168, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %count = tile.dim %x[0] : !rows

@@ -24,8 +24,11 @@
 tile.kernel @rmsnorm(%x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"},
                      %y: !rows {tile.name = "y"}, %rstd: !numbers {tile.name = "rstd"},
                      %eps: f32 {tile.name = "eps", tile.nonnegative}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
-  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072,
+      3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 24576,
+      28672, 32768, 40960, 49152, 57344, 65536, 81920, 98304, 114688, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096,
+      5120, 6144, 7168, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
 

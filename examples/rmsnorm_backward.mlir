@@ -30,8 +30,11 @@ tile.kernel @gradients(
     %x: !rows {tile.name = "x"}, %w: !weights {tile.name = "w"},
     %rstd: !numbers {tile.name = "rstd"}, %dy: !rows {tile.name = "dy"},
     %dx: !rows {tile.name = "dx"}, %parts: !sums {tile.name = "parts"}) {
-  %bn = tile.param BN in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
-  %bs = tile.param BS in [256, 512, 1024, 2048, 4096, 8192]
+  %bn = tile.param BN in [512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072,
+      3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 24576,
+      28672, 32768, 40960, 49152, 57344, 65536, 81920, 98304, 114688, 131072]
+  %bs = tile.param BS in [256, 512, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096,
+      5120, 6144, 7168, 8192]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
 
@@ -136,13 +139,13 @@ tile.kernel @gradients(
   }
 }
 
-// dw: the sums of the columns of parts.
-tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.name = "dw"})
-    attributes {num_warps = 8 : i32} {
+// dw: the sums of the columns of parts, BR rows at a time.
+!part = tensor<?x32xf32, #tile.open<BR>>
+tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.name = "dw"}) {
+  %br = tile.param BR in [32, 64, 128, 256]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
-  %c64 = arith.constant 64 : index
   %count = tile.dim %parts[0] : !sums
   %length = tile.dim %parts[1] : !sums
   tile.require %dw[0] equal %length, "the length of the rows of parts" : !weights
@@ -152,14 +155,14 @@ tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.na
   %column = arith.muli %block, %c32 : index
 
   // Rows after the last one are read as zero.
-  %zeros = arith.constant dense<0.0> : tensor<64x32xf32>
-  %sums = scf.for %n = %c0 to %count step %c64
-      iter_args(%acc = %zeros) -> (tensor<64x32xf32>) {
-    %t = tile.load %parts[%n, %column] : !sums -> tensor<64x32xf32>
-    %next = arith.addf %acc, %t : tensor<64x32xf32>
-    scf.yield %next : tensor<64x32xf32>
+  %f0 = arith.constant 0.0 : f32
+  %zeros = tensor.splat %f0[%br] : !part
+  %sums = scf.for %n = %c0 to %count step %br iter_args(%acc = %zeros) -> (!part) {
+    %t = tile.load %parts[%n, %column] : !sums -> !part
+    %next = arith.addf %acc, %t : !part
+    scf.yield %next : !part
   }
-  %sum = tile.reduce addf %sums along 0 : tensor<64x32xf32> -> tensor<32xf32>
+  %sum = tile.reduce addf %sums along 0 : !part -> tensor<32xf32>
   %sum16 = arith.truncf %sum : tensor<32xf32> to tensor<32xbf16>
   tile.store %sum16, %dw[%column] : tensor<32xbf16>, !weights
 }

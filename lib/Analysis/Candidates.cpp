@@ -2,6 +2,8 @@
 
 #include "tile/Analysis/Candidates.h"
 #include "tile/Analysis/SplitReduction.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
+#include <limits>
 #include <tuple>
 
 using namespace mlir;
@@ -12,6 +14,12 @@ using namespace tile;
 static constexpr int64_t kDeepestStages = 8;
 static constexpr double kLeastGain = 0.01;
 
+/// The relative difference of predictions that says nothing.
+static constexpr double kEqualShare = 0.02;
+
+/// Registers of a thread that leave room for enough warps: 20 on sm_90a.
+static constexpr int64_t kFewRegisters = 96;
+
 /// The predicted gain by tiles that blocks share that is worth the memory and
 /// the second kernel.
 static constexpr double kLeastSharedGain = 0.03;
@@ -19,8 +27,12 @@ static constexpr double kLeastSharedGain = 0.03;
 /// The most blocks that share the iterations of a loop.
 static constexpr int64_t kMostParts = 16;
 
-/// The numbers of warps of a kernel that leaves them open.
+/// The numbers of warps of a kernel that leaves them open, with products and
+/// without. More than 32 are those of a cluster of blocks.
 static constexpr int64_t kWarps[] = {4, 8, 12, 16, 2, 1};
+static constexpr int64_t kPlainWarps[] = {
+    4,  8,  2,  1,  16, 5,  6,   7,   3,   10,  12,  14, 20,
+    24, 28, 32, 64, 80, 96, 112, 128, 160, 192, 224, 256};
 
 /// The most candidates that are compared. Others are not looked at.
 static constexpr size_t kMostCandidates = 1 << 14;
@@ -79,10 +91,11 @@ static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
     candidate.streamK = schedule.streamK;
     candidates.push_back(candidate);
   };
+  bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp, ScanOp>);
   if (kernel.getNumWarpsAttr())
     add(kernel.getNumWarps());
   else
-    llvm::for_each(kWarps, add);
+    llvm::for_each(hasProducts ? ArrayRef(kWarps) : ArrayRef(kPlainWarps), add);
   llvm::erase_if(candidates, [&](const Candidate &candidate) {
     Refusal wrong = checkWarps(kernel, candidate.warps);
     if (wrong)
@@ -237,10 +250,27 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   for (const Candidate &candidate : listCandidates(kernel, refusal))
     if (Refusal wrong = ranking.add(candidate))
       refusal = describe(candidate) + ": " + *wrong;
+  double least = std::numeric_limits<double>::infinity();
+  for (const RankedCandidate &ranked : ranking.ranked)
+    if (!ranked.cost.isPadded)
+      least = std::min(least, getRank(ranked));
+  // Without products, predictions that are close to the best one are as good:
+  // first come those with the fewest bytes through the second-level cache, with
+  // the fewest registers as far as these limit the blocks, and with the fewest
+  // iterations, of which each has more loads in flight.
+  bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
+  auto rank = [&](const RankedCandidate &ranked) {
+    const Cost &cost = ranked.cost;
+    double cycles = getRank(ranked);
+    bool isTied = !hasProducts && cycles <= least * (1 + kEqualShare);
+    return std::tuple(cost.isPadded, isTied ? 0 : cycles,
+                      isTied ? cost.cacheBytes : 0,
+                      isTied ? std::max(cost.registers, kFewRegisters) : 0,
+                      isTied ? cost.iterations : 0, ranked.number);
+  };
   llvm::sort(ranking.ranked,
-             [](const RankedCandidate &a, const RankedCandidate &b) {
-               return std::tuple(a.cost.isPadded, getRank(a), a.number) <
-                      std::tuple(b.cost.isPadded, getRank(b), b.number);
+             [&](const RankedCandidate &a, const RankedCandidate &b) {
+               return rank(a) < rank(b);
              });
   return std::move(ranking.ranked);
 }

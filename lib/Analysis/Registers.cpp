@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Layout/Queries.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -79,11 +80,27 @@ static bool needsNoTile(Operation *op) {
   });
 }
 
-ElementwiseRuns::ElementwiseRuns(Block &block) {
+ElementwiseRuns::ElementwiseRuns(Block &block, bool addsUp) {
   RankedTensorType run;
   // The operations since the last one of the run.
   SmallVector<Operation *> passed;
+  auto join = [&](Operation *op) {
+    before.insert(op);
+    behind.insert(passed.front());
+    for (Operation *between : ArrayRef(passed).drop_front()) {
+      before.insert(between);
+      behind.insert(between);
+    }
+  };
   for (Operation &op : block) {
+    if (addsUp && isa<ReduceOp, ReduceInWarpsOp>(op) && run &&
+        run == op.getOperand(0).getType() &&
+        op.getOperand(0).getDefiningOp() == passed.front() &&
+        op.getOperand(0).hasOneUse()) {
+      join(&op);
+      run = {};
+      continue;
+    }
     auto tile = op.getNumResults() == 1
                     ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                     : RankedTensorType();
@@ -91,14 +108,8 @@ ElementwiseRuns::ElementwiseRuns(Block &block) {
         op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
         !isSharedTile(tile)) {
       if (run && run.getShape() == tile.getShape() &&
-          run.getEncoding() == tile.getEncoding()) {
-        before.insert(&op);
-        behind.insert(passed.front());
-        for (Operation *between : ArrayRef(passed).drop_front()) {
-          before.insert(between);
-          behind.insert(between);
-        }
-      }
+          run.getEncoding() == tile.getEncoding())
+        join(&op);
       run = tile;
       passed = {&op};
     } else if (run && needsNoTile(&op)) {
@@ -125,7 +136,7 @@ using ValueSet = llvm::SetVector<Value>;
 
 class Estimator {
 public:
-  explicit Estimator(Operation *within) : within(within) {}
+  Estimator(Operation *within, bool addsUp) : within(within), addsUp(addsUp) {}
 
   void visit(Block &block, ValueSet &live);
 
@@ -142,6 +153,8 @@ private:
   void record(Operation *op, const ValueSet &live);
 
   Operation *within;
+  /// Whether reductions add up elements as they are computed.
+  bool addsUp;
   DenseMap<Value, SmallVector<Value>> roots;
   DenseMap<Value, int64_t> counts;
 };
@@ -152,11 +165,37 @@ static int64_t countElements(RankedTensorType tile) {
   return getCanonicalLayout(tile).axisSize(kRegister);
 }
 
+/// Returns true if `value` is a tile that a loop carries and that
+/// tile-copy-ahead moves to shared memory, because tile-load-ahead has set the
+/// stages of the loop, or what the loop carries next. Its elements are read
+/// where they are used, also behind barriers.
+static bool isCopied(Value value) {
+  auto isCarried = [](scf::ForOp loop, unsigned number) {
+    return getSchedule(loop).stages &&
+           loop.getInitArgs()[number].getDefiningOp<scf::IfOp>();
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument.getArgNumber() > 0 &&
+           isCarried(loop, argument.getArgNumber() - 1);
+  }
+  if (!value.getDefiningOp<scf::IfOp>() || !value.hasOneUse())
+    return false;
+  OpOperand &use = *value.getUses().begin();
+  if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+    return use.getOperandNumber() >= loop.getNumControlOperands() &&
+           isCarried(loop,
+                     use.getOperandNumber() - loop.getNumControlOperands());
+  auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
+  return loop && isa<scf::YieldOp>(use.getOwner()) &&
+         isCarried(loop, use.getOperandNumber());
+}
+
 /// Returns the tiles whose registers `value` needs: itself if it has registers
 /// of its own. The elements of other tiles are computed where they are used.
 SmallVector<Value> Estimator::computeRoots(Value value) {
   RankedTensorType tile = getRegisterTile(value);
-  if (!tile)
+  if (!tile || isCopied(value))
     return {};
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -270,7 +309,7 @@ void Estimator::visitRegions(Operation *op, ValueSet &live) {
 }
 
 void Estimator::visit(Block &block, ValueSet &live) {
-  ElementwiseRuns runs(block);
+  ElementwiseRuns runs(block, addsUp);
   for (Operation &op : llvm::reverse(block)) {
     ValueSet after = live;
     for (Value result : op.getResults()) {
@@ -301,7 +340,8 @@ void Estimator::visit(Block &block, ValueSet &live) {
 }
 
 RegisterPeak tile::estimateRegisters(KernelOp kernel, Operation *within) {
-  Estimator estimator(within);
+  // Beside products, the order of instructions is that of the program.
+  Estimator estimator(within, !containsOp(kernel, llvm::IsaPred<DotOp>));
   ValueSet live;
   estimator.visit(kernel.getBody().front(), live);
   RegisterPeak peak = std::move(estimator.peak);

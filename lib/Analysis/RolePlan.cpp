@@ -34,8 +34,9 @@ int64_t tile::countResidentBlocks(const Chip &chip, int64_t warps,
   // The granularity of the allocation is left out: the registers are estimates
   // that exceed what ptxas takes.
   int64_t threads = warps * chip.warpSize;
-  int64_t resident = std::min(chip.throughput.registers / (registers * threads),
-                              chip.throughput.threads / threads);
+  int64_t resident =
+      std::min({chip.throughput.registers / (registers * threads),
+                chip.throughput.threads / threads, chip.throughput.blocks});
   return std::max<int64_t>(resident, 1);
 }
 

@@ -94,29 +94,31 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// SIMD on AMD. The second-level cache of A100 gives 5120 bytes a clock, that
 /// of a CDNA3 die 2048 to 38 compute units; memory is that of H200, 4.8e12 /
 /// (132 * 1.83e9), and of the other products; the cache of sm_90a is fitted to
-/// matrix products (docs/notes/cost-model.md), and the others are assumed.
+/// matrix products (docs/notes/cost-model.md), and the others are assumed. The
+/// blocks of a multiprocessor are those of the programming guide; of the LDS,
+/// CDNA gives at most 16 blocks their barriers, and RDNA 32.
 // clang-format off
 static constexpr Throughput
-    //             matrix 32 bits 8 bits arithmetic exp shared cache memory registers threads
-    rateSm80     {2048,  1024,   4096,  64,        16, 128,   47,   13,     65536,    2048},
-    rateSm89     {1024,  512,    2048,  128,       16, 128,   32,   2,      65536,    1536},
-    rateSm90     {4096,  2048,   8192,  128,       16, 128,   63,   20,     65536,    2048},
-    rateGfx942   {2048,  256,    4096,  128,       16, 128,   53,   8,      131072,   2048},
-    rateGfx950   {4096,  256,    8192,  128,       16, 128,   64,   13,     131072,   2048},
-    rateGfx11    {512,   0,      512,   128,       16, 128,   24,   4,      98304,    1024},
-    rateGfx12    {1024,  0,      2048,  128,       16, 128,   32,   3,      98304,    1024};
+    //             matrix 32 bits 8 bits arithmetic exp shared cache memory registers threads blocks
+    rateSm80     {2048,  1024,   4096,  64,        16, 128,   47,   13,     65536,    2048,    32},
+    rateSm89     {1024,  512,    2048,  128,       16, 128,   32,   2,      65536,    1536,    24},
+    rateSm90     {4096,  2048,   8192,  128,       16, 128,   63,   20,     65536,    2048,    32},
+    rateGfx942   {2048,  256,    4096,  128,       16, 128,   53,   8,      131072,   2048,    16},
+    rateGfx950   {4096,  256,    8192,  128,       16, 128,   64,   13,     131072,   2048,    16},
+    rateGfx11    {512,   0,      512,   128,       16, 128,   24,   4,      98304,    1024,    32},
+    rateGfx12    {1024,  0,      2048,  128,       16, 128,   32,   3,      98304,    1024,    32};
 // clang-format on
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs rate        shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs rate        cache      shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   40 << 20,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   96 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   96 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   64 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

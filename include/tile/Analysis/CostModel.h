@@ -37,6 +37,10 @@ using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;
 /// Returns the name of an argument: its tile.name, or `arg` and its number.
 std::string getArgumentName(KernelOp kernel, unsigned argument);
 
+/// Returns true if no two elements of `buffer` are known to lie in one aligned
+/// word, so that an access has one element.
+bool hasSingleAccesses(BufferType buffer);
+
 /// Values of the parameters of a kernel (an i64 each), its warps, the stages of
 /// its rings if they are not those that tile-choose-roles chooses, and the
 /// blocks that share the iterations of its loop: of each tile, or of the tiles
@@ -85,6 +89,8 @@ struct Cost {
   double waveEfficiency = 1;
   /// Bytes that all blocks read and write through the second-level cache.
   double cacheBytes = 0;
+  /// Iterations of all loops in one block.
+  double iterations = 0;
 
   /// Returns the unit with the most cycles.
   CostUnit getBound() const;

@@ -81,8 +81,9 @@ inline constexpr int64_t kRunRegisters = 128;
 /// the registers of x or of the result, not those of x and f(x).
 class ElementwiseRuns {
 public:
-  /// Finds the runs of a block.
-  explicit ElementwiseRuns(mlir::Block &block);
+  /// Finds the runs of a block. With `addsUp`, a reduction right behind a run
+  /// belongs to it: its elements are added up as they are computed.
+  explicit ElementwiseRuns(mlir::Block &block, bool addsUp);
 
   /// Returns true if the place right before or right behind `op` is inside of a
   /// run.

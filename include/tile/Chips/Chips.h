@@ -63,8 +63,8 @@ struct Throughput {
   int64_t cacheBytes;
   /// Bytes of global memory for each multiprocessor.
   int64_t memoryBytes;
-  /// 32-bit registers, and threads.
-  int64_t registers, threads;
+  /// 32-bit registers, threads and blocks that run at once.
+  int64_t registers, threads, blocks;
 };
 
 struct Chip {
@@ -75,6 +75,8 @@ struct Chip {
   /// Multiprocessors or compute units of the largest product with this chip.
   int64_t processors;
   Throughput throughput;
+  /// Bytes of the second-level cache, or of a cache behind it.
+  int64_t cacheSize;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
   /// Number of banks of shared memory, of 4 bytes each.

@@ -3,7 +3,9 @@
 #include "Predictor.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -18,6 +20,18 @@ static constexpr double kNarrowPower = 0.85;
 
 /// The share of the cycles of other writes that TMA takes of shared memory.
 static constexpr double kBulkWriteShare = 0.5;
+
+/// Cycles of an exchange between the lanes of a warp, those that each warp of a
+/// block adds, and those of the barriers of a cluster
+/// (docs/notes/cost-model.md).
+static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 16,
+                        kClusterExchangeCycles = 2500;
+
+/// Elements of 16 bits of the widest access.
+static constexpr double kAccessElements = 8;
+
+/// The share of the second-level cache that what blocks read again finds free.
+static constexpr double kCacheShare = 0.5;
 
 /// Elements by which rows of tiles in shared memory are padded if there is no
 /// ldmatrix, which reads swizzled rows.
@@ -36,18 +50,63 @@ void Predictor::addMoved(Value buffer, double bytes, double requests,
   moved[buffer] += bytes * times;
 }
 
+double Predictor::countBufferBytes(Value buffer) {
+  auto type = cast<BufferType>(buffer.getType());
+  double bytes = type.getElementBits() / 8.0;
+  for (unsigned dim = 0; dim < type.getShape().size(); ++dim)
+    bytes *= std::max(evaluateExtent(buffer, dim), 1.0);
+  return bytes;
+}
+
 /// Returns the bytes that all blocks read from and write to global memory:
 /// those of each buffer once.
 double Predictor::countMemoryBytes(double blocks) {
   double sum = 0;
-  for (auto [buffer, access] : moved) {
-    auto type = cast<BufferType>(buffer.getType());
-    double bytes = type.getElementBits() / 8.0;
-    for (unsigned dim = 0; dim < type.getShape().size(); ++dim)
-      bytes *= std::max(evaluateExtent(buffer, dim), 1.0);
-    sum += std::min(bytes, access * blocks);
-  }
+  for (auto [buffer, access] : moved)
+    sum += std::min(countBufferBytes(buffer), access * blocks);
   return sum;
+}
+
+/// Returns the bytes that blocks of a program without products access again
+/// after others have taken their place in the second-level cache. Blocks have
+/// equal parts of a buffer that the cache cannot hold, and share others.
+double Predictor::countMissedBytes(double blocks, double resident) {
+  double share = kCacheShare * chip.cacheSize;
+  double running = std::min(blocks, chip.processors * resident);
+  double held = 0, again = 0;
+  for (auto [buffer, access] : moved) {
+    double bytes = countBufferBytes(buffer);
+    if (bytes <= share)
+      continue;
+    held += std::min(bytes / blocks, access) * running;
+    again += std::max(access * blocks - bytes, 0.0);
+  }
+  return again * std::clamp((held - share) / share, 0.0, 1.0);
+}
+
+/// Returns the cycles in which the warps of a program without products exchange
+/// what they have combined.
+double Predictor::getExchangeCycles() const {
+  double cycles = kExchangeCycles;
+  if (candidate.warps > 1)
+    cycles += kExchangeWarpCycles * candidate.warps;
+  if (clusterBlocks > 1)
+    cycles += kClusterExchangeCycles;
+  return cycles;
+}
+
+/// Returns the elements of a tile that all threads have: in a program without
+/// products, each thread has a multiple of one access, and threads have copies
+/// where the tile has fewer elements. What is smaller than the accesses of a
+/// warp is computed beside other things.
+double Predictor::countHeldElements(Type type) const {
+  double elements = countElements(type);
+  double warp = kAccessElements * chip.warpSize;
+  if (hasProducts || elements < warp)
+    return elements;
+  double threads = candidate.warps * chip.warpSize;
+  double each = std::ceil(elements / threads / kAccessElements);
+  return each * kAccessElements * threads;
 }
 
 /// Adds the instructions of an operation that computes tiles.
@@ -55,9 +114,11 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType()
                                 : op->getResult(0).getType();
   auto tile = dyn_cast<RankedTensorType>(type);
-  if (!tile || isMaskOfCoordinates(op))
+  // tile-split-masked-loops leaves masks out of most iterations.
+  bool isSplit = hasProducts || isa<scf::ForOp>(op->getParentOp());
+  if (!tile || (isSplit && isMaskOfCoordinates(op)))
     return;
-  double elements = countElements(tile);
+  double elements = countHeldElements(tile);
   double instructions = 0, exponentials = 0;
   if (isa<math::Exp2Op, math::ExpOp, math::LogOp, math::Log2Op, math::RsqrtOp,
           math::TanhOp, math::SqrtOp, math::ErfOp>(op)) {
@@ -80,6 +141,8 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Exponential) += special;
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
   work.others += (issue + special) / groups;
+  if (!hasProducts && isa<ReduceOp, ScanOp>(op))
+    at(work.units, CostUnit::Serial) += getExchangeCycles();
 }
 
 /// Returns true if neighbouring elements of `buffer` lie along a dimension of
@@ -144,6 +207,18 @@ void Predictor::visitBranch(scf::IfOp op, Work &work) {
       visit(region->front(), work);
 }
 
+/// Returns true if `op`, or the function that it calls, loads a scalar from a
+/// place that another load gives.
+static bool awaitsPlace(Operation *op) {
+  if (llvm::none_of(op->getOperands(), dependsOnData))
+    return false;
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    Operation *callee = call.resolveCallable();
+    return callee && containsOp(callee, llvm::IsaPred<LoadScalarOp>);
+  }
+  return isa<LoadScalarOp>(op);
+}
+
 void Predictor::visit(Operation *op, Work &work) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Work &inner = work.loops.emplace_back();
@@ -157,6 +232,8 @@ void Predictor::visit(Operation *op, Work &work) {
     times *= inner.iterations;
     visit(*loop.getBody(), inner);
     times = outside;
+    // tile-load-ahead does so in innermost loops.
+    inner.loadsAhead = inner.loops.empty() && !getSchedule(loop).keepsLoops();
     // tile-schedule rotates no loop that writes to global memory.
     if (llvm::any_of(*loop.getBody(), llvm::IsaPred<StoreOp, AtomicRMWOp>))
       inner.chainedRegisters = 0;
@@ -172,9 +249,14 @@ void Predictor::visit(Operation *op, Work &work) {
   if (auto load = dyn_cast<LoadOp>(op)) {
     double bytes = countBytes(load.getResult(), load.getBuffer());
     std::optional<double> requests = getRequestCost(load);
-    addMoved(load.getBuffer(), bytes, requests.value_or(1), work);
+    // Copies of elements may be in other blocks of a cluster.
+    double copies = clusterBlocks == 1 ? 1
+                                       : countHeldElements(load.getType()) /
+                                             countElements(load.getType());
+    addMoved(load.getBuffer(), bytes, copies * requests.value_or(1), work);
     if (!feedsOnlyProducts(load.getResult())) {
       work.waitsForLoads = true;
+      work.loadedBytes += bytes;
       return;
     }
     copiesElements |= hasOpenRows(load.getBuffer().getType());
@@ -199,14 +281,17 @@ void Predictor::visit(Operation *op, Work &work) {
     double bytes = countBytes(store.getValue(), store.getBuffer());
     addMoved(store.getBuffer(), bytes, 1, work);
     // The tile goes through shared memory, and the block ends when it has
-    // arrived.
-    at(work.units, CostUnit::Serial) +=
-        2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
+    // arrived. Without products, threads store it, and do not wait.
+    if (hasProducts)
+      at(work.units, CostUnit::Serial) +=
+          2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
     work.storedElements += countElements(store.getValue().getType());
     addStaging(store.getValue().getType(),
                store.getBuffer().getType().getElementBits());
     return;
   }
+  if (!hasProducts && awaitsPlace(op))
+    at(work.units, CostUnit::Serial) += kCopyLatency;
   // An atomic operation reads and writes.
   if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
     addMoved(atomic.getBuffer(),

@@ -5,6 +5,7 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SplitReduction.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include <cmath>
 
 using namespace mlir;
@@ -36,6 +37,14 @@ static constexpr int64_t kSchedulers = 4;
 /// persistent kernel, producers copy for the next work beside the end of this
 /// one.
 static constexpr double kBlockCycles = 2000, kLaunchCycles = 7500;
+
+/// The share of its bytes from the second-level cache that a program without
+/// products waits for beside those from global memory.
+static constexpr double kCacheWaitShare = 0.1;
+
+/// Cycles of the start and the end of a block without products, and those that
+/// a cluster adds.
+static constexpr double kPlainBlockCycles = 500, kClusterCycles = 2000;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -92,19 +101,28 @@ double Predictor::getChainTime(const Work &work, int64_t blocks) const {
   return time;
 }
 
+/// Returns the cycles in which threads wait for the loads of `work`.
+double Predictor::getLoadCycles(const Work &work) const {
+  double cycles = kCopyLatency + memoryShare * kMemoryLatency +
+                  work.loadedBytes / clusterBlocks / kPortBytes;
+  return work.loadsAhead ? cycles / 2 : cycles;
+}
+
 /// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
 double Predictor::getTime(const Work &work, int64_t blocks,
                           const Cost &cost) const {
   double sum = 0;
   auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
+  // Each block of a cluster has its part of the work of all threads.
+  double share = double(blocks) / clusterBlocks;
   double cache = work.units[unsigned(CostUnit::Cache)] / cacheGain;
-  add(cache * blocks);
+  add(cache * share);
   bool isChain = work.chainedRegisters > 0;
   for (unsigned unit = 0; unit < kCostUnits; ++unit)
     if (CostUnit(unit) == CostUnit::Shared ||
         (!isChain && CostUnit(unit) != CostUnit::Serial &&
          CostUnit(unit) != CostUnit::Cache))
-      add(work.units[unit] * blocks);
+      add(work.units[unit] * share);
   double serial = isChain ? getChainTime(work, blocks)
                           : work.units[unsigned(CostUnit::Serial)];
   if (work.copiedBytes > 0) {
@@ -117,7 +135,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   }
   // Beside products, other warps hide the latency of loads to registers.
   if (work.waitsForLoads && !hasProducts)
-    serial += kCopyLatency + memoryShare * kMemoryLatency;
+    serial += getLoadCycles(work);
   if (cost.hasRoles && !cost.stagesStores)
     serial += work.storedElements * kElementStoreCycles;
   add(serial);
@@ -125,6 +143,9 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   for (const Work &loop : work.loops)
     time += getTime(loop, blocks, cost);
   time *= work.iterations;
+  // The first loads have no iteration before them.
+  if (work.waitsForLoads && work.loadsAhead && !hasProducts)
+    time += getLoadCycles(work);
   // Nothing runs beside the begin and the end of a rotated loop.
   if (isRotated(work))
     time += work.products + work.others;
@@ -135,8 +156,10 @@ void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
   times *= work.iterations;
   for (unsigned unit = 0; unit < kCostUnits; ++unit)
     cost.units[unit] += times * work.units[unit];
-  for (const Work &loop : work.loops)
+  for (const Work &loop : work.loops) {
+    cost.iterations += times * loop.iterations;
     addTotals(loop, times, cost);
+  }
 }
 
 /// Refuses tiles of more elements than tile-check-registers lets a thread have.
@@ -161,7 +184,33 @@ Refusal Predictor::checkElements() {
   return refusal;
 }
 
+/// Refuses tiles of a program without products that the threads do not divide:
+/// tile-pad-extents would grow them.
+Refusal Predictor::checkDivision() {
+  int64_t threads = candidate.warps * chip.warpSize;
+  Refusal refusal;
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (!isa<RankedTensorType>(type))
+        continue;
+      int64_t elements = countElements(type);
+      if (elements <= threads || elements % threads == 0)
+        continue;
+      refusal = (Twine(threads) + " threads do not divide a tile of " +
+                 Twine(elements) + " elements")
+                    .str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return refusal;
+}
+
 Refusal Predictor::run(Cost &cost) {
+  hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
+  if (!hasProducts && candidate.warps > 1)
+    if (Refusal refusal = checkDivision())
+      return refusal;
   if (Refusal refusal = checkElements())
     return refusal;
   GridOp launch = kernel.getGrid();
@@ -170,7 +219,7 @@ Refusal Predictor::run(Cost &cost) {
   cost.isGridKnown = !hasGuessed;
   // Other numbers depend on the grid.
   double tiles = grid[0] * grid[1] * grid[2];
-  cost.blocks = tiles * candidate.split.value_or(1);
+  cost.blocks = tiles * candidate.split.value_or(1) * clusterBlocks;
   if (candidate.split.value_or(1) > 1 || candidate.streamK) {
     if (Refusal refusal = findSplitLoop(kernel, splitLoop))
       return refusal;
@@ -186,22 +235,31 @@ Refusal Predictor::run(Cost &cost) {
   if (Refusal refusal = chooseMemory(work, cost))
     return refusal;
   addTotals(work, 1, cost);
+  double programs = cost.blocks / clusterBlocks;
   cost.cacheBytes =
-      cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * cost.blocks;
-  double memoryBytes = countMemoryBytes(cost.blocks);
+      cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * programs;
+  double memoryBytes = countMemoryBytes(programs);
+  if (!hasProducts)
+    memoryBytes +=
+        countMissedBytes(programs, double(cost.residentBlocks) / clusterBlocks);
   memoryShare = std::min(memoryBytes / std::max(cost.cacheBytes, 1.0), 1.0);
   double places = double(chip.processors) * cost.residentBlocks;
   double full = std::floor(cost.blocks / places);
   double left = candidate.streamK ? 0 : cost.blocks - full * places;
-  double each = cost.isPersistent ? 0 : kBlockCycles;
+  double ends = hasProducts ? kBlockCycles : kPlainBlockCycles;
+  if (clusterBlocks > 1)
+    ends += kClusterCycles;
+  double each = cost.isPersistent ? 0 : ends;
   auto timeOf = [&](double blocks) {
     return blocks == 0 ? 0 : each + getTime(work, int64_t(blocks), cost);
   };
   double compute = full * timeOf(cost.residentBlocks) +
-                   timeOf(std::ceil(left / chip.processors)) + kBlockCycles -
-                   each;
+                   timeOf(std::ceil(left / chip.processors)) + ends - each;
   if (candidate.streamK)
     compute += getSharedTime(work, cost);
+  if (!hasProducts)
+    memoryBytes +=
+        kCacheWaitShare * std::max(cost.cacheBytes - memoryBytes, 0.0);
   double memory = memoryBytes /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +

@@ -22,9 +22,7 @@ static constexpr int64_t kWordBytes = 4;
 /// Bytes of the mbarriers of a kernel.
 static constexpr int64_t kBarrierBytes = 256;
 
-/// Returns true if no two elements of `buffer` are known to lie in one aligned
-/// word, so that an access has one element.
-static bool hasSingleAccesses(BufferType buffer) {
+bool tile::hasSingleAccesses(BufferType buffer) {
   auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
   int64_t bytes = buffer.getElementBits() / 8;
   if (!strided || bytes >= kWordBytes)
@@ -74,10 +72,10 @@ int64_t Predictor::countRegisters(Value value) const {
     bits = std::max<int64_t>(bits, 32);
   // Rows and columns are shared by the lanes of an MMA, four in a row.
   double threads = candidate.warps * chip.warpSize;
-  if (tile.getRank() < 2)
+  if (tile.getRank() < 2 && hasProducts)
     threads /= 4;
   return llvm::divideCeil(
-      int64_t(std::ceil(countElements(tile) / threads)) * bits, 32);
+      int64_t(std::ceil(countHeldElements(tile) / threads)) * bits, 32);
 }
 
 /// Returns the most registers of live tiles.
@@ -87,7 +85,7 @@ int64_t Predictor::estimateTiles() {
   // block. Values from outside of a loop are live in all of it.
   std::function<void(Block &, llvm::SetVector<Value>)> walk =
       [&](Block &block, llvm::SetVector<Value> live) {
-        ElementwiseRuns runs(block);
+        ElementwiseRuns runs(block, !hasProducts);
         for (Operation &op : llvm::reverse(block)) {
           for (Value result : op.getResults())
             live.remove(result);
@@ -226,6 +224,20 @@ int64_t Predictor::countChained(const Work &work) const {
   return registers;
 }
 
+/// Returns the registers of a thread that are free if the tiles that loops load
+/// are in shared memory: where registers are short, tile-load-ahead copies them
+/// there, and those of 16 bits from before the loop.
+double Predictor::countCopiedRegisters(const Work &work) const {
+  double bytes = 0;
+  for (const Work &loop : work.loops)
+    if (loop.loadsAhead && !hasProducts)
+      bytes = std::max(bytes, loop.loadedBytes);
+  // The slots of the iteration ahead and of this one.
+  if (!chip.asyncCopy.isDefault || 2 * bytes / clusterBlocks > chip.sharedBytes)
+    return 0;
+  return 1.5 * bytes / (candidate.warps * chip.warpSize) / kWordBytes;
+}
+
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.
 Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   tiles = estimateTiles() + fragments;
@@ -238,19 +250,23 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
     if (!refusal || !isSlower)
       return refusal;
   }
-  int64_t threads = candidate.warps * chip.warpSize;
-  if (threads > kMostThreads)
-    return "it has " + std::to_string(threads) + " threads";
+  // Those of one block.
+  int64_t warps = candidate.warps / clusterBlocks;
+  int64_t threads = warps * chip.warpSize;
+  if (threads > kMostThreads || candidate.warps % clusterBlocks != 0)
+    return "it has " + std::to_string(candidate.warps * chip.warpSize) +
+           " threads";
   int64_t limit = std::min(chip.maxRegisters, rates.registers / threads);
-  if (tiles + kFewestOthers > limit)
+  if (tiles + kFewestOthers > limit + countCopiedRegisters(work))
     return "a thread needs about " + std::to_string(tiles + kFewestOthers) +
            " registers, of " + std::to_string(limit);
   if (Refusal refusal =
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
-  cost.registers = std::min(tiles + kRegisterMargin, limit);
-  int64_t byRegisters = countResidentBlocks(chip, candidate.warps,
-                                            llvm::alignTo(cost.registers, 8));
+  int64_t others = hasProducts ? kRegisterMargin : kFewestOthers;
+  cost.registers = std::min(tiles + others, limit);
+  int64_t byRegisters =
+      countResidentBlocks(chip, warps, llvm::alignTo(cost.registers, 8));
   bool runsAhead = stageBytes > 0 && chip.asyncCopy.isDefault;
   int64_t stages = given.stages.value_or(runsAhead ? kFewestStages : 1);
   cost.stages = stages;

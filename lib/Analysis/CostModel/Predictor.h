@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/CostModel.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include <vector>
 
@@ -45,7 +46,8 @@ public:
             const Candidate &candidate)
       : kernel(kernel), chip(chip), rates(chip.throughput), sizes(sizes),
         candidate(candidate),
-        groups(std::max<double>(candidate.warps, 1) / kPartWarps) {}
+        groups(std::max<double>(candidate.warps, 1) / kPartWarps),
+        clusterBlocks(countClusterBlocks(chip, candidate.warps)) {}
 
   Refusal run(Cost &cost);
 
@@ -64,8 +66,11 @@ private:
     /// Registers of the tiles that products read and that the iteration
     /// computes from other products; 0 if there are none.
     int64_t chainedRegisters = 0;
-    /// Whether threads load tiles to registers.
+    /// Whether threads load tiles to registers, the bytes of these, and whether
+    /// loads of the next iteration are issued in this one.
     bool waitsForLoads = false;
+    double loadedBytes = 0;
+    bool loadsAhead = false;
     std::vector<Work> loops;
   };
 
@@ -76,6 +81,7 @@ private:
   double evaluateExtent(mlir::Value buffer, int64_t dim);
   llvm::SmallVector<int64_t> getShape(mlir::Type tile) const;
   double countElements(mlir::Type tile) const;
+  double countHeldElements(mlir::Type tile) const;
   double countBytes(mlir::Value tile, mlir::Value buffer);
 
   llvm::SmallVector<const Mma *> listInstructions(DotOp dot) const;
@@ -90,7 +96,10 @@ private:
   void visitProduct(DotOp dot, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
+  double countBufferBytes(mlir::Value buffer);
   double countMemoryBytes(double blocks);
+  double countMissedBytes(double blocks, double resident);
+  double getExchangeCycles() const;
 
   int64_t estimateTiles();
   int64_t countExchangedBytes() const;
@@ -104,6 +113,9 @@ private:
   double getCacheGain(double blocks) const;
   int64_t countChained(const Work &work) const;
   Refusal checkElements();
+  Refusal checkDivision();
+  double getLoadCycles(const Work &work) const;
+  double countCopiedRegisters(const Work &work) const;
   Refusal chooseMemory(const Work &work, Cost &cost);
   bool isRotated(const Work &work) const;
   double getChainTime(const Work &work, int64_t blocks) const;
@@ -117,6 +129,8 @@ private:
   Candidate candidate;
   /// Groups of warps that use all units of a multiprocessor.
   double groups;
+  /// Blocks of the cluster that runs the program; 1 without one.
+  int64_t clusterBlocks;
   std::array<double, 3> grid{};
   /// The loop whose iterations `split` blocks share, if they do.
   mlir::scf::ForOp splitLoop;
@@ -125,6 +139,8 @@ private:
   /// The number of splitLoop among the loops of the kernel's body.
   size_t splitLoopNumber = 0;
   llvm::DenseMap<mlir::Value, double> numbers;
+  /// The extents of buffers that are being evaluated.
+  llvm::DenseSet<std::pair<mlir::Value, int64_t>> evaluated;
   /// Whether some of them are guesses.
   bool hasGuessed = false;
   /// The place of the block in the grid to which `numbers` belong, from 0 to 1.

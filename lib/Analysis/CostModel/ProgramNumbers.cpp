@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -65,6 +66,14 @@ double Predictor::evaluateExtent(Value buffer, int64_t dim) {
     if (given != sizes.end() && dim < int64_t(given->second.size()) &&
         !ShapedType::isDynamic(given->second[dim]))
       return given->second[dim];
+    // The extents of other arguments may tell this one.
+    if (evaluated.insert({buffer, dim}).second) {
+      llvm::scope_exit leave([&] { evaluated.erase({buffer, dim}); });
+      for (auto require : kernel.getBody().front().getOps<RequireOp>())
+        if (require.getBuffer() == buffer && int64_t(require.getDim()) == dim &&
+            require.getRelation() == Relation::Equal)
+          return evaluate(require.getValue());
+    }
   }
   return guess();
 }

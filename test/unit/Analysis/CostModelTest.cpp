@@ -14,6 +14,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "gtest/gtest.h"
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace tile;
@@ -297,4 +298,73 @@ TEST_F(CostModel, RanksTilesOfAttention) {
   EXPECT_LT(predict(128, 96, 8), 0.97 * predict(128, 64, 8));
   // The registers do not suffice for a rotated loop.
   EXPECT_LT(predict(128, 128, 8), 0.97 * predict(192, 96, 12));
+}
+
+// Softmax of 2^26 elements in bf16, against measurements on an H100 in
+// microseconds (docs/notes/cost-model.md).
+TEST_F(CostModel, RanksWarpsOfRows) {
+  struct Row {
+    int64_t length, whole, step, warps;
+    double measured;
+  };
+  constexpr Row rows[] = {
+      {1024, 1024, 256, 1, 94.8},        {1024, 1024, 256, 2, 93.7},
+      {1024, 1024, 256, 4, 102.3},       {1024, 1024, 256, 8, 161.8},
+      {4096, 4096, 256, 4, 94.2},        {4096, 4096, 256, 8, 93.8},
+      {4096, 4096, 256, 16, 147.3},      {4096, 4096, 256, 32, 260.1},
+      {4099, 5120, 1280, 5, 96.5},       {4099, 5120, 1280, 10, 103.0},
+      {4099, 8192, 256, 8, 114.1},       {4099, 8192, 256, 16, 157.3},
+      {16384, 16384, 256, 8, 95.0},      {16384, 16384, 256, 16, 96.0},
+      {16384, 16384, 256, 32, 135.8},    {16384, 16384, 256, 64, 336.5},
+      {65536, 65536, 2048, 64, 142.8},   {65536, 65536, 2048, 128, 245.2},
+      {65536, 65536, 2048, 256, 639.2},  {131072, 131072, 2048, 64, 160.3},
+      {131072, 131072, 2048, 128, 161.8}};
+  parse("softmax_rows.mlir");
+  Builder b(&context);
+  std::map<int64_t, std::pair<double, double>> chosen, fastest;
+  for (const Row &row : rows) {
+    SCOPED_TRACE(std::to_string(row.length) + ": " + std::to_string(row.warps) +
+                 " warps");
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    Candidate candidate{
+        b.getDictionaryAttr({number("BN", row.whole), number("BS", row.step)}),
+        row.warps};
+    // The program requires as many rows of y, of this length, too.
+    ProblemSizes sizes;
+    sizes["x"] = {(1 << 26) / row.length, row.length};
+    Cost cost;
+    ASSERT_FALSE(
+        predictCost(kernel, *findChip("sm_90a"), sizes, candidate, cost));
+    EXPECT_TRUE(cost.isGridKnown);
+    std::pair<double, double> times = {cost.cycles / 1755, row.measured};
+    auto &first = chosen.try_emplace(row.length, times).first->second;
+    first = std::min(first, times);
+    auto &least = fastest.try_emplace(row.length, times).first->second;
+    least.second = std::min(least.second, row.measured);
+    // Blocks of a cluster wait for each other.
+    if (row.warps > 32)
+      EXPECT_NEAR(times.first / times.second, 1, 0.3);
+  }
+  for (auto [length, times] : chosen)
+    EXPECT_LT(times.second, 1.05 * fastest[length].second) << length;
+}
+
+// The candidates of programs without products have the warps of clusters where
+// the chip has them.
+TEST_F(CostModel, ListsWarpsOfClusters) {
+  parse("softmax_rows.mlir");
+  ProblemSizes sizes;
+  sizes["x"] = {512, 131072};
+  for (const Chip &chip : chips()) {
+    SCOPED_TRACE(chip.name.str());
+    Refusal refusal;
+    auto ranked = rankCandidates(kernel, chip, sizes, refusal);
+    ASSERT_FALSE(ranked.empty());
+    bool hasClusters = llvm::any_of(ranked, [&](const RankedCandidate &one) {
+      return one.candidate.warps * chip.warpSize > kMostThreads;
+    });
+    EXPECT_EQ(hasClusters, chip.clusterBlocks > 1);
+  }
 }

@@ -30,6 +30,10 @@ using namespace tile;
 /// The most iterations by which a load is ahead. More add copies of registers.
 static constexpr int64_t kMostDistance = 4;
 
+/// The most blocks of a multiprocessor that copy to shared memory. More of them
+/// wait at different times.
+static constexpr int64_t kMostCopyingBlocks = 2;
+
 /// The share of the blocks of a multiprocessor that must still have room.
 static constexpr double kLeastBlockShare = 0.8;
 
@@ -181,9 +185,15 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
                            int64_t before) {
   int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
+  // The limit of the blocks does not matter: registers that it leaves free are
+  // those that the back end takes beyond the estimate.
   auto countBlocks = [&](int64_t distance) {
-    return countResidentBlocks(chip, warps,
-                               before + distance * each + kLeastRegisterMargin);
+    int64_t threads = warps * chip.warpSize;
+    int64_t registers = before + distance * each + kLeastRegisterMargin;
+    return std::max<int64_t>(
+        std::min(chip.throughput.registers / (registers * threads),
+                 chip.throughput.threads / threads),
+        1);
   };
   int64_t best = 0;
   double most = 0;
@@ -200,18 +210,19 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
 /// that those of a multiprocessor use the rate of global memory; more take
 /// memory from the first-level cache. Returns 0 if copies do not fit beside the
 /// `used` bytes of a block, or if the `before` registers of a thread leave room
-/// for several blocks, of which some load while others compute.
+/// for many blocks, of which some load while others compute.
 static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
                                int64_t before, int64_t used) {
   int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
-  if (!chip.asyncCopy.isDefault ||
-      countResidentBlocks(chip, warps, before + kLeastRegisterMargin) > 1)
+  int64_t blocks =
+      countResidentBlocks(chip, warps, before + kLeastRegisterMargin);
+  if (!chip.asyncCopy.isDefault || blocks > kMostCopyingBlocks)
     return 0;
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
-  int64_t most = (getSharedLimit(chip, 1) - used) / bytes - 1;
-  int64_t wanted = std::ceil(needed / double(bytes));
+  int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
+  int64_t wanted = std::ceil(needed / double(blocks * bytes));
   return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
 }
 
@@ -307,8 +318,13 @@ void LoadAhead::runOnOperation() {
         distance ? distance : getDistance(kernel, *chip, each, before);
     // Their addresses take registers, too.
     chosen = std::min(chosen, (limit - kRegisterAllowance - before) / each);
-    // Another path of the kernel may be the one that takes the registers.
-    if (chosen <= 0 && !distance &&
+    // Asynchronous copies have a word at least. Another path of the kernel may
+    // be the one that takes the registers.
+    auto isSingle = [](const AheadLoad &ahead) {
+      auto load = dyn_cast<LoadOp>(ahead.load);
+      return load && hasSingleAccesses(load.getBuffer().getType());
+    };
+    if (chosen <= 0 && !distance && llvm::none_of(loads, isSingle) &&
         estimateRegisters(kernel, loop).total == before) {
       chosen = getCopyDistance(kernel, *chip, each, before, copied);
       if (chosen > 0) {

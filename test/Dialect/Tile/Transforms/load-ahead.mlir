@@ -157,3 +157,62 @@ tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
   %r16 = arith.truncf %r : !t to !t16
   tile.store %r16, %y[%c0, %c0] : !t16, !rows
 }
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 10], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!t16 = tensor<1x7680xbf16, #blocked>
+!t = tensor<1x7680xf32, #blocked>
+
+// Two blocks fit a multiprocessor, of which one waits while the other one waits, too:
+// each copies to its half of the shared memory.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=46080
+tile.kernel @two_blocks(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 10 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zeros = arith.constant dense<0.0> : !t
+  %w16 = tile.load %y[%c0, %c0] : !rows -> !t16
+  %sums:2 = scf.for %i = %first to %end step %c1 iter_args(%a = %zeros, %b = %zeros) -> (!t, !t) {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %product = arith.mulf %t16, %w16 : !t16
+    %t = arith.extf %product : !t16 to !t
+    %a1 = arith.addf %a, %t : !t
+    %b1 = arith.mulf %b, %t : !t
+    scf.yield %a1, %b1 : !t, !t
+  }
+  %r = arith.addf %sums#0, %sums#1 : !t
+  %r16 = arith.truncf %r : !t to !t16
+  tile.store %r16, %y[%c0, %c0] : !t16, !rows
+}
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 10], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?, 1]>, global>
+!t16 = tensor<1x7680xbf16, #blocked>
+!t = tensor<1x7680xf32, #blocked>
+
+// Rows may begin at any element, and asynchronous copies have two.
+// REMARK: [Missed] loads-ahead {{.*}}"the loads of an iteration take 12 registers beside 80"
+tile.kernel @single_elements(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 10 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zeros = arith.constant dense<0.0> : !t
+  %w16 = tile.load %y[%c0, %c0] : !rows -> !t16
+  %sums:2 = scf.for %i = %first to %end step %c1 iter_args(%a = %zeros, %b = %zeros) -> (!t, !t) {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %product = arith.mulf %t16, %w16 : !t16
+    %t = arith.extf %product : !t16 to !t
+    %a1 = arith.addf %a, %t : !t
+    %b1 = arith.mulf %b, %t : !t
+    scf.yield %a1, %b1 : !t, !t
+  }
+  %r = arith.addf %sums#0, %sums#1 : !t
+  %r16 = arith.truncf %r : !t to !t16
+  tile.store %r16, %y[%c0, %c0] : !t16, !rows
+}
