@@ -3,7 +3,7 @@
 The contenders are tile, cuDNN and FlashAttention-2 of PyTorch, FlexAttention
 compiled for each shape, and optionally the hand-written kernels of a folder. All
 of them run on the same tensors in one process. Each round calls every contender
-once, in an order that changes from round to round, so that clock and temperature
+once, in random order, so that clock and temperature
 affect all of them equally. A time is the median of CUDA events.
 
 Every result is checked against float64 in the same run, on the first and the last

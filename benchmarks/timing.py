@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 from typing import Callable, Dict
 
@@ -21,16 +22,17 @@ def time_in_turn(
 ) -> Dict[str, float]:
     """Returns the median time of each call, in milliseconds.
 
-    Each round makes every call once, in an order that changes from round to round.
-    The first `warmup` rounds are not timed. With `flush`, the second-level cache
-    holds none of a call's data when it starts.
+    Each round makes every call once, in random order: the power that a call takes
+    lowers the clock of the next one. The first `warmup` rounds are not timed. With
+    `flush`, the second-level cache holds none of a call's data when it starts.
     """
     memory = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
     events: Dict[str, list] = {name: [] for name in runs}
     names = list(runs)
+    generator = random.Random(0)
     for turn in range(warmup + rounds):
-        shift = turn % len(names)
-        for name in names[shift:] + names[:shift]:
+        generator.shuffle(names)
+        for name in names:
             begin = torch.cuda.Event(enable_timing=True)
             end = torch.cuda.Event(enable_timing=True)
             torch.cuda._sleep(BUSY_CYCLES)

@@ -2,12 +2,14 @@
 //
 // A role counts the tiles that it fills or takes: tile number i of a ring is in
 // slot i mod stages, in phase (i / stages) mod 2 of the mbarriers of that slot.
-// Rings that loops advance alike share one count, at known distances. Without
+// Rings that loops advance alike share one count, at known distances, and rings
+// whose slots are in use together share mbarriers (JoinRings.h). Without
 // mbarriers there are no phases: the count is the number of the slot.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FillFromRegisters.h"
+#include "JoinRings.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
@@ -79,6 +81,8 @@ private:
   KernelOp kernel;
   Location loc;
   SmallVector<RingCreateOp> creates;
+  /// The rings that share mbarriers.
+  JoinedRings joined;
   /// The number of each tile.ring.create.
   DenseMap<Operation *, unsigned> rings;
   RingOrder order;
@@ -117,9 +121,11 @@ void RingLowering::initialise(RingCreateOp ring) {
     else
       releases = countArrivals(user);
   }
-  InitBarriersOp::create(rewriter, loc, ring.getFull(), fills);
+  InitBarriersOp::create(rewriter, loc, ring.getFull(),
+                         fills * joined.countFills(ring));
   if (ring.getEmpty())
-    InitBarriersOp::create(rewriter, loc, ring.getEmpty(), releases);
+    InitBarriersOp::create(rewriter, loc, ring.getEmpty(),
+                           releases * joined.countReleases(ring));
 }
 
 /// Returns the number of the count that `op` advances, if it advances one.
@@ -302,7 +308,7 @@ void RingLowering::advance(Operation *op, Counts &counts) {
     rewriter.setInsertionPoint(op);
   auto [slot, phase] = locate(op, counts);
   rewriter.setInsertionPoint(op);
-  if (isa<RingAcquireOp>(op) && ring.getEmpty()) {
+  if (isa<RingAcquireOp>(op) && ring.getEmpty() && !joined.isCovered(op)) {
     Value before = arith::SubIOp::create(rewriter, loc, constant(1), phase);
     WaitBarrierOp::create(rewriter, where, ring.getEmpty(), slot, before);
   }
@@ -318,9 +324,9 @@ void RingLowering::advance(Operation *op, Counts &counts) {
     buffer = SliceOp::create(rewriter, loc, ring.getStorage(), indices);
   }
   auto take = dyn_cast<RingTakeOp>(op);
-  if (take && isShared)
+  if (take && isShared && !joined.isCovered(op))
     WaitBarrierOp::create(rewriter, where, ring.getFull(), slot, phase);
-  else if (take && hasGroups)
+  else if (take && !isShared && hasGroups)
     if (std::optional<int64_t> pending = order.getPending(take))
       WaitGroupOp::create(rewriter, where, *pending);
   if (counted) {
@@ -345,7 +351,7 @@ void RingLowering::skip(RingSkipOp op, Counts &counts) {
 /// Lowers `op`, which uses up a token, to an arrival if the ring has mbarriers.
 void RingLowering::arrive(Operation *op, Value slot, bool full, bool fenced) {
   RingCreateOp ring = getRing(slot);
-  if (!ring.getFull())
+  if (!ring.getFull() || joined.isCovered(op))
     return;
   rewriter.setInsertionPoint(op);
   ArriveBarrierOp::create(rewriter, op->getLoc(),
@@ -437,14 +443,25 @@ LogicalResult RingLowering::run() {
     return success();
   if (failed(order.run(kernel)))
     return failure();
+  SmallVector<RingCreateOp> shared;
+  llvm::copy_if(creates, std::back_inserter(shared),
+                [](RingCreateOp ring) { return bool(ring.getFull()); });
+  if (shared.size() > 1) {
+    const Chip *chip = getTargetChip(kernel);
+    if (!chip)
+      return failure();
+    joined.join(kernel, shared, *chip);
+  }
   RingCreateOp last;
   for (auto [i, ring] : llvm::enumerate(creates)) {
     rings[ring] = i;
     if (!ring.getFull())
       continue;
+    last = ring;
+    if (joined.isFollower(ring))
+      continue;
     rewriter.setInsertionPoint(ring);
     initialise(ring);
-    last = ring;
   }
   if (last) {
     rewriter.setInsertionPointAfter(last);
@@ -484,7 +501,6 @@ struct LowerRings : tile::impl::TileLowerRingsBase<LowerRings> {
   using TileLowerRingsBase::TileLowerRingsBase;
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    // Only the way in which threads fill slots depends on the chip.
     bool hasGroups = true;
     if (containsOp<RingPublishOp>(kernel, [](RingPublishOp publish) {
           return !getRing(publish.getSlots().front()).getFull();

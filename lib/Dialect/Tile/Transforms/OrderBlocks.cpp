@@ -28,11 +28,6 @@ using namespace tile;
 /// The largest group that the compiler chooses.
 static constexpr int64_t kMostBlocks = 64;
 
-/// Blocks may read this many times the bytes that they read in the best group.
-/// The tiles of y are read again by each group, so larger groups are faster
-/// (docs/notes/hopper-gemm.md).
-static constexpr double kMostBytes = 1.5;
-
 namespace {
 struct OrderBlocks : tile::impl::TileOrderBlocksBase<OrderBlocks> {
   using TileOrderBlocksBase::TileOrderBlocksBase;
@@ -90,12 +85,12 @@ int64_t OrderBlocks::chooseGroup(const Chip &chip) {
     return group * most.x +
            int64_t(llvm::divideCeil(chip.processors, group)) * most.y;
   };
-  int64_t least = count(1);
-  for (int64_t group = 2; group <= kMostBlocks; group *= 2)
-    least = std::min(least, count(group));
-  int64_t group = kMostBlocks;
-  while (count(group) > kMostBytes * least)
-    group /= 2;
+  // Of groups with as many bytes, the largest: each group reads the tiles of y
+  // again.
+  int64_t group = 1;
+  for (int64_t other = 2; other <= kMostBlocks; other *= 2)
+    if (count(other) <= count(group))
+      group = other;
   return group;
 }
 

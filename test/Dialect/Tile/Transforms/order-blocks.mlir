@@ -6,12 +6,12 @@
 !m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !acc = tensor<128x256xf32>
 
-// Groups of 32 rows of blocks: 132 blocks read 32 tiles of 16 KB and 5 of 32 KB, which
-// is at most 1.5 times the 16 and 9 tiles in groups of 16. The third dimension of the
-// grid remains. The last group has the blocks that are left.
-// REMARK: [Passed] blocks-ordered {{.*}}group=32
+// Groups of 16 rows of blocks: 132 blocks read 16 tiles of 16 KB and 9 of 32 KB, fewer
+// bytes than 8 and 17 or 32 and 5. The third dimension of the grid remains. The last
+// group has the blocks that are left.
+// REMARK: [Passed] blocks-ordered {{.*}}group=16
 // CHECK-LABEL: tile.kernel @product
-// CHECK-DAG: %[[SIZE:.*]] = arith.constant 32 : i32
+// CHECK-DAG: %[[SIZE:.*]] = arith.constant 16 : i32
 // CHECK-DAG: %[[ROWS:.*]] = arith.index_cast %[[X:.*]] : index to i32
 // CHECK-DAG: %[[COLUMNS:.*]] = arith.index_cast %[[Y:.*]] : index to i32
 // CHECK-DAG: %[[PROGRAM:.*]] = tile.program_id x
@@ -61,7 +61,7 @@ tile.kernel @product(%a: !m, %b: !m, %batch: index) attributes {num_warps = 8 : 
 !m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
 
 // The tiles of x are larger, so a group is smaller.
-// REMARK: [Passed] blocks-ordered {{.*}}group=16
+// REMARK: [Passed] blocks-ordered {{.*}}group=8
 // CHECK-LABEL: tile.kernel @tall
 tile.kernel @tall(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index

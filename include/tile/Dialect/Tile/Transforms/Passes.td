@@ -298,24 +298,24 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     groups if a loop reads tiles whose place depends on x alone, and others whose
     place depends on y alone. The blocks that run at the same time read
     `group * bytes of x + ceil(multiprocessors / group) * bytes of y`. The size of
-    a group is the largest power of two up to 64 with which these are at most 1.5
-    times the least: larger groups read the tiles of y again less often.
+    a group is the power of two up to 64 with which these are fewest; of two sizes,
+    the larger one.
 
     ```mlir output
     tile.grid %rows, %columns, %c1
     %x = tile.program_id x
     %y = tile.program_id y
-    // becomes, in groups of 32
+    // becomes, in groups of 16
     %blocks = arith.muli %rows, %columns : index
     tile.grid %blocks, %c1, %c1
     %id = tile.program_id x                     // in 32 bits
-    %most = arith.minui %rows32, %c32_i32 : i32
+    %most = arith.minui %rows32, %c16_i32 : i32
     %all = arith.muli %most, %columns32 : i32
     %group = arith.divui %id32, %all : i32
     %in_group = arith.remui %id32, %all : i32
-    %first = arith.muli %group, %c32_i32 : i32
+    %first = arith.muli %group, %c16_i32 : i32
     %left = arith.subi %rows32, %first : i32
-    %height = arith.minui %left, %c32_i32 : i32
+    %height = arith.minui %left, %c16_i32 : i32
     %row = arith.remui %in_group, %height : i32
     %x = arith.addi %first, %row : i32
     %y = arith.divui %in_group, %height : i32
@@ -977,6 +977,12 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     stages is in slot i mod s, in phase (i / s) mod 2 of its mbarriers. Loops
     carry the counts. Rings that all loops fill alike share one count. Without
     mbarriers, loops carry the number of a slot.
+
+    Rings whose slots are in use together share mbarriers, so that each side waits
+    once: no wait stands between the copies to their slots, and one of them, the
+    holder, is taken first and released last. The slots of the others are taken
+    right after that of the holder, or later if their copies take less time than
+    a wait. Releases that stand together are one arrival.
 
     | operation | becomes, with mbarriers |
     |---|---|

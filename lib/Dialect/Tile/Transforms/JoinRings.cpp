@@ -1,0 +1,274 @@
+//===- JoinRings.cpp - Rings that share mbarriers -------------------------===//
+//
+// A wait for an mbarrier takes time even if its phase has ended: an iteration
+// that takes the slots of two rings starts its products after two waits. Rings
+// whose slots are filled one right after the other need one mbarrier.
+//
+// A ring joins another one, its holder, if nothing waits much longer for that:
+//
+// * no wait stands between the copies to their slots,
+// * its slot is taken right after that of the holder; or later, if the copy
+//   takes less time than a wait, and
+// * its slot is released right beside that of the holder, or before it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "JoinRings.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The clock cycles of a wait for an mbarrier whose phase has ended.
+static constexpr int64_t kWaitCycles = 32;
+
+namespace {
+/// The operations of one ring in the order of the program.
+struct RingUses {
+  SmallVector<RingAcquireOp> acquires;
+  /// Each tile.ring.take and tile.ring.skip.
+  SmallVector<Operation *> reads;
+  SmallVector<RingReleaseOp> releases;
+};
+
+/// Rings that share mbarriers, the holder first.
+using RingGroup = SmallVector<RingCreateOp>;
+
+class RingJoiner {
+public:
+  RingJoiner(KernelOp kernel, ArrayRef<RingCreateOp> rings, const Chip &chip);
+  bool tryToJoin(RingGroup &group, const RingGroup &other);
+  bool haveOneRelease(RingCreateOp holder, RingCreateOp ring);
+  RingUses &getUses(RingCreateOp ring) { return uses[ring]; }
+
+private:
+  bool areFilledTogether(const RingGroup &group, const RingGroup &other);
+  bool isHeld(RingCreateOp holder, RingCreateOp ring, bool isSmall);
+
+  const Chip &chip;
+  DenseMap<Operation *, RingUses> uses;
+};
+} // namespace
+
+RingJoiner::RingJoiner(KernelOp kernel, ArrayRef<RingCreateOp> rings,
+                       const Chip &chip)
+    : chip(chip) {
+  for (RingCreateOp ring : rings)
+    uses.try_emplace(ring);
+  auto find = [&](RingCreateOp ring) {
+    auto it = uses.find(ring);
+    return it == uses.end() ? nullptr : &it->second;
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto release = dyn_cast<RingReleaseOp>(op)) {
+      if (RingUses *found = find(getRing(release.getSlot())))
+        found->releases.push_back(release);
+    } else if (isa<RingAcquireOp, RingTakeOp, RingSkipOp>(op)) {
+      RingUses *found = find(getRingOf(op));
+      if (!found)
+        return;
+      if (auto acquire = dyn_cast<RingAcquireOp>(op))
+        found->acquires.push_back(acquire);
+      else
+        found->reads.push_back(op);
+    }
+  });
+}
+
+/// Returns true if `op` computes scalars or addresses only.
+static bool isPassive(Operation *op) {
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::none_of(op->getResultTypes(),
+                       llvm::IsaPred<RankedTensorType, PendingType>);
+}
+
+/// Returns true if `x` and `y` are in one block, and all operations between
+/// them fulfil `mayStand`.
+static bool areNear(Operation *x, Operation *y,
+                    llvm::function_ref<bool(Operation *)> mayStand) {
+  if (x == y || x->getBlock() != y->getBlock())
+    return x == y;
+  if (y->isBeforeInBlock(x))
+    std::swap(x, y);
+  for (Operation *op = x->getNextNode(); op != y; op = op->getNextNode())
+    if (!mayStand(op))
+      return false;
+  return true;
+}
+
+template <typename... Ops> static bool isPassiveOr(Operation *op) {
+  return isa<Ops...>(op) || isPassive(op);
+}
+
+/// Returns the bytes of a slot of `ring`.
+static int64_t countBytes(RingCreateOp ring) {
+  BufferType tile = ring.getType().getTile();
+  return tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+}
+
+/// Returns true if copies fill the slots of both groups, and no wait stands
+/// between the copies for slots of one number.
+bool RingJoiner::areFilledTogether(const RingGroup &group,
+                                   const RingGroup &other) {
+  auto isMember = [&](RingCreateOp ring) {
+    return llvm::is_contained(group, ring) || llvm::is_contained(other, ring);
+  };
+  auto mayStand = [&](Operation *op) {
+    if (auto acquire = dyn_cast<RingAcquireOp>(op))
+      return isMember(getRingOf(op));
+    auto copy = dyn_cast<BulkCopyOp>(op);
+    return (copy && copy.getSlot()) || isPassive(op);
+  };
+  SmallVector<RingAcquireOp> &leading = uses[group.front()].acquires;
+  for (RingCreateOp ring : llvm::concat<const RingCreateOp>(group, other)) {
+    SmallVector<RingAcquireOp> &acquires = uses[ring].acquires;
+    if (acquires.empty() || acquires.size() != leading.size())
+      return false;
+    for (auto [first, acquire] : llvm::zip_equal(leading, acquires)) {
+      if (!acquire.getSlot().hasOneUse() || !areNear(first, acquire, mayStand))
+        return false;
+      auto copy = dyn_cast<BulkCopyOp>(*acquire.getSlot().user_begin());
+      if (!copy || !areNear(first, copy, mayStand))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Returns true if `release` and `held` return slots of the same number to
+/// their rings; `mates` gives the takes of the first ring by those of the
+/// second one.
+static bool releaseMates(RingReleaseOp release, RingReleaseOp held,
+                         const DenseMap<Operation *, Operation *> &mates) {
+  return llvm::equal(
+      getOrigins(release.getSlot()),
+      llvm::map_range(getOrigins(held.getSlot()),
+                      [&](Operation *op) { return mates.lookup(op); }));
+}
+
+/// Returns true if the slots of `ring` are taken and released while those of
+/// `holder` are held. With `isSmall`, they may be taken later.
+bool RingJoiner::isHeld(RingCreateOp holder, RingCreateOp ring, bool isSmall) {
+  RingUses &outer = uses[holder], &inner = uses[ring];
+  if (outer.reads.size() != inner.reads.size() ||
+      outer.releases.size() != inner.releases.size())
+    return false;
+  DenseMap<Operation *, Operation *> mates;
+  for (auto [first, read] : llvm::zip_equal(outer.reads, inner.reads)) {
+    if (first->getBlock() != read->getBlock() ||
+        first->getName() != read->getName())
+      return false;
+    mates[first] = read;
+    if (auto skip = dyn_cast<RingSkipOp>(first)) {
+      if (skip.getCount() != cast<RingSkipOp>(read).getCount())
+        return false;
+    } else if (!first->isBeforeInBlock(read) ||
+               (!isSmall && !areNear(first, read, isPassiveOr<RingTakeOp>))) {
+      return false;
+    }
+  }
+  for (auto [held, release] : llvm::zip_equal(outer.releases, inner.releases))
+    if (held->getBlock() != release->getBlock() ||
+        !releaseMates(release, held, mates) ||
+        (held->isBeforeInBlock(release) &&
+         !areNear(held, release, isPassiveOr<RingReleaseOp>)))
+      return false;
+  return true;
+}
+
+/// Adds the rings of `other` to `group` if one of the two holders holds the
+/// rings of the other group.
+bool RingJoiner::tryToJoin(RingGroup &group, const RingGroup &other) {
+  RingCreateOp holders[] = {group.front(), other.front()};
+  if (holders[0].getType().getStages() != holders[1].getType().getStages() ||
+      holders[0].getBarriers().size() != holders[1].getBarriers().size() ||
+      !areFilledTogether(group, other))
+    return false;
+  auto isSmall = [&](const RingGroup &rings) {
+    int64_t bytes = 0;
+    for (RingCreateOp ring : rings)
+      bytes += countBytes(ring);
+    return bytes <= kWaitCycles * chip.throughput.cacheBytes;
+  };
+  if (isHeld(holders[0], holders[1], isSmall(other))) {
+    group.append(other);
+    return true;
+  }
+  if (!isHeld(holders[1], holders[0], isSmall(group)))
+    return false;
+  group.insert(group.begin(), other.begin(), other.end());
+  return true;
+}
+
+/// Returns true if each release of `ring` stands beside one of `holder`, so
+/// that one arrival serves both.
+bool RingJoiner::haveOneRelease(RingCreateOp holder, RingCreateOp ring) {
+  return llvm::all_of(
+      llvm::zip_equal(uses[holder].releases, uses[ring].releases),
+      [](auto pair) {
+        auto [held, release] = pair;
+        return held.getFenced() == release.getFenced() &&
+               areNear(held, release, isPassiveOr<RingReleaseOp>);
+      });
+}
+
+void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
+                       const Chip &chip) {
+  RingJoiner joiner(kernel, rings, chip);
+  SmallVector<RingGroup> groups;
+  for (RingCreateOp ring : rings)
+    groups.push_back({ring});
+  for (size_t i = 0; i < groups.size();) {
+    auto other = std::find_if(groups.begin() + i + 1, groups.end(),
+                              [&](const RingGroup &other) {
+                                return joiner.tryToJoin(groups[i], other);
+                              });
+    if (other == groups.end()) {
+      ++i;
+      continue;
+    }
+    groups.erase(other);
+    // The group is another one: earlier ones may join it.
+    i = 0;
+  }
+
+  for (const RingGroup &group : groups) {
+    RingCreateOp holder = group.front();
+    fills[holder] = group.size();
+    int64_t arrivals = 1;
+    // The first acquire of each number waits, and of releases that stand
+    // together the last one arrives.
+    SmallVector<RingAcquireOp> waits = joiner.getUses(holder).acquires;
+    SmallVector<RingReleaseOp> arriving = joiner.getUses(holder).releases;
+    for (RingCreateOp ring : ArrayRef(group).drop_front()) {
+      RingUses &uses = joiner.getUses(ring);
+      covered.insert_range(uses.reads);
+      for (auto [wait, acquire] : llvm::zip_equal(waits, uses.acquires)) {
+        bool isFirst = acquire->isBeforeInBlock(wait);
+        covered.insert(isFirst ? wait : acquire);
+        if (isFirst)
+          wait = acquire;
+      }
+      if (!joiner.haveOneRelease(holder, ring)) {
+        ++arrivals;
+        continue;
+      }
+      for (auto [arrival, release] : llvm::zip_equal(arriving, uses.releases)) {
+        bool isLast = arrival->isBeforeInBlock(release);
+        covered.insert(isLast ? arrival : release);
+        if (isLast)
+          arrival = release;
+      }
+    }
+    releases[holder] = arrivals;
+    for (RingCreateOp ring : ArrayRef(group).drop_front()) {
+      followers.insert(ring);
+      SmallVector<Value> unused(ring.getBarriers());
+      ring.getBarriersMutable().assign(holder.getBarriers());
+      for (Value barriers : unused)
+        if (Operation *alloc = barriers.getDefiningOp();
+            alloc && alloc->use_empty())
+          alloc->erase();
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// RUN: tile-opt %s -split-input-file -allow-unregistered-dialect --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-lower-rings,cse))' | FileCheck %s
+
+// Rings whose slots are in use together share mbarriers.
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!storage = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+!ring = !tile.ring<!tile, 2>
+
+// Both slots are taken and released side by side: one wait and one arrival. Each copy
+// arrives at the mbarrier of the first ring.
+// CHECK-LABEL: tile.kernel @product
+tile.kernel @product(%a: !m, %b: !m, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %as = tile.alloc : !storage
+  // CHECK: %[[F:.*]] = tile.alloc : !tile.buffer<2xi64
+  // CHECK: %[[E:.*]] = tile.alloc : !tile.buffer<2xi64
+  // CHECK-NOT: tile.alloc : !tile.buffer<2xi64
+  %af = tile.alloc : !bars
+  %ae = tile.alloc : !bars
+  %ra = tile.ring.create %as, %af, %ae : !ring
+  %bs = tile.alloc : !storage
+  %bf = tile.alloc : !bars
+  %be = tile.alloc : !bars
+  %rb = tile.ring.create %bs, %bf, %be : !ring
+  // CHECK: tile.init_barriers %[[F]], 2
+  // CHECK-NEXT: tile.init_barriers %[[E]], 4
+  // CHECK: tile.warp_roles
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK: scf.for
+    // CHECK: tile.wait_barrier %[[F]]
+    // CHECK-NOT: tile.wait_barrier
+    // CHECK: tile.await
+    // CHECK-NEXT: tile.arrive_barrier %[[E]]
+    // CHECK-NOT: tile.arrive_barrier
+    // CHECK: scf.yield
+    %s = scf.for %i = %c0 to %n step %c64 iter_args(%x = %zero) -> (!acc) {
+      %at, %aslot = tile.ring.take %ra : !ring
+      %bt, %bslot = tile.ring.take %rb : !ring
+      %p = tile.dot async %at, %bt, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      tile.ring.release %bslot
+      tile.ring.release %aslot
+      scf.yield %y : !acc
+    }
+  }, {
+    // CHECK: scf.for
+    // CHECK: tile.wait_barrier %[[E]]
+    // CHECK: tile.bulk_copy %{{.*}}, %[[F]][%[[SLOT:.*]]] :
+    // CHECK-NOT: tile.wait_barrier
+    // CHECK: tile.bulk_copy %{{.*}}, %[[F]][%[[SLOT]]] :
+    scf.for %i = %c0 to %n step %c64 {
+      %at, %aslot = tile.ring.acquire %ra : !ring
+      tile.bulk_copy %a[%i, %c0] dims [0, 1], %at fills %aslot : !m, !tile
+      %bt, %bslot = tile.ring.acquire %rb : !ring
+      tile.bulk_copy %b[%i, %c0] dims [0, 1], %bt fills %bslot : !m, !tile
+    }
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!storage = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+!rows = !tile.buffer<2x64xf32, #tile.padded<0, order = [0]>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+!ring = !tile.ring<!tile, 2>
+!row_ring = !tile.ring<!row, 2>
+
+// A few bytes that are taken later and released earlier join the ring of the tile that
+// is held meanwhile. Their release remains an arrival of its own.
+// CHECK-LABEL: tile.kernel @held
+tile.kernel @held(%a: !m, %r: !v, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %rs = tile.alloc : !rows
+  %rf = tile.alloc : !bars
+  %re = tile.alloc : !bars
+  %rr = tile.ring.create %rs, %rf, %re : !row_ring
+  %as = tile.alloc : !storage
+  // CHECK: %[[F:.*]] = tile.alloc : !tile.buffer<2xi64
+  // CHECK: %[[E:.*]] = tile.alloc : !tile.buffer<2xi64
+  %af = tile.alloc : !bars
+  %ae = tile.alloc : !bars
+  %ra = tile.ring.create %as, %af, %ae : !ring
+  // CHECK: tile.init_barriers %[[F]], 2
+  // CHECK-NEXT: tile.init_barriers %[[E]], 8
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK: scf.for
+    // CHECK: tile.wait_barrier %[[F]]
+    // CHECK: tile.dot async
+    // CHECK-NOT: tile.wait_barrier
+    // CHECK: tile.load
+    // CHECK: tile.arrive_barrier %[[E]][%{{.*}}] fenced
+    // CHECK: tile.await
+    // CHECK-NEXT: tile.arrive_barrier %[[E]][%{{[^ ]*}}] :
+    %s = scf.for %i = %c0 to %n step %c64 iter_args(%x = %zero) -> (!acc) {
+      %at, %aslot = tile.ring.take %ra : !ring
+      %p = tile.dot async %at, %at, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+      %rt, %rslot = tile.ring.take %rr : !row_ring
+      %l = tile.load %rt[%c0] : !row -> tensor<64xf32, #tile.slice<0, #mma>>
+      "test.use"(%l) : (tensor<64xf32, #tile.slice<0, #mma>>) -> ()
+      tile.ring.release %rslot fenced
+      %y = tile.await %p : !tile.pending<!acc>
+      tile.ring.release %aslot
+      scf.yield %y : !acc
+    }
+  }, {
+    // CHECK: tile.wait_barrier %[[E]]
+    // CHECK-NOT: tile.wait_barrier
+    scf.for %i = %c0 to %n step %c64 {
+      %rt, %rslot = tile.ring.acquire %rr : !row_ring
+      tile.bulk_copy %r[%i] dims [0], %rt fills %rslot : !v, !row
+      %at, %aslot = tile.ring.acquire %ra : !ring
+      tile.bulk_copy %a[%i, %c0] dims [0, 1], %at fills %aslot : !m, !tile
+    }
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!storage = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+!ring = !tile.ring<!tile, 2>
+
+// The slot of the second ring is needed later and longer, as V is in attention.
+// CHECK-LABEL: tile.kernel @later
+tile.kernel @later(%a: !m, %b: !m, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %as = tile.alloc : !storage
+  %af = tile.alloc : !bars
+  %ae = tile.alloc : !bars
+  %ra = tile.ring.create %as, %af, %ae : !ring
+  %bs = tile.alloc : !storage
+  %bf = tile.alloc : !bars
+  %be = tile.alloc : !bars
+  %rb = tile.ring.create %bs, %bf, %be : !ring
+  // CHECK-COUNT-2: tile.init_barriers %{{.*}}, 1
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK: scf.for
+    // CHECK-COUNT-2: tile.wait_barrier
+    %s = scf.for %i = %c0 to %n step %c64 iter_args(%x = %zero) -> (!acc) {
+      %at, %aslot = tile.ring.take %ra : !ring
+      %p = tile.dot async %at, %at, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      tile.ring.release %aslot
+      %bt, %bslot = tile.ring.take %rb : !ring
+      %q = tile.dot async %bt, %bt, %y : !tile, !tile, !acc -> !tile.pending<!acc>
+      %z = tile.await %q : !tile.pending<!acc>
+      tile.ring.release %bslot
+      scf.yield %z : !acc
+    }
+  }, {
+    scf.for %i = %c0 to %n step %c64 {
+      %at, %aslot = tile.ring.acquire %ra : !ring
+      tile.bulk_copy %a[%i, %c0] dims [0, 1], %at fills %aslot : !m, !tile
+      %bt, %bslot = tile.ring.acquire %rb : !ring
+      tile.bulk_copy %b[%i, %c0] dims [0, 1], %bt fills %bslot : !m, !tile
+    }
+  }
+}
