@@ -87,6 +87,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileStageStores());
   kernel.addPass(createTilePipeline());
   kernel.addPass(createTileLowerRings());
+  kernel.addPass(createTileAlternateBuffers());
   kernel.addPass(createTilePlanSharedMemory());
   kernel.addPass(createTileInsertBarriers());
   kernel.addPass(createTileScaleAfterReduction());

@@ -294,20 +294,24 @@ void BarrierInserter::visit(Operation *op, State &state) {
   }
   if (op->getNumRegions() != 0)
     return visitRegions(op, state);
-  SmallVector<SharedAccess, 2> accesses = getSharedAccesses(op);
+  SmallVector<SharedAccess, 2> accesses;
+  SmallVector<SlotAccess, 2> slots;
+  auto add = [&](Operation *accessing) {
+    for (const SharedAccess &access : getSharedAccesses(accessing)) {
+      unsigned number = numbers.lookup(access.root);
+      if (guarded.test(number))
+        continue;
+      accesses.push_back(access);
+      slots.push_back(SlotAccess::get(accessing, access.root, number));
+    }
+  };
+  add(op);
   // An asynchronous MMA reads its operands until its wait; barriers do not
   // change this.
   if (auto await = dyn_cast<AwaitOp>(op))
     for (Value product : await.getProducts())
       for (Operation *dot : getOrigins(product))
-        llvm::append_range(accesses, getSharedAccesses(dot));
-  llvm::erase_if(accesses, [&](const SharedAccess &access) {
-    return guarded.test(numbers.lookup(access.root));
-  });
-  SmallVector<SlotAccess, 2> slots =
-      llvm::map_to_vector<2>(accesses, [&](const SharedAccess &access) {
-        return SlotAccess::get(op, access.root, numbers.lookup(access.root));
-      });
+        add(dot);
   bool isGlobal = needsGlobalBarrier(op, state), isNeeded = isGlobal;
   for (auto [access, slot] : llvm::zip_equal(accesses, slots))
     isNeeded |= needsBarrier(slot, access.isWrite, state);

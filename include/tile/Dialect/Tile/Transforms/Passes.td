@@ -1144,6 +1144,42 @@ def TilePlanSharedMemory : Pass<"tile-plan-shared-memory", "::tile::KernelOp"> {
   let dependentDialects = ["::tile::TileDialect"];
 }
 
+def TileAlternateBuffers
+    : Pass<"tile-alternate-buffers", "::tile::KernelOp"> {
+  let summary = "Gives tiles that warps exchange in loops two buffers (S4)";
+  let description = [{
+    A tile that consumer warps store to shared memory and then read as an operand
+    of products, in each iteration of a loop, needs two barriers: one before the
+    reads, and one before the store of the next iteration. With two buffers that
+    take turns, the first barrier is enough.
+
+    ```mlir output
+    scf.for %i = ... {
+      %s = tile.alloc : !tile
+      tile.store %t, %s[%c0, %c0] : ...
+      ...
+    }
+    // becomes
+    %both = tile.alloc : !two
+    scf.for %i = ... iter_args(%slot = %c0) -> (index) {
+      %s = tile.slice %both[%slot, *, *] : !two to !tile
+      tile.store %t, %s[%c0, %c0] : ...
+      ...
+      %next = arith.subi %c1, %slot : index
+      scf.yield %next : index
+    }
+    ```
+
+    It changes kernels with warp roles only, all such buffers or none: if the
+    shared memory suffices, and as many blocks share a multiprocessor as before.
+    Without roles, the other blocks of a multiprocessor run while one waits. The
+    remark `buffers-alternate` gives the bytes of shared memory that the kernel
+    takes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
   let summary = "Inserts barriers between accesses to memory (S4)";
   let description = [{
@@ -1152,8 +1188,8 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     between them. This includes accesses in and after branches and around the
     back edges of loops. Buffers with overlapping offsets are the same memory.
     Slots of one ring are different memory if their numbers are known to differ:
-    numbers that `tile-lower-rings` computes from one value, at different
-    distances.
+    numbers that `tile-lower-rings` or `tile-alternate-buffers` computes from one
+    value, at different distances.
 
     Inserts a `tile.barrier global` between a read and a write of one kernel
     argument, unless each element belongs to one thread, the same for both. Two

@@ -1,0 +1,194 @@
+//===- AlternateBuffers.cpp - Two buffers for a tile of a loop ------------===//
+//
+// A tile that all warps write to shared memory and read in each iteration needs
+// two barriers: one before the reads, and one before the next iteration writes.
+// With two buffers that take turns, the first one is enough: no warp writes a
+// buffer again before all of them have passed the barrier of the iteration
+// between, after their last reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Analysis/SharedMemory.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEALTERNATEBUFFERS
+#include "tile/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// The number of buffers that take turns.
+static constexpr int64_t kBuffers = 2;
+
+/// Returns true if each product in flight that `dot` yields is awaited in the
+/// block of `dot`.
+static bool isAwaitedInBlock(DotOp dot) {
+  if (!isa<PendingType>(dot.getResult().getType()))
+    return true;
+  return llvm::all_of(dot.getResult().getUsers(), [&](Operation *user) {
+    if (user->getBlock() != dot->getBlock())
+      return false;
+    if (auto next = dyn_cast<DotOp>(user))
+      return isAwaitedInBlock(next);
+    return isa<AwaitOp>(user);
+  });
+}
+
+/// Returns true if an iteration of the loop around `alloc` stores all of the
+/// buffer, and then only products of this iteration read it.
+static bool isExchanged(AllocOp alloc) {
+  Block *body = alloc->getBlock();
+  StoreOp store;
+  SmallVector<DotOp> readers;
+  for (Operation *user : getBufferUsers(alloc)) {
+    if (user->getBlock() != body)
+      return false;
+    if (auto other = dyn_cast<StoreOp>(user)) {
+      auto tile = cast<RankedTensorType>(other.getValue().getType());
+      if (store || other.getBuffer() != alloc.getResult() ||
+          tile.getShape() != alloc.getType().getShape())
+        return false;
+      store = other;
+    } else if (auto dot = dyn_cast<DotOp>(user)) {
+      readers.push_back(dot);
+    } else {
+      return false;
+    }
+  }
+  return store && !readers.empty() && llvm::all_of(readers, [&](DotOp dot) {
+           return store->isBeforeInBlock(dot) && isAwaitedInBlock(dot);
+         });
+}
+
+namespace {
+/// Two buffers that take turns in loops of one block, which run one after the
+/// other.
+struct Storage {
+  BufferType type;
+  /// The first and the last of these loops.
+  scf::ForOp first, last;
+  Value buffers = {};
+};
+
+/// A loop, the buffers that its body allocates, and the storage of each.
+struct Exchange {
+  scf::ForOp loop;
+  SmallVector<AllocOp> allocs;
+  SmallVector<unsigned> storages;
+};
+} // namespace
+
+/// Returns the storage of each exchange. Loops of one block share them.
+static SmallVector<Storage>
+chooseStorages(MutableArrayRef<Exchange> exchanges) {
+  SmallVector<Storage> storages;
+  for (Exchange &exchange : exchanges)
+    for (AllocOp alloc : exchange.allocs) {
+      BufferType type = RingType::getStorageType(alloc.getType(), kBuffers);
+      auto *found = llvm::find_if(storages, [&](const Storage &storage) {
+        Operation *last = storage.last;
+        return storage.type == type && last != exchange.loop &&
+               last->getBlock() == exchange.loop->getBlock();
+      });
+      if (found == storages.end()) {
+        storages.push_back({type, exchange.loop, exchange.loop});
+        found = std::prev(storages.end());
+      }
+      found->last = exchange.loop;
+      exchange.storages.push_back(found - storages.begin());
+    }
+  return storages;
+}
+
+/// Replaces the buffers of `exchange` by its storages, whose buffers take
+/// turns.
+static void alternate(IRRewriter &rewriter, Exchange &exchange,
+                      ArrayRef<Storage> storages) {
+  scf::ForOp loop = exchange.loop;
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+  Value first = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &builder, Location loc, ArrayRef<BlockArgument> slots) {
+        Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+        return SmallVector<Value>{
+            arith::SubIOp::create(builder, loc, one, slots.front())};
+      });
+  loop = cast<scf::ForOp>(counted->getOperation());
+  loop->setDiscardableAttrs(attributes);
+  Value slot = loop.getRegionIterArgs().back();
+  for (auto [alloc, storage] :
+       llvm::zip_equal(exchange.allocs, exchange.storages)) {
+    rewriter.setInsertionPoint(alloc);
+    SmallVector<Value> indices(alloc.getType().getRank() + 1);
+    indices[0] = slot;
+    rewriter.replaceOp(alloc,
+                       SliceOp::create(rewriter, alloc.getLoc(),
+                                       storages[storage].buffers, indices));
+  }
+}
+
+namespace {
+struct AlternateBuffers
+    : tile::impl::TileAlternateBuffersBase<AlternateBuffers> {
+  using TileAlternateBuffersBase::TileAlternateBuffersBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    WarpRolesOp roles;
+    kernel.walk([&](WarpRolesOp op) { roles = op; });
+    if (!roles)
+      return;
+    SmallVector<Exchange> exchanges;
+    roles.getRoles().front().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      Exchange exchange{loop, {}, {}};
+      for (AllocOp alloc : loop.getBody()->getOps<AllocOp>())
+        if (!alloc.getOffset() &&
+            RingType::getStorageType(alloc.getType(), kBuffers) &&
+            isExchanged(alloc))
+          exchange.allocs.push_back(alloc);
+      if (!exchange.allocs.empty())
+        exchanges.push_back(exchange);
+    });
+    if (exchanges.empty())
+      return;
+    const Chip *chip = getTargetChip(kernel);
+    if (!chip)
+      return signalPassFailure();
+    SmallVector<Storage> storages = chooseStorages(exchanges);
+    SharedMemoryModel model(kernel);
+    int64_t before = model.placeWithin(chip->sharedBytes).bytes;
+    for (const Exchange &exchange : exchanges)
+      for (AllocOp alloc : exchange.allocs)
+        model.remove(alloc);
+    for (const Storage &storage : storages)
+      model.add(storage.type, storage.first, storage.first, storage.last);
+    int64_t after = model.placeWithin(chip->sharedBytes).bytes;
+    // As many blocks as before share a multiprocessor.
+    if (after > chip->sharedBytes ||
+        chip->sharedBytes / after < chip->sharedBytes / before)
+      return;
+    IRRewriter rewriter(kernel.getContext());
+    for (Storage &storage : storages) {
+      rewriter.setInsertionPoint(storage.first);
+      storage.buffers = AllocOp::create(rewriter, storage.first.getLoc(),
+                                        storage.type, IntegerAttr());
+    }
+    for (Exchange &exchange : exchanges)
+      alternate(rewriter, exchange, storages);
+    remark::passed(kernel.getLoc(),
+                   remark::RemarkOpts::name("buffers-alternate")
+                       .category("tile-alternate-buffers"))
+        << remark::metric("bytes", after);
+  }
+};
+} // namespace

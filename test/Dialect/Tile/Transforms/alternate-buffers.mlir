@@ -1,0 +1,100 @@
+// RUN: tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-alternate-buffers,tile-plan-shared-memory,tile-insert-barriers,cse))' | FileCheck %s
+
+!tile = !tile.buffer<128x128xf16, #tile.swizzle<128>, shared>
+!large = !tile.buffer<5x128x128xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<128x128xf32, #mma>
+!low = tensor<128x128xf16, #mma>
+
+// Two buffers take turns: one barrier in each iteration, before the product.
+// CHECK-LABEL: tile.kernel @exchange
+tile.kernel @exchange(%n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %all = tile.alloc : !large
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK: %[[BOTH:.*]] = tile.alloc {{.*}} : !tile.buffer<2x128x128xf16, #tile.swizzle<128>, shared>
+    // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[SLOT:.*]] = %c0)
+    // CHECK: %[[S:.*]] = tile.slice %[[BOTH]][%[[SLOT]], *, *]
+    // CHECK-NEXT: tile.store %{{.*}}, %[[S]]
+    // CHECK: tile.fence_async
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.dot async %[[S]]
+    // CHECK-NOT: tile.barrier
+    // CHECK: %[[NEXT:.*]] = arith.subi %c1, %[[SLOT]]
+    // CHECK-NEXT: scf.yield %{{.*}}, %[[NEXT]]
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (!acc) {
+      %t = arith.truncf %x : !acc to !low
+      %a = tile.alloc : !tile
+      tile.store %t, %a[%c0, %c0] : !low, !tile
+      %b = tile.slice %all[%i, *, *] : !large to !tile
+      %p = tile.dot async %a, %b, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      scf.yield %y : !acc
+    }
+  }, {
+  }
+}
+
+// -----
+
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+!low = tensor<64x64xf16, #mma>
+
+// Without roles, the loop keeps one buffer and two barriers.
+// CHECK-LABEL: tile.kernel @without_roles
+tile.kernel @without_roles(%n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %b = tile.alloc : !tile
+  %zero = arith.constant dense<0.0> : !acc
+  // CHECK: scf.for
+  // CHECK: tile.alloc {{.*}} : !tile.buffer<64x64xf16
+  // CHECK: tile.barrier
+  // CHECK: tile.store
+  // CHECK: tile.barrier
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (!acc) {
+    %t = arith.truncf %x : !acc to !low
+    %a = tile.alloc : !tile
+    tile.store %t, %a[%c0, %c0] : !low, !tile
+    %p = tile.dot async %a, %b, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+    %y = tile.await %p : !tile.pending<!acc>
+    scf.yield %y : !acc
+  }
+}
+
+// -----
+
+!tile = !tile.buffer<128x128xf16, #tile.swizzle<128>, shared>
+!large = !tile.buffer<6x128x128xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<128x128xf32, #mma>
+!low = tensor<128x128xf16, #mma>
+
+// The shared memory has no room for a second buffer of 32 KB beside 192 KB.
+// CHECK-LABEL: tile.kernel @full
+tile.kernel @full(%n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %all = tile.alloc : !large
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK-NOT: 2x128x128
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (!acc) {
+      %t = arith.truncf %x : !acc to !low
+      %a = tile.alloc : !tile
+      tile.store %t, %a[%c0, %c0] : !low, !tile
+      %b = tile.slice %all[%i, *, *] : !large to !tile
+      %p = tile.dot async %a, %b, %x : !tile, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      scf.yield %y : !acc
+    }
+  }, {
+  }
+}
