@@ -166,12 +166,13 @@ static int64_t countElements(RankedTensorType tile) {
 }
 
 /// Returns true if `value` is a tile that a loop carries and that
-/// tile-copy-ahead moves to shared memory, because tile-load-ahead has set the
-/// stages of the loop, or what the loop carries next. Its elements are read
-/// where they are used, also behind barriers.
+/// tile-copy-ahead moves to shared memory, because tile-load-ahead has set
+/// `stages` and `keep_loops` of the loop, or what the loop carries next. Its
+/// elements are read where they are used, also behind barriers.
 static bool isCopied(Value value) {
   auto isCarried = [](scf::ForOp loop, unsigned number) {
-    return getSchedule(loop).stages &&
+    Schedule schedule = getSchedule(loop);
+    return schedule.stages && schedule.keepsLoops() &&
            loop.getInitArgs()[number].getDefiningOp<scf::IfOp>();
   };
   if (auto argument = dyn_cast<BlockArgument>(value)) {

@@ -96,7 +96,8 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// (132 * 1.83e9), and of the other products; the cache of sm_90a is fitted to
 /// matrix products (docs/notes/cost-model.md), and the others are assumed. The
 /// blocks of a multiprocessor are those of the programming guide; of the LDS,
-/// CDNA gives at most 16 blocks their barriers, and RDNA 32.
+/// CDNA gives at most 16 blocks their barriers, and RDNA 32. The sizes of the
+/// caches of AMD's products are those of the Infinity Cache.
 // clang-format off
 static constexpr Throughput
     //             matrix 32 bits 8 bits arithmetic exp shared cache memory registers threads blocks

@@ -317,7 +317,7 @@ void LoadAhead::runOnOperation() {
     int64_t chosen =
         distance ? distance : getDistance(kernel, *chip, each, before);
     // Their addresses take registers, too.
-    chosen = std::min(chosen, (limit - kRegisterAllowance - before) / each);
+    chosen = std::min(chosen, (limit - kLeastRegisterMargin - before) / each);
     // Asynchronous copies have a word at least. Another path of the kernel may
     // be the one that takes the registers.
     auto isSingle = [](const AheadLoad &ahead) {
