@@ -85,6 +85,9 @@ tile.schedule_row <products from 4, head from 65 to 128, atomic_results>
 tile.schedule_row <products from 4, head to 64, mask = window, packed>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
          registers = [240, 24], stages = 2, save_registers>
+tile.schedule_row <products from 4, head to 64, mask = window>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [240, 24],
+         stages = 2, save_registers>
 tile.schedule_row <products from 4, head to 64, packed>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
          registers = [232, 40], stages = 2>

@@ -11,9 +11,21 @@ using namespace tile;
 // Numbers of slots
 //===----------------------------------------------------------------------===//
 
-/// Returns the number from which tile-lower-rings has computed `number`, which
-/// is `distance` slots further; null if there is none.
+/// Returns the number from which tile-lower-rings or tile-alternate-buffers has
+/// computed `number`, which is `distance` slots further; null if there is none.
 static Value getPrevious(Value number, int64_t stages, int64_t &distance) {
+  distance = 0;
+  if (auto cast = number.getDefiningOp<arith::IndexCastUIOp>())
+    return cast.getIn();
+  // A count of tiles.
+  if (auto rem = number.getDefiningOp<arith::RemUIOp>();
+      rem && isConstantIntValue(rem.getRhs(), stages))
+    return rem.getLhs();
+  if (auto add = number.getDefiningOp<arith::AddIOp>())
+    if (std::optional<int64_t> step = getConstantIntValue(add.getRhs())) {
+      distance = *step;
+      return add.getLhs();
+    }
   // Of two slots, the other one.
   if (auto sub = number.getDefiningOp<arith::SubIOp>();
       sub && stages == 2 && isConstantIntValue(sub.getLhs(), 1)) {

@@ -70,7 +70,8 @@ def attention_with_kvcache(
     cache without pages.
 
     `k` and `v`, [B, Snew, Hkv, D] and [B, Snew, Hkv, Dv], are written to the cache
-    behind the `cache_seqlens` keys first, and attended to as well.
+    behind the `cache_seqlens` keys first, and attended to as well. The cache must have
+    room for them, and the table pages: lengths are on the GPU, where nothing checks it.
 
     Queries and keys are aligned at their ends: with `causal`, query i sees key j iff
     j <= i + length - Sq. `window_size` is (left, right), -1 for no bound. `softcap` 0

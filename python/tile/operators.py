@@ -14,6 +14,9 @@ import torch
 from .errors import ArgumentError
 from .prepared import Signature, find, readable
 
+#: The number of fields of a signature that the operator of a call takes.
+_OPTIONS = Signature._fields.index("schedule") + 1
+
 
 @torch.library.custom_op("tile::attention", mutates_args=())
 def _forward(
@@ -177,5 +180,5 @@ def forward(q, k, v, sink, cu_q, cu_k, scale: float, softcap: float, signature, 
     """Returns the output and the logarithms of the rows' sums."""
     know_shardings()
     return _forward(
-        q, k, v, sink, cu_q, cu_k, scale, softcap, *signature[:-1], offset
+        q, k, v, sink, cu_q, cu_k, scale, softcap, *signature[:_OPTIONS], offset
     )

@@ -292,6 +292,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             !tables = !tile.buffer<?x?xi32, #tile.strided<[?, ?]>, global>
             !identity = !tile.buffer<32x32xf16, #tile.strided<[32, 1], align = 16>, global>
             !out = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+            !view = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = ROWS>, global>
             tile.kernel @paged(%cache: !pages, %tables: !tables, %identity: !identity, %out: !out, %product: !out,
                 %first: i32, %length: i32) attributes {num_warps = 4 : i32} {
               %c0 = arith.constant 0 : index
@@ -311,12 +312,12 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
                     !tile.buffer<?xi32, #tile.strided<[?]>, global>
               %from = arith.addi %row, %start : index
               %x = tile.load %view[%from, %c0]
-                  : !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = ROWS>, global> -> tensor<32x64xf16>
+                  : !view -> tensor<32x64xf16>
               %y = arith.extf %x : tensor<32x64xf16> to tensor<32x64xf32>
               tile.store %y, %out[%row, %c0] : tensor<32x64xf32>, !out
               %i = tile.load %identity[%c0, %c0] : !identity -> tensor<32x32xf16>
               %z = tile.load %view[%row, %c0]
-                  : !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = ROWS>, global> -> tensor<32x64xf16>
+                  : !view -> tensor<32x64xf16>
               %zero = arith.constant dense<0.0> : tensor<32x64xf32>
               %p = tile.dot %i, %z, %zero : tensor<32x32xf16>, tensor<32x64xf16> -> tensor<32x64xf32>
               tile.store %p, %product[%row, %c0] : tensor<32x64xf32>, !out

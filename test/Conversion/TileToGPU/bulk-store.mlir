@@ -85,3 +85,20 @@ tile.kernel @part(%o: !o, %row: index, %start: index, %length: index) attributes
     tile.bulk_wait 0
   }
 }
+
+// A range of rows of a buffer with more dimensions: their offset, in units of 16 bytes.
+
+!heads = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!half = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+// CHECK-LABEL: gpu.func @within
+// CHECK: %[[OFFSET:.*]] = arith.divui %{{.*}}, %c8 : index
+// CHECK: %[[UNITS:.*]] = arith.index_castui %[[OFFSET]]
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %{{.*}}, %{{.*}}, box[%{{.*}}, %{{.*}}, %[[UNITS]], %{{.*}}, %{{.*}}]
+tile.kernel @within(%o: !heads, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !half
+  tile.bulk_store %t, %o[%c1, %c0, %c1, %c0] dims [1, 3] within %c0, %n : !half, !heads
+  tile.bulk_wait 0
+}

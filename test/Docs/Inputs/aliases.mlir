@@ -31,6 +31,13 @@
 !counters = !tile.buffer<128xi32, #tile.strided<[1]>, global>
 !cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
+// Caches of pages, and the pages of sequences.
+!cache = !tile.buffer<?x16x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!entries = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!page_table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
 // Matrices, and a tile of sums with open extents.
 !x = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
 !w = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>

@@ -319,9 +319,9 @@ TEST(TensorMapC, OffsetsReplaceDimensions) {
             }
   }
   // Offsets fit 31 bits.
-  int64_t step = (int64_t(1) << 34) / 3;
-  EXPECT_EQ(encode({step - step % 8, 128, 64, 1}, 0x1000, arguments), 0);
-  EXPECT_EQ(encode({step - step % 8 + 8, 128, 64, 1}, 0x1000, arguments), -1);
+  int64_t step = ((int64_t(1) << 34) - 64) / 3;
+  EXPECT_EQ(encode({step - 8, 128, 64, 1}, 0x1000, arguments), 0);
+  EXPECT_EQ(encode({step, 128, 64, 1}, 0x1000, arguments), -1);
   EXPECT_STREQ(message.text,
                "stride 2 is 64, must be divisible by 8 and give offsets below "
                "2^35 bytes");

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/SharedMemory.h"
@@ -107,25 +108,55 @@ chooseStorages(MutableArrayRef<Exchange> exchanges) {
   return storages;
 }
 
+/// Returns a number in i32 that `loop` carries and that is odd in every other
+/// iteration, such as the count of tiles of a ring; null if there is none.
+static Value findCount(scf::ForOp loop) {
+  for (auto [argument, next] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    auto add = next.getDefiningOp<arith::AddIOp>();
+    if (!argument.getType().isInteger(32) || !add || add.getLhs() != argument)
+      continue;
+    std::optional<int64_t> step = getConstantIntValue(add.getRhs());
+    if (step && *step % kBuffers != 0)
+      return argument;
+  }
+  return {};
+}
+
+/// Makes `loop` carry such a number.
+static Value addCount(IRRewriter &rewriter, scf::ForOp &loop) {
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
+  Type i32 = rewriter.getI32Type();
+  Value first = arith::ConstantIntOp::create(rewriter, loc, i32, 0);
+  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &builder, Location loc, ArrayRef<BlockArgument> counts) {
+        Value one = arith::ConstantIntOp::create(builder, loc, i32, 1);
+        return SmallVector<Value>{
+            arith::AddIOp::create(builder, loc, counts.back(), one)};
+      });
+  loop = cast<scf::ForOp>(counted->getOperation());
+  loop->setDiscardableAttrs(attributes);
+  return loop.getRegionIterArgs().back();
+}
+
 /// Replaces the buffers of `exchange` by its storages, whose buffers take
 /// turns.
 static void alternate(IRRewriter &rewriter, Exchange &exchange,
                       ArrayRef<Storage> storages) {
   scf::ForOp loop = exchange.loop;
   Location loc = loop.getLoc();
-  rewriter.setInsertionPoint(loop);
-  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
-  Value first = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  FailureOr<LoopLikeOpInterface> counted = loop.replaceWithAdditionalYields(
-      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
-      [](OpBuilder &builder, Location loc, ArrayRef<BlockArgument> slots) {
-        Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-        return SmallVector<Value>{
-            arith::SubIOp::create(builder, loc, one, slots.front())};
-      });
-  loop = cast<scf::ForOp>(counted->getOperation());
-  loop->setDiscardableAttrs(attributes);
-  Value slot = loop.getRegionIterArgs().back();
+  Value count = findCount(loop);
+  if (!count)
+    count = addCount(rewriter, loop);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value two =
+      arith::ConstantIntOp::create(rewriter, loc, count.getType(), kBuffers);
+  Value slot = arith::IndexCastUIOp::create(
+      rewriter, loc, rewriter.getIndexType(),
+      arith::RemUIOp::create(rewriter, loc, count, two));
   for (auto [alloc, storage] :
        llvm::zip_equal(exchange.allocs, exchange.storages)) {
     rewriter.setInsertionPoint(alloc);

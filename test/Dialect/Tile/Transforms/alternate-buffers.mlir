@@ -16,14 +16,16 @@ tile.kernel @exchange(%n: index) attributes {num_warps = 4 : i32} {
   tile.warp_roles warps = [4, 4] {
     %zero = arith.constant dense<0.0> : !acc
     // CHECK: %[[BOTH:.*]] = tile.alloc {{.*}} : !tile.buffer<2x128x128xf16, #tile.swizzle<128>, shared>
-    // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[SLOT:.*]] = %c0)
+    // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[COUNT:.*]] = %c0_i32)
+    // CHECK: %[[NUMBER:.*]] = arith.remui %[[COUNT]], %c2_i32
+    // CHECK: %[[SLOT:.*]] = arith.index_castui %[[NUMBER]]
     // CHECK: %[[S:.*]] = tile.slice %[[BOTH]][%[[SLOT]], *, *]
     // CHECK-NEXT: tile.store %{{.*}}, %[[S]]
     // CHECK: tile.fence_async
     // CHECK-NEXT: tile.barrier
     // CHECK-NEXT: tile.dot async %[[S]]
     // CHECK-NOT: tile.barrier
-    // CHECK: %[[NEXT:.*]] = arith.subi %c1, %[[SLOT]]
+    // CHECK: %[[NEXT:.*]] = arith.addi %[[COUNT]], %c1_i32
     // CHECK-NEXT: scf.yield %{{.*}}, %[[NEXT]]
     %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (!acc) {
       %t = arith.truncf %x : !acc to !low

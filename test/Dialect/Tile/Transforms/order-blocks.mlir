@@ -185,7 +185,7 @@ tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i
 !numbers = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
 // Blocks of one group share tiles of its matrix. Memory determines the group.
-// REMARK: [Passed] blocks-ordered {{.*}}group=32
+// REMARK: [Passed] blocks-ordered {{.*}}group=16
 // CHECK-LABEL: tile.kernel @grouped
 tile.kernel @grouped(%a: !m, %b: !matrices, %groups: !numbers, %o: !m,
     %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {

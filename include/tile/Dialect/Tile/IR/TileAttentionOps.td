@@ -128,7 +128,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     // One kernel for chunks of a prompt and decoding steps over a paged cache.
     tile.attention %q, %k_cache, %v_cache, %o seqlens %cu_q max %max_q
         key_lengths %lengths pages %table scale %scale {causal}
-        : !packed, !cache, !cache, !packed, !cu, !lengths, !table
+        : !packed, !cache, !cache, !packed, !cu, !lengths, !page_table
     ```
 
     `schedule` sets fields of the kernel's schedule. The others come from the file

@@ -54,7 +54,7 @@ def Tile_BulkCopyOp : Tile_Op<"bulk_copy", [
     ```mlir
     tile.bulk_copy %k[%c0, %n, %h, %c0] dims [1, 3] within %c0, %length
         pages along 0 by %table, %tile, %full[%slot]
-        : !pages, !tile by !table, !barriers
+        : !pages, !tile by !entries, !barriers
     ```
 
     The offset of the last index must be a multiple of 16 bytes, as TMA requires.

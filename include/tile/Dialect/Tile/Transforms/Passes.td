@@ -1161,14 +1161,18 @@ def TileAlternateBuffers
     }
     // becomes
     %both = tile.alloc : !two
-    scf.for %i = ... iter_args(%slot = %c0) -> (index) {
+    scf.for %i = ... iter_args(%count = %c0_i32) -> (i32) {
+      %number = arith.remui %count, %c2_i32 : i32
+      %slot = arith.index_castui %number : i32 to index
       %s = tile.slice %both[%slot, *, *] : !two to !tile
       tile.store %t, %s[%c0, %c0] : ...
       ...
-      %next = arith.subi %c1, %slot : index
-      scf.yield %next : index
+      %next = arith.addi %count, %c1_i32 : i32
+      scf.yield %next : i32
     }
     ```
+
+    A loop that carries the count of the tiles of a ring needs no other one.
 
     It changes kernels with warp roles only, all such buffers or none: if the
     shared memory suffices, and as many blocks share a multiprocessor as before.
