@@ -593,18 +593,9 @@ def _check(
             )
     if not packed and q.shape[0] != k.shape[0]:
         raise ArgumentError(f"batches of q and k differ: {q.shape[0]} and {k.shape[0]}")
-    heads, kv_heads = q.shape[-2], k.shape[-2]
-    if heads % kv_heads if kv_heads else heads:
-        raise ArgumentError(
-            f"q has {heads} heads, which is no multiple of the {kv_heads} heads of k"
-        )
+    _check_heads(q, k, "k")
     if sink is not None:
-        if tuple(sink.shape) != (heads,) or sink.dtype not in SINK_TYPES:
-            raise ArgumentError(
-                f"sink must have shape ({heads},), one element for each head of q, and"
-                " be torch.float16, torch.bfloat16 or torch.float32; got"
-                f" {tuple(sink.shape)} of {sink.dtype}"
-            )
+        _check_sink("sink", sink, q.shape[-2])
     if packed:
         _check_bounds(cu_q, cu_k)
         max_q = _length("max_seqlen_q", max_q, q.shape[0])
@@ -626,6 +617,24 @@ def _check(
         offset is not None and (causal or left >= 0 or right >= 0),
         schedule or "",
     )
+
+
+def _check_heads(q: torch.Tensor, k: torch.Tensor, name: str) -> None:
+    """Checks that the heads of `k`, which errors call `name`, divide those of q."""
+    heads, kv_heads = q.shape[-2], k.shape[-2]
+    if heads % kv_heads if kv_heads else heads:
+        raise ArgumentError(
+            f"q has {heads} heads, which is no multiple of the {kv_heads} heads of {name}"
+        )
+
+
+def _check_sink(name: str, sink: torch.Tensor, heads: int) -> None:
+    if tuple(sink.shape) != (heads,) or sink.dtype not in SINK_TYPES:
+        raise ArgumentError(
+            f"{name} must have shape ({heads},), one element for each head of q, and"
+            " be torch.float16, torch.bfloat16 or torch.float32; got"
+            f" {tuple(sink.shape)} of {sink.dtype}"
+        )
 
 
 def _check_bounds(cu_q: torch.Tensor, cu_k: torch.Tensor) -> None:

@@ -10,11 +10,10 @@ from typing import Any, Optional, Tuple, Union
 import torch
 
 from .errors import ArgumentError
-from .functional import _mask, _numbers
+from .functional import _check_heads, _check_sink, _length, _mask, _numbers
 from .prepared import (
     HEAD_DIMENSION_STEP,
     MAX_HEAD_DIMENSION,
-    SINK_TYPES,
     TYPES,
     Signature,
     find,
@@ -130,8 +129,8 @@ def attention_with_kvcache(
         left,
         right,
         bool(softcap),
-        _count("max_seqlen_q", max_seqlen_q, q.shape[0] if packed else 0),
-        _count("max_seqlen_k", max_seqlen_k, 0),
+        _length("max_seqlen_q", max_seqlen_q, q.shape[0] if packed else 0),
+        _length("max_seqlen_k", max_seqlen_k, 0),
         False,
         parts=num_splits,
     )
@@ -192,14 +191,6 @@ def _check_vector(name: str, tensor: Any, q: torch.Tensor) -> None:
         )
 
 
-def _count(name: str, value: Any, default: int) -> int:
-    if value is None:
-        return default
-    if not isinstance(value, int) or not 0 <= value < 2**31:
-        raise ArgumentError(f"{name} must be an int from 0 to 2^31 - 1, got {value!r}")
-    return value
-
-
 def _check_tensors(q, k_cache, v_cache, page_table, cu_q, sink) -> None:
     packed = cu_q is not None
     rank = 3 if packed else 4
@@ -232,12 +223,7 @@ def _check_tensors(q, k_cache, v_cache, page_table, cu_q, sink) -> None:
             f"shapes of the caches differ: {tuple(k_cache.shape)} and"
             f" {tuple(v_cache.shape)}"
         )
-    heads, kv_heads = q.shape[-2], k_cache.shape[2]
-    if heads % kv_heads if kv_heads else heads:
-        raise ArgumentError(
-            f"q has {heads} heads, which is no multiple of the {kv_heads} heads of the"
-            " caches"
-        )
+    _check_heads(q, k_cache, "the caches")
     if q.shape[-1] != k_cache.shape[-1]:
         raise ArgumentError(
             f"head dimensions of q and k_cache differ: {q.shape[-1]} and"
@@ -260,16 +246,10 @@ def _check_tensors(q, k_cache, v_cache, page_table, cu_q, sink) -> None:
             f"page_table must be a torch.int32 tensor of shape (B, N) on {q.device} with"
             " dense rows"
         )
-    if sink is not None and (
-        not isinstance(sink, torch.Tensor)
-        or tuple(sink.shape) != (heads,)
-        or sink.dtype not in SINK_TYPES
-        or sink.device != q.device
-    ):
-        raise ArgumentError(
-            f"learnable_sink must have shape ({heads},), and be torch.float16,"
-            f" torch.bfloat16 or torch.float32 on {q.device}"
-        )
+    if sink is not None:
+        if not isinstance(sink, torch.Tensor) or sink.device != q.device:
+            raise ArgumentError(f"learnable_sink must be a torch.Tensor on {q.device}")
+        _check_sink("learnable_sink", sink, q.shape[-2])
 
 
 def _check_out(out: Any, q: torch.Tensor, v_cache: torch.Tensor) -> None:

@@ -55,12 +55,12 @@ constexpr int64_t kRaggedBytes = int64_t(1) << 35;
 /// the extent kRaggedExtent. Its coordinate is the offset that the indices
 /// along the other dimensions give, in units of the stride.
 constexpr int64_t kOffsetUnit = 16;
-/// The dimensions of a tensor that has a ragged map with all of them.
-constexpr int64_t kMostRaggedRank = 5 - kRaggedDims;
 
 /// Limits of tensor maps.
 constexpr int64_t kTensorMapBytes = 128, kTensorMapRank = 5;
 constexpr int64_t kTensorMapBox = 256;
+/// The dimensions of a tensor that has a ragged map with all of them.
+constexpr int64_t kMostRaggedRank = kTensorMapRank - kRaggedDims;
 
 } // namespace tile
 
