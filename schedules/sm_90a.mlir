@@ -12,7 +12,12 @@
 #small = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
                         registers = [232, 40], stages = 2, work_stages = 2>
 // The heads of a group are few rows, and the kernel reads at the speed of the
-// memory: one warpgroup computes, and some 64 KB are on their way.
+// memory: one warpgroup computes, and some 64 KB are on their way. Packed sequences
+// have any number of queries. The producers have registers for the entries of page
+// tables.
+#cache = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
+                        registers = [224, 56], stages = 2, turns>
+tile.schedule_row <products = 2, head to 128, pack_heads, packed> use #cache
 tile.schedule_row <products = 2, head to 64, pack_heads>
     use <tile = [64, 128], warps = 4, producers = 4, registers = [208, 56],
          stages = 2>
@@ -22,6 +27,19 @@ tile.schedule_row <products = 2, head to 128, pack_heads>
 tile.schedule_row <products = 2, pack_heads>
     use <tile = [64, 64], warps = 4, producers = 4, registers = [232, 56],
          stages = 2>
+tile.schedule_row <products = 2, head to 64, key_lengths, packed>
+    use <tile = [192, 128], warps = 12, producers = 4, registers = [144, 72],
+         stages = 2, turns>
+tile.schedule_row <products = 2, head from 65 to 128, key_lengths> use #cache
+tile.schedule_row <products = 2, head from 129 to 192, value to 128, key_lengths>
+    use <tile = [128, 96], warps = 8, producers = 4, registers = [224, 56],
+         stages = 2, turns>
+tile.schedule_row <products = 2, head from 129 to 192, key_lengths>
+    use <tile = [128, 112], warps = 8, producers = 4, registers = [224, 56],
+         stages = 2>
+tile.schedule_row <products = 2, head from 193, key_lengths>
+    use <tile = [128, 80], warps = 8, producers = 4, registers = [224, 56],
+         stages = 2, turns>
 // Without turns, the warpgroups of kernels that are not persistent may stay in a
 // phase in which both compute exponentials at the same time.
 #turns = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,

@@ -346,15 +346,16 @@ static LogicalResult emit(Operation *op, const Attention &attention,
   if (attention.topLeftCausal && !areEqual)
     offset = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
   ValueRange buffers = func.getArguments();
-  AttentionOp::create(b, buffers[0], buffers[1], buffers[2], buffers[3],
-                      /*lse=*/Value(), /*o_parts=*/Value(),
-                      /*lse_parts=*/Value(), /*sink=*/Value(), /*cu_q=*/Value(),
-                      /*cu_k=*/Value(), /*max_q=*/Value(),
-                      /*key_lengths=*/Value(), /*page_table=*/Value(), scale,
-                      softcap,
-                      /*left=*/Value(), /*right=*/Value(), offset,
-                      attention.topLeftCausal, /*merge=*/false,
-                      /*expected_keys=*/IntegerAttr(), ScheduleAttr());
+  AttentionOp::create(
+      b, buffers[0], buffers[1], buffers[2], buffers[3],
+      /*lse=*/Value(), /*o_parts=*/Value(),
+      /*lse_parts=*/Value(), /*works=*/Value(), /*sink=*/Value(),
+      /*cu_q=*/Value(), /*cu_k=*/Value(), /*max_q=*/Value(),
+      /*key_lengths=*/Value(), /*page_table=*/Value(), scale, softcap,
+      /*left=*/Value(), /*right=*/Value(), offset, attention.topLeftCausal,
+      /*merge=*/false,
+      /*reuse_works=*/false,
+      /*expected_keys=*/IntegerAttr(), ScheduleAttr());
   func::ReturnOp::create(b);
   return success();
 }

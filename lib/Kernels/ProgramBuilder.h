@@ -90,6 +90,31 @@ protected:
         1);
   }
 
+  /// Reduces a tile of one dimension to a scalar, as the only row of another
+  /// tile (tile-expand-operations).
+  Value reduce(mlir::arith::AtomicRMWKind kind, Value tile) {
+    auto from = mlir::cast<RankedTensorType>(tile.getType());
+    Type element = from.getElementType();
+    Value row =
+        BroadcastOp::create(b, type({1, from.getDimSize(0)}, element), tile, 0);
+    Value number = ReduceOp::create(b, type(1, element), kind, row, 1);
+    return mlir::tensor::ExtractOp::create(b, number,
+                                           mlir::ValueRange{index(0)});
+  }
+
+  /// Builds a branch without results. `otherwise` may be null.
+  void choose(Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise = nullptr) {
+    auto branch = mlir::scf::IfOp::create(b, condition, bool(otherwise));
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    then();
+    if (!otherwise)
+      return;
+    b.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  }
+
   /// Builds a loop that counts in the type of `begin`, index or i32. `body`
   /// takes the number as an index, and the values that the loop carries; it
   /// returns the next ones. `stages`: those of the rings that the loop fills.

@@ -42,6 +42,7 @@ __all__ = [
     "Kernel",
     "ManifestError",
     "Module",
+    "SchedulerMetadata",
     "attention",
     "attention_backward",
     "attention_with_kvcache",
@@ -62,6 +63,7 @@ __all__ = [
 _WITH_TORCH = {
     "attention": ("functional", "attention"),
     "attention_backward": ("functional", "attention_backward"),
+    "SchedulerMetadata": ("kv_cache", "SchedulerMetadata"),
     "attention_with_kvcache": ("kv_cache", "attention_with_kvcache"),
     "distributed": ("distributed", None),
     "flash": ("flash", None),

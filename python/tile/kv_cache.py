@@ -5,10 +5,11 @@ The argument names are those of FlashAttention-3's function of this name.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import torch
 
+from .append import append
 from .errors import ArgumentError
 from .functional import _check_heads, _check_sink, _length, _mask, _numbers
 from .prepared import (
@@ -30,8 +31,22 @@ _MISSING = frozenset((
 
 #: Those that only choose among its kernels.
 _IGNORED = frozenset((
-    "rotary_interleaved", "scheduler_metadata", "pack_gqa", "sm_margin", "cp_world_size",
+    "rotary_interleaved", "pack_gqa", "sm_margin", "cp_world_size",
 ))  # fmt: skip
+
+
+class SchedulerMetadata:
+    """Which block of threads does what, for the lengths of one batch.
+
+    The calls for all layers of a model that get the same object share it: the first
+    one computes it on the GPU. It is for calls on one stream, for tensors of the same
+    shapes, the same options and the same lengths; make another one when they change. A
+    CUDA graph that records the first call computes it anew at each replay.
+    """
+
+    def __init__(self) -> None:
+        #: Scratch memory by prepared call.
+        self._scratch: Dict[Any, Any] = {}
 
 
 def attention_with_kvcache(
@@ -53,6 +68,7 @@ def attention_with_kvcache(
     softcap: float = 0.0,
     learnable_sink: Optional[torch.Tensor] = None,
     num_splits: int = 0,
+    scheduler_metadata: Optional[SchedulerMetadata] = None,
     return_softmax_lse: bool = False,
     out: Optional[torch.Tensor] = None,
     **others: Any,
@@ -76,7 +92,8 @@ def attention_with_kvcache(
     j <= i + length - Sq. `window_size` is (left, right), -1 for no bound. `softcap` 0
     means none. `learnable_sink` is `sink` of tile.attention. `num_splits` blocks share
     the keys of a tile of queries, 0 for a choice; `max_seqlen_k`, about the longest
-    length, helps the choice. Nothing waits for the GPU, so that a CUDA graph can record
+    length, helps the choice. With packed queries or `scheduler_metadata`, the choice is
+    made on the GPU for each sequence. Nothing waits for the GPU, so that a CUDA graph can record
     the call.
 
     Returns o like q, in `out` if that is given, and with `return_softmax_lse` the
@@ -124,6 +141,10 @@ def attention_with_kvcache(
     scale, softcap = _numbers(q, softmax_scale, softcap or None)
     if not isinstance(num_splits, int) or num_splits < 0:
         raise ArgumentError(f"num_splits must be an int from 0 on, got {num_splits!r}")
+    if scheduler_metadata is not None and not isinstance(
+        scheduler_metadata, SchedulerMetadata
+    ):
+        raise ArgumentError("scheduler_metadata must be a tile.SchedulerMetadata")
     signature = Signature(
         causal,
         left,
@@ -133,6 +154,7 @@ def attention_with_kvcache(
         _length("max_seqlen_k", max_seqlen_k, 0),
         False,
         parts=num_splits,
+        works=not num_splits and (packed or scheduler_metadata is not None),
     )
     q = readable(q)
     if learnable_sink is not None:
@@ -146,6 +168,7 @@ def attention_with_kvcache(
     o, lse = prepared.run(
         q, k_cache, v_cache, learnable_sink, cu_seqlens_q, None, scale, softcap, out,
         cache=(cache_seqlens, page_table),
+        metadata=None if scheduler_metadata is None else scheduler_metadata._scratch,
     )  # fmt: skip
     return (o, lse) if return_softmax_lse else o
 
@@ -165,16 +188,7 @@ def _append(k, v, k_cache, v_cache, lengths, page_table) -> torch.Tensor:
                 f"{name} must have the shape {(batch, new, *cache.shape[2:])} and the"
                 f" type {cache.dtype}, got {tuple(tensor.shape)} of {tensor.dtype}"
             )
-    rows = lengths[:, None].long() + torch.arange(new, device=lengths.device)
-    if page_table is None:
-        place = torch.arange(batch, device=lengths.device)[:, None], rows
-    else:
-        size = k_cache.shape[1]
-        pages = page_table.gather(1, rows // size)
-        place = pages.long(), rows % size
-    k_cache.index_put_(place, k)
-    v_cache.index_put_(place, v)
-    return lengths + new
+    return append(readable(k), readable(v), k_cache, v_cache, lengths, page_table)
 
 
 def _check_vector(name: str, tensor: Any, q: torch.Tensor) -> None:

@@ -82,7 +82,8 @@ class Signature(NamedTuple):
 
     `offset` says whether the call gives the offset of the mask, and `merge`
     whether it merges into o and lse. `schedule` is that of the forward kernel.
-    `parts` is the number of blocks that share the keys, 0 for a choice.
+    `parts` is the number of blocks that share the keys, 0 for a choice. With
+    `works`, that depends on the lengths of each sequence.
     """
 
     causal: bool
@@ -96,6 +97,7 @@ class Signature(NamedTuple):
     schedule: str = ""
     merge: bool = False
     parts: int = 0
+    works: bool = False
 
 
 class Recipe(NamedTuple):
@@ -198,6 +200,8 @@ class Forward:
         self._backward: Dict[tuple, _Backward] = {}
         self._is_empty = not prod(self._o_shape)
         self._launch = None
+        #: The launch that finds a table of works.
+        self._relaunch = None
         self._scratch = _Scratch({}, q)
 
     def _prepare(self) -> Any:
@@ -209,7 +213,16 @@ class Forward:
             "lse": self._lse_layout,
         }
         kernels, parts = self._choose_kernels()
-        if parts > 1:
+        if self.variant.works:
+            shapes = {
+                name: layout.shape
+                for name, layout in layouts.items()
+                if isinstance(layout, Layout)
+            }
+            found = kernels.scratch(shapes, self._scalars)
+            self._scratch = _Scratch(found, self._lse_like)
+            layouts.update(self._scratch.layouts)
+        elif parts > 1:
             shapes = (parts, *self._o_shape), (parts, *self._lse_shape)
             found = {name: ("f32", shape) for name, shape in zip(_PARTS, shapes)}
             self._scratch = _Scratch(found, self._lse_like)
@@ -217,6 +230,9 @@ class Forward:
         self._names += tuple(self._scratch.offsets)
         self._prepared = kernels.prepare(self._names, layouts)
         self._launch = self._prepared.launch
+        if self.variant.works:
+            again = kernels_of(replace(self.variant, reuse_works=True), self._device)
+            self._relaunch = again.prepare(self._names, layouts).launch
         return self._launch
 
     def _choose_kernels(self) -> Tuple[Any, int]:
@@ -229,8 +245,12 @@ class Forward:
         heads = choose_packed_heads(queries, q[-2] // k[-2] if k[-2] else 1)
         if heads:
             kernels = self._find_kernels(pack_heads=heads)
+        if self.signature.works:
+            found = self._find_kernels(parts=True, works=True)
+            if found is not None:
+                return found, 0
         if kernels is None:
-            kernels = _kernels(self.variant, self._device)
+            kernels = kernels_of(self.variant, self._device)
         shapes = {name: layout.shape for name, layout in self._inputs.items()}
         processors = _count_processors(self._device)
         parts = self.signature.parts or choose_parts(
@@ -283,7 +303,7 @@ class Forward:
         machine has none, and makes it that of the call."""
         variant = replace(self.variant, **features)
         try:
-            kernels = _kernels(variant, self._device)
+            kernels = kernels_of(variant, self._device)
         except CompileError:
             # A pack may lack them, and a schedule may be for other kernels. They
             # are only faster.
@@ -319,13 +339,14 @@ class Forward:
 
     def run(
         self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0,
-        cache=(),
+        cache=(), metadata=None,
     ):  # fmt: skip
         """Returns the output and the logarithms of the rows' sums.
 
         Writes them to `o` and `lse`, which have the strides that the call was
         prepared with; allocates those that are None. `cache` are the lengths of the
-        keys and the table of the pages, if there are any.
+        keys and the table of the pages, if there are any. `metadata` maps calls to
+        their scratch memory with a table of works, for the same lengths.
         """
         if o is None:
             o = torch.empty_like(self._o_like)
@@ -334,7 +355,14 @@ class Forward:
         if not self._is_empty:
             launch = self._launch or self._prepare()
             # Kept until the launch.
-            scratch, addresses = self._scratch.allocate()
+            found = None if metadata is None else metadata.get(self)
+            if found is None:
+                found = self._scratch.allocate()
+                if metadata is not None:
+                    metadata[self] = found
+            elif self._relaunch is not None:
+                launch = self._relaunch
+            scratch, addresses = found
             launch(
                 (
                     q.data_ptr(),
@@ -447,7 +475,7 @@ class _Backward:
         self._accumulates = accumulate
         if self._zeros:
             return
-        kernels = _kernels(self.variant, forward._device)
+        kernels = kernels_of(self.variant, forward._device)
         self.scratch = _Scratch(kernels.scratch(shapes, forward._scalars), q)
         layouts.update(self.scratch.layouts)
         layouts.update(forward._scalars, **_NUMBERS)
@@ -612,8 +640,9 @@ def _dense(type: str, shape: Sequence[int], device: int) -> Layout:
     return Layout(type, tuple(shape), tuple(strides), device)
 
 
-def _kernels(variant: AnyVariant, device: torch.device) -> Any:
-    """Returns the compiled kernels of a variant: a Module or a Program."""
+def kernels_of(variant: Any, device: torch.device) -> Any:
+    """Returns the compiled kernels of a variant, which has `name`, `ir()` and
+    `schedule`: a Module or a Program."""
     for observer in observers:
         observer(variant)
     if device.type == "cpu":
@@ -656,7 +685,7 @@ def _choose_kv(
     sides = (signature.left, 0 if signature.causal else signature.right)
     bounded = signature.left >= 0 or signature.right >= 0
     blocks = count_key_blocks(
-        _kernels(variant, device).manifest,
+        kernels_of(variant, device).manifest,
         shapes,
         {"max_q": queries, "max_k": keys},
         processors,

@@ -206,8 +206,10 @@ class Variant:
     of o where it is not `dtype`: "f32". `schedule` sets fields of the kernel's
     schedule, as that of compiler.translate. With `parts`, blocks of threads share
     the keys of a tile of queries: the extents of o_parts and lse_parts say how
-    many. With `pack_heads`, the rows of a tile are so many heads at some queries.
-    With `long_keys`, the schedule is that for LONG_KEYS keys. With `key_lengths`, a
+    many; with `works` besides, a table of works gives long sequences more parts, and
+    `reuse_works` says that it is filled already. With `pack_heads`, the rows of a
+    tile are so many heads at some queries. With `long_keys`, the schedule is that for
+    LONG_KEYS keys. With `key_lengths`, a
     buffer of i32 has the number of keys of each sequence; with `page` besides, k and
     v are caches of pages of so many keys, which a table gives for each sequence.
     """
@@ -230,6 +232,8 @@ class Variant:
     long_keys: bool = False
     key_lengths: bool = False
     page: int = 0
+    works: bool = False
+    reuse_works: bool = False
 
     @property
     def mask(self) -> str:
@@ -250,7 +254,11 @@ class Variant:
             parts.append(f"sink_{self.sink}")
         if self.packed:
             parts.append("packed")
-        for feature in ("softcap", "offset", "merge", "parts", "long_keys", "key_lengths"):
+        features = (
+            "softcap", "offset", "merge", "parts", "long_keys", "key_lengths", "works",
+            "reuse_works",
+        )  # fmt: skip
+        for feature in features:
             if getattr(self, feature):
                 parts.append(feature)
         for feature in ("pack_heads", "page"):
@@ -336,6 +344,10 @@ class _Program:
                 .replace("<", "<?x", 1)
                 .replace("[", "[?, " if alias == "lse" else f"[?:{STRIDE_DIVISOR}, ")
             )
+        part = f"?x?x{variant.dv}xf32, {_PACKED_HEADS}"
+        self.aliases["works_o"] = f"!tile.buffer<{part}, global>"
+        self.aliases["works_lse"] = "!tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>"
+        self.aliases["works"] = "!tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>"
         stats = "?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>"
         if not variant.packed:
             stats = "?x" + stats.replace("[", "[?:4, ")
@@ -441,12 +453,19 @@ def _forward_ir(variant: Variant, name: str) -> str:
     if variant.lse:
         operation += f" lse {program.buffers('lse', 'lse')}"
     if variant.parts:
-        operation += f" parts {program.buffers('parts_vo_f32', 'o_parts')}, "
-        operation += program.buffers("parts_lse", "lse_parts")
+        o, lse = ("works_o", "works_lse") if variant.works else ("parts_vo_f32", "parts_lse")
+        operation += f" parts {program.buffers(o, 'o_parts')}, "
+        operation += program.buffers(lse, "lse_parts")
+    if variant.works:
+        operation += f" works {program.buffers('works', 'works')}"
     if variant.sink:
         operation += f" sink {program.buffers('sink', 'sink')}"
     operation += program.seqlens("max_q") + program.scales()
-    attributes = {"causal": variant.causal, "merge": variant.merge}
+    attributes = {
+        "causal": variant.causal,
+        "merge": variant.merge,
+        "reuse_works": variant.reuse_works,
+    }
     packing = f"schedule = #tile.schedule<pack_heads = {variant.pack_heads}>"
     attributes[packing] = bool(variant.pack_heads)
     attributes[f"expected_keys = {LONG_KEYS} : i64"] = variant.long_keys

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import os
 import sys
+from math import prod
 
+from language_model import Decoder, causal_attention
 from tensor_tests import Suite, capture, main, need_torch
 
 #: Entries of tables that must not be read.
@@ -73,77 +75,6 @@ class Cache:
                 self.table[b, -(-(n + new) // self.page) :] = GARBAGE
 
 
-class Decoder:
-    """A small language model like Llama with random weights."""
-
-    LAYERS, WIDTH, HEADS, KV_HEADS, D, WORDS = 2, 256, 8, 2, 64, 500
-
-    def __init__(self, suite):
-        import torch
-
-        shapes = {"words": (self.WORDS, self.WIDTH)}
-        for i in range(self.LAYERS):
-            shapes[f"q{i}"] = (self.WIDTH, self.HEADS * self.D)
-            shapes[f"k{i}"] = shapes[f"v{i}"] = (self.WIDTH, self.KV_HEADS * self.D)
-            shapes[f"o{i}"] = (self.HEADS * self.D, self.WIDTH)
-            shapes[f"gate{i}"] = shapes[f"up{i}"] = (self.WIDTH, 2 * self.WIDTH)
-            shapes[f"down{i}"] = (2 * self.WIDTH, self.WIDTH)
-        self.weights = {
-            name: (suite.normal(shape, "float32", seed).detach() / shape[0] ** 0.5)
-            .to(torch.bfloat16)
-            for seed, (name, shape) in enumerate(shapes.items())
-        }  # fmt: skip
-        self.weights["words"] *= self.WORDS**0.5
-
-    def to(self, dtype):
-        """Returns the model with weights of another type."""
-        model = Decoder.__new__(Decoder)
-        model.weights = {name: weight.to(dtype) for name, weight in self.weights.items()}
-        return model
-
-    def run(self, tokens, positions, attend):
-        """Returns the logits of tokens [B, S] at positions [B, S]."""
-        import torch
-
-        def normal(x):
-            x32 = x.float() if x.dtype == torch.bfloat16 else x
-            return (x32 * (x32.square().mean(-1, keepdim=True) + 1e-6).rsqrt()).to(x.dtype)
-
-        def rotate(x):
-            half = self.D // 2
-            rates = 1e4 ** (-torch.arange(half, device=x.device) / half)
-            angles = positions[..., None, None] * rates
-            a, b = x.float().chunk(2, -1) if x.dtype == torch.bfloat16 else x.chunk(2, -1)
-            cos, sin = angles.cos().to(a.dtype), angles.sin().to(a.dtype)
-            return torch.cat((a * cos - b * sin, a * sin + b * cos), -1).to(x.dtype)
-
-        weights = self.weights
-        x = weights["words"][tokens]
-        for i in range(self.LAYERS):
-            h = normal(x)
-            q, k, v = (
-                (h @ weights[f"{name}{i}"]).unflatten(-1, (heads, self.D))
-                for name, heads in zip("qkv", (self.HEADS, self.KV_HEADS, self.KV_HEADS))
-            )
-            x = x + attend(i, rotate(q), rotate(k), v).flatten(-2) @ weights[f"o{i}"]
-            h = normal(x)
-            gate = torch.nn.functional.silu(h @ weights[f"gate{i}"])
-            x = x + (gate * (h @ weights[f"up{i}"])) @ weights[f"down{i}"]
-        return normal(x) @ weights["words"].T / self.WIDTH**0.5
-
-
-def causal_attention(_, q, k, v):
-    """Attention of all tokens, step by step."""
-    import torch
-
-    group = q.shape[2] // k.shape[2]
-    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
-    k, v = (t.repeat_interleave(group, 1) for t in (k, v))
-    scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
-    hidden = torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1)
-    return (scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v).transpose(1, 2)
-
-
 class Tests(Suite):
     """The tests of attention over caches."""
 
@@ -151,7 +82,7 @@ class Tests(Suite):
         chips = CPU_CHIPS if self.device == "cpu" else ("",)
         found = {
             f"{name} {chip}".rstrip(): lambda f=getattr(self, name), c=chip: f(c)
-            for name in ("decode", "chunks", "features", "mixed", "append")
+            for name in ("decode", "chunks", "features", "mixed", "works", "append")
             for chip in chips
         }
         return {**found, **super().tests()}
@@ -259,7 +190,7 @@ class Tests(Suite):
         os.environ["TILE_CPU_CHIP"] = chip
         counts, lengths = (1, 70, 0, 3, 1), (150, 90, 40, 3, 0)
         for page in (None, 8, 16):
-            for splits in (1, 2):
+            for splits in (0, 1, 2):
                 cache = Cache(self, lengths, 200, 2, 128, 128, "bfloat16", page, 7)
                 cache.spoil()
                 q = self.normal((sum(counts), 4, 128), "bfloat16", 3).detach()
@@ -271,6 +202,85 @@ class Tests(Suite):
                     return_softmax_lse=True,
                 )  # fmt: skip
                 self.check(q, cache, out, bounds.tolist(), causal=True)
+
+    def works(self, chip):
+        """A table of works that several calls share: masks, sinks, and any heads."""
+        import tile
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        cases = (
+            (1, (8, 2), 128, {"causal": True}),
+            (20, (3, 3), 64, {"window_size": (50, 0)}),
+            (3, (6, 1), 96, {"window_size": (-1, 5), "softcap": 4.0, "sink": True}),
+            (9, (4, 2), 192, {}),
+        )
+        for seed, (sq, heads, d, options) in enumerate(cases):
+            options = dict(options)
+            if options.pop("sink", False):
+                sink = self.normal((heads[0],), "float32", seed).detach()
+                options["learnable_sink"] = sink
+            metadata = tile.SchedulerMetadata()
+            for layer in range(2):
+                self.run_one(
+                    chip, sq, (400, 0, 1, 130), heads, 16 if seed % 2 else None, d,
+                    seed=10 * seed + layer, scheduler_metadata=metadata, **options,
+                )  # fmt: skip
+            assert len(metadata._scratch) == 1
+
+    def test_table_of_works(self):
+        """The works of many sequences: each tile has all parts of its keys, once."""
+        import tile
+        import torch
+
+        generator = torch.Generator().manual_seed(0)
+        batch, page, rows = 300, 16, 64
+        counts = torch.randint(0, 3, (batch,), generator=generator)
+        counts[7] = 130
+        lengths = torch.randint(0, 60, (batch,), generator=generator)
+        lengths[[3, 7]] = torch.tensor([700, 900])
+        os.environ["TILE_CPU_CHIP"] = "sm_80"
+        table = torch.zeros((batch, 64), dtype=torch.int32, device=self.device)
+        pages = torch.zeros((1, page, 1, 8), dtype=torch.float16, device=self.device)
+        q = self.normal((int(counts.sum()), 8, 8), "float16", 1).detach()
+        metadata = tile.SchedulerMetadata()
+        tile.attention_with_kvcache(
+            q, pages, pages, cache_seqlens=lengths.int().to(self.device),
+            page_table=table, cu_seqlens_q=self.sequences(counts.tolist()),
+            causal=True, scheduler_metadata=metadata,
+        )  # fmt: skip
+        ((call, (scratch, _)),) = metadata._scratch.items()
+        layouts, offsets = call._scratch.layouts, call._scratch.offsets
+        shape = layouts["works"].shape
+        table = scratch.view(torch.int32)[offsets["works"] // 4 :][: prod(shape)]
+        table = table.view(shape).tolist()
+        room, queries = layouts["o_parts"].shape[0], rows // 8
+        count, tiles, most = table[0][:3]
+        works, shared = table[1 : count + 1], table[len(table) - tiles :][::-1]
+        assert 0 < tiles and count + tiles < len(table)
+        found, used = {}, []
+        for b, first, part, parts, row in works:
+            found.setdefault((b, first), []).append((part, parts, row))
+            if parts > 1:
+                length = min(queries, int(counts[b]))
+                used.extend(range(row, row + length))
+        assert most == max(min(queries, int(counts[b])) for b, *_ in shared)
+        assert sorted(used) == list(range(len(used))) and len(used) <= room
+        expected = {
+            (b, first)
+            for b, n in enumerate(counts.tolist()) for first in range(0, n, queries)
+        }  # fmt: skip
+        assert set(found) == expected
+        for (b, _), places in found.items():
+            _, parts, row = places[0]
+            step = min(queries, int(counts[b]))
+            assert places == [(p, parts, row + p * step) for p in range(parts)]
+        assert [tuple(tile) for tile in shared] == [
+            (b, first, 0, parts, row)
+            for b, first, part, parts, row in sorted(works, key=lambda work: work[4])
+            if part == 0 and parts > 1
+        ]
+        costs = [-(-int(lengths[b]) // (64 * parts)) for b, _, _, parts, _ in works]
+        assert costs == sorted(costs, reverse=True)
 
     def append(self, chip):
         """New keys and values are written to the cache and attended to."""
@@ -445,6 +455,7 @@ class Tests(Suite):
             ({"q": q[:, :, :3]}, "q has 3 heads, which is no multiple of the 2"),
             ({"rotary_cos": q}, "rotary_cos is not supported"),
             ({"num_splits": -1}, "num_splits must be an int from 0 on"),
+            ({"scheduler_metadata": q}, "must be a tile.SchedulerMetadata"),
             ({"out": torch.empty(3)}, "out must be a tensor"),
             ({"cache_batch_idx": cache.seqlens}, "for caches without pages"),
         ):

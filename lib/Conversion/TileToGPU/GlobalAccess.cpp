@@ -61,34 +61,36 @@ void GlobalAccess::findRows(Value index) {
   const PageParts &pages = *buffer.pages;
   int64_t pageRows = cast<StridedAttr>(buffer.type.getLayout()).getPage();
   Value end = b.toSignedI32(buffer.extent(b, 0));
-  auto find = [&](Value row) {
-    return findPagedRow(b, pages, row, end, pageRows);
-  };
   // A tile that lies in one page has one entry of the table.
   int64_t extent = dist.shape().front();
   Value begin = b.toSignedI32(index);
   std::optional<PagedRow> first;
   if (pageRows % extent == 0 && knownDivisor(index) % extent == 0)
-    first = find(begin);
+    first = findPagedRows(b, pages, begin, end, pageRows).front();
+  SmallVector<int64_t> distances;
+  SmallVector<Value> ofThread;
   for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
     int64_t distance = dist.element(r, 0, 0).front();
-    auto [it, isNew] = rows.try_emplace(distance);
-    if (!isNew)
+    if (!rows.try_emplace(distance).second)
       continue;
-    Value row = b.add(b.toSignedI32(positions.front()), distance);
-    PagedRow place;
+    distances.push_back(distance);
+    ofThread.push_back(b.add(b.toSignedI32(positions.front()), distance));
+  }
+  SmallVector<PagedRow> places(ofThread.size());
+  if (!first)
+    places = findPagedRows(b, pages, ofThread, end, pageRows);
+  for (auto [distance, row, place] :
+       llvm::zip_equal(distances, ofThread, places)) {
     if (first) {
       place = *first;
       Value inTile = arith::SubIOp::create(b, row, begin);
       place.rowInPage = b.add(first->rowInPage, inTile);
       place.exists = b.both(emitCheck(bounds.front(), distance), place.exists);
-    } else {
-      place = find(row);
     }
     Value offset =
         arith::MulIOp::create(b, b.toIndex(place.page), pages.stride);
     offset = b.add(offset, buffer.scale(b, b.toIndex(place.rowInPage), 0));
-    it->second = {offset, place.exists};
+    rows[distance] = {offset, place.exists};
   }
 }
 

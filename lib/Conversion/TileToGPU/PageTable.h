@@ -15,10 +15,11 @@ struct PagedRow {
   mlir::Value exists;
 };
 
-/// Emits the place of `row`, one of `end` rows, both i32, in pages of
-/// `pageRows` rows. The entry of a row out of bounds is not read.
-PagedRow findPagedRow(Emitter &b, const PageParts &pages, mlir::Value row,
-                      mlir::Value end, int64_t pageRows);
+/// Emits the places of `rows` in a view of `end` rows, all i32, in pages of
+/// `pageRows` rows. Entries behind that of the last row are not read.
+llvm::SmallVector<PagedRow> findPagedRows(Emitter &b, const PageParts &pages,
+                                          llvm::ArrayRef<mlir::Value> rows,
+                                          mlir::Value end, int64_t pageRows);
 
 } // namespace tile
 

@@ -37,9 +37,7 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   auto from = [&](Value value) {
     return recomputes ? recompute(value) : value;
   };
-  Value batch = DimOp::create(b, isPacked() ? cuQ : q, 0);
-  if (isPacked())
-    batch = sub(batch, index(1));
+  Value batch = countSequences();
   Value length = gridSide == Side::Queries ? maxQ : maxK;
   if (!isPacked())
     length = DimOp::create(b, gridSide == Side::Queries ? q : k, 1);
@@ -109,6 +107,27 @@ Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
   return block;
 }
 
+Value AttentionBuilder::launchWorks(Value most, bool kvHeads, Value y) {
+  gridOverKVHeads = kvHeads;
+  heads = DimOp::create(b, q, headsAt(Side::Queries));
+  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
+  Value numHeads = kvHeads ? keyHeads : heads;
+  // Without sequences, nothing has written the table.
+  most = arith::MulIOp::create(
+      b, most, arith::MinUIOp::create(b, countSequences(), index(1)));
+  GridOp::create(b, arith::MulIOp::create(b, most, numHeads), y, index(1));
+  // In 32 bits, in which divisions are short.
+  Value number = i32(ProgramIdOp::create(b, Dimension::x));
+  Value owner = arith::RemUIOp::create(b, number, i32(numHeads));
+  group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
+  if (!kvHeads) {
+    head = wide(owner);
+    owner = arith::DivUIOp::create(b, owner, i32(group));
+  }
+  kvHead = wide(owner);
+  return wide(arith::DivUIOp::create(b, number, i32(numHeads)));
+}
+
 void AttentionBuilder::recomputePlace() {
   batchIndex = enterPlace(/*recomputes=*/true).second;
 }
@@ -134,15 +153,25 @@ void AttentionBuilder::enterSequence(Value batch) {
   sk = countKeys(batch);
 }
 
+Value AttentionBuilder::countSequences() {
+  Value extent = DimOp::create(b, isPacked() ? cuQ : q, 0);
+  return isPacked() ? sub(extent, index(1)) : extent;
+}
+
+Value AttentionBuilder::countRoom() {
+  Value room = DimOp::create(b, k, 1);
+  if (!pageTable)
+    return room;
+  return min(arith::MulIOp::create(b, DimOp::create(b, pageTable, 1), room),
+             index(kFarthest));
+}
+
 Value AttentionBuilder::countKeys(Value batch) {
   if (cuK)
     return lengthOf(cuK, batch, DimOp::create(b, k, 0), startK);
-  Value room = DimOp::create(b, k, 1);
+  Value room = countRoom();
   if (!keyLengths)
     return room;
-  if (pageTable)
-    room = min(arith::MulIOp::create(b, DimOp::create(b, pageTable, 1), room),
-               index(kFarthest));
   Value length = LoadScalarOp::create(b, b.getI32Type(), keyLengths, batch);
   return wide(min(max(length, i32(index(0))), i32(room)));
 }

@@ -45,6 +45,12 @@ enum class RowNumber { Delta, LseToBase2 };
 /// Columns outside the extent are read as zeros and not written.
 inline int64_t padColumns(int64_t extent) { return llvm::alignTo(extent, 32); }
 
+/// Returns the queries of a tile of rows, which are heads as well if they are
+/// packed.
+inline int64_t countTileQueries(const Schedule &schedule) {
+  return (*schedule.tile)[0] / schedule.packHeads.value_or(1);
+}
+
 /// Sequences of a packed batch take multiples of this many rows of stats, the
 /// most that a block of threads reads at once.
 inline constexpr int64_t kStatsRows = 128;
@@ -106,6 +112,11 @@ protected:
   Value launch(Side side, int64_t size, bool kvHeads = false,
                bool isLongestFirst = false, Value gridY = {}, Value gridZ = {});
 
+  /// One block of threads for each of `most` works, and head of q or, if
+  /// `kvHeads`, of k; as many along y as `y` says. Sets heads, group, head and
+  /// kvHead; returns the number of the work, whose heads follow each other.
+  Value launchWorks(Value most, bool kvHeads, Value y);
+
   /// Computes head, kvHead and batchIndex again after launch(), so that the
   /// loops before need not keep them in registers.
   void recomputePlace();
@@ -117,6 +128,16 @@ protected:
   Value computeLeftReach() { return computeReach(left, /*isLeft=*/true); }
   Value computeRightReach() { return computeReach(right, /*isLeft=*/false); }
 
+  /// Returns the number of sequences.
+  Value countSequences();
+  /// Returns the number of a sequence that a table of works gives. A table that
+  /// holds something else must not make the kernel read elsewhere.
+  Value limitSequence(Value sequence) {
+    return mlir::arith::MinUIOp::create(b, sequence,
+                                        sub(countSequences(), index(1)));
+  }
+  /// Returns the most keys of a sequence that is not packed.
+  Value countRoom();
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
 

@@ -1,7 +1,8 @@
 //===- Combine.cpp - Merges the parts of tile.attention -------------------===//
 //
-// A block of threads owns one row of one head: a query has few parts, but rows
-// are many enough. It reads several parts at a time. With the logarithms l[p]
+// A block of threads owns one row of one head, or with a table of works, the
+// rows of tiles with several parts in turn: a query has few parts, but rows are
+// many enough. A block reads several parts at a time. With the logarithms l[p]
 // to base 2 of the sums of the parts, m their maximum and w[p] = exp2(l[p] -
 // m), the output is sum_p w[p] o[p] / sum_p w[p]. Parts without keys have l =
 // -inf and o = 0.
@@ -10,6 +11,7 @@
 
 #include "Combine.h"
 #include "AttentionBuilder.h"
+#include "Works.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <cmath>
 
@@ -18,6 +20,10 @@ using namespace tile;
 
 /// The parts that a block reads at a time.
 static constexpr int64_t kPartsAtOnce = 8;
+
+/// The most blocks of threads, if a table says what they do: as many as a GPU
+/// runs at a time.
+static constexpr int64_t kMostBlocks = 2048;
 
 namespace {
 class CombineBuilder : AttentionBuilder {
@@ -28,6 +34,7 @@ public:
         lse(mapping.lookupOrNull(op.getLse())),
         oParts(mapping.lookup(op.getOParts())),
         lseParts(mapping.lookup(op.getLseParts())),
+        works(mapping.lookupOrNull(op.getWorks())),
         sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
 
   void build();
@@ -36,19 +43,20 @@ private:
   /// The parts of a row in a buffer with their dimension in front: [P, Dv] or
   /// [P].
   Value viewParts(Value buffer, ArrayRef<Value> row);
+  /// Enters the parts of a row; `combine` writes the result.
+  void enterRow(Value row);
+  void buildWorks();
   /// Adds the parts p .. p + kPartsAtOnce - 1.
   SmallVector<Value> step(Value p, ValueRange carried);
   void combine(Value row);
-
-  /// Reduces a tile of one number per part to a scalar, as the only row of
-  /// another tile (tile-expand-operations).
-  Value reduce(arith::AtomicRMWKind kind, Value perPart) {
-    Type f32Type = b.getF32Type();
-    Value row =
-        BroadcastOp::create(b, type({1, kPartsAtOnce}, f32Type), perPart, 0);
-    Value number = ReduceOp::create(b, type(1, f32Type), kind, row, 1);
-    return tensor::ExtractOp::create(b, number, ValueRange{index(0)});
+  template <typename ColumnT> Value read(Value row, ColumnT column) {
+    return wide(LoadScalarOp::create(b, b.getI32Type(), works,
+                                     ValueRange{row, index(int64_t(column))}));
   }
+  /// The elements of a buffer for the parts p .. p + kPartsAtOnce - 1, zeros
+  /// beyond the last part.
+  Value loadParts(Value buffer, Value p, ArrayRef<int64_t> shape);
+
   /// A pivot for exponents that is finite if `max` is -inf.
   Value pivotOf(Value max) {
     Value none = f32(-INFINITY);
@@ -57,10 +65,12 @@ private:
     return arith::SelectOp::create(b, isNothing, f32(0.0), max);
   }
 
-  Value o, lse, oParts, lseParts, sink;
+  Value o, lse, oParts, lseParts, works, sink;
   bool merges;
   /// A row's views, and the number of parts.
   Value outputs, logarithms, parts;
+  /// With works, the row of the first part, and the distance of the next one.
+  Value firstRow, rowsOfPart;
 };
 } // namespace
 
@@ -70,10 +80,31 @@ Value CombineBuilder::viewParts(Value buffer, ArrayRef<Value> row) {
   return SliceOp::create(b, buffer, indices);
 }
 
+Value CombineBuilder::loadParts(Value buffer, Value p,
+                                ArrayRef<int64_t> shape) {
+  RankedTensorType result = type(shape, b.getF32Type());
+  SmallVector<Value> at(shape.size(), index(0));
+  if (!works) {
+    at[0] = p;
+    return LoadOp::create(b, result, buffer, at);
+  }
+  RankedTensorType numbers = type(kPartsAtOnce, b.getI32Type());
+  Value part = add(IotaOp::create(b, numbers, 0), splat(numbers, i32(p)));
+  Value row =
+      add(arith::MulIOp::create(b, part, splat(numbers, i32(rowsOfPart))),
+          splat(numbers, i32(firstRow)));
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, part,
+                                       splat(numbers, i32(parts)));
+  Value nowhere = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(numbers, int32_t(-1)));
+  row = arith::SelectOp::create(b, exists, row, nowhere);
+  return GatherOp::create(b, result, buffer, at, 0, row);
+}
+
 SmallVector<Value> CombineBuilder::step(Value p, ValueRange carried) {
   Value acc = carried[0], max = carried[1], sum = carried[2];
   RankedTensorType perPart = type(kPartsAtOnce, b.getF32Type());
-  Value natural = LoadOp::create(b, perPart, logarithms, ValueRange{p});
+  Value natural = loadParts(logarithms, p, kPartsAtOnce);
   Value l =
       arith::MulFOp::create(b, natural, fill(perPart, 1.4426950408889634f));
   // Loads beyond the last part return zeros.
@@ -92,9 +123,7 @@ SmallVector<Value> CombineBuilder::step(Value p, ValueRange carried) {
   sum = math::FmaOp::create(b, sum, alpha,
                             reduce(arith::AtomicRMWKind::addf, weights));
 
-  Value values =
-      LoadOp::create(b, type({kPartsAtOnce, valueDim}, b.getF32Type()), outputs,
-                     ValueRange{p, index(0)});
+  Value values = loadParts(outputs, p, {kPartsAtOnce, valueDim});
   values = arith::MulFOp::create(b, values, spread(weights, valueDim));
   auto columns = cast<RankedTensorType>(acc.getType());
   Value addend =
@@ -103,7 +132,7 @@ SmallVector<Value> CombineBuilder::step(Value p, ValueRange carried) {
   return {acc, maxNext, sum};
 }
 
-void CombineBuilder::combine(Value row) {
+void CombineBuilder::enterRow(Value row) {
   Value at = isPacked() ? locateQuery(row) : row;
   SmallVector<Value> place{at, head, Value()}, placeOfNumber{head, at};
   if (!isPacked()) {
@@ -113,6 +142,9 @@ void CombineBuilder::combine(Value row) {
   outputs = viewParts(oParts, place);
   logarithms = viewParts(lseParts, placeOfNumber);
   parts = DimOp::create(b, oParts, 0);
+}
+
+void CombineBuilder::combine(Value row) {
   SmallVector<Value> sums = forEach(
       index(0), parts, index(kPartsAtOnce),
       {fill(type(valueDim, b.getF32Type()), 0.0f), f32(-INFINITY), f32(0.0)},
@@ -132,9 +164,51 @@ void CombineBuilder::combine(Value row) {
   writeResult({acc, splat(number, sums[1]), splat(number, sums[2])}, target);
 }
 
+void CombineBuilder::buildWorks() {
+  heads = DimOp::create(b, q, headsAt(Side::Queries));
+  // Without sequences, nothing has written the table.
+  Value most = arith::MulIOp::create(
+      b, arith::MulIOp::create(b, DimOp::create(b, oParts, 0), heads),
+      arith::MinUIOp::create(b, countSequences(), index(1)));
+  Value grid = arith::MinUIOp::create(b, most, index(kMostBlocks));
+  GridOp::create(b, grid, index(1), index(1));
+  Value last = sub(DimOp::create(b, works, 0), index(1));
+  Value tiles = min(read(index(0), WorkCount::SharedTiles), last);
+  Value rows = arith::MulIOp::create(
+      b, tiles,
+      arith::MulIOp::create(b, heads, read(index(0), WorkCount::Queries)));
+  // The heads of a query follow each other, and the first queries of all tiles.
+  forEach(ProgramIdOp::create(b, Dimension::x), rows, grid, {},
+          [&](Value number, ValueRange) {
+            head = arith::RemUIOp::create(b, number, heads);
+            Value other = arith::DivUIOp::create(b, number, heads);
+            Value query = arith::DivUIOp::create(b, other, tiles);
+            Value tile = sub(last, arith::RemUIOp::create(b, other, tiles));
+            enterSequence(limitSequence(read(tile, WorkColumn::Sequence)));
+            rowsOfPart = min(sq, read(index(0), WorkCount::Queries));
+            firstRow = add(read(tile, WorkColumn::Row), query);
+            parts = read(tile, WorkColumn::Parts);
+            outputs = SliceOp::create(b, oParts, {Value(), head, Value()});
+            logarithms = SliceOp::create(b, lseParts, {head, Value()});
+            Value row = add(read(tile, WorkColumn::Query), query);
+            // The last tile of a sequence may have fewer queries.
+            forEach(row, min(sq, add(row, 1)), index(1), {},
+                    [&](Value row, ValueRange) {
+                      combine(row);
+                      return SmallVector<Value>();
+                    });
+            return SmallVector<Value>();
+          });
+}
+
 void CombineBuilder::build() {
+  if (works)
+    return buildWorks();
   Value block = launch(Side::Queries, 1);
-  forEachBlock(sq, 1, block, [&](Value row) { combine(row); });
+  forEachBlock(sq, 1, block, [&](Value row) {
+    enterRow(row);
+    combine(row);
+  });
 }
 
 void tile::buildAttentionCombine(ImplicitLocOpBuilder &builder, AttentionOp op,

@@ -6,6 +6,7 @@
 #include "Combine.h"
 #include "Forward.h"
 #include "Requirements.h"
+#include "Works.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/Tile/Transforms/NamedOps.h"
@@ -92,12 +93,25 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
     FailureOr<Schedule> schedule = chooser.chooseForward(forward);
     if (failed(schedule))
       return failure();
-    bool hasParts = bool(forward.getOParts());
+    bool hasParts = bool(forward.getOParts()),
+         hasWorks = bool(forward.getWorks());
+    bool writesWorks = hasWorks && !forward.getReuseWorks();
+    if (writesWorks)
+      kernels.push_back(
+          {name + "_works", kWorksWarps, getKernelFields(Schedule()),
+           [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
+             LaunchDependentsOp::create(b);
+             buildAttentionWorks(b, forward, mapping, *schedule);
+           }});
     kernels.push_back(
         {name, *schedule->warps, getKernelFields(*schedule),
          [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
            if (hasParts)
              LaunchDependentsOp::create(b);
+           if (writesWorks)
+             WaitPrerequisitesOp::create(b);
+           if (hasWorks)
+             buildWorksRequirements(b, forward, mapping, *schedule);
            buildAttentionForward(b, forward, mapping, *schedule);
          }});
     if (hasParts)

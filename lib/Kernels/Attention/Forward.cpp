@@ -21,12 +21,17 @@ namespace {
 /// Writes the body of the kernel of one tile.attention at the insertion point.
 /// If blocks share the keys of a tile, the result is that for a part of them,
 /// and the sink and the merge are left to the kernel that combines the parts.
+/// With works, that is so for those with a part of the keys.
 class ForwardBuilder : RowBuilder {
 public:
   ForwardBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
                  const IRMapping &mapping, const Schedule &schedule)
       : RowBuilder(builder, op, mapping, schedule) {
-    if (op.getOParts()) {
+    if (op.getWorks()) {
+      works = mapping.lookup(op.getWorks());
+      oParts = mapping.lookup(op.getOParts());
+      lseParts = mapping.lookup(op.getLseParts());
+    } else if (op.getOParts()) {
       o = enterPart(mapping.lookup(op.getOParts()));
       lse = enterPart(mapping.lookup(op.getLseParts()));
       return;
@@ -43,6 +48,8 @@ private:
   void enterHead() override;
   /// Returns where the result goes.
   RowTarget enterTarget();
+  /// Returns where that of a work with a part of the keys goes.
+  RowTarget enterPartOfWork();
   SmallVector<Value> beginRows() override;
   SmallVector<Value> step(Value n, ValueRange carried) override;
   void endRows(ValueRange carried) override;
@@ -86,6 +93,27 @@ RowTarget ForwardBuilder::enterTarget() {
     target.lse = viewRows(lse, head);
   if (sink)
     target.sink2 = loadSink(sink, head);
+  return target;
+}
+
+RowTarget ForwardBuilder::enterPartOfWork() {
+  RowTarget target;
+  target.row = index(0);
+  // A table that is none of this kernel's must not make it write elsewhere.
+  Value room = DimOp::create(b, oParts, 0);
+  Value count = min(min(sub(sq, row), index(queries)), room);
+  Value first =
+      arith::MinUIOp::create(b, readWork(WorkColumn::Row), sub(room, count));
+  target.o = NarrowOp::create(b, oParts, 0, first, count);
+  target.lse = NarrowOp::create(b, lseParts, 1, first, count);
+  if (packsHeads()) {
+    target.heads = packedHeads;
+    target.o = narrowToGroup(target.o, 1);
+    target.lse = narrowToGroup(target.lse, 0);
+    return target;
+  }
+  target.o = SliceOp::create(b, target.o, {Value(), head, Value()});
+  target.lse = SliceOp::create(b, target.lse, {head, Value()});
   return target;
 }
 
@@ -149,9 +177,19 @@ void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
   if (fewRegisters && isPacked() && head)
     head = recompute(head);
-  RowTarget target = enterTarget();
-  Value base2 = arith::MulFOp::create(b, carried[1], cRows);
-  writeResult({carried[0], base2, carried[2]}, target);
+  auto write = [&](const RowTarget &target) {
+    Value base2 = arith::MulFOp::create(b, carried[1], cRows);
+    writeResult({carried[0], base2, carried[2]}, target);
+  };
+  if (!works)
+    return write(enterTarget());
+  // Read again, so that the loops need not keep it in registers.
+  work = recompute(work);
+  Value isShared = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                                         readWork(WorkColumn::Parts), index(1));
+  choose(
+      isShared, [&] { write(enterPartOfWork()); },
+      [&] { write(enterTarget()); });
 }
 
 void tile::buildAttentionForward(ImplicitLocOpBuilder &builder, AttentionOp op,

@@ -3,6 +3,7 @@
 #include "Requirements.h"
 #include "../ExpandFunctions.h"
 #include "AttentionBuilder.h"
+#include "Works.h"
 #include <map>
 
 using namespace mlir;
@@ -24,6 +25,7 @@ public:
   template <typename OpT> void buildCommon(OpT op);
   void buildLengths(AttentionOp op);
   void buildStats(AttentionBackwardOp op);
+  void buildWorks(AttentionOp op, const Schedule &schedule);
 
 private:
   Value lookup(Value operand) { return mapping.lookup(operand); }
@@ -81,6 +83,40 @@ void RequirementBuilder::buildLengths(AttentionOp op) {
           "the number of sequences of cu_q");
 }
 
+void RequirementBuilder::buildWorks(AttentionOp op, const Schedule &schedule) {
+  auto divideUp = [&](Value x, Value y) {
+    return b.createOrFold<arith::CeilDivUIOp>(x, y);
+  };
+  auto add = [&](Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(x, y);
+  };
+  int64_t queries = countTileQueries(schedule);
+  Value heads = schedule.packsHeads()
+                    ? extentOf(op.getK(), op.getCuK() ? 1 : 2)
+                    : extentOf(op.getQ(), op.getCuQ() ? 1 : 2);
+  Value rows = b.createOrFold<arith::MulIOp>(MultiprocessorsOp::create(b),
+                                             index(kPartsOfBlock * queries));
+  require(op.getOParts(), 0, Relation::AtLeast,
+          divideUp(rows, b.createOrFold<arith::MaxUIOp>(heads, index(1))),
+          "the rows of parts that fill the GPU");
+  Value tiles;
+  if (op.getCuQ()) {
+    // All sequences but those that end with a tile have one more.
+    tiles = add(
+        b.createOrFold<arith::DivUIOp>(extentOf(op.getQ(), 0), index(queries)),
+        extentOf(op.getCuQ(), 0));
+  } else {
+    tiles = b.createOrFold<arith::MulIOp>(
+        extentOf(op.getQ(), 0),
+        divideUp(extentOf(op.getQ(), 1), index(queries)));
+    tiles = add(tiles, index(1));
+  }
+  // Works beyond the first ones of their tiles, and tiles with several.
+  Value parts = countMostParts(b, lookup(op.getOParts()), queries);
+  require(op.getWorks(), 0, Relation::AtLeast, add(tiles, add(parts, parts)),
+          "the most works, and one row more");
+}
+
 void RequirementBuilder::buildStats(AttentionBackwardOp op) {
   if (!op.isPacked()) {
     Value blocks = b.createOrFold<arith::CeilDivUIOp>(extentOf(op.getQ(), 1),
@@ -109,4 +145,10 @@ void tile::buildRequirements(ImplicitLocOpBuilder &builder, Operation *op,
   auto backward = cast<AttentionBackwardOp>(op);
   requirements.buildCommon(backward);
   requirements.buildStats(backward);
+}
+
+void tile::buildWorksRequirements(ImplicitLocOpBuilder &builder, AttentionOp op,
+                                  const IRMapping &mapping,
+                                  const Schedule &schedule) {
+  RequirementBuilder(builder, mapping).buildWorks(op, schedule);
 }

@@ -18,6 +18,12 @@ inline constexpr int64_t kScratchRows = 16;
 void buildRequirements(mlir::ImplicitLocOpBuilder &builder, mlir::Operation *op,
                        const mlir::IRMapping &mapping);
 
+/// Writes those of the table of works and of the parts that it numbers, for the
+/// kernel with `schedule`.
+void buildWorksRequirements(mlir::ImplicitLocOpBuilder &builder, AttentionOp op,
+                            const mlir::IRMapping &mapping,
+                            const Schedule &schedule);
+
 } // namespace tile
 
 #endif // TILE_LIB_KERNELS_ATTENTION_REQUIREMENTS_H

@@ -17,6 +17,8 @@ Value RowBuilder::enterPart(Value buffer) {
 
 /// Returns the number of the block along the queries.
 Value RowBuilder::launchRows() {
+  if (!packsHeads() && works)
+    return launchWorks(countMostWorks(), /*kvHeads=*/false, index(1));
   if (!packsHeads())
     return launch(Side::Queries, blockM, /*kvHeads=*/false,
                   /*isLongestFirst=*/false, parts);
@@ -24,13 +26,19 @@ Value RowBuilder::launchRows() {
   Value shared = arith::DivUIOp::create(
       b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
   Value tiles = arith::CeilDivUIOp::create(b, shared, index(packedHeads));
-  Value block = launch(Side::Queries, queries, /*kvHeads=*/true,
-                       /*isLongestFirst=*/false, parts, tiles);
-  Value skipped = arith::MulIOp::create(b, ProgramIdOp::create(b, Dimension::z),
-                                        index(packedHeads));
+  Value block = works ? launchWorks(countMostWorks(), /*kvHeads=*/true, tiles)
+                      : launch(Side::Queries, queries, /*kvHeads=*/true,
+                               /*isLongestFirst=*/false, parts, tiles);
+  Value tile = ProgramIdOp::create(b, works ? Dimension::y : Dimension::z);
+  Value skipped = arith::MulIOp::create(b, tile, index(packedHeads));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);
   headCount = sub(group, skipped);
   return block;
+}
+
+Value RowBuilder::countMostWorks() {
+  return sub(sub(DimOp::create(b, works, 0), index(1)),
+             countMostParts(b, oParts, queries));
 }
 
 /// Every part has as many steps of the walk, but for the last ones. In 32 bits,
@@ -92,8 +100,57 @@ Value RowBuilder::visible(Value n) {
   return mask;
 }
 
+Value RowBuilder::readWork(WorkColumn column) {
+  return wide(LoadScalarOp::create(b, b.getI32Type(), works,
+                                   ValueRange{work, index(int64_t(column))}));
+}
+
+std::pair<Value, Value> RowBuilder::enterWork(Value number) {
+  // Rows behind the table's end hold anything.
+  Value count = LoadScalarOp::create(
+      b, b.getI32Type(), works,
+      ValueRange{index(0), index(int64_t(WorkCount::Works))});
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, i32(number), count);
+  work = arith::SelectOp::create(b, exists, add(number, 1), index(0));
+  auto readIfExists = [&](WorkColumn column) -> Value {
+    return arith::SelectOp::create(b, exists, readWork(column), index(0));
+  };
+  enterSequence(limitSequence(readIfExists(WorkColumn::Sequence)));
+  Value first = readIfExists(WorkColumn::Query);
+  part = readIfExists(WorkColumn::Part);
+  parts = max(readIfExists(WorkColumn::Parts), index(1));
+  Value end = arith::SelectOp::create(
+      b, exists, min(add(first, index(queries)), sq), index(0));
+  return {first, end};
+}
+
+void RowBuilder::buildTile(Value firstRow) {
+  row = firstRow;
+  computeKeyRanges();
+  // Keys before and behind a window make three loops of one, whose bounds all
+  // take registers.
+  auto count = [&](Value n) { return left ? i32(n) : narrow(n); };
+  endRows(forEach(
+      count(begin), count(end), count(index(blockN)), beginRows(),
+      [&](Value n, ValueRange carried) { return step(n, carried); },
+      schedule.stages));
+}
+
 void RowBuilder::buildRows() {
   Value block = launchRows();
+  if (works) {
+    auto [first, end] = enterWork(block);
+    enterHead();
+    computeFactors();
+    // At most once.
+    forEach(narrow(first), narrow(end), narrow(index(queries)), {},
+            [&](Value row, ValueRange) {
+              buildTile(row);
+              return SmallVector<Value>();
+            });
+    return;
+  }
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones. tile-persist has its own
   // order.
@@ -101,15 +158,5 @@ void RowBuilder::buildRows() {
     block = sub(sub(blocks, index(1)), block);
   enterHead();
   computeFactors();
-  forEachBlock(sq, queries, block, [&](Value first) {
-    row = first;
-    computeKeyRanges();
-    // Keys before and behind a window make three loops of one, whose bounds all
-    // take registers.
-    auto count = [&](Value n) { return left ? i32(n) : narrow(n); };
-    endRows(forEach(
-        count(begin), count(end), count(index(blockN)), beginRows(),
-        [&](Value n, ValueRange carried) { return step(n, carried); },
-        schedule.stages));
-  });
+  forEachBlock(sq, queries, block, [&](Value first) { buildTile(first); });
 }

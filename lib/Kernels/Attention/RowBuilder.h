@@ -3,6 +3,7 @@
 #define TILE_LIB_KERNELS_ATTENTION_ROWBUILDER_H
 
 #include "AttentionBuilder.h"
+#include "Works.h"
 
 namespace tile {
 
@@ -18,12 +19,19 @@ protected:
       : AttentionBuilder(builder, op, mapping, schedule), schedule(schedule),
         blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]),
         packedHeads(schedule.packHeads.value_or(1)),
-        queries(blockM / packedHeads) {}
+        queries(countTileQueries(schedule)) {}
   virtual ~RowBuilder() = default;
 
   /// Returns this block's part of a buffer with one more dimension, that of the
   /// parts of the keys, each of which has a block.
   Value enterPart(Value buffer);
+
+  /// The table of works, which says what a block does (Works.h), and the
+  /// buffers of their parts; null: none.
+  Value works, oParts, lseParts;
+  /// The row of the table for the block's work.
+  Value work;
+  Value readWork(WorkColumn column);
 
   /// Writes the grid, and for the block's rows beginRows, the walk with step,
   /// and endRows.
@@ -63,6 +71,12 @@ protected:
 
 private:
   Value launchRows();
+  /// Returns the most works that the table has room for.
+  Value countMostWorks();
+  /// Enters the sequence and the part of a block's work; returns its first row
+  /// and the end of its rows, which is 0 if there is no such work.
+  std::pair<Value, Value> enterWork(Value number);
+  void buildTile(Value firstRow);
   /// Sets the keys that rows from `row` on see.
   void computeKeyRanges();
   /// Narrows them to those of the block's part.

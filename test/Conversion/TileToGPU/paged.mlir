@@ -7,8 +7,8 @@
 !long = !tile.buffer<?x128xbf16, #tile.strided<[?:8, 1], align = 16, page = 256>, global>
 #rows = #tile.layout<register = [8 -> d1, 8 -> d0 * 8], lane = [16 -> d1 * 8, 2 -> d0], warp = [4 -> d0 * 2]>
 
-// Each row of a thread has a page of its own. The entry of a row out of bounds is not
-// read, and a page that does not exist is out of bounds, too. A row is 16 bytes wide
+// Each row of a thread has a page of its own. A row out of bounds reads the entry of
+// the last row, and a page that does not exist is out of bounds, too. A row is 16 bytes wide
 // wherever it lies.
 
 // CHECK-LABEL: gpu.func @small
@@ -16,13 +16,16 @@
 // CHECK: %[[ROOM:.*]] = arith.muli %{{.*}}, %c16
 // CHECK: %[[LENGTH:.*]] = arith.minsi %{{.*}}, %[[ROOM]]
 // CHECK: %[[END:.*]] = arith.index_cast %[[LENGTH]]
-// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW:.*]], %[[END]]
-// CHECK: %[[PAGE:.*]] = scf.if %[[INSIDE]]
-// CHECK:   %[[NUMBER:.*]] = arith.divui %[[ROW]], %c16_i32
-// CHECK:   memref.load %[[TABLE]]
+// CHECK: %[[HAS_ROWS:.*]] = arith.cmpi sgt, %[[END]], %c0_i32
+// CHECK: %[[PAGE:.*]]:8 = scf.if %[[HAS_ROWS]]
+// CHECK:   %[[LAST_ROW:.*]] = arith.addi %[[END]], %c-1_i32
+// CHECK:   %[[LAST:.*]] = arith.divui %[[LAST_ROW]], %c16_i32
+// CHECK:   %[[NUMBER:.*]] = arith.divui %[[ROW:.*]], %c16_i32
+// CHECK:   arith.minui %[[NUMBER]], %[[LAST]]
+// CHECK-COUNT-8: memref.load %[[TABLE]]
 // CHECK: arith.remui %[[ROW]], %c16_i32
-// CHECK: arith.cmpi ult, %[[PAGE]],
-// CHECK-COUNT-7: memref.load %[[TABLE]]
+// CHECK: arith.cmpi ult, %[[ROW]], %[[END]]
+// CHECK: arith.cmpi ult, %[[PAGE]]#0,
 // CHECK-COUNT-8: vector.load {{.*}} vector<8xbf16>
 tile.kernel @small(%k: !pages, %t: !table, %n: index, %from: index) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index

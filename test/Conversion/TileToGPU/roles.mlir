@@ -148,7 +148,7 @@ tile.kernel @ragged_with_offset(%q: !q, %i: index, %j: index, %row: index, %leng
 
 // -----
 
-// Rows in pages: a box for each page, whose entry is read if it has rows. The copies
+// Rows in pages: a box for each page, whose entries are read together. The copies
 // complete the bytes of the whole tile.
 // CHECK-LABEL: tile_gpu.manifest @pages {
 // CHECK-SAME: {argument = 0 : i64, box = [64, 16], dims = [3, 1], kind = "tensor_map", ragged = 1 : i64, swizzle = 128 : i64}
@@ -171,14 +171,12 @@ tile.kernel @pages(%k: !pages, %table: !table, %h: index, %tile: index, %length:
   }, {
     // CHECK-DAG: %[[BYTES:.*]] = arith.constant 8192 : i32
     // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}%[[BYTES]]
-    // CHECK: %[[PAGE:.*]] = scf.if %{{.*}} -> (i32)
-    // CHECK: memref.load
-    // CHECK: arith.cmpi ult, %[[PAGE]]
+    // CHECK: %[[PAGE:.*]]:2 = scf.if %{{.*}} -> (i32, i32)
+    // CHECK-COUNT-2: memref.load
+    // CHECK: arith.cmpi ult, %[[PAGE]]#0
     // CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c16_i32
     // CHECK: arith.select %{{.*}}, %[[LEFT]], %c0_i32
-    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
-    // CHECK: memref.load
-    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+    // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor
     // CHECK-NOT: nvvm.cp.async.bulk.tensor
     %row = arith.muli %tile, %c32 : index
     tile.bulk_copy %k[%c0, %row, %h, %c0] dims [1, 3] within %c0, %length pages along 0 by %table, %t, %full[%c0]

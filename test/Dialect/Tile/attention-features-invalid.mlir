@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -349,7 +349,7 @@ func.func @parts_heads(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
 
 func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has o_parts without lse_parts}}
-  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }
@@ -443,5 +443,82 @@ func.func @packed_queries_alone(%q: !q, %cu: !cu, %max: index, %scale: f32) {
 func.func @two_lengths(%q: !q, %cu: !cu, %max: index, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has both cu_k and key_lengths}}
   tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max key_lengths %cu scale %scale : !q, !q, !q, !q, !cu, !cu, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+func.func @works_alone(%q: !q, %w: !works, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has works without o_parts}}
+  tile.attention %q, %q, %q, %q works %w scale %scale : !q, !q, !q, !q, !works
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @reuse_alone(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has reuse_works without works}}
+  tile.attention %q, %q, %q, %q scale %scale {reuse_works} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x4xi32, #tile.strided<[4, 1]>, global>
+
+func.func @works_columns(%q: !q, %op: !op, %lp: !lp, %w: !works, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op works must be a global i32 buffer [works, 5], got '!tile.buffer<?x4xi32, #tile.strided<[4, 1]>, global>'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w scale %scale
+      : !q, !q, !q, !q, !op, !lp, !works
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+func.func @works_parts(%q: !q, %op: !op, %lp: !lp, %w: !works, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op o_parts must be a global f32 buffer of rank 3 [rows, heads, static head dimension], got '!tile.buffer<?x?x?x64xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w scale %scale
+      : !q, !q, !q, !q, !op, !lp, !works
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+func.func @works_part_rows(%q: !q, %op: !op, %lp: !lp, %w: !works, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op lse_parts must be a global f32 buffer of rank 2 [heads, rows], got '!tile.buffer<?xf32, #tile.strided<[1]>, global>'}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w scale %scale
+      : !q, !q, !q, !q, !op, !lp, !works
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<32x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x16xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+func.func @works_rows(%q: !q, %op: !op, %lp: !lp, %w: !works, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: rows of parts of o_parts is 32, rows of parts of lse_parts is 16}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w scale %scale
+      : !q, !q, !q, !q, !op, !lp, !works
   return
 }

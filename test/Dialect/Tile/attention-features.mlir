@@ -116,6 +116,18 @@ func.func @key_lengths(%q: !q, %n: !lengths, %scale: f32) {
   return
 }
 
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+!works_o = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!works_lse = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+
+// CHECK-LABEL: @works
+func.func @works(%q: !q, %op: !works_o, %lp: !works_lse, %w: !works, %n: !lengths, %scale: f32) {
+  // CHECK: tile.attention {{.*}} parts %{{[a-z0-9]*}}, %{{[a-z0-9]*}} works %{{[a-z0-9]*}} key_lengths %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} {reuse_works}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w key_lengths %n scale %scale {reuse_works}
+      : !q, !q, !q, !q, !works_o, !works_lse, !works, !lengths
+  return
+}
+
 // CHECK-LABEL: @pages
 func.func @pages(%q: !pq, %k: !cache, %cu: !cu, %max: index, %n: !lengths, %t: !table, %scale: f32) {
   // CHECK: tile.attention {{.*}} seqlens %{{[a-z0-9]*}} max %{{[a-z0-9]*}} key_lengths %{{[a-z0-9]*}} pages %{{[a-z0-9]*}} scale

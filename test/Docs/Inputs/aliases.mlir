@@ -34,6 +34,9 @@
 // Caches of pages, and the pages of sequences.
 !cache = !tile.buffer<?x16x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !pages = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!works_o = !tile.buffer<?x?x128xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!works_lse = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
 !lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 !entries = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 !page_table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>

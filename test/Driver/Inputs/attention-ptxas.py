@@ -33,6 +33,7 @@ def programs():
     if sys.argv[4] == "all":
         found += [variant for case in all_cases() for variant in case.variants]
         found += part_programs()
+        found += cache_programs()
     found += feature_programs(packed=False)
     # In packed batches more is known only to the kernel.
     found += feature_programs(packed=True)
@@ -48,6 +49,20 @@ def part_programs():
         # At head dimension 256 the tile of o beside the accumulator spills.
         if d < 256:
             yield replace(forward, merge=True, o_dtype="f32")
+
+
+def cache_programs():
+    """Attention over caches, dense and in pages, without and with a table of works."""
+    for d, dv in HEADS[:-1]:
+        for page in (0, 64):
+            cache = Variant(d, dv, "bf16", causal=True, key_lengths=True, page=page)
+            yield cache
+            yield replace(cache, parts=True, pack_heads=8)
+            mixed = replace(cache, packed=True, parts=True, works=True)
+            yield mixed
+            # At head dimension 64, the rows of heads spill 12 bytes.
+            if d > 64:
+                yield replace(mixed, pack_heads=8)
 
 
 def feature_programs(packed):

@@ -210,9 +210,11 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
   Value end = b.add(range->start, range->length);
   Value room = b.toSignedI32(b.mul(table.extent(b, 0), pageRows));
   end = arith::MinSIOp::create(b, end, room);
-  for (int64_t row = 0; row < tileBoxes.rows; row += boxes.rows) {
-    Value here = b.add(first, row);
-    PagedRow place = findPagedRow(b, pages, here, end, pageRows);
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < tileBoxes.rows; row += boxes.rows)
+    rows.push_back(b.add(first, row));
+  SmallVector<PagedRow> places = findPagedRows(b, pages, rows, end, pageRows);
+  for (auto [number, here, place] : llvm::enumerate(rows, places)) {
     // A box without rows reads nothing.
     Value length = arith::SubIOp::create(b, end, here);
     length = arith::MinSIOp::create(b, length, b.i32(boxes.rows));
@@ -221,7 +223,7 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
     indices[rowDim] = b.index(0);
     emitBoxes(mapCoordinates(b, op, source, indices,
                              RowRange{place.rowInPage, length}),
-              row * boxes.columns);
+              int64_t(number) * boxes.rows * boxes.columns);
   }
   return b.erase(op);
 }

@@ -9,9 +9,9 @@ using namespace tile;
 /// Returns the name of this kind of extent in messages.
 static StringRef nameExtent(AttentionExtent kind) {
   // In the order of AttentionExtent.
-  static constexpr StringLiteral names[] = {"batch", "length", "length",
-                                            "heads", "heads",  "extent",
-                                            "parts", "pages",  "page size"};
+  static constexpr StringLiteral names[] = {
+      "batch",  "length", "length", "heads",     "heads",
+      "extent", "parts",  "pages",  "page size", "rows of parts"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -46,8 +46,13 @@ public:
     for (AttentionExtent kind : kinds)
       addOne(name, buffer, dim++, kind);
   }
+  /// Adds the extents of the first dimensions.
+  void addAll(StringRef name, Value buffer, ArrayRef<AttentionExtent> kinds) {
+    for (auto [dim, kind] : llvm::enumerate(kinds))
+      addOne(name, buffer, dim, kind);
+  }
   void addVector(StringRef name, Value buffer, AttentionExtent kind) {
-    addOne(name, buffer, 0, kind);
+    addAll(name, buffer, kind);
   }
   /// Adds the extents of k or v.
   template <typename OpT> void addKeys(StringRef name, Value buffer, OpT op) {
@@ -57,8 +62,7 @@ public:
       kinds = {Kind::Pages, Kind::PageKeys, Kind::KVHeads};
     else if (op.getCuK())
       kinds = {Kind::Keys, Kind::KVHeads};
-    for (auto [dim, kind] : llvm::enumerate(kinds))
-      addOne(name, buffer, dim, kind);
+    addAll(name, buffer, kinds);
   }
   template <typename OpT> void addCommon(OpT op) {
     using Kind = AttentionExtent;
@@ -95,8 +99,11 @@ SmallVector<NamedExtent> AttentionOp::getNamedExtents() {
     list.addVector("page_table", getPageTable(), AttentionExtent::Batch);
   if (getLse())
     list.addRows("lse", getLse());
-  if (getOParts()) {
-    using Kind = AttentionExtent;
+  using Kind = AttentionExtent;
+  if (getWorks()) {
+    list.addAll("o_parts", getOParts(), {Kind::PartRows, Kind::Heads});
+    list.addAll("lse_parts", getLseParts(), {Kind::Heads, Kind::PartRows});
+  } else if (getOParts()) {
     list.addParts("o_parts", getOParts(), {Kind::Queries, Kind::Heads});
     list.addParts("lse_parts", getLseParts(), {Kind::Heads, Kind::Queries});
   }

@@ -66,6 +66,23 @@ public:
                         "parts, ");
   }
 
+  /// Checks the buffers of parts that a table of works numbers.
+  LogicalResult checkPartsOfWorks(BufferType o, BufferType lse) {
+    auto isValid = [](BufferType type, int64_t rank) {
+      return !type.isShared() && type.getRank() == rank &&
+             type.getElementType().isF32();
+    };
+    if (!isValid(o, 3) || ShapedType::isDynamic(o.getShape().back()))
+      return op->emitOpError() << "o_parts must be a global f32 buffer of rank "
+                                  "3 [rows, heads, static head dimension], got "
+                               << o;
+    if (!isValid(lse, 2))
+      return op->emitOpError() << "lse_parts must be a global f32 buffer of "
+                                  "rank 2 [heads, rows], got "
+                               << lse;
+    return success();
+  }
+
   /// Checks a buffer of two numbers per row: [B, H, 2, R], or packed [H, 2, R],
   /// where R is a number of rows in whole blocks.
   LogicalResult checkStats(StringRef name, BufferType type) {
@@ -236,26 +253,39 @@ LogicalResult AttentionOp::verify() {
       failed(verifyTogether(
           *this, {{"o_parts", getOParts()}, {"lse_parts", getLseParts()}})))
     return failure();
+  if (getWorks() && !getOParts())
+    return emitOpError("has works without o_parts");
+  if (getReuseWorks() && !getWorks())
+    return emitOpError("has reuse_works without works");
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
     return failure();
   if (getLse() && failed(check.checkRows("lse", getLse().getType())))
     return failure();
+  Type i32 = IntegerType::get(getContext(), 32);
   if (getOParts()) {
     BufferType parts = getOParts().getType();
-    if (failed(check.checkHeads("o_parts", parts,
-                                Float32Type::get(getContext()), "f32 elements",
-                                /*outer=*/1)) ||
-        failed(check.checkPartRows("lse_parts", getLseParts().getType())))
+    BufferType rows = getLseParts().getType();
+    if (getWorks() ? failed(check.checkPartsOfWorks(parts, rows))
+                   : failed(check.checkHeads("o_parts", parts,
+                                             Float32Type::get(getContext()),
+                                             "f32 elements", /*outer=*/1)) ||
+                         failed(check.checkPartRows("lse_parts", rows)))
       return failure();
     if (parts.getShape().back() != getO().getType().getShape().back())
       return emitOpError() << "head dimensions of o and o_parts differ: "
                            << getO().getType().getShape().back() << " and "
                            << parts.getShape().back();
   }
+  if (getWorks()) {
+    BufferType works = getWorks().getType();
+    if (works.isShared() || works.getRank() != 2 ||
+        works.getElementType() != i32 || works.getShape()[1] != 5)
+      return emitOpError()
+             << "works must be a global i32 buffer [works, 5], got " << works;
+  }
   if (getMerge() && !getLse())
     return emitOpError() << "merges into o and lse, but has no lse";
-  Type i32 = IntegerType::get(getContext(), 32);
   if (getKeyLengths() &&
       failed(check.checkVector("key_lengths", getKeyLengths().getType(), i32,
                                "i32")))

@@ -240,6 +240,49 @@ tile.kernel @pages(%k: !pages, %t: !table, %h: index, %length: index) attributes
 
 // -----
 
+// Each ring of pages has a role of its own; the first one fills the other rings, too.
+
+!q = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!pages = !tile.buffer<?x16x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!table = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!rows = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16, page = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=3
+// CHECK-LABEL: tile.kernel @two_rings_of_pages
+// CHECK: tile.warp_roles warps = [4, 1, 3] registers = [208, 56, 56] {
+// CHECK: }, {
+// CHECK: tile.bulk_copy %arg0
+// CHECK: tile.bulk_copy %arg1{{.*}} pages along
+// CHECK-NOT: tile.bulk_copy
+// CHECK: }, {
+// CHECK: tile.bulk_copy %arg2{{.*}} pages along
+// CHECK-NOT: tile.bulk_copy
+tile.kernel @two_rings_of_pages(%q: !q, %k: !pages, %v: !pages, %t: !table, %length: index)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, registers = [208, 56]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %keys = tile.paged %k by %t length %length : !pages, !table to !rows
+  %values = tile.paged %v by %t length %length : !pages, !table to !rows
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %qs = tile.alloc : !tile
+  tile.copy %q[%c0, %c0], %qs : !q, !tile
+  scf.for %i = %c0 to %length step %c64 {
+    %ks = tile.alloc : !tile
+    tile.copy %keys[%i, %c0], %ks : !rows, !tile
+    %s = tile.dot %qs, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+    %vs = tile.alloc : !tile
+    tile.copy %values[%i, %c0], %vs : !rows, !tile
+    %p = tile.dot %qs, %vs, %s : !tile, !tile -> tensor<64x64xf32, #mma>
+    %h = arith.truncf %p : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+  }
+}
+
+// -----
+
 // REMARK: remark: [Missed] warps-not-specialized | {{.*}}its tiles may begin anywhere in a page
 
 !pages = !tile.buffer<?x16x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>

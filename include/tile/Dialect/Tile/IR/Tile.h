@@ -106,7 +106,8 @@ enum class AttentionExtent {
   Bounds,
   Parts,
   Pages,
-  PageKeys
+  PageKeys,
+  PartRows
 };
 /// Kinds of extents of tile.matmul. Batch dimension i is of the kind Batch + i.
 enum class MatmulExtent { Rows, Columns, Depth, Batch };

@@ -94,6 +94,24 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
         scale %scale {causal} : !q, !q, !q, !q, !lse, !o_parts, !lse_parts
     ```
 
+    With `works %works`, the number of parts depends on the lengths of a sequence:
+    long ones have more. A kernel, whose name ends with `_works`, writes a table of
+    works in the order of their cost. A work is a tile of queries and a part of its
+    keys. Each has a block of threads for each head; blocks behind the end of the
+    table return at once. The result of a work with all keys of its tile goes to o
+    and lse; those of the others go to rows of the parts [R, H, Dv] and [H, R]. R
+    bounds how many parts there are. works is scratch memory of i32, [W, 5].
+    Requirements on the extents (tile.require) say what R and W must be; launchers
+    compute the shapes of scratch memory from them. With `reuse_works` there is no
+    such kernel: works holds what the kernels of an operation with the same operands,
+    attributes and lengths have written.
+
+    ```mlir
+    tile.attention %q, %k, %v, %o parts %o_parts, %lse_parts works %works
+        seqlens %cu_q max %max_q key_lengths %lengths scale %scale {causal}
+        : !packed, !k, !k, !packed, !works_o, !works_lse, !works, !cu, !lengths
+    ```
+
     Four features can be added, in this order:
 
     - `sink %sink`: one more score per head, sink[h] (f16, bf16 or f32), which
@@ -144,12 +162,13 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     ```
 
     `tile-expand-attention` turns the function into a kernel of its name, and into
-    a second one if there are parts.
+    others if there are parts.
   }];
   let arguments = (ins Tile_Input<>:$q, Tile_Input<>:$k, Tile_Input<>:$v,
     Tile_Output<>:$o, Tile_Output<Optional<Tile_BufferType>>:$lse,
     Tile_Scratch<Optional<Tile_BufferType>>:$o_parts,
     Tile_Scratch<Optional<Tile_BufferType>>:$lse_parts,
+    Tile_Output<Optional<Tile_BufferType>>:$works,
     Tile_Input<Optional<Tile_BufferType>>:$sink,
     Tile_Input<Optional<Tile_BufferType>>:$cu_q,
     Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q,
@@ -157,11 +176,12 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Input<Optional<Tile_BufferType>>:$page_table, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
+    UnitAttr:$reuse_works,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_keys,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
-    (`parts` $o_parts^ `,` $lse_parts)? (`sink` $sink^)?
+    (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)? (`sink` $sink^)?
     (`seqlens` $cu_q^ (`,` $cu_k^)? `max` $max_q)?
     (`key_lengths` $key_lengths^ (`pages` $page_table^)?)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
@@ -169,6 +189,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     custom<BufferTypes>(type($q), type($k), type($v), type($o),
                         ref($lse), type($lse),
                         ref($o_parts), type($o_parts), type($lse_parts),
+                        ref($works), type($works),
                         ref($sink), type($sink),
                         ref($cu_q), type($cu_q), ref($cu_k), type($cu_k),
                         ref($key_lengths), type($key_lengths),

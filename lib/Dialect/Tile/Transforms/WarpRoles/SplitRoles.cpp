@@ -29,6 +29,7 @@ public:
   void run();
 
 private:
+  void chooseProducers(unsigned most);
   void makeRings();
   IRMapping copyOutside(Block &role);
   Value materialize(Value value, IRMapping &mapping);
@@ -47,8 +48,13 @@ private:
   Location loc;
   const WarpPlan &plan;
   RunAhead runAhead;
-  /// True if the role that is being written is that of the storers.
+  /// The producer role that fills each ring of the plan, and their number.
+  SmallVector<unsigned> producerOf;
+  unsigned producers = 1;
+  /// The role that is being written: that of the storers, or a number of a
+  /// producer role.
   bool isStorer = false;
+  unsigned producer = 0;
   /// The value of each ring of the plan.
   SmallVector<Value> rings;
   /// The loops of the role around the insertion point. The key is the block of
@@ -56,6 +62,23 @@ private:
   DenseMap<Block *, scf::ForOp> entered;
 };
 } // namespace
+
+/// Decides which role fills which ring, for at most `most` roles. One thread
+/// starts the copies of a role. Those by a table have a box for each page, and
+/// their entries are read first: each ring of these has a role of its own, so
+/// that one does not wait for the other.
+void Splitter::chooseProducers(unsigned most) {
+  producerOf.assign(plan.rings.size(), 0);
+  SmallVector<bool> hasTable(plan.rings.size());
+  for (const auto &[op, copy] : plan.copies)
+    hasTable[copy.ring] = hasTable[copy.ring] || copy.table;
+  unsigned next = 0;
+  for (auto [ring, isPaged] : llvm::enumerate(hasTable))
+    if (isPaged && next < most) {
+      producerOf[ring] = next++;
+      producers = next;
+    }
+}
 
 /// Allocates the memory of the rings, and makes them.
 void Splitter::makeRings() {
@@ -161,7 +184,9 @@ void Splitter::add(AtomicRMWOp sum, IRMapping &mapping) {
 /// that leaves through one.
 bool Splitter::isMine(Operation *op) const {
   std::optional<unsigned> ring = plan.ringOf(op);
-  return ring && plan.rings[*ring].leaves() == isStorer;
+  if (!ring || plan.rings[*ring].leaves() != isStorer)
+    return false;
+  return isStorer || producerOf[*ring] == producer;
 }
 
 /// Emits the operations of `from` that are the role's, and the loops around
@@ -313,15 +338,21 @@ void Splitter::run() {
   Block &body = kernel.getBody().front();
   rewriter.setInsertionPoint(body.getTerminator());
   Schedule schedule = getSchedule(kernel);
-  auto producers = int32_t(*std::exchange(schedule.producers, std::nullopt));
+  auto producerWarps =
+      int32_t(*std::exchange(schedule.producers, std::nullopt));
+  chooseProducers(producerWarps);
   auto storers =
       int32_t(std::exchange(schedule.storers, std::nullopt).value_or(0));
   int64_t groups = schedule.countConsumerGroups();
   schedule.consumerGroups.reset();
-  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps()), producers};
+  SmallVector<int32_t> counts{int32_t(kernel.getNumWarps())};
+  counts.append(producers - 1, 1);
+  counts.push_back(producerWarps - int32_t(producers - 1));
   SmallVector<int32_t> registers;
-  if (auto asked = std::exchange(schedule.registers, std::nullopt))
+  if (auto asked = std::exchange(schedule.registers, std::nullopt)) {
     llvm::append_range(registers, *asked);
+    registers.append(producers - 1, registers.back());
+  }
   setSchedule(kernel, schedule);
   if (plan.sums.empty()) {
     counts.back() += storers;
@@ -343,10 +374,11 @@ void Splitter::run() {
   Block &consumers = roles.getRoles()[0].emplaceBlock();
   for (Operation *op : inside)
     op->moveBefore(&consumers, consumers.end());
-  addRole(consumers, roles.getRoles()[1].emplaceBlock());
+  for (; producer < producers; ++producer)
+    addRole(consumers, roles.getRoles()[1 + producer].emplaceBlock());
   if (!plan.sums.empty()) {
     isStorer = true;
-    addRole(consumers, roles.getRoles()[2].emplaceBlock());
+    addRole(consumers, roles.getRoles().back().emplaceBlock());
   }
   IRMapping own = copyOutside(consumers);
   for (auto [value, copy] : own.getValueMap())

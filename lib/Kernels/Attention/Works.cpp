@@ -1,0 +1,367 @@
+//===- Works.cpp - Shares of a batch of different lengths -----------------===//
+//
+// A block of threads owns a sequence. It reads the lengths of all sequences,
+// kSequencesAtOnce at a time: first for the cost of the batch, in steps of the
+// walk over the keys, and then for the works that come before its own.
+//
+// A tile whose walk has s steps gets ceil(s / e) parts. Of T steps in all, a
+// multiprocessor does A. e is the largest of
+//  - A / kMostShares: the last works, during which other multiprocessors have
+//    none, are a small part of all,
+//  - 2 T r / R, for tiles of r queries and R rows of the buffers of parts. The
+//    tiles with several parts have less than s / e parts beyond the first,
+//    hence less than 2 s / e parts, and all of them less than R rows,
+//  - kLeastGain times what a part adds to the steps, but not more than A / 2.
+// R is kPartsOfBlock * n * multiprocessors / heads, for tiles of up to n
+// queries: this gives A.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Works.h"
+#include "AttentionBuilder.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The sequences that a block reads at a time, and the works that it writes.
+static constexpr int64_t kSequencesAtOnce = 128;
+
+/// More than any number of steps.
+static constexpr int64_t kManySteps = int64_t(1) << 30;
+
+/// A part has so many times the steps that its beginning and end take, the time
+/// of kPartKeys keys and that of writing and reading its rows.
+static constexpr int64_t kLeastGain = 24;
+static constexpr int64_t kPartKeys = 192;
+
+namespace {
+class WorksBuilder : AttentionBuilder {
+public:
+  WorksBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
+               const IRMapping &mapping, const Schedule &schedule)
+      : AttentionBuilder(builder, op, mapping),
+        works(mapping.lookup(op.getWorks())),
+        oParts(mapping.lookup(op.getOParts())),
+        queries(countTileQueries(schedule)),
+        heads(schedule.packHeads.value_or(1)), keys((*schedule.tile)[1]) {}
+
+  void build();
+
+private:
+  /// What one sequence, or each of kSequencesAtOnce, costs: i32 or tiles.
+  struct Cost {
+    /// Tiles of queries, queries of the first one, and steps of its walk.
+    Value tiles, rows, steps;
+  };
+  /// The parts of a tile, and the works of the sequence.
+  struct Shares {
+    Value parts, works;
+    /// Tiles with several parts, and the rows of all parts.
+    Value sharedTiles, sharedRows;
+    /// Steps of a work: those with more come first.
+    Value size;
+  };
+
+  /// A number as `like`, an i32 or a tile of them.
+  Value number(Value like, Value scalar) {
+    auto tile = dyn_cast<RankedTensorType>(like.getType());
+    return tile ? splat(tile, scalar) : scalar;
+  }
+  Value number(Value like, int64_t value) {
+    return number(like, i32(index(value)));
+  }
+  Value divideUp(Value x, Value y) {
+    Value one = number(x, 1);
+    return arith::DivUIOp::create(b, arith::AddIOp::create(b, x, sub(y, one)),
+                                  y);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
+  Value clamp(Value x, Value least, Value most) {
+    return min(max(x, least), most);
+  }
+
+  Value readLengths(Value bounds, Value total, Value first);
+  Cost readCosts(Value first);
+  Cost readCost(Value sequence);
+  Cost computeCost(Value length, Value keysOfSequence);
+  Shares share(const Cost &cost, Value total);
+  /// Returns the sequences from `first` on.
+  Value numbersFrom(Value first) {
+    RankedTensorType tile = type(kSequencesAtOnce, b.getI32Type());
+    return add(IotaOp::create(b, tile, 0), splat(tile, i32(first)));
+  }
+  Value sumSteps();
+  void writeCounts(ArrayRef<Value> counts);
+  void writeColumns(Value rows, Value first,
+                    ArrayRef<std::pair<WorkColumn, Value>> columns);
+  void writeWorks(Value sequence, const Cost &cost, const Shares &shares,
+                  Value before, Value tilesBefore, Value rowsBefore);
+
+  Value works, oParts;
+  /// Queries and heads of the rows of a tile, and keys of a step.
+  const int64_t queries, heads, keys;
+  Value sequences;
+};
+} // namespace
+
+/// The lengths of packed sequences from `first` on, as AttentionBuilder clamps
+/// them; 0 behind the last one.
+Value WorksBuilder::readLengths(Value bounds, Value total, Value first) {
+  RankedTensorType tile = type(kSequencesAtOnce, b.getI32Type());
+  Value ends = NarrowOp::create(b, bounds, 0, index(1), sequences);
+  Value all = splat(tile, i32(total)), zero = splat(tile, i32(index(0)));
+  Value begin = clamp(LoadOp::create(b, tile, bounds, first), zero, all);
+  Value end = LoadOp::create(b, tile, ends, first);
+  return sub(max(min(end, all), begin), begin);
+}
+
+WorksBuilder::Cost WorksBuilder::readCosts(Value first) {
+  RankedTensorType tile = type(kSequencesAtOnce, b.getI32Type());
+  Value zero = splat(tile, i32(index(0)));
+  Value length = cuQ ? readLengths(cuQ, DimOp::create(b, q, 0), first)
+                     : splat(tile, i32(DimOp::create(b, q, 1)));
+  Value keysOfSequence;
+  if (cuK)
+    keysOfSequence = readLengths(cuK, DimOp::create(b, k, 0), first);
+  else if (keyLengths)
+    keysOfSequence = clamp(LoadOp::create(b, tile, keyLengths, first), zero,
+                           splat(tile, i32(countRoom())));
+  else
+    keysOfSequence = splat(tile, i32(countRoom()));
+  Cost cost = computeCost(length, keysOfSequence);
+  Value exists = compare(arith::CmpIPredicate::slt, numbersFrom(first),
+                         splat(tile, i32(sequences)));
+  cost.tiles = select(exists, cost.tiles, zero);
+  return cost;
+}
+
+WorksBuilder::Cost WorksBuilder::readCost(Value sequence) {
+  enterSequence(sequence);
+  return computeCost(i32(sq), i32(sk));
+}
+
+WorksBuilder::Cost WorksBuilder::computeCost(Value length,
+                                             Value keysOfSequence) {
+  Value seen = keysOfSequence;
+  if (left && right) {
+    // A negative number, which leaves a side open, is a large one here.
+    auto reach = [&](Value side) {
+      return arith::MinUIOp::create(b, side, i32(index(kManySteps / 2)));
+    };
+    Value window = add(add(reach(left), reach(right)), i32(index(queries)));
+    seen = min(seen, number(seen, window));
+  }
+  return {divideUp(length, number(length, queries)),
+          min(length, number(length, queries)),
+          divideUp(seen, number(seen, keys))};
+}
+
+/// `total` is T, an f32.
+WorksBuilder::Shares WorksBuilder::share(const Cost &cost, Value total) {
+  auto real = [&](Value x) -> Value {
+    Type type = b.getF32Type();
+    if (auto tile = dyn_cast<RankedTensorType>(x.getType()))
+      type = tile.clone(type);
+    return arith::SIToFPOp::create(b, type, x);
+  };
+  auto multiply = [&](Value x, Value y) -> Value {
+    return arith::MulFOp::create(b, x, y);
+  };
+  // T / R, more by more than the sum can be wrong.
+  Value room = arith::MaximumFOp::create(
+      b, real(i32(DimOp::create(b, oParts, 0))), f32(0.5));
+  Value perRow =
+      multiply(arith::DivFOp::create(b, total, room), f32(1.0 + 1.0 / 128));
+  Value rows = real(cost.rows);
+  double ofProcessor = double(kPartsOfBlock * queries);
+  double bytesOfRow = double(heads * valueDim) * 2 * sizeof(float);
+  double bytesOfStep = double(keys * (headDim + valueDim)) *
+                       (element.getIntOrFloatBitWidth() / 8);
+  Value added = math::FmaOp::create(
+      b, rows, number(rows, f32(kLeastGain * bytesOfRow / bytesOfStep)),
+      number(rows, f32(double(kLeastGain * kPartKeys) / double(keys))));
+  Value each = arith::MinimumFOp::create(
+      b, added, number(rows, multiply(perRow, f32(ofProcessor / 2))));
+  for (Value bound :
+       {number(rows, multiply(perRow, f32(ofProcessor / kMostShares))),
+        multiply(rows, number(rows, multiply(perRow, f32(2.0))))})
+    each = arith::MaximumFOp::create(b, each, bound);
+  each = arith::MinimumFOp::create(b, each,
+                                   number(rows, f32(double(kManySteps / 2))));
+  each = arith::FPToSIOp::create(b, cost.steps.getType(), each);
+
+  Shares shares;
+  Value one = number(cost.steps, 1), none = number(cost.steps, 0);
+  shares.parts = max(divideUp(cost.steps, add(each, one)), one);
+  shares.works = arith::MulIOp::create(b, cost.tiles, shares.parts);
+  shares.size = divideUp(cost.steps, shares.parts);
+  Value isShared = compare(arith::CmpIPredicate::sgt, shares.parts, one);
+  shares.sharedTiles = select(isShared, cost.tiles, none);
+  shares.sharedRows =
+      select(isShared, arith::MulIOp::create(b, shares.works, cost.rows), none);
+  return shares;
+}
+
+/// Returns T.
+Value WorksBuilder::sumSteps() {
+  return forEach(
+             index(0), sequences, index(kSequencesAtOnce), {f32(0.0)},
+             [&](Value first, ValueRange carried) -> SmallVector<Value> {
+               Cost cost = readCosts(first);
+               RankedTensorType tile = type(kSequencesAtOnce, b.getF32Type());
+               Value steps = arith::MulFOp::create(
+                   b, arith::SIToFPOp::create(b, tile, cost.tiles),
+                   arith::SIToFPOp::create(b, tile, cost.steps));
+               return {arith::AddFOp::create(
+                   b, carried[0], reduce(arith::AtomicRMWKind::addf, steps))};
+             })
+      .front();
+}
+
+/// Writes the first row.
+void WorksBuilder::writeCounts(ArrayRef<Value> counts) {
+  RankedTensorType type = this->type(8, b.getI32Type());
+  Value column = IotaOp::create(b, type, 0);
+  Value row = splat(type, i32(index(0)));
+  for (auto [which, count] : llvm::enumerate(counts))
+    row = select(compare(arith::CmpIPredicate::eq, column,
+                         number(column, int64_t(which))),
+                 splat(type, count), row);
+  Value first = SliceOp::create(b, works, {index(0), Value()});
+  StoreOp::create(b, row, first, ValueRange{index(0)});
+}
+
+void WorksBuilder::writeColumns(
+    Value rows, Value first, ArrayRef<std::pair<WorkColumn, Value>> columns) {
+  for (auto [which, value] : columns) {
+    Value column = SliceOp::create(b, rows, {Value(), index(int64_t(which))});
+    StoreOp::create(b, value, column, ValueRange{first});
+  }
+}
+
+/// Writes the works of a sequence behind `before` others, and its tiles with
+/// several parts behind `tilesBefore` others. The rows of parts begin at
+/// `rowsBefore`.
+void WorksBuilder::writeWorks(Value sequence, const Cost &cost,
+                              const Shares &shares, Value before,
+                              Value tilesBefore, Value rowsBefore) {
+  Value zero = index(0), size = DimOp::create(b, works, 0);
+  // Under a causal mask the last queries see the most keys.
+  auto queryOf = [&](Value tile) -> Value {
+    if (causal)
+      tile = sub(number(tile, sub(cost.tiles, i32(index(1)))), tile);
+    return arith::MulIOp::create(b, tile, number(tile, queries));
+  };
+  // A table that is too short keeps the first ones.
+  Value start = min(add(wide(before), 1), size);
+  Value count = min(wide(shares.works), sub(size, start));
+  Value rows = NarrowOp::create(b, works, 0, start, count);
+  Value sharedRows = number(shares.sharedRows, 0);
+  Value rowsOfPart =
+      select(compare(arith::CmpIPredicate::sgt, shares.sharedRows, sharedRows),
+             cost.rows, sharedRows);
+  forEach(
+      zero, count, index(kSequencesAtOnce), {}, [&](Value first, ValueRange) {
+        Value work = numbersFrom(first);
+        Value parts = number(work, shares.parts);
+        Value row = arith::MulIOp::create(b, work, number(work, rowsOfPart));
+        writeColumns(
+            rows, first,
+            {{WorkColumn::Sequence, number(work, i32(sequence))},
+             {WorkColumn::Query,
+              queryOf(arith::DivUIOp::create(b, work, parts))},
+             {WorkColumn::Part, arith::RemUIOp::create(b, work, parts)},
+             {WorkColumn::Parts, parts},
+             {WorkColumn::Row, add(row, number(row, rowsBefore))}});
+        return SmallVector<Value>();
+      });
+  // In reverse: the first of them is the last row.
+  Value tiles = min(wide(shares.sharedTiles), size);
+  Value end = sub(size, min(wide(tilesBefore), sub(size, tiles)));
+  Value last = NarrowOp::create(b, works, 0, sub(end, tiles), tiles);
+  forEach(
+      zero, tiles, index(kSequencesAtOnce), {}, [&](Value first, ValueRange) {
+        Value place = numbersFrom(first);
+        Value tile = sub(number(place, i32(sub(tiles, index(1)))), place);
+        Value rowsOfTile = arith::MulIOp::create(b, shares.parts, cost.rows);
+        Value row = arith::MulIOp::create(b, tile, number(tile, rowsOfTile));
+        writeColumns(last, first,
+                     {{WorkColumn::Sequence, number(tile, i32(sequence))},
+                      {WorkColumn::Query, queryOf(tile)},
+                      {WorkColumn::Part, number(tile, 0)},
+                      {WorkColumn::Parts, number(tile, shares.parts)},
+                      {WorkColumn::Row, add(row, number(row, rowsBefore))}});
+        return SmallVector<Value>();
+      });
+}
+
+void WorksBuilder::build() {
+  sequences = countSequences();
+  GridOp::create(b, sequences, index(1), index(1));
+  Value sequence = ProgramIdOp::create(b, Dimension::x);
+  Value total = sumSteps();
+  Cost own = readCost(sequence);
+  Shares ownShares = share(own, total);
+  Value zero = i32(index(0));
+  enum { Before, TilesBefore, RowsBefore, Works, SharedTiles, Queries, Count };
+  SmallVector<Value> sums = forEach(
+      index(0), sequences, index(kSequencesAtOnce),
+      SmallVector<Value>(Count, zero),
+      [&](Value first, ValueRange carried) -> SmallVector<Value> {
+        Cost cost = readCosts(first);
+        Shares shares = share(cost, total);
+        Value size = number(shares.size, ownShares.size);
+        Value isInFront = compare(arith::CmpIPredicate::slt, numbersFrom(first),
+                                  number(size, i32(sequence)));
+        Value isEarlier = arith::OrIOp::create(
+            b, compare(arith::CmpIPredicate::sgt, shares.size, size),
+            arith::AndIOp::create(
+                b, compare(arith::CmpIPredicate::eq, shares.size, size),
+                isInFront));
+        Value none = number(size, 0);
+        auto sum = [&](unsigned which, Value tile) -> Value {
+          return add(carried[which], reduce(arith::AtomicRMWKind::addi, tile));
+        };
+        Value isShared =
+            compare(arith::CmpIPredicate::sgt, shares.sharedTiles, none);
+        Value most = reduce(arith::AtomicRMWKind::maxs,
+                            select(isShared, cost.rows, none));
+        return {sum(Before, select(isEarlier, shares.works, none)),
+                sum(TilesBefore, select(isInFront, shares.sharedTiles, none)),
+                sum(RowsBefore, select(isInFront, shares.sharedRows, none)),
+                sum(Works, shares.works),
+                sum(SharedTiles, shares.sharedTiles),
+                max(carried[Queries], most)};
+      });
+  Value isFirst = compare(arith::CmpIPredicate::eq, sequence, index(0));
+  choose(isFirst,
+         [&] { writeCounts({sums[Works], sums[SharedTiles], sums[Queries]}); });
+  writeWorks(sequence, own, ownShares, sums[Before], sums[TilesBefore],
+             sums[RowsBefore]);
+}
+
+Value tile::countMostParts(ImplicitLocOpBuilder &b, Value oParts,
+                           int64_t queries) {
+  // Less than T / e, for the smallest e.
+  static_assert(kMostShares % kPartsOfBlock == 0);
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  Value rows = b.createOrFold<DimOp>(oParts, 0);
+  return b.createOrFold<arith::CeilDivUIOp>(
+      b.createOrFold<arith::MulIOp>(rows,
+                                    constant(kMostShares / kPartsOfBlock)),
+      constant(queries));
+}
+
+void tile::buildAttentionWorks(ImplicitLocOpBuilder &builder, AttentionOp op,
+                               const IRMapping &mapping,
+                               const Schedule &schedule) {
+  WorksBuilder(builder, op, mapping, schedule).build();
+}

@@ -1,0 +1,50 @@
+//===- Works.h - Shares of a batch of different lengths ---------*- C++ -*-===//
+//
+// The table of `tile.attention ... works`: i32 [W, 5]. The first row is
+// [works, tiles with several parts, most queries of one of these, 0, 0]. The
+// works follow, those that cost most first: [sequence, first query, part,
+// parts, row of the buffers of parts]. The tiles with several parts, in the
+// form of their first works, are at the end of the table, in reverse. A part
+// has as many rows as the first tile of its sequence has queries.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_LIB_KERNELS_ATTENTION_WORKS_H
+#define TILE_LIB_KERNELS_ATTENTION_WORKS_H
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// The buffers of parts have rows for so many full tiles in each block of
+/// threads that the GPU runs at a time.
+inline constexpr int64_t kPartsOfBlock = 8;
+/// The smallest part of what a multiprocessor does is 1 / kMostShares of it.
+inline constexpr int64_t kMostShares = 32;
+
+/// The warps of the kernel.
+inline constexpr int64_t kWorksWarps = 4;
+
+/// Columns of the table.
+enum class WorkColumn { Sequence, Query, Part, Parts, Row };
+inline constexpr int64_t kWorkColumns = 5;
+/// Columns of its first row.
+enum class WorkCount { Works, SharedTiles, Queries };
+
+/// Returns the most works beyond the first ones of their tiles, hence the most
+/// tiles with several parts, for buffers of parts like `oParts` and tiles of
+/// `queries` queries.
+mlir::Value countMostParts(mlir::ImplicitLocOpBuilder &builder,
+                           mlir::Value oParts, int64_t queries);
+
+/// Writes the body of the kernel that computes the table of works of `op`,
+/// whose kernel has `schedule`, at the insertion point. `mapping` maps the
+/// operands of `op` to values of the kernel.
+void buildAttentionWorks(mlir::ImplicitLocOpBuilder &builder, AttentionOp op,
+                         const mlir::IRMapping &mapping,
+                         const Schedule &schedule);
+
+} // namespace tile
+
+#endif // TILE_LIB_KERNELS_ATTENTION_WORKS_H

@@ -1,0 +1,172 @@
+"""The kernel that writes new keys and values behind those in a cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch
+
+from .prepared import TYPES, kernels_of
+from .programs import ALIGNMENT, STRIDE_DIVISOR
+
+_PROGRAM = """\
+!new_k = !tile.buffer<?x?x?x{d}x{dtype}, {heads}, global>
+!new_v = !tile.buffer<?x?x?x{dv}x{dtype}, {heads}, global>
+!k = !tile.buffer<?x{page}x?x{d}x{dtype}, {heads}, global>
+!v = !tile.buffer<?x{page}x?x{dv}x{dtype}, {heads}, global>
+!lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+!row_k = !tile.buffer<?x{d}x{dtype}, {row}, global>
+!row_v = !tile.buffer<?x{dv}x{dtype}, {row}, global>
+
+// A block of threads writes one new row of a sequence, all heads of it.
+tile.kernel @append(
+    %new_k: !new_k {{tile.name = "new_k"}}, %new_v: !new_v {{tile.name = "new_v"}},
+    %k: !k {{tile.name = "k"}}, %v: !v {{tile.name = "v"}},
+    %lengths: !lengths {{tile.name = "lengths"}}{table_argument},
+    %sums: !lengths {{tile.name = "sums"}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %batch = tile.dim %new_k[0] : !new_k
+  %count = tile.dim %new_k[1] : !new_k
+  %heads = tile.dim %new_k[2] : !new_k
+  %pages = tile.dim %k[0] : !k
+  %size = tile.dim %k[1] : !k
+  tile.require %new_v[0] equal %batch, "the sequences of new_k" : !new_v
+  tile.require %new_v[1] equal %count, "the rows of new_k" : !new_v
+  tile.require %new_v[2] equal %heads, "the heads of new_k" : !new_v
+  tile.require %k[2] equal %heads, "the heads of new_k" : !k
+  tile.require %v[0] equal %pages, "the extent of k" : !v
+  tile.require %v[1] equal %size, "the extent of k" : !v
+  tile.require %v[2] equal %heads, "the heads of new_k" : !v
+  tile.require %lengths[0] equal %batch, "the sequences of new_k" : !lengths
+  tile.require %sums[0] equal %batch, "the sequences of new_k" : !lengths
+  {table_requirement}
+  %blocks = arith.muli %batch, %count : index
+  tile.grid %blocks, %c1, %c1
+  %block = tile.program_id x
+  %b = arith.divui %block, %count : index
+  %i = arith.remui %block, %count : index
+
+  %length = tile.load_scalar %lengths[%b] : !lengths -> i32
+  %before = arith.index_cast %length : i32 to index
+  %row = arith.addi %before, %i : index
+  %is_first = arith.cmpi eq, %i, %c0 : index
+  scf.if %is_first {{
+    %sum = arith.addi %before, %count : index
+    %sum32 = arith.index_cast %sum : index to i32
+    %one = tensor.splat %sum32 : tensor<1xi32>
+    tile.store %one, %sums[%b] : tensor<1xi32>, !lengths
+  }}
+  {place}
+  scf.if %exists {{
+    %from_k = tile.slice %new_k[%b, %i, *, *] : !new_k to !row_k
+    %from_v = tile.slice %new_v[%b, %i, *, *] : !new_v to !row_v
+    %to_k = tile.slice %k[%page, %slot, *, *] : !k to !row_k
+    %to_v = tile.slice %v[%page, %slot, *, *] : !v to !row_v
+    scf.for %h = %c0 to %heads step %c8 {{
+      %tile_k = tile.load %from_k[%h, %c0] : !row_k -> tensor<8x{columns}x{dtype}>
+      %tile_v = tile.load %from_v[%h, %c0] : !row_v -> tensor<8x{value_columns}x{dtype}>
+      tile.store %tile_k, %to_k[%h, %c0] : tensor<8x{columns}x{dtype}>, !row_k
+      tile.store %tile_v, %to_v[%h, %c0] : tensor<8x{value_columns}x{dtype}>, !row_v
+    }}
+  }}
+}}
+"""
+
+# Rows without a place in the cache are not written.
+_PLACE = """\
+%page = arith.addi %b, %c0 : index
+  %slot = arith.addi %row, %c0 : index
+  %exists = arith.cmpi ult, %row, %size : index"""
+
+_PLACE_IN_PAGE = """\
+%entries = tile.dim %table[1] : !table
+  %entry = arith.divui %row, %size : index
+  %slot = arith.remui %row, %size : index
+  %last = arith.subi %entries, %c1 : index
+  %is_entry = arith.cmpi ult, %entry, %entries : index
+  %read = arith.minui %entry, %last : index
+  %found = tile.load_scalar %table[%b, %read] : !table -> i32
+  %page = arith.index_cast %found : i32 to index
+  %is_page = arith.cmpi ult, %page, %pages : index
+  %exists = arith.andi %is_entry, %is_page : i1"""
+
+
+@dataclass(frozen=True, order=True)
+class AppendVariant:
+    """The static properties of the kernel.
+
+    `d` and `dv` are the extents of keys and values. `page` is the number of rows of a
+    page, 0 for caches of whole sequences. Lengths, numbers of heads and strides stay
+    dynamic.
+    """
+
+    d: int
+    dv: int
+    dtype: str
+    page: int = 0
+
+    @property
+    def schedule(self) -> str:
+        """Returns no fields: the compiler chooses."""
+        return ""
+
+    @property
+    def name(self) -> str:
+        """Returns the stem of the artifact's file names."""
+        page = f"-page_{self.page}" if self.page else ""
+        return f"append-d{self.d}_{self.dv}-{self.dtype}{page}"
+
+    def ir(self) -> str:
+        def strided(rank: int) -> str:
+            strides = f"?:{STRIDE_DIVISOR}, " * (rank - 1)
+            return f"#tile.strided<[{strides}1], align = {ALIGNMENT}>"
+
+        table_requirement = (
+            'tile.require %table[0] equal %batch, "the sequences of new_k" : !table\n'
+            '  tile.require %table[1] at_least %c1, "one page" : !table'
+        )
+        sequences = 'tile.require %k[0] equal %batch, "the sequences of new_k" : !k'
+        argument = ', %table: !table {tile.name = "table"}'
+        return _PROGRAM.format(
+            d=self.d,
+            dv=self.dv,
+            dtype=self.dtype,
+            page=self.page or "?",
+            heads=strided(4),
+            row=strided(2),
+            columns=-(-self.d // 32) * 32,
+            value_columns=-(-self.dv // 32) * 32,
+            table_argument=argument if self.page else "",
+            table_requirement=table_requirement if self.page else sequences,
+            place=_PLACE_IN_PAGE if self.page else _PLACE,
+        )
+
+
+def append(
+    new_k: torch.Tensor,
+    new_v: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    lengths: torch.Tensor,
+    table: Optional[torch.Tensor],
+) -> torch.Tensor:
+    """Writes new rows [B, S, Hkv, D] of keys and values behind the others in a cache,
+    where it has room and pages; returns the new lengths."""
+    sums = torch.empty_like(lengths)
+    arguments = {
+        "new_k": new_k, "new_v": new_v, "k": k, "v": v, "lengths": lengths, "sums": sums,
+    }  # fmt: skip
+    if table is not None:
+        arguments["table"] = table
+    if not new_k.numel():
+        return lengths + new_k.shape[1]
+    variant = AppendVariant(
+        k.shape[-1], v.shape[-1], TYPES[k.dtype], 0 if table is None else k.shape[1]
+    )
+    kernels: Any = kernels_of(variant, k.device)
+    kernels(**arguments)
+    return sums

@@ -1,0 +1,87 @@
+// RUN: tile-opt %s -tile-apply-schedule='schedule="tile = [64, 64], warps = 4"' -tile-expand-attention -canonicalize -split-input-file | FileCheck %s
+
+!q = !tile.buffer<?x?x128xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x128xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// A block for each sequence. The first loop adds the steps of all sequences, the
+// second one the works in front; then the block writes its works, and its tiles with
+// several parts.
+// CHECK-LABEL: tile.kernel @packed_works(
+// CHECK: tile.launch_dependents
+// CHECK: %[[BOUNDS:.*]] = tile.dim %arg7[0]
+// CHECK: %[[COUNT:.*]] = arith.subi %[[BOUNDS]], %c1
+// CHECK: tile.grid %[[COUNT]], %c1, %c1
+// CHECK: %[[TOTAL:.*]] = scf.for %{{.*}} = %c0 to %[[COUNT]] step %c128
+// CHECK: tile.reduce addf
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c128
+// CHECK-DAG: tile.reduce maxs
+// CHECK-COUNT-5: tile.reduce addi
+// CHECK: scf.if
+// CHECK: tile.store %{{.*}} : tensor<8xi32>, !tile.buffer<5xi32
+// CHECK: scf.for
+// CHECK-COUNT-5: tile.store %{{.*}} : tensor<128xi32>
+// CHECK: scf.for
+// CHECK-COUNT-5: tile.store %{{.*}} : tensor<128xi32>
+
+// A block for each work and head of k; tiles of 8 queries of 8 heads. The result goes
+// to the parts if the work has a part of the keys.
+// CHECK-LABEL: tile.kernel @packed(
+// CHECK: tile.launch_dependents
+// CHECK: tile.wait_prerequisites
+// CHECK: tile.require %arg4[0] at_least %{{.*}}, "the rows of parts that fill the GPU"
+// CHECK: tile.require %arg6[0] at_least %{{.*}}, "the most works, and one row more"
+// CHECK: %[[WORKS:.*]] = tile.load_scalar %arg6[%c0, %c0]
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %[[WORKS]]
+// CHECK: %[[AT:.*]] = arith.select %[[EXISTS]], %{{.*}}, %c0
+// CHECK: tile.load_scalar %arg6[%[[AT]], %c0]
+// CHECK: scf.for %{{.*}} step %c8 {
+// CHECK: scf.for %{{.*}} step %c64 iter_args
+// CHECK: %[[PARTS:.*]] = tile.load_scalar %arg6[%{{.*}}, %c3]
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[PARTS]]
+// CHECK: %[[SHARED:.*]] = arith.cmpi ugt, %[[NUMBER]], %c1
+// CHECK: scf.if %[[SHARED]] {
+// CHECK: tile.store %{{.*}} : tensor<8x8x128xf32>
+// CHECK: } else {
+// CHECK: tile.store %{{.*}} : tensor<8x8x128xbf16>
+
+// Blocks take the rows of the tiles with several parts in turn.
+// CHECK-LABEL: tile.kernel @packed_combine(
+// CHECK: tile.wait_prerequisites
+// CHECK: %[[GRID:.*]] = arith.minui %{{.*}}, %c2048
+// CHECK: tile.grid %[[GRID]], %c1, %c1
+// CHECK: tile.load_scalar %arg6[%c0, %c1]
+// CHECK: tile.load_scalar %arg6[%c0, %c2]
+// CHECK: scf.for %{{.*}} step %[[GRID]] {
+// CHECK: tile.gather %{{.*}} -> tensor<8xf32>
+// CHECK: tile.gather %{{.*}} -> tensor<8x128xf32>
+// CHECK: tile.store %{{.*}} : tensor<1x128xbf16>
+func.func @packed(%q: !q, %k: !k, %v: !k, %o: !q, %op: !op, %lp: !lp, %works: !works,
+                  %cu: !n, %max: index, %n: !n, %scale: f32) {
+  tile.attention %q, %k, %v, %o parts %op, %lp works %works seqlens %cu max %max
+      key_lengths %n scale %scale {causal, schedule = #tile.schedule<pack_heads = 8>}
+      : !q, !k, !k, !q, !op, !lp, !works, !n, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x128xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+// A table that is filled already needs no kernel.
+// CHECK-NOT: _works
+// CHECK-LABEL: tile.kernel @again(
+// CHECK-NOT: tile.wait_prerequisites
+// CHECK-LABEL: tile.kernel @again_combine(
+// CHECK-NOT: _works
+func.func @again(%q: !q, %o: !q, %op: !op, %lp: !lp, %works: !works, %scale: f32) {
+  tile.attention %q, %q, %q, %o parts %op, %lp works %works scale %scale {reuse_works}
+      : !q, !q, !q, !q, !op, !lp, !works
+  return
+}
