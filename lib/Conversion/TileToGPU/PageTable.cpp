@@ -40,7 +40,8 @@ SmallVector<PagedRow> tile::findPagedRows(Emitter &b, const PageParts &pages,
     place.page = page;
     place.rowInPage =
         pageRows == 1 ? b.i32(0) : b.combine<arith::RemUIOp>(row, pageRows, 1);
-    place.exists = b.both(isBelow(row, end), isBelow(page, count));
+    place.hasPage = isBelow(page, count);
+    place.exists = b.both(isBelow(row, end), place.hasPage);
     places.push_back(place);
   }
   return places;
