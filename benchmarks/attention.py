@@ -1,10 +1,11 @@
 """Measures attention and its gradients against other implementations on one GPU.
 
 The contenders are tile, cuDNN and FlashAttention-2 of PyTorch, FlexAttention
-compiled for each shape, and optionally the hand-written kernels of a folder. All
-of them run on the same tensors in one process. Each round calls every contender
-once, in random order, so that clock and temperature
-affect all of them equally. A time is the median of CUDA events.
+compiled for each shape, FlashAttention-3 where the environment variable FA3 names
+the folder of its shared object, and optionally the hand-written kernels of a
+folder. All of them run on the same tensors in one process. Each round calls every
+contender once, in random order, so that clock and temperature affect all of them
+equally. A time is the median of CUDA events.
 
 Every result is checked against float64 in the same run, on the first and the last
 group of heads. Our output tensors hold NaN before the first call.
@@ -15,6 +16,7 @@ has five. The time of backward includes all its kernels.
 
     attention.py                                                # compile and measure
     attention.py --pass backward --seeds                        # known hard shapes
+    FA3=DIR attention.py --peers cudnn fa3                      # only these peers
     attention.py --compile-only --artifacts DIR --chip sm_90a   # needs no GPU
     attention.py --artifacts DIR --save results.json            # needs no compiler
     attention.py --plot-from results.json --plot lengths.png    # needs neither
@@ -33,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
+import fa3  # noqa: E402
 import gpu  # noqa: E402
 import plot  # noqa: E402
 from results import (  # noqa: E402
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
     from spikes import Spikes
 
 #: The other implementations, in the order of the table columns.
-PEERS = ("cudnn", "flash", "flex")
+PEERS = ("cudnn", "flash", "flex", "fa3")
 
 #: A file beside the artifacts with the compile time of each, in seconds.
 SECONDS_FILE = "compile-seconds.json"
@@ -99,7 +102,11 @@ def parse_arguments() -> argparse.Namespace:
         choices=["forward", "backward"],
     )
     parser.add_argument(
-        "--peers", nargs="*", default=list(PEERS), choices=PEERS, help="default: all"
+        "--peers",
+        nargs="*",
+        default=[name for name in PEERS if name != "fa3" or fa3.is_given()],
+        choices=PEERS,
+        help="default: all; fa3 only if FA3 names its folder",
     )
     parser.add_argument(
         "--spikes",

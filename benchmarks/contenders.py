@@ -7,6 +7,7 @@ import time
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+import fa3
 import torch
 from problem import Problem
 from results import OURS_MAIN, SPIKE, SPIKE_MAIN
@@ -155,10 +156,12 @@ class _Gradients:
 
 
 def make_peer(name: str, problem: Problem) -> Contender:
-    """Returns the peer cudnn, flash or flex after one run. Raises PyTorch's
-    exception if PyTorch refuses the input."""
+    """Returns the peer cudnn, flash, flex or fa3 after one run. Raises an exception
+    of PyTorch if the peer refuses the input."""
     if name == "flex":
         return _flex(problem)
+    if name == "fa3":
+        return _fa3(problem)
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
@@ -191,6 +194,35 @@ def _flex(problem: Problem) -> Contender:
         options["enable_gqa"] = True
     run = _differentiated(problem, lambda *inputs: compiled(*inputs, **options))
     return Contender(run, time.perf_counter() - begin)
+
+
+def _fa3(problem: Problem) -> Contender:
+    """Returns FlashAttention-3. Raises OSError if there is none."""
+    kernels = fa3.load()
+    if kernels is None:
+        raise OSError("the environment variable FA3 names no folder")
+    tensors = (problem.q, problem.k, problem.v, problem.do)
+    q, k, v, do = (x.transpose(1, 2) for x in tensors)
+    options = {"softmax_scale": problem.scale, "is_causal": problem.shape.causal}
+    out = torch.full_like(problem.do, float("nan"))
+    o = out.transpose(1, 2)
+
+    def forward() -> Tuple[torch.Tensor, ...]:
+        lse = kernels.fwd(q, k, v, out=o, num_splits=1, **options)[1]
+        return out, lse
+
+    _, lse = forward()
+    gradients = tuple(torch.full_like(x, float("nan")) for x in tensors[:3])
+    views = [x.transpose(1, 2) for x in gradients]
+
+    def backward() -> Tuple[torch.Tensor, ...]:
+        kernels.bwd(do, q, k, v, o, lse, *views, **options)
+        return gradients
+
+    run = backward if problem.shape.backward else lambda: forward()[:1]
+    run()
+    torch.cuda.synchronize()
+    return Contender(run)
 
 
 def _differentiated(

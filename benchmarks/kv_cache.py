@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List
@@ -26,6 +25,7 @@ from typing import Any, Callable, Dict, List
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
+import fa3  # noqa: E402
 import few_queries  # noqa: E402
 import gpu  # noqa: E402
 import tile  # noqa: E402
@@ -43,18 +43,6 @@ SHAPES = [
 ]  # fmt: skip
 
 PAGES = (0, 16, 64, 256)
-
-
-def load_fa3() -> Any:
-    """Returns the operators of FlashAttention-3, or None."""
-    import torch
-
-    folder = os.environ.get("FA3")
-    if not folder:
-        return None
-    for library in sorted(Path(folder).glob("*.so*"), key=lambda p: "cudart" not in p.name):
-        torch.ops.load_library(str(library))
-    return torch.ops.flash_attn_3
 
 
 def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callable[[], Any]]:
@@ -77,10 +65,10 @@ def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callabl
             return_softmax_lse=True,
         )
     }  # fmt: skip
-    fa3 = load_fa3()
-    if fa3 is not None:
+    kernels = fa3.load()
+    if kernels is not None:
         out = torch.empty_like(q)
-        runs["fa3"] = lambda: fa3.fwd(
+        runs["fa3"] = lambda: kernels.fwd(
             q, *caches, out=out, seqused_k=lengths, page_table=table,
             softmax_scale=1 / math.sqrt(shape.d), is_causal=True, num_splits=0,
         )[:2]  # fmt: skip

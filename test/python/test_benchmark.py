@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "benchmarks" / "attention.py"
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 
+import fa3
 import plot
 from results import (
     MAIN_SCOPE,
@@ -179,6 +181,16 @@ class Files(unittest.TestCase):
             done = run("--plot-from", saved, "--table", table)
             self.assertEqual(done.returncode, 1)
             self.assertIn("holds no results", done.stderr)
+
+
+class FlashAttention3(unittest.TestCase):
+    def test_needs_a_folder(self):
+        with mock.patch.dict("os.environ"):
+            os.environ.pop("FA3", None)
+            self.assertFalse(fa3.is_given())
+            self.assertIsNone(fa3.load())
+        with mock.patch.dict("os.environ", {"FA3": "folder"}):
+            self.assertTrue(fa3.is_given())
 
 
 class Plot(unittest.TestCase):
