@@ -73,7 +73,7 @@ tile.schedule_row <products = 2>
 
 // Backward, a block owns keys: a thread holds k * (2 head + 2 q) / 256
 // accumulators, then half as many registers of dS and P beside those of dQ; from
-// head 192 on both warpgroups share the columns of all products. Storing warps
+// head 129 on both warpgroups share the columns of all products. Storing warps
 // add dQ where that is faster and there is shared memory for it.
 
 // The derivative of a softcap takes registers, and so do the addresses of atomics
@@ -113,8 +113,22 @@ tile.schedule_row <products from 4, head to 64>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40],
          stages = 2>
 tile.schedule_row <products from 4, head to 128> use #keys128
+// 96 keys are no multiple of the 64 rows of an instruction: scores have a row
+// per query.
+#tight96 = #tile.schedule<tile = [64, 96], warps = 8, producers = 1, storers = 3,
+                          registers = [240, 24], stages = 2, save_registers>
+#keys64 = #tile.schedule<tile = [64, 64], warps = 8, producers = 1, storers = 3,
+                         registers = [232, 40], stages = 2>
+tile.schedule_row <products from 4, head from 129 to 192, value from 129,
+                   mask = window, softcap> use #keys64
+tile.schedule_row <products from 4, head from 129 to 192, value from 129, packed,
+                   atomic_results> use #keys64
+tile.schedule_row <products from 4, head from 129 to 192, value from 129,
+                   mask = window> use #tight96
+tile.schedule_row <products from 4, head from 129 to 192, value from 129, softcap>
+    use #tight96
 tile.schedule_row <products from 4, head to 192>
-    use <tile = [64, 64], warps = 8, producers = 1, storers = 3,
+    use <tile = [64, 96], warps = 8, producers = 1, storers = 3,
          registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4>
     use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40],

@@ -5,6 +5,11 @@
 // Q^T and dP^T = V dO^T leave P^T and dS^T in the registers where dV += P^T dO
 // and dK += dS^T Q want them. Only dQ = dS K sums over the rows.
 //
+// If the keys are no multiple of the rows of a warpgroup's instruction, scores
+// have a row per query: S = Q K^T, dP = dO V^T, dV^T += dO^T P, dK^T += Q^T dS,
+// dQ = dS K. The keys are columns of all products but the last, and P and dS go
+// through shared memory.
+//
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
 // exp(0 - lse) may overflow, and infinity times the zeros of K is no zero.
@@ -18,6 +23,9 @@
 using namespace mlir;
 using namespace tile;
 
+/// The rows of an instruction of a warpgroup.
+static constexpr int64_t kWarpgroupRows = 64;
+
 namespace {
 class KeyBuilder : AttentionBuilder {
 public:
@@ -25,8 +33,9 @@ public:
              const IRMapping &mapping, const Schedule &schedule)
       : AttentionBuilder(builder, op, mapping, schedule), mode(op.getKvMode()),
         schedule(schedule), blockM((*schedule.tile)[0]),
-        blockN((*schedule.tile)[1]), dO(mapping.lookup(op.getDO())),
-        stats(mapping.lookup(op.getStats())),
+        blockN((*schedule.tile)[1]),
+        byQuery(schedule.hasRoles() && blockN % kWarpgroupRows != 0),
+        dO(mapping.lookup(op.getDO())), stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())),
@@ -47,11 +56,29 @@ private:
   void write(Value gradient, Value buffer, Value factor);
 
   RankedTensorType scores(Type element) {
-    return type({blockN, blockM}, element);
+    return byQuery ? type({blockM, blockN}, element)
+                   : type({blockN, blockM}, element);
   }
   /// One value per query, repeated for every key.
   Value spreadQueries(Value perQuery) {
-    return BroadcastOp::create(b, scores(b.getF32Type()), perQuery, 0);
+    return BroadcastOp::create(b, scores(b.getF32Type()), perQuery, byQuery);
+  }
+  /// One value per key, repeated for every query.
+  Value spreadKeys(Value perKey) {
+    auto from = cast<RankedTensorType>(perKey.getType());
+    return BroadcastOp::create(b, scores(from.getElementType()), perKey,
+                               !byQuery);
+  }
+  /// The sums of a gradient, a row per key or per dimension.
+  Value zeroSums(int64_t columns) {
+    return byQuery ? zeros(columns, blockN) : zeros(blockN, columns);
+  }
+  Value transpose(Value value) {
+    auto from = cast<RankedTensorType>(value.getType());
+    return TransposeOp::create(
+        b,
+        type({from.getDimSize(1), from.getDimSize(0)}, from.getElementType()),
+        value, ArrayRef<int64_t>{1, 0});
   }
   Value zeros(int64_t rows, int64_t columns) {
     return fill(type({rows, columns}, b.getF32Type()), 0.0f);
@@ -61,6 +88,8 @@ private:
   const Schedule schedule;
   /// Queries of a step, and keys of a block of threads.
   const int64_t blockM, blockN;
+  /// Whether scores have a row per query instead of one per key.
+  const bool byQuery;
   Value dO, stats, dk, dv, dqAcc;
   /// Whether dk and dv are added to what their buffers hold.
   bool accumulates;
@@ -121,13 +150,12 @@ void KeyBuilder::computeQueryRanges() {
 
 /// Which keys the queries m .. m + blockM - 1 see.
 Value KeyBuilder::visible(Value m) {
-  Value column = IotaOp::create(b, scores(b.getI32Type()), 1);
+  Value column = IotaOp::create(b, scores(b.getI32Type()), !byQuery);
   // The queries relative to m, so that the columns are compared as they are.
   // No query may come out relative to a large m: that only lowers the bound.
   auto relative = [&](Value queries) {
     auto perKey = cast<RankedTensorType>(queries.getType());
-    return spread(arith::SubIOp::create(b, queries, splat(perKey, i32(m))),
-                  blockM);
+    return spreadKeys(arith::SubIOp::create(b, queries, splat(perKey, i32(m))));
   };
   // Both bounds in one comparison: what is below comes out large.
   if (hasWidth()) {
@@ -158,13 +186,6 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
     return LoadOp::create(b, type({blockM, columns}, element), buffer,
                           ValueRange{m, zero});
   };
-  auto transpose = [&](Value value) -> Value {
-    auto from = cast<RankedTensorType>(value.getType());
-    return TransposeOp::create(
-        b,
-        type({from.getDimSize(1), from.getDimSize(0)}, from.getElementType()),
-        value, ArrayRef<int64_t>{1, 0});
-  };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
     return DotOp::create(b, acc.getType(), x, y, acc);
   };
@@ -176,6 +197,16 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
       product.setWarps(ArrayRef<int64_t>{*schedule.warps / columns, columns});
     return product;
   };
+  auto dotOfScores = [&](Value perKey, Value perQuery) {
+    Value zero = fill(tile, 0.0f);
+    return byQuery ? dotOfKeys(perQuery, transpose(perKey), zero)
+                   : dotOfKeys(perKey, transpose(perQuery), zero);
+  };
+  // Adds the products of weights and rows of queries.
+  auto addProduct = [&](Value weights, Value perQuery, Value sums) {
+    return byQuery ? dotOfKeys(transpose(perQuery), weights, sums)
+                   : dotOfKeys(weights, perQuery, sums);
+  };
 
   // If products overlap, dP runs beside the exponentials, and the sums of dQ
   // leave while dK is computed.
@@ -183,14 +214,12 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   Value sums = LoadOp::create(b, perQuery, lseh, m);
   Value deltas = LoadOp::create(b, perQuery, deltah, m);
   Value queries = load(qh, headDim);
-  Value product = dotOfKeys(keys, transpose(queries), fill(tile, 0.0f));
+  Value product = dotOfScores(keys, queries);
   Value gradients, dp, dq;
-  auto multiplyGradients = [&] {
-    dp = dotOfKeys(values, transpose(gradients), fill(tile, 0.0f));
-  };
+  auto multiplyGradients = [&] { dp = dotOfScores(values, gradients); };
   auto multiplyKeys = [&](Value ds) {
     if (dqAcc)
-      dq = dot(transpose(ds), keys, zeros(blockM, headDim));
+      dq = dot(byQuery ? ds : transpose(ds), keys, zeros(blockM, headDim));
   };
   if (runsBeside) {
     gradients = load(doh, valueDim);
@@ -219,10 +248,10 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
   if (runsBeside)
     narrowWeights();
-  Value dvNext = dotOfKeys(weights, gradients, carried[1]);
+  Value dvNext = addProduct(weights, gradients, carried[1]);
   if (runsBeside)
     multiplyKeys(dsLow);
-  Value dkNext = dotOfKeys(dsLow, queries, carried[0]);
+  Value dkNext = addProduct(dsLow, queries, carried[0]);
   if (!runsBeside)
     multiplyKeys(dsLow);
   if (dqAcc)
@@ -274,6 +303,8 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
 }
 
 void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
+  if (byQuery)
+    gradient = transpose(gradient);
   auto f32Type = cast<RankedTensorType>(gradient.getType());
   if (factor)
     gradient = arith::MulFOp::create(b, gradient, splat(f32Type, factor));
@@ -308,7 +339,7 @@ void KeyBuilder::build() {
                             ValueRange{row, index(0)});
     if (!isPacked())
       WaitPrerequisitesOp::create(b);
-    SmallVector<Value> sums{zeros(blockN, headDim), zeros(blockN, valueDim)};
+    SmallVector<Value> sums{zeroSums(headDim), zeroSums(valueDim)};
     if (head) {
       sums = walkHead(head, sums);
     } else {

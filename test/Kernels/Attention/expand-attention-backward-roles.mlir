@@ -67,6 +67,46 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
   return
 }
 
+!q192 = !tile.buffer<?x?x?x192xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc192 = !tile.buffer<?x?x?x192xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// 96 keys are no multiple of the rows of an instruction: scores have a row per query,
+// and the gradients of k and v a row per dimension.
+// CHECK-LABEL: tile.kernel @by_query_dkv
+// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
+// CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<96x192xf16>
+// CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<96x128xf16>
+// CHECK: scf.for {{.*}} -> (tensor<192x96xf32>, tensor<128x96xf32>)
+// CHECK: scf.for
+// CHECK: %[[SUMS:.*]] = tile.load %{{.*}} -> tensor<64xf32>
+// CHECK: %[[Q:.*]] = tile.load %{{.*}} -> tensor<64x192xf16>
+// CHECK: %[[KC:.*]] = tile.transpose %[[K]]
+// CHECK: tile.dot %[[Q]], %[[KC]]
+// CHECK: %[[G:.*]] = tile.load %{{.*}} -> tensor<64x128xf16>
+// CHECK: %[[VC:.*]] = tile.transpose %[[V]]
+// CHECK: tile.dot %[[G]], %[[VC]]
+// CHECK: tile.broadcast %{{.*}} along 1 : tensor<64xf32> -> tensor<64x96xf32>
+// CHECK: %[[ROW:.*]] = tile.iota along 0 : tensor<64x96xi32>
+// CHECK: %[[FIRST:.*]] = tile.broadcast %{{.*}} along 0 : tensor<96xi32> -> tensor<64x96xi32>
+// CHECK: arith.cmpi sge, %[[ROW]], %[[FIRST]]
+// CHECK: %[[DS:.*]] = arith.truncf
+// CHECK: %[[PL:.*]] = arith.truncf
+// CHECK: %[[GC:.*]] = tile.transpose %[[G]]
+// CHECK: tile.dot %[[GC]], %[[PL]], %{{.*}} -> tensor<128x96xf32>
+// CHECK: %[[DQ:.*]] = tile.dot %[[DS]], %[[K]]
+// CHECK: %[[QC:.*]] = tile.transpose %[[Q]]
+// CHECK: tile.dot %[[QC]], %[[DS]], %{{.*}} -> tensor<192x96xf32>
+// CHECK: tile.atomic_rmw addf %[[DQ]]
+// CHECK: tile.transpose %{{.*}} [1, 0] : tensor<192x96xf32> -> tensor<96x192xf32>
+// CHECK: tile.transpose %{{.*}} [1, 0] : tensor<128x96xf32> -> tensor<96x128xf32>
+func.func @by_query(%q: !q192, %k: !q192, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q192,
+                    %dk: !q192, %dv: !q, %stats: !stats, %acc: !acc192, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats dq_acc %acc scale %scale
+      : !q192, !q192, !q, !q, !q, !rows, !q192, !q192, !q, !stats, !acc192
+  return
+}
+
 !pq = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>

@@ -31,6 +31,21 @@ bool DotOperands::crossesThreads(Value value, LayoutAttrInterface layout) {
          kind == ConversionKind::SharedMemory;
 }
 
+/// Returns the products that read `tile`, or a conversion of it, as operand b.
+static SmallVector<DotOp, 1> findReaders(Value tile) {
+  SmallVector<DotOp, 1> readers;
+  SmallVector<Value> values{tile};
+  while (!values.empty())
+    for (OpOperand &use : values.pop_back_val().getUses()) {
+      if (isa<ConvertLayoutOp>(use.getOwner()))
+        values.push_back(use.getOwner()->getResult(0));
+      else if (auto dot = dyn_cast<DotOp>(use.getOwner());
+               dot && &use == &dot.getBMutable())
+        readers.push_back(dot);
+    }
+  return readers;
+}
+
 /// Stores an operand to shared memory as soon as it is computed, which ends the
 /// life of its registers. A transposed operand is stored before the
 /// transposition.
@@ -41,8 +56,9 @@ void DotOperands::store(OpOperand &operand) {
   Value source = transpose ? transpose.getSource() : operand.get();
   auto type = cast<RankedTensorType>(source.getType());
   builder.setInsertionPointAfterValue(source);
-  SmallVector<DotOp, 1> readers;
-  if (operand.getOperandNumber() == 1)
+  // All products that read the tile share one buffer.
+  SmallVector<DotOp, 1> readers = findReaders(source);
+  if (transpose && operand.getOperandNumber() == 1)
     readers.push_back(cast<DotOp>(operand.getOwner()));
   Value shared = convertTile(
       builder, source, placement.chooseLayout(type, /*fastDim=*/0, readers));

@@ -700,6 +700,43 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
 
 // -----
 
+!k = !tile.buffer<?x256xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!kt = !tile.buffer<128x256xf16, #tile.swizzle<128>, shared>
+!kc = !tile.buffer<256x128xf16, #tile.permute<[1, 0], #tile.swizzle<128>>, shared>
+!vt = !tile.buffer<128x128xf16, #tile.swizzle<128>, shared>
+!sums = !tile.buffer<?x128xf32, #tile.strided<[?:4, 1], align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// The sums and two stages of both rings do not fit. The tiles of V are in use while
+// those of K are, too: their ring gives up a stage.
+// REMARK: remark: [Passed] warps-specialized | Category:tile-specialize-warps | bytes=229512, {{.*}}rings=3, stages=2
+// RING-LABEL: tile.kernel @sums_and_stages
+// RING: tile.ring.create {{.*}} : !tile.ring<!tile.buffer<128x256xf16, {{.*}}>, 2>
+// RING: tile.ring.create {{.*}} : !tile.ring<!tile.buffer<128x128xf16, {{.*}}>, 1>
+// RING: tile.warp_roles warps = [4, 1, 3] {
+tile.kernel @sums_and_stages(%k: !k, %v: !v, %sums: !sums, %n: index) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<producers = 1, storers = 3>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+  scf.for %i = %c0 to %n step %c128 {
+    %ks = tile.alloc : !kt
+    tile.copy %k[%i, %c0], %ks : !k, !kt
+    %vs = tile.alloc : !vt
+    tile.copy %v[%i, %c0], %vs : !v, !vt
+    %kc = tile.transpose %ks [1, 0] : !kt -> !kc
+    %s = tile.dot %ks, %kc, %zero : !kt, !kc -> tensor<128x128xf32, #mma>
+    %t = tile.dot %vs, %vs, %s : !vt, !vt -> tensor<128x128xf32, #mma>
+    %u = tile.dot %ks, %kc, %t : !kt, !kc -> tensor<128x128xf32, #mma>
+    tile.atomic_rmw addf %u, %sums[%i, %c0] : tensor<128x128xf32, #mma>, !sums
+  }
+}
+
+// -----
+
 !k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !sums = !tile.buffer<?x64xf32, #tile.strided<[?:4, 1], align = 16>, global>

@@ -332,6 +332,42 @@ Refusal tile::planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan,
   return Planner(kernel, takesSums, plan, tiles).run();
 }
 
+std::optional<int64_t> tile::shortenRing(KernelOp kernel, int64_t most,
+                                         WarpPlan &plan) {
+  // The operations of an iteration during which the tiles of each ring are in
+  // use; several tiles of an iteration need several stages.
+  constexpr int64_t kAlways = std::numeric_limits<int64_t>::max();
+  SmallVector<int64_t> uses(plan.rings.size(), 0);
+  SmallVector<llvm::SmallDenseSet<Block *>> blocks(plan.rings.size());
+  for (auto &[copy, planned] : plan.copies) {
+    bool isOnly = blocks[planned.ring].insert(copy->getBlock()).second;
+    int64_t length = 0;
+    for (Operation *op = planned.first; op && op != planned.last;
+         op = op->getNextNode())
+      ++length;
+    uses[planned.ring] =
+        isOnly ? std::max(uses[planned.ring], length) : kAlways;
+  }
+  std::optional<unsigned> shortest;
+  int64_t shortestBytes = 0;
+  for (auto [number, ring] : llvm::enumerate(plan.rings)) {
+    if (ring.leaves() || ring.stages < 2 || uses[number] == kAlways ||
+        (shortest && uses[*shortest] <= uses[number]))
+      continue;
+    --ring.stages;
+    int64_t bytes = modelRoles(kernel, plan).placeWithin(most).bytes;
+    ++ring.stages;
+    if (bytes > most)
+      continue;
+    shortest = number;
+    shortestBytes = bytes;
+  }
+  if (!shortest)
+    return std::nullopt;
+  --plan.rings[*shortest].stages;
+  return shortestBytes;
+}
+
 Refusal tile::planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan) {
   SumTiles tiles;
   return planWarps(kernel, takesSums, plan, tiles);

@@ -72,6 +72,13 @@ Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan,
 /// Plans one schedule.
 Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
 
+/// Takes a stage from the ring whose tiles are in use for the shortest part of
+/// an iteration, among those with which the kernel takes at most `most` bytes
+/// of shared memory then. Returns the bytes; none if there is no such ring, and
+/// leaves the plan as it is.
+std::optional<int64_t> shortenRing(KernelOp kernel, int64_t most,
+                                   WarpPlan &plan);
+
 /// Returns the shared memory of `kernel` after splitRoles with this plan.
 SharedMemoryModel modelRoles(KernelOp kernel, const WarpPlan &plan);
 
