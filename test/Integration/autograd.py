@@ -46,6 +46,9 @@ CASES = {
     ),
     "wide": (2, 1, 256, 256, "float16", 19, 40, {"sink": "float32"}, "sm_90a"),
     "narrow": (3, 1, 96, 96, "bfloat16", 70, 35, {"window": (-1, 20)}, "gfx1100"),
+    # Scores with a row per query.
+    "d192_128": (4, 2, 192, 128, "bfloat16", 150, 210, {"causal": True}, "sm_90a"),
+    "d192": (2, 1, 192, 192, "float16", 130, 100, {"window": (60, 9)}, "sm_90a"),
     # Head dimensions that tiles pad.
     "d8": (2, 2, 8, 8, "float16", 40, 40, {"causal": True}, "sm_90a"),
     "d40": (2, 1, 40, 40, "bfloat16", 70, 90, {"causal": True}, "gfx1100"),

@@ -5,10 +5,10 @@
 // Q^T and dP^T = V dO^T leave P^T and dS^T in the registers where dV += P^T dO
 // and dK += dS^T Q want them. Only dQ = dS K sums over the rows.
 //
-// If the keys are no multiple of the rows of a warpgroup's instruction, scores
-// have a row per query: S = Q K^T, dP = dO V^T, dV^T += dO^T P, dK^T += Q^T dS,
-// dQ = dS K. The keys are columns of all products but the last, and P and dS go
-// through shared memory.
+// If the queries are a multiple of the rows of a warpgroup's instruction and
+// the keys are none, scores have a row per query: S = Q K^T, dP = dO V^T, dV^T
+// += dO^T P, dK^T += Q^T dS, dQ = dS K. The keys are columns of all products
+// but the last, and P and dS go through shared memory.
 //
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
@@ -34,7 +34,8 @@ public:
       : AttentionBuilder(builder, op, mapping, schedule), mode(op.getKvMode()),
         schedule(schedule), blockM((*schedule.tile)[0]),
         blockN((*schedule.tile)[1]),
-        byQuery(schedule.hasRoles() && blockN % kWarpgroupRows != 0),
+        byQuery(schedule.hasRoles() && blockN % kWarpgroupRows != 0 &&
+                blockM % kWarpgroupRows == 0),
         dO(mapping.lookup(op.getDO())), stats(mapping.lookup(op.getStats())),
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
