@@ -27,10 +27,10 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
+import fa3  # noqa: E402
 import few_queries  # noqa: E402
 import gpu  # noqa: E402
 import tile  # noqa: E402
-from kv_cache import load_fa3  # noqa: E402
 
 BATCHES = [
     "2048x2048,63x1x1024-65536:64/8x128",
@@ -113,10 +113,10 @@ def contenders(batch: Batch, tensors: Tensors) -> Dict[str, Callable[[], Any]]:
 
     run(metadata)
     runs = {"tile": run, "layer": lambda: run(metadata)}
-    fa3 = load_fa3()
-    if fa3 is not None:
+    kernels = fa3.load()
+    if kernels is not None:
         out = torch.empty_like(t.q)
-        runs["fa3"] = lambda: fa3.fwd(
+        runs["fa3"] = lambda: kernels.fwd(
             t.q, t.k, t.v, out=out, cu_seqlens_q=t.cu_q, seqused_k=t.lengths,
             page_table=t.table, max_seqlen_q=most, max_seqlen_k=max(batch.lengths),
             softmax_scale=1 / math.sqrt(batch.d), is_causal=True, num_splits=0,

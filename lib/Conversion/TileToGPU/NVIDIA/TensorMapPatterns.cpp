@@ -112,8 +112,8 @@ static SmallVector<Value> mapCoordinates(Emitter &b, BulkOpInterface op,
   for (int64_t dim : mapOrder(op))
     coordinates.push_back(b.toSignedI32(indices[dim]));
   if (hasOffset(op)) {
-    // In 32 bits, to which launchers limit the offset. The strides of tensor maps
-    // are whole units.
+    // In 32 bits, to which launchers limit the offset. The strides of tensor
+    // maps are whole units.
     Value offset = b.i32(0);
     int64_t unit = kOffsetUnit * 8 / argument.type.getElementBits();
     for (auto [dim, index] : llvm::enumerate(indices)) {
