@@ -40,8 +40,7 @@ SmallVector<PagedRow> tile::findPagedRows(Emitter &b, const PageParts &pages,
     place.page = page;
     place.rowInPage =
         pageRows == 1 ? b.i32(0) : b.combine<arith::RemUIOp>(row, pageRows, 1);
-    place.hasPage = isBelow(page, count);
-    place.exists = b.both(isBelow(row, end), place.hasPage);
+    place.exists = b.both(isBelow(row, end), isBelow(page, count));
     places.push_back(place);
   }
   return places;

@@ -11,8 +11,8 @@ struct PagedRow {
   /// The number of the page, 0 if the row is out of bounds, and the row in the
   /// page: i32.
   mlir::Value page, rowInPage;
-  /// Whether the page exists, and whether the row is in bounds, too.
-  mlir::Value hasPage, exists;
+  /// Whether the row is in bounds and its page exists.
+  mlir::Value exists;
 };
 
 /// Emits the places of `rows` in a view of `end` rows, all i32, in pages of

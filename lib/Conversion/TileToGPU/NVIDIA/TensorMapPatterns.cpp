@@ -112,19 +112,13 @@ static SmallVector<Value> mapCoordinates(Emitter &b, BulkOpInterface op,
   for (int64_t dim : mapOrder(op))
     coordinates.push_back(b.toSignedI32(indices[dim]));
   if (hasOffset(op)) {
-    // In 32 bits, to which launchers limit the offset. The strides of tensor
-    // maps are whole units.
-    Value offset = b.i32(0);
+    Value offset;
+    for (auto [dim, index] : llvm::enumerate(indices))
+      if (!llvm::is_contained(op.getDims(), dim))
+        offset = b.sum(offset, argument.scale(b, index, dim));
     int64_t unit = kOffsetUnit * 8 / argument.type.getElementBits();
-    for (auto [dim, index] : llvm::enumerate(indices)) {
-      if (llvm::is_contained(op.getDims(), dim))
-        continue;
-      Value stride = argument.scale(b, b.index(1), dim);
-      stride = b.toI32(b.combine<arith::DivUIOp>(stride, unit, 1));
-      offset = arith::AddIOp::create(
-          b, offset, arith::MulIOp::create(b, b.toI32(index), stride));
-    }
-    coordinates.push_back(offset);
+    offset = b.combine<arith::DivUIOp>(offset ? offset : b.index(0), unit, 1);
+    coordinates.push_back(b.toI32(offset));
   }
   if (!range)
     return coordinates;
@@ -224,8 +218,7 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
     // A box without rows reads nothing.
     Value length = arith::SubIOp::create(b, end, here);
     length = arith::MinSIOp::create(b, length, b.i32(boxes.rows));
-    length = arith::MaxSIOp::create(b, length, b.i32(0));
-    length = b.select(place.hasPage, length, b.i32(0));
+    length = b.select(place.exists, length, b.i32(0));
     indices[*op.getPageDim()] = b.toIndex(place.page);
     indices[rowDim] = b.index(0);
     emitBoxes(mapCoordinates(b, op, source, indices,
