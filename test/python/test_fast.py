@@ -287,7 +287,7 @@ class OperatorsTest(FastTest):
             self.skipTest("needs PyTorch 2.11")
         self.modules = {}
         patches = [
-            mock.patch.object(prepared, "_kernels", self.kernels),
+            mock.patch.object(prepared, "kernels_of", self.kernels),
             mock.patch.object(fast, "_torch_functions", self.torch_functions),
             mock.patch.dict(prepared._found, clear=True),
             mock.patch.dict(flash._plans, clear=True),

@@ -56,7 +56,7 @@ class FunctionalTest(unittest.TestCase):
             patch = mock.patch.dict(cache, clear=True)
             patch.start()
             self.addCleanup(patch.stop)
-        patch = mock.patch.object(prepared, "_kernels", self.kernels)
+        patch = mock.patch.object(prepared, "kernels_of", self.kernels)
         patch.start()
         self.addCleanup(patch.stop)
 
@@ -256,7 +256,7 @@ class FunctionalTest(unittest.TestCase):
             return plain(variant, device)
 
         q, k, v = self.tensors(sq=1, sk=3000)
-        with mock.patch.object(prepared, "_kernels", kernels):
+        with mock.patch.object(prepared, "kernels_of", kernels):
             with self.assertRaisesRegex(tile.CompileError, "not in the pack"):
                 tile.attention(q, k, v)
             with mock.patch.dict(os.environ, TILE_PACK_DIR=_artifacts.name):
