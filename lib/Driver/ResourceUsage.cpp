@@ -70,6 +70,7 @@ readMetadata(ArrayRef<uint8_t> description) {
         getInteger(map, ".group_segment_fixed_size").value_or(0);
     kernel.argumentBytes = getInteger(map, ".kernarg_segment_size");
     kernel.waveSize = getInteger(map, ".wavefront_size");
+    kernel.blockThreads = getInteger(map, ".max_flat_workgroup_size");
     result.push_back(std::move(kernel));
   }
   return result;

@@ -5,6 +5,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Driver/AMD/IssueModel.h"
 #include "tile/Driver/Compile.h"
 #include "tile/Driver/ReadProgram.h"
 #include "tile/Driver/ResourceUsage.h"
@@ -64,7 +65,7 @@ static Arguments parseArguments(int argc, char **argv) {
   static cl::opt<bool> resources(
       "resources",
       cl::desc("Print the registers and memory of each kernel to stdout, one "
-               "JSON object a line"),
+               "JSON object a line; on AMD also its inner loops by unit"),
       cl::cat(category));
   static cl::opt<bool> remarks(
       "remarks", cl::desc("Print the optimization remarks of the compiler"),
@@ -123,6 +124,26 @@ static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
   return success();
 }
 
+/// Prints the resources and the loops of the kernels of an AMD code object.
+static llvm::Error printCodeObject(StringRef data) {
+  auto kernels = tile::readCodeObjectResources(data);
+  if (!kernels)
+    return kernels.takeError();
+  auto loops = tile::readCodeObjectLoops(data);
+  if (!loops)
+    return loops.takeError();
+  for (const tile::KernelResources &kernel : *kernels) {
+    llvm::json::Value line = tile::toJSON(kernel);
+    for (const tile::AMDKernelLoops &code : loops->kernels)
+      if (code.name == kernel.name)
+        for (auto &[key, value] :
+             tile::describeLoops(code, kernel, loops->chip))
+          (*line.getAsObject())[key] = value;
+    llvm::outs() << line << "\n";
+  }
+  return llvm::Error::success();
+}
+
 /// Prints the resources of the kernels of `module`. Their spills are remarks;
 /// compile() emits those of code objects.
 static LogicalResult printResources(const tile::Artifact &artifact,
@@ -134,7 +155,9 @@ static LogicalResult printResources(const tile::Artifact &artifact,
   llvm::Expected<std::vector<tile::KernelResources>> kernels =
       std::vector<tile::KernelResources>();
   if (artifact.kind == tile::OutputKind::HSACO) {
-    kernels = tile::readCodeObjectResources(artifact.data);
+    if (llvm::Error error = printCodeObject(artifact.data))
+      return emitError(loc, llvm::toString(std::move(error)));
+    return success();
   } else if (std::optional<std::string> ptxas = tile::findPtxas()) {
     StringRef chip =
         module->getAttrOfType<StringAttr>(tile::TileDialect::kTargetAttr);

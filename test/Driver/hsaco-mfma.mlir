@@ -7,7 +7,7 @@
 // RUN: llvm-readelf --notes %t.gfx950 | FileCheck %s --check-prefixes=ELF,GFX950
 // RUN: llvm-objdump -d %t.gfx950 | FileCheck %s --check-prefix=ASM
 
-// RES: "shared_bytes":512,"spill_bytes":0,"stack_bytes":0,"wave_size":64}
+// RES: "shared_bytes":512,"spill_bytes":0,"stack_bytes":0,"wave_size":64,"waves_per_simd":{{[0-9]+}}}
 
 // ELF: .group_segment_fixed_size: 512
 // ELF: .max_flat_workgroup_size: 64

@@ -10,7 +10,7 @@
 // RUN: llvm-readelf --notes --symbols %t.gfx1201 | FileCheck %s --check-prefixes=ELF,GFX1201
 // RUN: llvm-objdump -d %t.gfx1201 | FileCheck %s --check-prefix=ASM
 
-// RES: {"argument_bytes":{{[0-9]+}},"name":"product","registers":{{[0-9]+}},"scalar_registers":{{[0-9]+}},"shared_bytes":512,"spill_bytes":0,"stack_bytes":0,"wave_size":32}
+// RES: {"argument_bytes":{{[0-9]+}},"loops":[],"name":"product","registers":{{[0-9]+}},"scalar_registers":{{[0-9]+}},"shared_bytes":512,"spill_bytes":0,"stack_bytes":0,"wave_size":32,"waves_per_simd":{{[0-9]+}}}
 
 // ELF-DAG: product{{$}}
 // ELF-DAG: product.kd

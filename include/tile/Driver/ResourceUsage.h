@@ -35,6 +35,8 @@ struct KernelResources {
   std::optional<int64_t> argumentBytes;
   /// Threads of a wave (AMD).
   std::optional<int64_t> waveSize;
+  /// The most threads of a block (AMD).
+  std::optional<int64_t> blockThreads;
   /// The warnings of the assembler for this artifact.
   std::vector<std::string> warnings;
 };
