@@ -1,16 +1,16 @@
 """Measures a step of a language model with a paged cache against PyTorch on one GPU.
 
-    decoder.py                                  # 8 and 64 sequences of 1k and 8k tokens
+    decoder.py                                  # 1, 8 and 64 sequences of 1k and 8k tokens
     decoder.py --sequences 16 --tokens 4096
 
-The model is that of test/Integration/language_model.py with the layers of a small Llama: width
-2048, 32 heads of q and 8 of k with D 64. A step appends one token to each sequence and
+The model is that of test/Integration/language_model.py with the layers of a small Llama:
+width 2048, 32 heads of q and 8 of k with D 64. A step appends one token to each sequence and
 computes the logits of the next one, with random weights in bf16, in a CUDA graph.
 Contenders are tile.attention_with_kvcache over pages in random order, and
 scaled_dot_product_attention of PyTorch with its back ends over a dense cache, which holds
 exactly the tokens of the step. A time is the median of CUDA events, in turn. Logits of
 ours are compared with those of PyTorch's math back end in float32 in the same run: the
-exit status is 1 if they are farther from it than three times the fastest back end's.
+exit status is 1 if their error is more than three times that of the best back end.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import few_queries  # noqa: E402
 import gpu  # noqa: E402
 import tile  # noqa: E402
 
+
 def make_model() -> Any:
     from language_model import Decoder
     from tensor_tests import Suite
@@ -39,7 +40,9 @@ def make_model() -> Any:
     return Model(suite)
 
 
-def contenders(model: Any, sequences: int, tokens: int, size: int) -> Dict[str, Callable[[], Any]]:
+def contenders(
+    model: Any, sequences: int, tokens: int, size: int
+) -> Dict[str, Callable[[], Any]]:
     """Returns the steps by name, with pages of `size` tokens; each returns the logits."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel

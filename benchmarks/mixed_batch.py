@@ -173,10 +173,11 @@ def main() -> int:
     parser.add_argument("--pages", nargs="+", type=int, default=(16,), metavar="KEYS")
     parser.add_argument("--rounds", type=int, default=20, help="timed rounds")
     arguments = parser.parse_args()
-    batches = [Batch.parse(text) for text in arguments.batches]
     if gpu.is_missing():
         return 0
     import torch
+
+    batches = [Batch.parse(text) for text in arguments.batches]
 
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; microseconds")
     print(f"{'batch':>40} {'page':>5} {'tile':>9} {'layer':>9} {'fa3':>9}")

@@ -125,19 +125,18 @@ static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
 }
 
 /// Prints the resources and the loops of the kernels of an AMD code object.
-static llvm::Error printCodeObject(StringRef data) {
+static llvm::Error printCodeObject(StringRef data, const tile::Chip &chip) {
   auto kernels = tile::readCodeObjectResources(data);
   if (!kernels)
     return kernels.takeError();
-  auto loops = tile::readCodeObjectLoops(data);
+  auto loops = tile::readCodeObjectLoops(data, chip.name);
   if (!loops)
     return loops.takeError();
   for (const tile::KernelResources &kernel : *kernels) {
     llvm::json::Value line = tile::toJSON(kernel);
-    for (const tile::AMDKernelLoops &code : loops->kernels)
+    for (const tile::AMDKernelLoops &code : *loops)
       if (code.name == kernel.name)
-        for (auto &[key, value] :
-             tile::describeLoops(code, kernel, loops->chip))
+        for (auto &[key, value] : tile::describeLoops(code, kernel, chip))
           (*line.getAsObject())[key] = value;
     llvm::outs() << line << "\n";
   }
@@ -152,24 +151,24 @@ static LogicalResult printResources(const tile::Artifact &artifact,
   if (artifact.kind == tile::OutputKind::LLVMIR)
     return emitError(loc, "LLVM IR has no registers; --resources is for PTX "
                           "and HSACO");
-  llvm::Expected<std::vector<tile::KernelResources>> kernels =
-      std::vector<tile::KernelResources>();
+  StringRef chip =
+      module->getAttrOfType<StringAttr>(tile::TileDialect::kTargetAttr);
   if (artifact.kind == tile::OutputKind::HSACO) {
-    if (llvm::Error error = printCodeObject(artifact.data))
+    if (llvm::Error error =
+            printCodeObject(artifact.data, *tile::findChip(chip)))
       return emitError(loc, llvm::toString(std::move(error)));
     return success();
-  } else if (std::optional<std::string> ptxas = tile::findPtxas()) {
-    StringRef chip =
-        module->getAttrOfType<StringAttr>(tile::TileDialect::kTargetAttr);
-    kernels = tile::readPtxResources(artifact.data, chip, *ptxas);
-  } else {
+  }
+  std::optional<std::string> ptxas = tile::findPtxas();
+  if (!ptxas) {
     llvm::outs() << "unknown (no ptxas)\n";
     return success();
   }
+  llvm::Expected<std::vector<tile::KernelResources>> kernels =
+      tile::readPtxResources(artifact.data, chip, *ptxas);
   if (!kernels)
     return emitError(loc, llvm::toString(kernels.takeError()));
-  if (artifact.kind == tile::OutputKind::PTX)
-    reportSpills(module, *kernels);
+  reportSpills(module, *kernels);
   for (const tile::KernelResources &kernel : *kernels)
     llvm::outs() << tile::toJSON(kernel) << "\n";
   return success();

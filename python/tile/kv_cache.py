@@ -39,14 +39,36 @@ class SchedulerMetadata:
     """Which block of threads does what, for the lengths of one batch.
 
     The calls for all layers of a model that get the same object share it: the first
-    one computes it on the GPU. It is for calls on one stream, for tensors of the same
-    shapes, the same options and the same lengths; make another one when they change. A
-    CUDA graph that records the first call computes it anew at each replay.
+    one computes it on the GPU. It is for calls on one stream. A call with other shapes
+    or options, with another tensor of lengths, or after PyTorch has changed the tensor,
+    computes it again. Changes that PyTorch does not count are not seen, by other
+    libraries or in inference mode: make another object for each step. A CUDA graph that
+    records the first call computes the table at each replay.
     """
 
     def __init__(self) -> None:
-        #: Scratch memory by prepared call.
+        #: Scratch memory by prepared call, for the lengths of the last call, and
+        #: what tells them from others.
         self._scratch: Dict[Any, Any] = {}
+        self._lengths: Tuple[Any, ...] = ()
+        self._states: Tuple[Any, ...] = ()
+
+    def _find(self, *lengths: Any) -> Dict[Any, Any]:
+        """Returns the scratch memory by prepared call, none for new lengths."""
+        states = tuple(map(_state, lengths))
+        if states != self._states:
+            self._scratch = {}
+            # Kept, so that no other tensor gets their addresses.
+            self._lengths, self._states = lengths, states
+        return self._scratch
+
+
+def _state(lengths: Any) -> Any:
+    """Returns what changes if a tensor of lengths, or a number, does."""
+    if not isinstance(lengths, torch.Tensor):
+        return lengths
+    version = None if lengths.is_inference() else lengths._version
+    return lengths.data_ptr(), tuple(lengths.shape), version
 
 
 def attention_with_kvcache(
@@ -122,6 +144,7 @@ def attention_with_kvcache(
         raise ArgumentError(f"the caches have {k_cache.shape[0]} sequences, q has {batch}")
     if page_table is not None and page_table.shape[0] != batch:
         raise ArgumentError(f"page_table has {page_table.shape[0]} rows, q has {batch}")
+    given_lengths = cache_seqlens
     if cache_seqlens is None:
         cache_seqlens = room if k is None else 0
     if isinstance(cache_seqlens, int):
@@ -161,6 +184,11 @@ def attention_with_kvcache(
         learnable_sink = learnable_sink.contiguous()
     if out is not None:
         _check_out(out, q, v_cache)
+    metadata = None
+    if scheduler_metadata is not None:
+        metadata = scheduler_metadata._find(
+            given_lengths, cu_seqlens_q, 0 if k is None else k.shape[1]
+        )
     prepared = find(
         signature, q, k_cache, v_cache, learnable_sink, cu_seqlens_q, None, out,
         key_lengths=cache_seqlens, page_table=page_table,
@@ -168,7 +196,7 @@ def attention_with_kvcache(
     o, lse = prepared.run(
         q, k_cache, v_cache, learnable_sink, cu_seqlens_q, None, scale, softcap, out,
         cache=(cache_seqlens, page_table),
-        metadata=None if scheduler_metadata is None else scheduler_metadata._scratch,
+        metadata=metadata,
     )  # fmt: skip
     return (o, lse) if return_softmax_lse else o
 

@@ -124,19 +124,25 @@ class Tests(Suite):
             assert result.ok, f"sequence {b}: lse: {result}"
 
     def run_one(self, chip, sq, lengths, heads, page, d=128, dv=None, dtype="bfloat16",
-                seed=0, **options):  # fmt: skip
+                seed=0, room=0, seqlens=None, **options):  # fmt: skip
+        """Returns the tensor of the lengths, which is `seqlens` if that is given."""
         import tile
 
         os.environ["TILE_CPU_CHIP"] = chip
-        room = max(max(lengths), 1) + 37
+        room = room or max(max(lengths), 1) + 37
         cache = Cache(self, lengths, room, heads[1], d, dv or d, dtype, page, seed)
         cache.spoil()
+        if seqlens is None:
+            seqlens = cache.seqlens
+        elif seqlens.tolist() != list(lengths):
+            seqlens.copy_(cache.seqlens)
         q = self.normal((len(lengths), sq, heads[0], d), dtype, seed + 99).detach()
         out = tile.attention_with_kvcache(
-            q, cache.k_cache, cache.v_cache, cache_seqlens=cache.seqlens,
+            q, cache.k_cache, cache.v_cache, cache_seqlens=seqlens,
             page_table=cache.table, return_softmax_lse=True, **options,
         )  # fmt: skip
         self.check(q, cache, out, **options)
+        return seqlens
 
     def decode(self, chip):
         """One query: dense caches and pages of any size, blocks that share the keys."""
@@ -219,13 +225,17 @@ class Tests(Suite):
             if options.pop("sink", False):
                 sink = self.normal((heads[0],), "float32", seed).detach()
                 options["learnable_sink"] = sink
-            metadata = tile.SchedulerMetadata()
-            for layer in range(2):
-                self.run_one(
-                    chip, sq, (400, 0, 1, 130), heads, 16 if seed % 2 else None, d,
-                    seed=10 * seed + layer, scheduler_metadata=metadata, **options,
+            metadata, given, tables = tile.SchedulerMetadata(), None, []
+            # Two layers with the same lengths, and one after they have changed.
+            for layer, lengths in enumerate(((400, 0, 1, 130),) * 2 + ((9, 300, 0, 7),)):
+                given = self.run_one(
+                    chip, sq, lengths, heads, 16 if seed % 2 else None, d, room=440,
+                    seed=10 * seed + layer, seqlens=given, scheduler_metadata=metadata,
+                    **options,
                 )  # fmt: skip
-            assert len(metadata._scratch) == 1
+                ((scratch, _),) = metadata._scratch.values()
+                tables.append(scratch)
+            assert tables[0] is tables[1] and tables[1] is not tables[2]
 
     def test_table_of_works(self):
         """The works of many sequences: each tile has all parts of its keys, once."""

@@ -10,9 +10,9 @@ namespace tile {
 
 namespace {
 
-/// What the columns of Chips.h do not say about a family of chips. Sources: the
-/// ISA guides of CDNA3, CDNA4, RDNA3 and RDNA4, and the white papers of CDNA3
-/// and RDNA.
+/// Properties of a family of chips that Chips.h has no columns for. Sources:
+/// the ISA guides of CDNA3, CDNA4, RDNA3 and RDNA4, and the white papers of
+/// CDNA3 and RDNA.
 struct Family {
   /// SIMDs that share an LDS, and the compute units that they belong to.
   int64_t simds, computeUnits;
@@ -82,32 +82,28 @@ int64_t countWavesPerSIMD(const Chip &chip, int64_t registers,
 
 llvm::json::Object describeLoops(const AMDKernelLoops &kernel,
                                  const KernelResources &resources,
-                                 llvm::StringRef chipName) {
-  const Chip *chip = findChip(chipName);
+                                 const Chip &chip) {
   llvm::json::Array loops;
   for (const AMDLoop &loop : kernel.loops) {
     llvm::json::Object counts;
     for (unsigned i = 0; i < kNumAMDUnits; ++i)
       counts[stringifyUnit(static_cast<AMDUnit>(i))] = loop.instructions[i];
-    llvm::json::Object object{{"offset", static_cast<int64_t>(loop.offset)},
-                              {"instructions", std::move(counts)}};
-    if (chip) {
-      LoopCycles cycles = modelLoop(loop, *chip);
-      object["cycles"] =
-          llvm::json::Object{{"matrix", cycles.matrix},
-                             {"vector", cycles.vector},
-                             {"transcendental", cycles.transcendental},
-                             {"shared", cycles.shared},
-                             {"bound", cycles.bound}};
-      object["matrix_share"] = cycles.matrixShare();
-    }
-    loops.push_back(std::move(object));
+    LoopCycles cycles = modelLoop(loop, chip);
+    loops.push_back(llvm::json::Object{
+        {"offset", static_cast<int64_t>(loop.offset)},
+        {"instructions", std::move(counts)},
+        {"cycles", llvm::json::Object{{"matrix", cycles.matrix},
+                                      {"vector", cycles.vector},
+                                      {"transcendental", cycles.transcendental},
+                                      {"shared", cycles.shared},
+                                      {"bound", cycles.bound}}},
+        {"matrix_share", cycles.matrixShare()}});
   }
   llvm::json::Object result{{"loops", std::move(loops)}};
-  if (chip && resources.blockThreads && *resources.blockThreads > 0)
+  if (resources.blockThreads && *resources.blockThreads > 0)
     result["waves_per_simd"] = countWavesPerSIMD(
-        *chip, resources.registers,
-        llvm::divideCeil(*resources.blockThreads, chip->warpSize),
+        chip, resources.registers,
+        llvm::divideCeil(*resources.blockThreads, chip.warpSize),
         resources.sharedBytes);
   return result;
 }

@@ -277,71 +277,31 @@ findLoops(ArrayRef<Disassembler::Instruction> code) {
   return loops;
 }
 
-/// Returns the chip of the flags of an ELF header. LLVM's
-/// ELFObjectFile::tryGetCPUName must not see flags that it does not know.
-static std::optional<StringRef> getChipName(unsigned flags) {
-  switch (flags & ELF::EF_AMDGPU_MACH) {
-#define CHIP(upper, lower)                                                     \
-  case ELF::EF_AMDGPU_MACH_AMDGCN_##upper:                                     \
-    return lower;
-    CHIP(GFX908, "gfx908")
-    CHIP(GFX90A, "gfx90a")
-    CHIP(GFX942, "gfx942")
-    CHIP(GFX950, "gfx950")
-    CHIP(GFX1030, "gfx1030")
-    CHIP(GFX1100, "gfx1100")
-    CHIP(GFX1101, "gfx1101")
-    CHIP(GFX1102, "gfx1102")
-    CHIP(GFX1103, "gfx1103")
-    CHIP(GFX1150, "gfx1150")
-    CHIP(GFX1151, "gfx1151")
-    CHIP(GFX1200, "gfx1200")
-    CHIP(GFX1201, "gfx1201")
-#undef CHIP
-  default:
-    return std::nullopt;
-  }
-}
-
-Expected<AMDCodeObjectLoops> readCodeObjectLoops(StringRef codeObject) {
-  // ELFObjectFile ends the process if a symbol table is malformed; ELFFile
-  // returns errors.
+Expected<std::vector<AMDKernelLoops>> readCodeObjectLoops(StringRef codeObject,
+                                                          StringRef chip) {
   using ELFT = object::ELF64LE;
   auto file = object::ELFFile<ELFT>::create(codeObject);
   if (!file)
     return file.takeError();
-  const auto &header = file->getHeader();
-  std::optional<StringRef> chip = header.e_machine == ELF::EM_AMDGPU
-                                      ? getChipName(header.e_flags)
-                                      : std::nullopt;
-  if (!chip)
-    return createStringError(
-        "the file is no code object of a known AMD chip: machine " +
-        Twine(unsigned(header.e_machine)) + ", flags 0x" +
-        utohexstr(header.e_flags));
-  auto disassembler = Disassembler::create(*chip);
+  auto disassembler = Disassembler::create(chip);
   if (!disassembler)
     return disassembler.takeError();
-
   auto sections = file->sections();
   if (!sections)
     return sections.takeError();
-  // Linked files may have lost their symbols, but not the dynamic ones.
   const ELFT::Shdr *table = nullptr;
   for (const ELFT::Shdr &section : *sections)
-    if (section.sh_type == ELF::SHT_SYMTAB ||
-        (section.sh_type == ELF::SHT_DYNSYM && !table))
+    if (section.sh_type == ELF::SHT_DYNSYM)
       table = &section;
-  AMDCodeObjectLoops result;
-  result.chip = chip->str();
   if (!table)
-    return result;
+    return createStringError("the code object has no dynamic symbols");
   auto symbols = file->symbols(table);
   if (!symbols)
     return symbols.takeError();
   auto strings = file->getStringTableForSymtab(*table);
   if (!strings)
     return strings.takeError();
+  std::vector<AMDKernelLoops> kernels;
   for (const ELFT::Sym &symbol : *symbols) {
     if (symbol.getType() != ELF::STT_FUNC || symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
@@ -354,23 +314,19 @@ Expected<AMDCodeObjectLoops> readCodeObjectLoops(StringRef codeObject) {
     auto contents = file->getSectionContents(**section);
     if (!contents)
       return contents.takeError();
-    // Values in relocatable files are offsets.
-    uint64_t base = header.e_type == ELF::ET_REL ? 0 : (*section)->sh_addr;
+    uint64_t base = (*section)->sh_addr;
     uint64_t address = symbol.st_value, size = symbol.st_size;
     uint64_t start = address - base;
     if (address < base || start > contents->size() ||
         size > contents->size() - start)
       return createStringError("function " + *name + " is not in its section");
-    // Assembly without .size.
-    if (size == 0)
-      size = contents->size() - start;
     auto code = (*disassembler)->run(contents->slice(start, size), address);
     if (!code)
       return createStringError("function " + *name + ": " +
                                toString(code.takeError()));
-    result.kernels.push_back({name->str(), findLoops(*code)});
+    kernels.push_back({name->str(), findLoops(*code)});
   }
-  return result;
+  return kernels;
 }
 
 } // namespace tile

@@ -44,12 +44,9 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   heads = DimOp::create(b, q, headsAt(Side::Queries));
   Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
   blocks = arith::CeilDivUIOp::create(b, from(length), index(gridSize));
-  auto computeGroup = [&] {
-    group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
-  };
   if (isPersistent) {
     GridOp::create(b, blocks, heads, batch);
-    computeGroup();
+    group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
     head = ProgramIdOp::create(b, Dimension::y);
     kvHead = wide(arith::DivUIOp::create(b, i32(head), i32(group)));
     return {ProgramIdOp::create(b, Dimension::x),
@@ -85,13 +82,17 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   }
   Value owner = arith::RemUIOp::create(b, row, numHeads);
   Value sequence = arith::DivUIOp::create(b, row, numHeads);
-  computeGroup();
+  setHead(owner, keyHeads);
+  return {wide(block), wide(sequence)};
+}
+
+void AttentionBuilder::setHead(Value owner, Value keyHeads) {
+  group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
   if (!gridOverKVHeads) {
     head = wide(owner);
     owner = arith::DivUIOp::create(b, owner, i32(group));
   }
   kvHead = wide(owner);
-  return {wide(block), wide(sequence)};
 }
 
 Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
@@ -118,13 +119,7 @@ Value AttentionBuilder::launchWorks(Value most, bool kvHeads, Value y) {
   GridOp::create(b, arith::MulIOp::create(b, most, numHeads), y, index(1));
   // In 32 bits, in which divisions are short.
   Value number = i32(ProgramIdOp::create(b, Dimension::x));
-  Value owner = arith::RemUIOp::create(b, number, i32(numHeads));
-  group = wide(arith::DivUIOp::create(b, i32(heads), i32(keyHeads)));
-  if (!kvHeads) {
-    head = wide(owner);
-    owner = arith::DivUIOp::create(b, owner, i32(group));
-  }
-  kvHead = wide(owner);
+  setHead(arith::RemUIOp::create(b, number, i32(numHeads)), keyHeads);
   return wide(arith::DivUIOp::create(b, number, i32(numHeads)));
 }
 

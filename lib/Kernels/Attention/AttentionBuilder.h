@@ -237,6 +237,8 @@ private:
   /// Sets blocks, heads, group, head and kvHead; returns the block's number and
   /// that of its sequence. `recomputes`: from values that are computed again.
   std::pair<Value, Value> enterPlace(bool recomputes);
+  /// Sets group, head and kvHead; `owner`, an i32, is a head of the grid.
+  void setHead(Value owner, Value keyHeads);
   /// The side of the grid that launch() was called for.
   Side gridSide = Side::Queries;
   Value gridY, gridZ;

@@ -49,7 +49,7 @@ public:
   void build();
 
 private:
-  /// What one sequence, or each of kSequencesAtOnce, costs: i32 or tiles.
+  /// The cost of one sequence, in i32, or of kSequencesAtOnce, in tiles of i32.
   struct Cost {
     /// Tiles of queries, queries of the first one, and steps of its walk.
     Value tiles, rows, steps;

@@ -39,11 +39,10 @@ int64_t countWavesPerSIMD(const Chip &chip, int64_t registers,
                           int64_t blockWaves, int64_t sharedBytes);
 
 /// Returns the members "loops" and "waves_per_simd" of a kernel's line of
-/// `tile-translate --resources`. A chip that is not in the table has counts
-/// only.
+/// `tile-translate --resources`.
 llvm::json::Object describeLoops(const AMDKernelLoops &kernel,
                                  const KernelResources &resources,
-                                 llvm::StringRef chip);
+                                 const Chip &chip);
 
 } // namespace tile
 

@@ -16,7 +16,7 @@
 
 namespace tile {
 
-/// What executes an instruction.
+/// The unit that executes an instruction.
 enum class AMDUnit {
   Matrix,         ///< MFMA and WMMA.
   Vector,         ///< Other vector arithmetic.
@@ -70,16 +70,10 @@ struct AMDKernelLoops {
   std::vector<AMDLoop> loops;
 };
 
-struct AMDCodeObjectLoops {
-  /// For example "gfx942".
-  std::string chip;
-  std::vector<AMDKernelLoops> kernels;
-};
-
-/// Disassembles the functions of an AMD code object. An instruction that LLVM
-/// does not know is an error.
-llvm::Expected<AMDCodeObjectLoops>
-readCodeObjectLoops(llvm::StringRef codeObject);
+/// Disassembles the functions of a linked code object for `chip`, for example
+/// "gfx942". An instruction that LLVM does not know is an error.
+llvm::Expected<std::vector<AMDKernelLoops>>
+readCodeObjectLoops(llvm::StringRef codeObject, llvm::StringRef chip);
 
 } // namespace tile
 
