@@ -6,7 +6,8 @@
 
 A shape is B x queries x keys : heads of q / heads of k x D. The mask is causal, aligned
 at the end. A page size of 0 is a cache of whole sequences; pages lie in random order.
-Contenders are tile.attention_with_kvcache, FlashAttention-3's kernels where their
+Contenders are tile.attention_with_kvcache, the same with FlashInfer's form of the table,
+the same with a tree mask that hides what the causal mask hides, FlashAttention-3's kernels where their
 shared object lies in the folder that the environment variable FA3 names, and, with
 whole sequences, tile.attention and cuDNN. Each is captured in a CUDA graph; a time is the
 median of CUDA events, in turn, and the second-level cache is flushed before each call.
@@ -44,6 +45,9 @@ SHAPES = [
 
 PAGES = (0, 16, 64, 256)
 
+#: The calls, in the order of the columns.
+COLUMNS = ("tile", "list", "tree", "fa3", "dense", "cudnn")
+
 
 def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callable[[], Any]]:
     """Returns the calls by name; each returns o and lse."""
@@ -65,6 +69,23 @@ def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callabl
             return_softmax_lse=True,
         )
     }  # fmt: skip
+    if page:
+        # FlashInfer's form of the same table.
+        per = shape.keys // page
+        indptr = torch.arange(shape.batch + 1, dtype=torch.int32, device="cuda") * per
+        last = torch.full_like(lengths, page)
+        runs["list"] = lambda: tile.attention_with_kvcache(
+            q, *caches, kv_indptr=indptr, kv_indices=table.view(-1), kv_last_page_len=last,
+            causal=True, return_softmax_lse=True,
+        )  # fmt: skip
+    if 1 < shape.queries <= 256:
+        # A tree that is one chain hides what the causal mask hides.
+        chain = torch.ones(shape.queries, shape.queries, dtype=torch.bool, device="cuda")
+        words = tile.pack_tree_mask(chain.tril().repeat(shape.batch, 1, 1))
+        runs["tree"] = lambda: tile.attention_with_kvcache(
+            q, *caches, cache_seqlens=lengths, page_table=table, tree_mask=words,
+            return_softmax_lse=True,
+        )  # fmt: skip
     kernels = fa3.load()
     if kernels is not None:
         out = torch.empty_like(q)
@@ -102,12 +123,11 @@ def measure(shape: Shape, page: int, rounds: int) -> bool:
     times = time_in_turn({n: g.replay for n, g in graphs.items()}, rounds, 3, flush=True)
     size = 4 * shape.batch * shape.keys * shape.kv_heads * shape.d
     cells = "".join(
-        f" {1e3 * times[n]:9.1f}" if n in times else f" {'-':>9}"
-        for n in ("tile", "fa3", "dense", "cudnn")
+        f" {1e3 * times[n]:9.1f}" if n in times else f" {'-':>9}" for n in COLUMNS
     )
     print(f"{page:5}{cells} {size / times['tile'] / 1e9:6.2f}"
           + (f"  WRONG: {', '.join(wrong)}" if wrong else ""), flush=True)  # fmt: skip
-    return "tile" not in wrong
+    return not {"tile", "list", "tree"} & set(wrong)
 
 
 def main() -> int:
@@ -125,8 +145,8 @@ def main() -> int:
 
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; microseconds,"
           " and TB/s of K and V of ours")  # fmt: skip
-    print(f"{'shape':>24} {'page':>5} {'tile':>9} {'fa3':>9} {'dense':>9} {'cudnn':>9}"
-          f" {'TB/s':>6}")  # fmt: skip
+    columns = "".join(f" {name:>9}" for name in COLUMNS)
+    print(f"{'shape':>24} {'page':>5}{columns} {'TB/s':>6}")
     right = True
     for text, shape in zip(arguments.shapes, shapes):
         for page in arguments.pages:

@@ -62,7 +62,7 @@ _BACKWARD = (
 _PARTS = ("o_parts", "lse_parts")
 
 #: Buffers of kernels that read a cache.
-_CACHE = ("key_lengths", "page_table")
+_CACHE = ("key_lengths", "page_table", "cu_pages", "tree_mask")
 
 #: Numbers that vary from call to call.
 _NUMBERS = {"scale": 0, "softcap": 0, "offset": 0}
@@ -130,12 +130,15 @@ class Forward:
         heads_first: bool = False,
         key_lengths: Optional[torch.Tensor] = None,
         page_table: Optional[torch.Tensor] = None,
+        cu_pages: Optional[torch.Tensor] = None,
+        tree_mask: Optional[torch.Tensor] = None,
     ):
         """Prepares a call; o and lse have the strides and the type of those given,
         else they are dense and o is of the type of q.
 
         With `heads_first`, q, k, v and o are [B, H, S, D], here and at each call.
-        With `key_lengths`, k and v are caches, with `page_table` of pages.
+        With `key_lengths`, k and v are caches, with `page_table` of pages; with
+        `cu_pages`, that is a list, and the lengths are those of last pages.
         """
         self.signature = signature
         self.heads_first = heads_first
@@ -164,6 +167,8 @@ class Forward:
             signature.schedule,
             key_lengths=key_lengths is not None,
             page=0 if page_table is None else k.shape[1],
+            page_list=cu_pages is not None,
+            tree_words=0 if tree_mask is None else tree_mask.shape[-1],
         )
         self._device = q.device
         self._on_cuda = q.is_cuda
@@ -186,7 +191,7 @@ class Forward:
         else:
             self._lse_layout = _dense("f32", self._lse_shape, self._index)
         inputs = {"q": q, "k": k, "v": v, "sink": sink, "cu_q": cu_q, "cu_k": cu_k}
-        inputs.update(key_lengths=key_lengths, page_table=page_table)
+        inputs.update(zip(_CACHE, (key_lengths, page_table, cu_pages, tree_mask)))
         self._names = _FORWARD + (_CACHE if key_lengths is not None else ())
         self._inputs = {
             name: _layout(tensor) for name, tensor in inputs.items() if tensor is not None
@@ -282,7 +287,9 @@ class Forward:
         if "key_lengths" in self._inputs:
             # As many as fit, unless the caller knows better.
             keys = k[1]
-            if "page_table" in self._inputs:
+            if "cu_pages" in self._inputs:
+                keys *= -(-self._inputs["page_table"].shape[0] // max(sequences, 1))
+            elif "page_table" in self._inputs:
                 keys *= self._inputs["page_table"].shape[1]
             keys = min(keys, self.signature.max_k or keys)
         return sequences, queries, keys
@@ -344,8 +351,8 @@ class Forward:
         """Returns the output and the logarithms of the rows' sums.
 
         Writes them to `o` and `lse`, which have the strides that the call was
-        prepared with; allocates those that are None. `cache` are the lengths of the
-        keys and the table of the pages, if there are any. `metadata` maps calls to
+        prepared with; allocates those that are None. `cache` are the tensors
+        that _CACHE names, for calls with a cache. `metadata` maps calls to
         their scratch memory with a table of works, for the same lengths.
         """
         if o is None:
@@ -574,13 +581,13 @@ _found: Dict[tuple, Forward] = {}
 
 def find(
     signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, lse=None, heads_first=False,
-    key_lengths=None, page_table=None,
+    cache=(),
 ) -> Forward:  # fmt: skip
-    """Returns the prepared call of these tensors, which is made once."""
+    """Returns the prepared call of these tensors, which is made once. `cache` are those
+    that _CACHE names, for calls with a cache."""
     tensors = (q, k, v, sink, cu_q, cu_k, o, lse)
-    cache = (key_lengths, page_table)
     key = (signature, heads_first, q.device) + tuple(
-        None if t is None else (t.dtype, t.shape, t.stride()) for t in tensors + cache
+        None if t is None else (t.dtype, t.shape, t.stride()) for t in (*tensors, *cache)
     )
     found = _found.get(key)
     if found is None:

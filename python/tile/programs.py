@@ -132,6 +132,7 @@ def has_long_keys(variant: "Variant", keys: int) -> bool:
             or variant.softcap
             or variant.packed
             or variant.key_lengths
+            or variant.tree_words
             or variant.schedule
         )
     )
@@ -211,7 +212,9 @@ class Variant:
     tile are so many heads at some queries. With `long_keys`, the schedule is that for
     LONG_KEYS keys. With `key_lengths`, a
     buffer of i32 has the number of keys of each sequence; with `page` besides, k and
-    v are caches of pages of so many keys, which a table gives for each sequence.
+    v are caches of pages of so many keys, which a table gives for each sequence, or with
+    `page_list` one list for all, beside bounds; the numbers of keys are then those of last
+    pages. With `tree_words`, a mask has so many words for each query.
     """
 
     d: int
@@ -234,6 +237,8 @@ class Variant:
     page: int = 0
     works: bool = False
     reuse_works: bool = False
+    page_list: bool = False
+    tree_words: int = 0
 
     @property
     def mask(self) -> str:
@@ -256,12 +261,12 @@ class Variant:
             parts.append("packed")
         features = (
             "softcap", "offset", "merge", "parts", "long_keys", "key_lengths", "works",
-            "reuse_works",
+            "reuse_works", "page_list",
         )  # fmt: skip
         for feature in features:
             if getattr(self, feature):
                 parts.append(feature)
-        for feature in ("pack_heads", "page"):
+        for feature in ("pack_heads", "page", "tree_words"):
             if getattr(self, feature):
                 parts.append(f"{feature}_{getattr(self, feature)}")
         if self.o_dtype:
@@ -279,7 +284,7 @@ class Variant:
 class BackwardVariant:
     """The static properties of compiled kernels of gradients.
 
-    `forward` may not merge, and has neither parts, packed heads nor lengths of keys. With `dlse` there
+    `forward` may not merge, and has neither parts, packed heads, lengths of keys nor a tree. With `dlse` there
     is a gradient of lse, too. With `accumulate`, gradients are added to what their
     buffers hold. `gradient_dtype` is the type of dq, dk and dv where it is not that
     of q: "f32".
@@ -356,6 +361,10 @@ class _Program:
         self.aliases["dsink"] = f"!tile.buffer<?xf32, {_VECTOR}, global>"
         self.aliases["cu"] = f"!tile.buffer<?xi32, {_VECTOR}, global>"
         self.aliases["pages"] = "!tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>"
+        words = f"{variant.tree_words}xi32, #tile.strided<[{variant.tree_words}, 1]>"
+        if not variant.packed:
+            words = f"?x{words.replace('[', '[?, ')}"
+        self.aliases["tree"] = f"!tile.buffer<?x{words}, global>"
 
     def buffers(self, alias: str, *names: str) -> str:
         """Adds arguments of one type; returns them as operands."""
@@ -377,8 +386,12 @@ class _Program:
             text += f" seqlens {bounds} max {sizes}"
         if variant.key_lengths:
             text += f" key_lengths {self.buffers('cu', 'key_lengths')}"
-        if variant.page:
+        if variant.page_list:
+            text += f" pages {self.buffers('cu', 'page_table', 'cu_pages')}"
+        elif variant.page:
             text += f" pages {self.buffers('pages', 'page_table')}"
+        if variant.tree_words:
+            text += f" tree_mask {self.buffers('tree', 'tree_mask')}"
         return text
 
     def scales(self) -> str:
@@ -444,6 +457,8 @@ def attention_ir(
 def _forward_ir(variant: Variant, name: str) -> str:
     if variant.page and not variant.key_lengths:
         raise ValueError("pages need lengths of keys")
+    if variant.page_list and not variant.page:
+        raise ValueError("a list of pages needs the size of a page")
     program = _Program(variant, name)
     prefix = "keys_" if variant.key_lengths else ""
     operation = f"tile.attention {program.buffers('qk', 'q')}, "
@@ -499,8 +514,10 @@ def _backward_ir(backward: BackwardVariant, name: str) -> str:
         raise ValueError(f"dq is {backward.dq!r}, must be one of {DQ_SUMS}")
     if kv not in KV_SUMS:
         raise ValueError(f"kv is {kv!r}, must be one of {KV_SUMS}")
-    if variant.merge or variant.key_lengths:
-        raise ValueError("a result that was merged, or from a cache, has no gradient")
+    if variant.merge or variant.key_lengths or variant.tree_words:
+        raise ValueError(
+            "a result that was merged, or from a cache, or with a tree, has no gradient"
+        )
     program = _Program(variant, name)
     operation = f"tile.attention_backward {program.buffers('qk', 'q', 'k')}, "
     operation += program.buffers("vo", "v") + ", "

@@ -122,15 +122,20 @@ def attention(
     dtype: torch.dtype = torch.float64,
     sink: Optional[torch.Tensor] = None,
     softcap: Optional[float] = None,
+    tree: Optional[torch.Tensor] = None,
 ) -> Tuple[torch.Tensor, torch.Tensor]:
     """Attention computed step by step in `dtype`.
 
+    `tree` says which of the last Sq keys each query sees, beside the others, [Sq, Sq].
     Returns the output and the natural logarithm of each row's sum, [B, H, S].
     A row that sees no key is 0, with the logarithm -inf, or its head's sink.
     """
     batch, sq, heads, _ = q.shape
     sk, group = k.shape[1], heads // k.shape[2]
     seen = visible(sq, sk, causal, window, q.device)
+    if tree is not None:
+        nodes = min(sq, sk)
+        seen[:, sk - nodes :] &= tree[:, sq - nodes :]
     out = torch.empty(batch, sq, heads, v.shape[3], dtype=dtype, device=q.device)
     lse = torch.empty(batch, heads, sq, dtype=dtype, device=q.device)
     dtype, step = _arithmetic(dtype, q.device)

@@ -68,6 +68,25 @@ class Cache:
                     part = rows[i * page : (i + 1) * page]
                     cache[self.table[b, i], : part.shape[0]] = part
 
+    def list_pages(self):
+        """Returns FlashInfer's tables: bounds of lists of pages, the lists, and the keys
+        of last pages. Entries of no list are no pages."""
+        import torch
+
+        counts = [-(-n // self.page) for n in self.seqlens.tolist()]
+        bounds = [2]
+        indices = [torch.full((2,), GARBAGE, device=self.table.device)]
+        for b, count in enumerate(counts):
+            bounds.append(bounds[-1] + count)
+            indices.append(self.table[b, :count])
+        indices.append(torch.full((5,), GARBAGE, device=self.table.device))
+        last = [n - (c - 1) * self.page if n else 0 for n, c in zip(self.seqlens.tolist(), counts)]
+        return {
+            "kv_indptr": torch.tensor(bounds, dtype=torch.int32, device=self.table.device),
+            "kv_indices": torch.cat(indices).int(),
+            "kv_last_page_len": self.seqlens.new_tensor(last),
+        }
+
     def spoil(self, new=0):
         """Replaces the entries of the table that no key needs."""
         if self.table is not None:
@@ -82,7 +101,9 @@ class Tests(Suite):
         chips = CPU_CHIPS if self.device == "cpu" else ("",)
         found = {
             f"{name} {chip}".rstrip(): lambda f=getattr(self, name), c=chip: f(c)
-            for name in ("decode", "chunks", "features", "mixed", "works", "append")
+            for name in (
+                "decode", "chunks", "features", "mixed", "works", "append", "lists", "trees",
+            )
             for chip in chips
         }
         return {**found, **super().tests()}
@@ -100,6 +121,7 @@ class Tests(Suite):
 
         o, lse = out
         sink = options.get("learnable_sink")
+        trees = options.get("trees")
         named = {
             "causal": options.get("causal", False),
             "window": options.get("window_size"),
@@ -116,6 +138,8 @@ class Tests(Suite):
             if not one.numel():
                 continue
             inputs = one[None], k[None], v[None]
+            if trees is not None:
+                named["tree"] = trees[b]
             exact, exact_lse = testing.attention(*inputs, scale, sink=sink, **named)
             low, _ = testing.attention(*inputs, scale, dtype=q.dtype, sink=sink, **named)
             result = testing.compare(found[None], exact, low)
@@ -236,6 +260,105 @@ class Tests(Suite):
                 ((scratch, _),) = metadata._scratch.values()
                 tables.append(scratch)
             assert tables[0] is tables[1] and tables[1] is not tables[2]
+
+    def lists(self, chip):
+        """FlashInfer's tables and caches: one list of pages, one tensor, either layout."""
+        import tile
+        import torch
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        long = 300 if self.device == "cpu" else 3000
+        for seed, page in enumerate((1, 5, 16, 64)):
+            cache = Cache(self, (long, 1, 0, 2 * page, 137), long, 2, 64, 64, "bfloat16", page, seed)
+            tables = cache.list_pages()
+            both, layout = torch.stack((cache.k_cache, cache.v_cache), 1), "NHD"
+            if seed % 2:
+                both, layout = both.transpose(2, 3).contiguous(), "HND"
+            for sq, options in (
+                (1, {"num_splits": 1}), (3, {"num_splits": 3, "window_size": (70, -1)}),
+                (1, {"scheduler_metadata": tile.SchedulerMetadata()}),
+            ):  # fmt: skip
+                q = self.normal((5, sq, 8, 64), "bfloat16", seed + 9).detach()
+                out = tile.attention_with_kvcache(
+                    q, both, **tables, kv_layout=layout, causal=True,
+                    return_softmax_lse=True, **options,
+                )  # fmt: skip
+                self.check(q, cache, out, causal=True, **options)
+            counts = (70, 1, 0, 3, 1)
+            q, bounds = self.normal((75, 8, 64), "bfloat16", 3).detach(), self.sequences(counts)
+            out = tile.attention_with_kvcache(
+                q, both, **tables, kv_layout=layout, causal=True, cu_seqlens_q=bounds,
+                return_softmax_lse=True,
+            )  # fmt: skip
+            self.check(q, cache, out, bounds.tolist(), causal=True)
+
+    def make_trees(self, batch, nodes, seed):
+        """Returns which nodes each node of random trees is below, and itself."""
+        import torch
+
+        generator = torch.Generator().manual_seed(seed)
+        seen = torch.eye(nodes, dtype=torch.bool).repeat(batch, 1, 1)
+        for b in range(batch):
+            for node in range(1, nodes):
+                parent = int(torch.randint(node, (1,), generator=generator))
+                seen[b, node] |= seen[b, parent]
+        return seen.to(self.device)
+
+    def trees(self, chip):
+        """Drafts that form a tree: each sees the keys before, and the nodes above it."""
+        import tile
+        import torch
+
+        os.environ["TILE_CPU_CHIP"] = chip
+        cases = (
+            (2, (8, 2), 128, None, {}),
+            (7, (6, 1), 64, 16, {"num_splits": 3, "causal": True}),
+            (33, (4, 2), 64, 16, {"num_splits": 2, "softcap": 4.0}),
+            (64, (2, 2), 96, None, {"window_size": (90, -1)}),
+            (16, (8, 1), 128, 8, {"scheduler_metadata": tile.SchedulerMetadata()}),
+        )
+        lengths = (200, 0, 5, 131, 64)
+        for seed, (sq, heads, d, page, options) in enumerate(cases):
+            cache = Cache(self, lengths, 230, heads[1], d, d, "bfloat16", page, seed)
+            cache.spoil()
+            trees = self.make_trees(len(lengths), sq, seed)
+            q = self.normal((len(lengths), sq, heads[0], d), "bfloat16", seed + 9).detach()
+            out = tile.attention_with_kvcache(
+                q, cache.k_cache, cache.v_cache, cache_seqlens=cache.seqlens,
+                page_table=cache.table, tree_mask=tile.pack_tree_mask(trees),
+                return_softmax_lse=True, **options,
+            )  # fmt: skip
+            self.check(q, cache, out, trees=trees, **options)
+        # Trees of different sizes, in packed rows.
+        counts = (20, 3, 0, 40, 1)
+        cache = Cache(self, lengths, 230, 2, 64, 64, "float16", 16, 5)
+        trees = [self.make_trees(1, n, n)[0] for n in counts]
+        words = torch.cat([
+            tile.pack_tree_mask(torch.nn.functional.pad(tree, (0, 64 - tree.shape[0])))
+            for tree in trees
+        ])  # fmt: skip
+        q, bounds = self.normal((64, 8, 64), "float16", 3).detach(), self.sequences(counts)
+        out = tile.attention_with_kvcache(
+            q, cache.k_cache, cache.v_cache, **cache.list_pages(), cu_seqlens_q=bounds,
+            tree_mask=words, return_softmax_lse=True,
+        )  # fmt: skip
+        self.check(q, cache, out, bounds.tolist(), trees=trees)
+
+    def test_pack_tree_mask(self):
+        """The bits of words, the highest among them."""
+        import tile
+        import torch
+
+        mask = torch.zeros(2, 33, dtype=torch.bool, device=self.device)
+        mask[0, [0, 31]] = mask[1, [5, 32]] = True
+        expected = [[1 - 2**31, 0], [32, 1]]
+        assert tile.pack_tree_mask(mask).tolist() == expected
+        try:
+            tile.pack_tree_mask(mask.int())
+        except tile.ArgumentError as error:
+            assert "torch.bool" in str(error)
+        else:
+            raise AssertionError("no error")
 
     def test_table_of_works(self):
         """The works of many sequences: each tile has all parts of its keys, once."""
@@ -458,6 +581,7 @@ class Tests(Suite):
             "q": q, "k_cache": cache.k_cache, "v_cache": cache.v_cache,
             "cache_seqlens": cache.seqlens, "page_table": cache.table,
         }  # fmt: skip
+        lists, no_table = cache.list_pages(), {"page_table": None, "cache_seqlens": None}
         for change, message in (
             ({"q": q.float()}, "q must be a tensor of 4 dimensions"),
             ({"k_cache": cache.k_cache[..., 1:]}, "k_cache must have dense rows"),
@@ -474,6 +598,22 @@ class Tests(Suite):
             ({"scheduler_metadata": q}, "must be a tile.SchedulerMetadata"),
             ({"out": torch.empty(3)}, "out must be a tensor"),
             ({"cache_batch_idx": cache.seqlens}, "for caches without pages"),
+            ({"v_cache": None}, "k_cache must be a tensor of 5 dimensions"),
+            ({"kv_layout": "DNH"}, "kv_layout must be 'NHD' or 'HND'"),
+            (lists, "cache_seqlens cannot be given beside kv_indptr"),
+            ({**lists, **no_table, "k": q, "v": q}, "k cannot be given beside"),
+            ({**lists, **no_table, "kv_indptr": None}, "kv_indptr must be a contiguous"),
+            ({**lists, **no_table, "kv_indptr": cache.seqlens}, "kv_indptr has 2 elem"),
+            ({**lists, **no_table, "kv_indices": q}, "kv_indices must be a contiguous"),
+            (
+                {**lists, **no_table, "kv_last_page_len": cache.seqlens[:1]},
+                "kv_last_page_len has 1 lengths",
+            ),
+            ({"tree_mask": q}, "tree_mask must be a contiguous torch.int32 tensor (2, 1)"),
+            (
+                {"q": q.expand(2, 33, 4, 64), "tree_mask": cache.seqlens.new_zeros(2, 33, 1)},
+                "tree_mask has 32 bits for each query, fewer than the 33 queries",
+            ),
         ):
             try:
                 tile.attention_with_kvcache(**{**given, **change})

@@ -164,11 +164,39 @@ Value AttentionBuilder::countRoom() {
 Value AttentionBuilder::countKeys(Value batch) {
   if (cuK)
     return lengthOf(cuK, batch, DimOp::create(b, k, 0), startK);
+  if (cuPages) {
+    pageCount =
+        lengthOf(cuPages, batch, DimOp::create(b, pageTable, 0), startPages);
+    Value last = LoadScalarOp::create(b, b.getI32Type(), keyLengths, batch);
+    return wide(countKeysOfPages(i32(pageCount), last));
+  }
   Value room = countRoom();
   if (!keyLengths)
     return room;
   Value length = LoadScalarOp::create(b, b.getI32Type(), keyLengths, batch);
   return wide(min(max(length, i32(index(0))), i32(room)));
+}
+
+Value AttentionBuilder::countKeysOfPages(Value entries, Value last) {
+  int64_t page = cast<BufferType>(k.getType()).getShape()[1];
+  Value zero = number(entries, 0), one = number(entries, 1);
+  Value pages =
+      min(entries, number(entries, kFarthest / std::max(page, int64_t(1))));
+  Value size = number(entries, page);
+  Value before = arith::MulIOp::create(b, max(sub(pages, one), zero), size);
+  Value room = arith::MulIOp::create(b, min(pages, one), size);
+  return add(before, min(max(last, zero), room));
+}
+
+int64_t AttentionBuilder::countTreeWords() {
+  return cast<BufferType>(treeMask.getType()).getShape().back();
+}
+
+Value AttentionBuilder::viewTreeWord(int64_t which) {
+  if (!isPacked())
+    return SliceOp::create(b, treeMask, {batchIndex, Value(), index(which)});
+  Value words = SliceOp::create(b, treeMask, {Value(), index(which)});
+  return NarrowOp::create(b, words, 0, startQ, sq);
 }
 
 void AttentionBuilder::forEachBlock(Value end, int64_t size, Value block,
@@ -193,7 +221,10 @@ Value AttentionBuilder::viewHead(Value buffer, Side side, Value head) {
   }
   if (!queries && pageTable) {
     Value pages = SliceOp::create(b, buffer, {Value(), Value(), head, Value()});
-    Value table = SliceOp::create(b, pageTable, {batchIndex, Value()});
+    Value table =
+        cuPages
+            ? Value(NarrowOp::create(b, pageTable, 0, startPages, pageCount))
+            : SliceOp::create(b, pageTable, {batchIndex, Value()});
     return PagedOp::create(b, pages, table, sk);
   }
   Value rows = SliceOp::create(b, buffer, {batchIndex, Value(), head, Value()});

@@ -88,6 +88,8 @@ protected:
     } else {
       keyLengths = mapping.lookupOrNull(op.getKeyLengths());
       pageTable = mapping.lookupOrNull(op.getPageTable());
+      cuPages = mapping.lookupOrNull(op.getCuPages());
+      treeMask = mapping.lookupOrNull(op.getTreeMask());
     }
     if (op.isLeftBounded())
       left = mapping.lookup(op.getLeft());
@@ -138,6 +140,22 @@ protected:
   }
   /// Returns the most keys of a sequence that is not packed.
   Value countRoom();
+  /// Returns the keys that sequences with `entries` entries in a list of pages
+  /// have: i32 or tiles of them. `last` counts those of their last pages.
+  Value countKeysOfPages(Value entries, Value last);
+  /// Returns the number of words of a query, and word `which` of the queries of
+  /// the sequence in the tree mask: [Sq].
+  int64_t countTreeWords();
+  Value viewTreeWord(int64_t which);
+
+  /// Returns a number as `like`, an i32 or a tile of them.
+  Value number(Value like, Value scalar) {
+    auto tile = mlir::dyn_cast<RankedTensorType>(like.getType());
+    return tile ? splat(tile, scalar) : scalar;
+  }
+  Value number(Value like, int64_t value) {
+    return number(like, i32(index(value)));
+  }
   /// Sets sq, sk and where they start to those of a sequence.
   void enterSequence(Value batch);
 
@@ -207,7 +225,8 @@ protected:
   const bool fewRegisters;
   /// True if tile-persist makes the grid a loop over works.
   const bool isPersistent;
-  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK, keyLengths, pageTable;
+  Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK, keyLengths, pageTable,
+      cuPages, treeMask;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
   Value offset;
   bool causal;
@@ -251,8 +270,8 @@ private:
   Value countKeys(Value batch);
   Value lengthOf(Value bounds, Value batch, Value total, Value &start);
 
-  /// Where a packed sequence starts.
-  Value startQ, startK;
+  /// Where a packed sequence starts, and its pages in a list of pages.
+  Value startQ, startK, startPages, pageCount;
 };
 
 } // namespace tile

@@ -128,6 +128,7 @@ SmallVector<Value> ForwardBuilder::beginRows() {
                        viewSequence(q), ValueRange{row, firstHead, index(0)}));
   else
     qTile = LoadOp::create(b, tile, qh, ValueRange{row, index(0)});
+  loadTreeMask();
   cRows = splat(perRow, c);
   cScores = splat(scores(b.getF32Type()), c);
   return {fill(type({blockM, valueDim}, b.getF32Type()), 0.0f),

@@ -75,12 +75,17 @@ template <typename OpT> void RequirementBuilder::buildCommon(OpT op) {
 }
 
 void RequirementBuilder::buildLengths(AttentionOp op) {
-  if (!op.getCuQ() || !op.getKeyLengths())
+  if (op.getTreeMask() && !op.getCuQ())
+    require(op.getQ(), 1, Relation::AtMost,
+            index(32 * op.getTreeMask().getType().getShape().back()),
+            "the nodes that tree_mask has bits for");
+  TypedValue<BufferType> bounds = op.getCuQ() ? op.getCuQ() : op.getCuPages();
+  if (!bounds || !op.getKeyLengths())
     return;
-  Value bounds = extentOf(op.getCuQ(), 0);
   require(op.getKeyLengths(), 0, Relation::Equal,
-          b.createOrFold<arith::SubIOp>(bounds, index(1)),
-          "the number of sequences of cu_q");
+          b.createOrFold<arith::SubIOp>(extentOf(bounds, 0), index(1)),
+          Twine("the number of sequences of ") +
+              (op.getCuQ() ? "cu_q" : "cu_pages"));
 }
 
 void RequirementBuilder::buildWorks(AttentionOp op, const Schedule &schedule) {

@@ -69,8 +69,55 @@ void RowBuilder::computeKeyRanges() {
     begin = roundDown(max(beginOfFirstRow, zero), blockN);
     lower = i32(beginOfFirstRow);
   }
+  if (treeMask) {
+    Value node = offset ? wide(offset) : sub(sk, sq);
+    Value endOfNodes = add(node, 32 * countTreeWords());
+    firstNode = i32(node);
+    keys = i32(min(sk, endOfNodes));
+    end = min(end, endOfNodes);
+  }
   if (part)
     enterKeysOfPart();
+}
+
+void RowBuilder::loadTreeMask() {
+  treeWords.clear();
+  if (!treeMask)
+    return;
+  Type word = b.getI32Type();
+  for (int64_t which = 0; which != countTreeWords(); ++which) {
+    Value words = viewTreeWord(which);
+    if (queries == 1) {
+      Value number = LoadScalarOp::create(b, word, words, ValueRange{row});
+      treeWords.push_back(splat(rows(word), number));
+      continue;
+    }
+    words = LoadOp::create(b, type(queries, word), words, ValueRange{row});
+    if (packsHeads())
+      words = ReshapeOp::create(b, rows(word), spread(words, packedHeads));
+    treeWords.push_back(words);
+  }
+}
+
+/// The comparisons are with columns, so that tile-split-masked-loops leaves the
+/// keys before the tree without a mask.
+Value RowBuilder::visibleInTree(llvm::function_ref<Value(Value)> relative) {
+  RankedTensorType tile = scores(b.getI32Type());
+  Value column = IotaOp::create(b, tile, 1);
+  auto isBefore = [&](int64_t node) -> Value {
+    Value bound = node ? add(firstNode, i32(index(node))) : firstNode;
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
+                                 relative(bound));
+  };
+  Value word = spread(treeWords.back(), blockN);
+  for (int64_t which = countTreeWords() - 1; which-- > 0;)
+    word = arith::SelectOp::create(b, isBefore(32 * (which + 1)),
+                                   spread(treeWords[which], blockN), word);
+  Value node = sub(column, relative(firstNode));
+  Value bit = arith::AndIOp::create(b, node, splat(tile, i32(index(31))));
+  Value shifted = arith::ShRUIOp::create(b, word, bit);
+  Value isSet = arith::TruncIOp::create(b, scores(b.getI1Type()), shifted);
+  return arith::OrIOp::create(b, isBefore(0), isSet);
 }
 
 /// Which of the keys n .. n + blockN - 1 each row sees.
@@ -97,6 +144,8 @@ Value RowBuilder::visible(Value n) {
     require(arith::CmpIPredicate::slt, ofRow(upper));
   if (left)
     require(arith::CmpIPredicate::sge, ofRow(lower));
+  if (treeMask)
+    mask = arith::AndIOp::create(b, mask, visibleInTree(relative));
   return mask;
 }
 

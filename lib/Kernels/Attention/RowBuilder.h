@@ -46,6 +46,8 @@ protected:
 
   /// Which of the keys n .. n + blockN - 1 each row sees.
   Value visible(Value n);
+  /// Loads what the rows see of a tree; before the walk.
+  void loadTreeMask();
 
   bool packsHeads() const { return schedule.packsHeads(); }
   /// Returns the heads of the block's rows in a buffer with heads along `dim`.
@@ -70,6 +72,8 @@ protected:
   Value firstHead, headCount;
 
 private:
+  /// Which of the keys each row sees by the tree mask.
+  Value visibleInTree(llvm::function_ref<Value(Value)> relative);
   Value launchRows();
   /// Returns the most works that the table has room for.
   Value countMostWorks();
@@ -92,6 +96,10 @@ private:
   /// of the keys that the first row sees, which may lie outside of the
   /// sequence.
   Value keys, lower, upper;
+  /// The key of the first node of the tree, as i32, and the words of its mask,
+  /// one of each row.
+  Value firstNode;
+  llvm::SmallVector<Value> treeWords;
 };
 
 } // namespace tile

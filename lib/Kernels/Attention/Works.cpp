@@ -63,14 +63,6 @@ private:
     Value size;
   };
 
-  /// A number as `like`, an i32 or a tile of them.
-  Value number(Value like, Value scalar) {
-    auto tile = dyn_cast<RankedTensorType>(like.getType());
-    return tile ? splat(tile, scalar) : scalar;
-  }
-  Value number(Value like, int64_t value) {
-    return number(like, i32(index(value)));
-  }
   Value divideUp(Value x, Value y) {
     Value one = number(x, 1);
     return arith::DivUIOp::create(b, arith::AddIOp::create(b, x, sub(y, one)),
@@ -129,6 +121,10 @@ WorksBuilder::Cost WorksBuilder::readCosts(Value first) {
   Value keysOfSequence;
   if (cuK)
     keysOfSequence = readLengths(cuK, DimOp::create(b, k, 0), first);
+  else if (cuPages)
+    keysOfSequence = countKeysOfPages(
+        readLengths(cuPages, DimOp::create(b, pageTable, 0), first),
+        LoadOp::create(b, tile, keyLengths, first));
   else if (keyLengths)
     keysOfSequence = clamp(LoadOp::create(b, tile, keyLengths, first), zero,
                            splat(tile, i32(countRoom())));

@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -349,7 +349,7 @@ func.func @parts_heads(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
 
 func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has o_parts without lse_parts}}
-  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }
@@ -421,6 +421,91 @@ func.func @page_sizes(%q: !q, %k: !k, %v: !v, %n: !n, %t: !t, %scale: f32) {
 func.func @table_rank(%q: !q, %k: !k, %n: !n, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op page_table must be a global i32 buffer of rank 2 [batch, pages], got '!tile.buffer<?xi32}}
   tile.attention %q, %k, %k, %q key_lengths %n pages %n scale %scale : !q, !k, !k, !q, !n, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+func.func @list_rank(%q: !q, %k: !k, %n: !n, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op page_table must be a global i32 buffer of rank 1 [pages] (beside cu_pages), got '!tile.buffer<?x?xi32}}
+  tile.attention %q, %k, %k, %q key_lengths %n pages %t, %n scale %scale : !q, !k, !k, !q, !n, !t, !n
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!cu = !tile.buffer<?xi64, #tile.strided<[1]>, global>
+
+func.func @page_bounds(%q: !q, %k: !k, %n: !n, %cu: !cu, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cu_pages must be a global i32 buffer of rank 1, got '!tile.buffer<?xi64}}
+  tile.attention %q, %k, %k, %q key_lengths %n pages %n, %cu scale %scale : !q, !k, !k, !q, !n, !n, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @bounds_without_pages(%q: !q, %n: !n, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has cu_pages without page_table}}
+  "tile.attention"(%q, %q, %q, %q, %n, %n, %scale) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0>}
+      : (!q, !q, !q, !q, !n, !n, f32) -> ()
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!t = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+
+func.func @tree_rank(%q: !q, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op tree_mask must be a global i32 buffer of rank 3 [batch, length of q, words], got '!tile.buffer<?x?xi32}}
+  tile.attention %q, %q, %q, %q tree_mask %t scale %scale : !q, !q, !q, !q, !t
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x9xi32, #tile.strided<[9, 1]>, global>
+
+func.func @tree_words(%q: !q, %cu: !cu, %max: index, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op tree_mask must have a static number of words from 1 to 8, got '!tile.buffer<?x9xi32}}
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max tree_mask %t scale %scale : !q, !q, !q, !q, !cu, !cu, !t
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!t = !tile.buffer<?x?x1xi32, #tile.strided<[?, 1, 1]>, global>
+
+func.func @tree_of_packed(%q: !q, %cu: !cu, %max: index, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op tree_mask must be a global i32 buffer of rank 2 [length of q, words], got}}
+  tile.attention %q, %q, %q, %q seqlens %cu, %cu max %max tree_mask %t scale %scale : !q, !q, !q, !q, !cu, !cu, !t
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x7x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!t = !tile.buffer<?x9x1xi32, #tile.strided<[9, 1, 1]>, global>
+
+func.func @tree_length(%q: !q, %t: !t, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op extents differ: length of q is 7, length of tree_mask is 9}}
+  tile.attention %q, %q, %q, %q tree_mask %t scale %scale : !q, !q, !q, !q, !t
   return
 }
 

@@ -135,3 +135,31 @@ func.func @pages(%q: !pq, %k: !cache, %cu: !cu, %max: index, %n: !lengths, %t: !
       : !pq, !cache, !cache, !pq, !cu, !lengths, !table
   return
 }
+
+!list = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: @page_list
+func.func @page_list(%q: !q, %k: !cache, %cu: !cu, %n: !lengths, %t: !list, %scale: f32) {
+  // CHECK: tile.attention {{.*}} key_lengths %{{[a-z0-9]*}} pages %{{[a-z0-9]*}}, %{{[a-z0-9]*}} scale
+  tile.attention %q, %k, %k, %q key_lengths %n pages %t, %cu scale %scale
+      : !q, !cache, !cache, !q, !lengths, !list, !cu
+  return
+}
+
+!tree = !tile.buffer<?x?x2xi32, #tile.strided<[?, 2, 1]>, global>
+!packed_tree = !tile.buffer<?x8xi32, #tile.strided<[8, 1]>, global>
+
+// CHECK-LABEL: @tree
+func.func @tree(%q: !q, %t: !tree, %scale: f32, %offset: i32) {
+  // CHECK: tile.attention {{.*}} tree_mask %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} offset
+  tile.attention %q, %q, %q, %q tree_mask %t scale %scale offset %offset : !q, !q, !q, !q, !tree
+  return
+}
+
+// CHECK-LABEL: @packed_tree
+func.func @packed_tree(%q: !pq, %k: !cache, %cu: !cu, %max: index, %n: !lengths, %t: !table, %tree: !packed_tree, %scale: f32) {
+  // CHECK: tile.attention {{.*}} pages %{{[a-z0-9]*}} tree_mask %{{[a-z0-9]*}} scale %{{[a-z0-9]*}} {causal}
+  tile.attention %q, %k, %k, %q seqlens %cu max %max key_lengths %n pages %t tree_mask %tree scale %scale {causal}
+      : !pq, !cache, !cache, !pq, !cu, !lengths, !table, !packed_tree
+  return
+}

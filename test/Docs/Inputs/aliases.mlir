@@ -39,6 +39,8 @@
 !works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
 !lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 !entries = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!page_list = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!tree = !tile.buffer<?x?x2xi32, #tile.strided<[?, 2, 1]>, global>
 !page_table = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
 
 // Matrices, and a tile of sums with open extents.

@@ -64,6 +64,11 @@ def cache_programs():
             # At head dimension 64, the rows of heads spill 12 bytes.
             if d > 64:
                 yield replace(mixed, pack_heads=8)
+        pages = replace(cache, page_list=True)
+        yield pages
+        tree = replace(pages, causal=False, tree_words=1)
+        yield tree
+        yield replace(tree, parts=True, pack_heads=8)
 
 
 def feature_programs(packed):

@@ -48,3 +48,29 @@ func.func @pages(%q: !q, %k: !cache, %v: !cache, %o: !q, %cu: !n, %max: index, %
       : !q, !cache, !cache, !q, !n, !n, !t
   return
 }
+
+// -----
+
+// A list of pages: a sequence has full pages and the keys of the last one.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!cache = !tile.buffer<?x16x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: tile.kernel @page_list(
+// CHECK: %[[ALL:.*]] = tile.dim %arg5[0]
+// CHECK-DAG: %[[FROM:.*]] = tile.load_scalar %arg6[%[[B:[a-z0-9_]*]]]
+// CHECK-DAG: tile.load_scalar %arg6[
+// CHECK: %[[LAST:.*]] = tile.load_scalar %arg4[%[[B]]]
+// CHECK: arith.minsi %{{.*}}, %c67108863_i32
+// CHECK: %[[KEYS:.*]] = arith.addi %{{.*}} : i32
+// CHECK: %[[LENGTH:.*]] = arith.index_cast %[[KEYS]]
+// CHECK: %[[K:.*]] = tile.slice %arg1[*, *, %{{.*}}, *]
+// CHECK: %[[PAGES:.*]] = tile.narrow %arg5[0] from %{{.*}} length
+// CHECK: tile.paged %[[K]] by %[[PAGES]] length %[[LENGTH]]
+// CHECK: tile.require %arg4[0] equal %{{.*}}, "the number of sequences of cu_pages"
+func.func @page_list(%q: !q, %k: !cache, %v: !cache, %o: !q, %n: !n, %t: !n, %cu: !n, %scale: f32) {
+  tile.attention %q, %k, %v, %o key_lengths %n pages %t, %cu scale %scale
+      : !q, !cache, !cache, !q, !n, !n, !n
+  return
+}

@@ -95,8 +95,12 @@ SmallVector<NamedExtent> AttentionOp::getNamedExtents() {
   list.addCommon(*this);
   if (getKeyLengths())
     list.addVector("key_lengths", getKeyLengths(), AttentionExtent::Batch);
-  if (getPageTable())
+  if (getCuPages())
+    list.addVector("cu_pages", getCuPages(), AttentionExtent::Bounds);
+  else if (getPageTable())
     list.addVector("page_table", getPageTable(), AttentionExtent::Batch);
+  if (getTreeMask())
+    list.add("tree_mask", getTreeMask(), AttentionExtent::Queries);
   if (getLse())
     list.addRows("lse", getLse());
   using Kind = AttentionExtent;
@@ -153,8 +157,5 @@ LogicalResult tile::verifyAttentionExtents(Operation *op,
     return op->emitOpError()
            << "heads of q (" << *heads << ") are no multiple of heads of k ("
            << *kvHeads << ")";
-  if (find(AttentionExtent::Bounds) == 0)
-    return op->emitOpError()
-           << "cu_q and cu_k must have one element more than sequences";
   return success();
 }

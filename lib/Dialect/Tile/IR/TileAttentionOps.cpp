@@ -17,6 +17,9 @@ static constexpr StringLiteral kElements =
 static constexpr StringLiteral kResultElements =
     "elements of the type of q or f32";
 
+/// Kernels select among the words of a row of a tree mask one by one.
+static constexpr int64_t kMostTreeWords = 8;
+
 namespace {
 /// Checks the types of the buffers of an operation, one at a time.
 class BufferChecker {
@@ -88,6 +91,24 @@ public:
   LogicalResult checkStats(StringRef name, BufferType type) {
     bool hasTwo = type.getRank() > 1 && type.getShape().drop_back().back() == 2;
     return checkNumbers(name, type, 4, "heads, 2, rows", hasTwo);
+  }
+
+  /// Checks a buffer of words with a bit for each node of a tree: [B, Sq, W],
+  /// or packed [Tq, W].
+  LogicalResult checkTreeMask(StringRef name, BufferType type) {
+    int64_t rank = packed ? 2 : 3;
+    if (type.isShared() || type.getRank() != rank ||
+        !type.getElementType().isSignlessInteger(32))
+      return op->emitOpError()
+             << name << " must be a global i32 buffer of rank " << rank << " ["
+             << (packed ? "" : "batch, ") << "length of q, words], got "
+             << type;
+    int64_t words = type.getShape().back();
+    if (ShapedType::isDynamic(words) || words < 1 || words > kMostTreeWords)
+      return op->emitOpError()
+             << name << " must have a static number of words from 1 to "
+             << kMostTreeWords << ", got " << type;
+    return success();
   }
 
   /// Checks a buffer of rank 1.
@@ -244,6 +265,8 @@ LogicalResult AttentionOp::verify() {
   Value keys = getCuK() ? getCuK() : getKeyLengths();
   if (getPageTable() && !getKeyLengths())
     return emitOpError("has page_table without key_lengths");
+  if (getCuPages() && !getPageTable())
+    return emitOpError("has cu_pages without page_table");
   if (failed(
           verifyTogether(*this, {{"cu_q", getCuQ()}, {"max_q", getMaxQ()}})) ||
       (getCuQ() &&
@@ -293,13 +316,21 @@ LogicalResult AttentionOp::verify() {
   if (getPageTable()) {
     BufferType table = getPageTable().getType();
     auto strided = dyn_cast<StridedAttr>(table.getLayout());
-    if (table.isShared() || table.getRank() != 2 ||
+    int64_t rank = getCuPages() ? 1 : 2;
+    if (table.isShared() || table.getRank() != rank ||
         table.getElementType() != i32 || !strided)
-      return emitOpError()
-             << "page_table must be a global i32 buffer of rank 2 "
-                "[batch, pages], got "
-             << table;
+      return emitOpError() << "page_table must be a global i32 buffer of rank "
+                           << rank
+                           << (getCuPages() ? " [pages] (beside cu_pages)"
+                                            : " [batch, pages]")
+                           << ", got " << table;
   }
+  if (getCuPages() &&
+      failed(check.checkVector("cu_pages", getCuPages().getType(), i32, "i32")))
+    return failure();
+  if (getTreeMask() &&
+      failed(check.checkTreeMask("tree_mask", getTreeMask().getType())))
+    return failure();
   return verifyAttentionExtents(*this, getNamedExtents());
 }
 

@@ -139,6 +139,10 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
       With `pages %table`, k and v are caches of pages of R keys, [P, R, Hkv, D]
       and [P, R, Hkv, Dv], and table, i32 [B, N], has the pages of each sequence in
       order; R is static (`tile.paged`). Entries behind the length are not read.
+      With `pages %table, %cu_pages`, table, i32 [T], has the pages of all
+      sequences one after the other: sequence b has the entries from cu_pages[b]
+      to before cu_pages[b + 1], i32 [B + 1], and lengths[b] counts the keys of
+      its last page. A sequence without pages has no keys.
       With `seqlens %cu_q max %max_q`, without cu_k, queries are packed and keys
       have lengths.
 
@@ -147,6 +151,21 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     tile.attention %q, %k_cache, %v_cache, %o seqlens %cu_q max %max_q
         key_lengths %lengths pages %table scale %scale {causal}
         : !packed, !cache, !cache, !packed, !cu, !lengths, !page_table
+    // The same with the pages of all sequences one after the other.
+    tile.attention %q, %k_cache, %v_cache, %o seqlens %cu_q max %max_q
+        key_lengths %last pages %pages, %cu_pages scale %scale {causal}
+        : !packed, !cache, !cache, !packed, !cu, !lengths, !page_list, !cu
+    ```
+
+    `tree_mask %tree` hides keys beside the other masks: queries are nodes of a tree,
+    drafts of the next tokens, and query i sees the nodes above it only. Node n is
+    key n + offset: all queries see the keys before. tree is i32 [B, Sq, W], packed
+    [Tq, W], for a static W from 1 to 8. Query i sees node n if bit n % 32, counted
+    from the lowest, of word n / 32 of its row is set. Nodes from 32 W on are hidden.
+
+    ```mlir
+    tile.attention %q, %k, %v, %o tree_mask %tree scale %scale
+        : !q, !q, !q, !q, !tree
     ```
 
     `schedule` sets fields of the kernel's schedule. The others come from the file
@@ -173,7 +192,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Input<Optional<Tile_BufferType>>:$cu_q,
     Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q,
     Tile_Input<Optional<Tile_BufferType>>:$key_lengths,
-    Tile_Input<Optional<Tile_BufferType>>:$page_table, F32:$scale,
+    Tile_Input<Optional<Tile_BufferType>>:$page_table,
+    Tile_Input<Optional<Tile_BufferType>>:$cu_pages,
+    Tile_Input<Optional<Tile_BufferType>>:$tree_mask, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
     UnitAttr:$reuse_works,
@@ -183,7 +204,8 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
     (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)? (`sink` $sink^)?
     (`seqlens` $cu_q^ (`,` $cu_k^)? `max` $max_q)?
-    (`key_lengths` $key_lengths^ (`pages` $page_table^)?)? `scale` $scale
+    (`key_lengths` $key_lengths^ (`pages` $page_table^ (`,` $cu_pages^)?)?)?
+    (`tree_mask` $tree_mask^)? `scale` $scale
     (`softcap` $softcap^)? (`window` $left^ `,` $right)? (`offset` $offset^)?
     attr-dict `:`
     custom<BufferTypes>(type($q), type($k), type($v), type($o),
@@ -193,7 +215,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
                         ref($sink), type($sink),
                         ref($cu_q), type($cu_q), ref($cu_k), type($cu_k),
                         ref($key_lengths), type($key_lengths),
-                        ref($page_table), type($page_table))
+                        ref($page_table), type($page_table),
+                        ref($cu_pages), type($cu_pages),
+                        ref($tree_mask), type($tree_mask))
   }];
   let extraClassDeclaration = commonDeclarations # [{
     /// Whether k and v are caches of pages.
