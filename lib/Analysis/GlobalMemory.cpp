@@ -77,3 +77,18 @@ bool tile::isAccessedIn(Operation *scope, BlockArgument argument,
     });
   });
 }
+
+/// Returns true if `op` is an atomic operation of this order or of both.
+static bool hasOrder(Operation *op, MemoryOrder order) {
+  auto atomic = dyn_cast<AtomicRMWOp>(op);
+  return atomic && (atomic.getOrder() == order ||
+                    atomic.getOrder() == MemoryOrder::AcqRel);
+}
+
+bool tile::releasesAccesses(Operation *op) {
+  return hasOrder(op, MemoryOrder::Release);
+}
+
+bool tile::acquiresAccesses(Operation *op) {
+  return hasOrder(op, MemoryOrder::Acquire);
+}

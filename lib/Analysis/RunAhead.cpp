@@ -245,7 +245,17 @@ static bool areComputedFromNumber(ValueRange roots, scf::ForOp loop) {
   return false;
 }
 
+/// Returns a reason if writes of `kernel` must not be late, because an atomic
+/// operation releases them.
+static Refusal checkReleases(KernelOp kernel) {
+  if (containsOp(kernel, releasesAccesses))
+    return "an atomic operation of the kernel releases what it wrote";
+  return std::nullopt;
+}
+
 Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
+  if (Refusal refusal = checkReleases(kernel))
+    return refusal;
   // Late writes of one element are in no order.
   for (auto loop = store->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
@@ -289,7 +299,7 @@ static bool isReadIn(Operation *scope, BlockArgument argument) {
 Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
   if (isReadIn(kernel, getRootArgument(sum.getBuffer())))
     return "the kernel reads its argument";
-  return std::nullopt;
+  return checkReleases(kernel);
 }
 
 //===----------------------------------------------------------------------===//

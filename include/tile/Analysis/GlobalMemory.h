@@ -42,6 +42,13 @@ llvm::SmallVector<GlobalAccess, 2> getGlobalAccesses(mlir::Operation *op);
 bool isAccessedIn(mlir::Operation *scope, mlir::BlockArgument argument,
                   bool isWrite);
 
+/// Returns true if `op` is an atomic operation that releases what the block has
+/// done before it.
+bool releasesAccesses(mlir::Operation *op);
+/// Returns true if `op` is an atomic operation that acquires what others have
+/// released, for what the block does behind it.
+bool acquiresAccesses(mlir::Operation *op);
+
 } // namespace tile
 
 #endif // TILE_ANALYSIS_GLOBALMEMORY_H

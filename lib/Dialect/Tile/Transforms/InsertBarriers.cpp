@@ -175,9 +175,10 @@ static bool haveEqualThreads(Operation *x, Operation *y, bool inAll) {
   return !inAll || (isFixed(a->buffer) && llvm::all_of(a->indices, isFixed));
 }
 
-/// Finds the reads and writes of global memory that must be ordered: those of
-/// one argument, one of which writes. Two writes are not ordered, and neither
-/// are atomic operations among each other.
+/// Finds the accesses to global memory that must be ordered: reads and writes
+/// of one argument, and all before an atomic operation that releases or behind
+/// one that acquires. One thread executes that for the block. Two writes are
+/// not ordered otherwise, and neither are atomic operations among each other.
 void BarrierInserter::findConflicts(KernelOp kernel) {
   kernel.walk([&](Operation *op) {
     SmallVector<GlobalAccess, 2> accesses = getGlobalAccesses(op);
@@ -190,6 +191,11 @@ void BarrierInserter::findConflicts(KernelOp kernel) {
     global.conflictsBefore.resize(globals.size());
     for (auto [i, entry] : llvm::enumerate(globals)) {
       auto &[other, otherGlobal] = entry;
+      if (releasesAccesses(op) || acquiresAccesses(other)) {
+        global.conflicts.set(i);
+        global.conflictsBefore.set(i);
+        continue;
+      }
       bool mustOrder = false;
       for (const GlobalAccess &access : global.accesses)
         for (const GlobalAccess &before : otherGlobal.accesses)

@@ -425,3 +425,32 @@ tile.kernel @no_rotation(%n: index, %next: index) {
     scf.yield %next : index
   }
 }
+
+// One thread executes an atomic operation that releases or acquires, for the block.
+!counters = !tile.buffer<8xi32, #tile.strided<[1]>, global>
+!row = !tile.buffer<128xf32, #tile.strided<[1], align = 16>, global>
+#each = #tile.layout<register = [], lane = [32 -> d0], warp = [4 -> d0 * 32]>
+#one = #tile.layout<register = [], lane = [32 -> d0], warp = [4 -> 0]>
+
+// CHECK-LABEL: tile.kernel @orders
+tile.kernel @orders(%n: !counters, %a: !row, %b: !row) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %ones = arith.constant dense<1> : tensor<32xi32, #one>
+  %x = tile.load %b[%c0] : !row -> tensor<128xf32, #each>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.atomic_rmw {{.*}} order(acquire)
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.atomic_rmw addi %{{[^,]*}}, %{{[a-z0-9]*}}[%c0] :
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.atomic_rmw {{.*}} order(release)
+  // CHECK-NEXT: tile.load
+  tile.store %x, %a[%c0] : tensor<128xf32, #each>, !row
+  tile.atomic_rmw addi %ones, %n[%c0] order(acquire) : tensor<32xi32, #one>, !counters
+  %y = tile.load %b[%c0] : !row -> tensor<128xf32, #each>
+  tile.atomic_rmw addi %ones, %n[%c0] : tensor<32xi32, #one>, !counters
+  tile.atomic_rmw addi %ones, %n[%c0] order(release) : tensor<32xi32, #one>, !counters
+  %z = tile.load %b[%c0] : !row -> tensor<128xf32, #each>
+}

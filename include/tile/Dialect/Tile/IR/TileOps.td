@@ -547,7 +547,10 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     The optional result is the previous content of the buffer, zero outside its
     extents. It has the layout of the value, which must not have copies in other
     warps then. `scope` is the set of threads for which the operation is atomic,
-    `order` the memory order; the defaults are device and relaxed.
+    `order` the memory order; the defaults are device and relaxed. Of a kernel's
+    threads, one combines an element, but the order is that of the block: a
+    release covers what all threads of the block have done before, an acquire what
+    all of them do behind (tile-insert-barriers).
 
     tile-vectorize chooses the number of elements that one instruction combines
     (see Analysis/AccessWidth.h). Each element is atomic on its own.

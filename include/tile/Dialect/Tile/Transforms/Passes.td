@@ -1201,7 +1201,9 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     argument, unless each element belongs to one thread, the same for both. Two
     loads or stores have that property if their buffers, indices and layouts are
     equal, no thread holds a copy, and between iterations of a loop also if
-    neither buffer nor indices change.
+    neither buffer nor indices change. There is also such a barrier between
+    accesses to global memory and a `tile.atomic_rmw` behind them that releases,
+    or one before them that acquires: a single thread executes it.
 
     An asynchronous copy starts to write its buffer when it is issued and is
     complete at the next `tile.wait_group`. The pass does not check that this
