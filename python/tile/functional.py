@@ -23,6 +23,7 @@ from .prepared import (
     Signature,
     find,
     has_readable_strides,
+    machine_of,
     readable,
 )
 from .programs import ALIGNMENT, STRIDE_DIVISOR
@@ -437,7 +438,7 @@ def _key(
         q.dtype,
         k.dtype,
         v.dtype,
-        q.device,
+        machine_of(q),
         k.device,
         v.device,
         causal,

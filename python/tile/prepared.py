@@ -586,7 +586,7 @@ def find(
     """Returns the prepared call of these tensors, which is made once. `cache` are those
     that _CACHE names, for calls with a cache."""
     tensors = (q, k, v, sink, cu_q, cu_k, o, lse)
-    key = (signature, heads_first, q.device) + tuple(
+    key = (signature, heads_first, machine_of(q)) + tuple(
         None if t is None else (t.dtype, t.shape, t.stride()) for t in (*tensors, *cache)
     )
     found = _found.get(key)
@@ -647,14 +647,21 @@ def _dense(type: str, shape: Sequence[int], device: int) -> Layout:
     return Layout(type, tuple(shape), tuple(strides), device)
 
 
+def machine_of(tensor: torch.Tensor) -> Any:
+    """Returns what tells the kernels for a tensor from those of other machines: its
+    device, and on the CPU the name of the chip that runs there."""
+    if tensor.is_cuda:
+        return tensor.device
+    return os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP
+
+
 def kernels_of(variant: Any, device: torch.device) -> Any:
     """Returns the compiled kernels of a variant, which has `name`, `ir()` and
     `schedule`: a Module or a Program."""
     for observer in observers:
         observer(variant)
     if device.type == "cpu":
-        chip = os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP
-        return _program(variant, chip)
+        return _program(variant, os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP)
     return _module(variant, chip_for(torch.cuda.get_device_capability(device)))
 
 
