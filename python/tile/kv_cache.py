@@ -128,6 +128,8 @@ def attention_with_kvcache(
     `k` and `v`, [B, Snew, Hkv, D] and [B, Snew, Hkv, Dv], are written to the cache
     behind the `cache_seqlens` keys first, and attended to as well. The cache must have
     room for them, and the table pages: lengths are on the GPU, where nothing checks it.
+    Lists of pages and kv_last_page_len count them already, as FlashInfer's function for
+    this wants it.
 
     Queries and keys are aligned at their ends: with `causal`, query i sees key j iff
     j <= i + length - Sq. `tree_mask` is that of tile.attention, i32 [B, Sq, W] or
@@ -156,7 +158,7 @@ def attention_with_kvcache(
     if kv_indptr is not None or kv_indices is not None or kv_last_page_len is not None:
         for name, value in (
             ("cache_seqlens", cache_seqlens), ("page_table", page_table),
-            ("cache_batch_idx", cache_batch_idx), ("k", k), ("v", v),
+            ("cache_batch_idx", cache_batch_idx),
         ):  # fmt: skip
             if value is not None:
                 raise ArgumentError(f"{name} cannot be given beside kv_indptr")
@@ -201,7 +203,9 @@ def attention_with_kvcache(
     if (k is None) != (v is None):
         raise ArgumentError("k and v must be given together")
     if k is not None:
-        cache_seqlens = _append(k, v, k_cache, v_cache, cache_seqlens, page_table)
+        cache_seqlens = _append(
+            k, v, k_cache, v_cache, cache_seqlens, page_table, kv_indptr
+        )
     causal, left, right = _mask(causal, window_size)
     scale, softcap = _numbers(q, softmax_scale, softcap or None)
     if not isinstance(num_splits, int) or num_splits < 0:
@@ -284,7 +288,7 @@ def _split_cache(k_cache: Any, v_cache: Any, layout: str) -> Tuple[Any, Any]:
     return k_cache, v_cache
 
 
-def _append(k, v, k_cache, v_cache, lengths, page_table) -> torch.Tensor:
+def _append(k, v, k_cache, v_cache, lengths, page_table, bounds) -> torch.Tensor:
     """Writes new keys and values behind the others; returns the new lengths."""
     batch, new = lengths.shape[0], k.shape[1]
     for name, tensor, cache in (("k", k, k_cache), ("v", v, v_cache)):
@@ -299,7 +303,9 @@ def _append(k, v, k_cache, v_cache, lengths, page_table) -> torch.Tensor:
                 f"{name} must have the shape {(batch, new, *cache.shape[2:])} and the"
                 f" type {cache.dtype}, got {tuple(tensor.shape)} of {tensor.dtype}"
             )
-    return append(readable(k), readable(v), k_cache, v_cache, lengths, page_table)
+    return append(
+        readable(k), readable(v), k_cache, v_cache, lengths, page_table, bounds
+    )
 
 
 def _check_vector(name: str, tensor: Any, q: torch.Tensor, shape: str = "(B,)") -> None:

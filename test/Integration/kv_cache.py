@@ -68,19 +68,20 @@ class Cache:
                     part = rows[i * page : (i + 1) * page]
                     cache[self.table[b, i], : part.shape[0]] = part
 
-    def list_pages(self):
+    def list_pages(self, new=0):
         """Returns FlashInfer's tables: bounds of lists of pages, the lists, and the keys
-        of last pages. Entries of no list are no pages."""
+        of last pages, `new` keys among them. Entries of no list are no pages."""
         import torch
 
-        counts = [-(-n // self.page) for n in self.seqlens.tolist()]
+        lengths = [n + new for n in self.seqlens.tolist()]
+        counts = [-(-n // self.page) for n in lengths]
         bounds = [2]
         indices = [torch.full((2,), GARBAGE, device=self.table.device)]
         for b, count in enumerate(counts):
             bounds.append(bounds[-1] + count)
             indices.append(self.table[b, :count])
         indices.append(torch.full((5,), GARBAGE, device=self.table.device))
-        last = [n - (c - 1) * self.page if n else 0 for n, c in zip(self.seqlens.tolist(), counts)]
+        last = [n - (c - 1) * self.page if n else 0 for n, c in zip(lengths, counts)]
         return {
             "kv_indptr": torch.tensor(bounds, dtype=torch.int32, device=self.table.device),
             "kv_indices": torch.cat(indices).int(),
@@ -424,6 +425,7 @@ class Tests(Suite):
     def append(self, chip):
         """New keys and values are written to the cache and attended to."""
         import tile
+        import torch
 
         os.environ["TILE_CPU_CHIP"] = chip
         for page in (None, 4, 16):
@@ -434,6 +436,17 @@ class Tests(Suite):
             out = tile.attention_with_kvcache(
                 q, cache.k_cache, cache.v_cache, *new, cache_seqlens=cache.seqlens,
                 page_table=cache.table, causal=True, return_softmax_lse=True,
+            )  # fmt: skip
+            self.check(q, cache, out, causal=True, new=new)
+            if page is None:
+                continue
+            both = torch.stack((cache.k_cache, cache.v_cache), 1)
+            for b, n in enumerate((30, 0, 15)):
+                for row in range(n, n + 3):
+                    both[cache.table[b, row // page], :, row % page] = float("nan")
+            out = tile.attention_with_kvcache(
+                q, both, None, *new, **cache.list_pages(new=3), causal=True,
+                return_softmax_lse=True,
             )  # fmt: skip
             self.check(q, cache, out, causal=True, new=new)
 
@@ -497,6 +510,43 @@ class Tests(Suite):
         graph.replay()
         torch.cuda.synchronize()
         self.check(q, other, out, causal=True)
+
+    def test_graph_of_lists(self):
+        """A graph that was recorded with other lists of pages and other trees."""
+        import tile
+        import torch
+
+        if self.device == "cpu":
+            return
+        need_torch(2)
+        caches = [
+            Cache(self, lengths, 2048, 2, 128, 128, "bfloat16", 16, seed)
+            for seed, lengths in ((5, (700, 30)), (6, (41, 2000)))
+        ]  # fmt: skip
+        lists = [cache.list_pages() for cache in caches]
+        size = max(tables["kv_indices"].numel() for tables in lists)
+        for tables in lists:
+            missing = size - tables["kv_indices"].numel()
+            tables["kv_indices"] = torch.nn.functional.pad(
+                tables["kv_indices"], (0, missing), value=GARBAGE
+            )
+        trees = [self.make_trees(2, 5, seed) for seed in (1, 2)]
+        words = [tile.pack_tree_mask(tree) for tree in trees]
+        q = self.normal((2, 5, 8, 128), "bfloat16", 1).detach()
+        mine, other = caches
+        out, graph = capture(lambda: tile.attention_with_kvcache(
+            q, mine.k_cache, mine.v_cache, **lists[0], tree_mask=words[0],
+            return_softmax_lse=True,
+        ))  # fmt: skip
+        for to, source in (
+            (mine.k_cache, other.k_cache), (mine.v_cache, other.v_cache), words,
+            *((lists[0][name], lists[1][name]) for name in lists[0]),
+        ):  # fmt: skip
+            to.copy_(source)
+        q.copy_(self.normal(q.shape, "bfloat16", 2).detach())
+        graph.replay()
+        torch.cuda.synchronize()
+        self.check(q, other, out, trees=trees[1])
 
     def test_decoder(self):
         """A language model: prompts, then steps over pages, on a GPU as a graph."""
@@ -601,7 +651,7 @@ class Tests(Suite):
             ({"v_cache": None}, "k_cache must be a tensor of 5 dimensions"),
             ({"kv_layout": "DNH"}, "kv_layout must be 'NHD' or 'HND'"),
             (lists, "cache_seqlens cannot be given beside kv_indptr"),
-            ({**lists, **no_table, "k": q, "v": q}, "k cannot be given beside"),
+            ({**lists, **no_table, "k": q, "v": q}, "k must have the shape"),
             ({**lists, **no_table, "kv_indptr": None}, "kv_indptr must be a contiguous"),
             ({**lists, **no_table, "kv_indptr": cache.seqlens}, "kv_indptr has 2 elem"),
             ({**lists, **no_table, "kv_indices": q}, "kv_indices must be a contiguous"),
