@@ -50,32 +50,6 @@ static Refusal checkWarps(KernelOp kernel, int64_t warps) {
   return "its schedule does not suit " + std::to_string(warps) + " warps";
 }
 
-/// Refuses a candidate with a tile of too many elements.
-static Refusal checkTiles(KernelOp kernel, DictionaryAttr params) {
-  Refusal refusal;
-  kernel.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      if (!isOpenTile(type))
-        continue;
-      int64_t elements = 1;
-      for (const TileExtent &extent : getExtents(cast<ShapedType>(type))) {
-        int64_t number = extent.name
-                             ? params.getAs<IntegerAttr>(extent.name).getInt()
-                             : extent.number;
-        elements = number > kMostTileElements / elements ? kMostTileElements + 1
-                                                         : elements * number;
-        if (elements > kMostTileElements) {
-          refusal = "a tile has at most " + std::to_string(kMostTileElements) +
-                    " elements";
-          return WalkResult::interrupt();
-        }
-      }
-    }
-    return WalkResult::advance();
-  });
-  return refusal;
-}
-
 /// Returns all combinations of the values of parameters and of warps that the
 /// program and its schedule leave.
 static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
@@ -127,8 +101,8 @@ namespace {
 class Ranking {
 public:
   Ranking(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes)
-      : kernel(kernel), chip(chip), sizes(sizes),
-        schedule(tile::getSchedule(kernel)) {
+      : chip(chip), schedule(tile::getSchedule(kernel)),
+        model(kernel, chip, sizes) {
     scf::ForOp loop;
     maySplit =
         !schedule.split && !schedule.streamK && !findSplitLoop(kernel, loop);
@@ -147,10 +121,9 @@ private:
   void addSplit(const RankedCandidate &base);
   void addStreamK(const RankedCandidate &base);
 
-  KernelOp kernel;
   const Chip &chip;
-  const ProblemSizes &sizes;
   Schedule schedule;
+  CostModel model;
   /// Whether blocks can share the iterations of the kernel's loop.
   bool maySplit;
 };
@@ -159,10 +132,8 @@ private:
 /// Adds a candidate, and more with other stages or parts where these are
 /// faster.
 Refusal Ranking::add(const Candidate &candidate) {
-  if (Refusal wrong = checkTiles(kernel, candidate.params))
-    return wrong;
   Cost cost;
-  if (Refusal wrong = predictCost(kernel, chip, sizes, candidate, cost))
+  if (Refusal wrong = model.predict(candidate, cost))
     return wrong;
   RankedCandidate base{candidate, cost, ranked.size()};
   addStages(base);
@@ -185,7 +156,7 @@ void Ranking::addStages(const RankedCandidate &base) {
        ++stages) {
     RankedCandidate deep = base;
     deep.candidate.stages = stages;
-    if (predictCost(kernel, chip, sizes, deep.candidate, deep.cost) ||
+    if (model.predict(deep.candidate, deep.cost) ||
         deep.cost.hasStorers != base.cost.hasStorers ||
         deep.cost.stagesStores != base.cost.stagesStores ||
         (deep.candidate.split && !runsAtOnce(deep.cost)))
@@ -215,7 +186,7 @@ void Ranking::addSplit(const RankedCandidate &base) {
     Candidate candidate = base.candidate;
     candidate.split = split;
     Cost cost;
-    if (predictCost(kernel, chip, sizes, candidate, cost) || !runsAtOnce(cost))
+    if (model.predict(candidate, cost) || !runsAtOnce(cost))
       continue;
     if (!best || cost.cycles < best->cost.cycles)
       best = RankedCandidate{candidate, cost, ranked.size()};
@@ -230,7 +201,7 @@ void Ranking::addSplit(const RankedCandidate &base) {
 void Ranking::addStreamK(const RankedCandidate &base) {
   RankedCandidate shared = base;
   shared.candidate.streamK = chip.processors * base.cost.residentBlocks;
-  if (!predictCost(kernel, chip, sizes, shared.candidate, shared.cost) &&
+  if (!model.predict(shared.candidate, shared.cost) &&
       shared.cost.residentBlocks == base.cost.residentBlocks &&
       shared.cost.cycles < base.cost.cycles * (1 - kLeastSharedGain))
     addStages(shared);

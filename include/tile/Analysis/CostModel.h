@@ -22,6 +22,7 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringMap.h"
 #include <array>
+#include <memory>
 
 namespace tile {
 
@@ -96,11 +97,25 @@ struct Cost {
   CostUnit getBound() const;
 };
 
-/// Predicts the cost of `kernel`, whose tiles have no layouts, for a candidate.
-/// Refuses a candidate whose tiles do not fit the chip.
-Refusal predictCost(KernelOp kernel, const Chip &chip,
-                    const ProblemSizes &sizes, const Candidate &candidate,
-                    Cost &cost);
+class ProgramFacts;
+
+/// Predicts the cost of a kernel, whose tiles have no layouts, for candidates.
+/// The kernel must not change while the model lives.
+class CostModel {
+public:
+  CostModel(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes);
+  ~CostModel();
+
+  /// Predicts the cost for a candidate. Refuses one whose tiles do not fit the
+  /// chip.
+  Refusal predict(const Candidate &candidate, Cost &cost) const;
+
+private:
+  KernelOp kernel;
+  const Chip &chip;
+  const ProblemSizes &sizes;
+  std::unique_ptr<const ProgramFacts> facts;
+};
 
 } // namespace tile
 

@@ -102,7 +102,7 @@ double Predictor::getExchangeCycles() const {
 double Predictor::countHeldElements(Type type) const {
   double elements = countElements(type);
   double warp = kAccessElements * chip.warpSize;
-  if (hasProducts || elements < warp)
+  if (facts.hasProducts || elements < warp)
     return elements;
   double threads = candidate.warps * chip.warpSize;
   double each = std::ceil(elements / threads / kAccessElements);
@@ -115,8 +115,8 @@ void Predictor::visitCompute(Operation *op, Work &work) {
                                 : op->getResult(0).getType();
   auto tile = dyn_cast<RankedTensorType>(type);
   // tile-split-masked-loops leaves masks out of most iterations.
-  bool isSplit = hasProducts || isa<scf::ForOp>(op->getParentOp());
-  if (!tile || (isSplit && isMaskOfCoordinates(op)))
+  bool isSplit = facts.hasProducts || isa<scf::ForOp>(op->getParentOp());
+  if (!tile || (isSplit && facts.isMask(op)))
     return;
   double elements = countHeldElements(tile);
   double instructions = 0, exponentials = 0;
@@ -141,7 +141,7 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Exponential) += special;
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
   work.others += (issue + special) / groups;
-  if (!hasProducts && isa<ReduceOp, ScanOp>(op))
+  if (!facts.hasProducts && isa<ReduceOp, ScanOp>(op))
     at(work.units, CostUnit::Serial) += getExchangeCycles();
 }
 
@@ -199,7 +199,7 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
 /// Adds the branch that the sizes choose, or both if they do not decide.
 void Predictor::visitBranch(scf::IfOp op, Work &work) {
   bool isComparison = op.getCondition().getDefiningOp<arith::CmpIOp>() &&
-                      !dependsOnData(op.getCondition());
+                      !facts.dependsOnData(op.getCondition());
   for (Region *region : {&op.getThenRegion(), &op.getElseRegion()})
     if (!region->empty() &&
         (!isComparison ||
@@ -209,8 +209,10 @@ void Predictor::visitBranch(scf::IfOp op, Work &work) {
 
 /// Returns true if `op`, or the function that it calls, loads a scalar from a
 /// place that another load gives.
-static bool awaitsPlace(Operation *op) {
-  if (llvm::none_of(op->getOperands(), dependsOnData))
+static bool awaitsPlace(Operation *op, const ProgramFacts &facts) {
+  if (llvm::none_of(op->getOperands(), [&](Value operand) {
+        return facts.dependsOnData(operand);
+      }))
     return false;
   if (auto call = dyn_cast<CallOpInterface>(op)) {
     Operation *callee = call.resolveCallable();
@@ -282,7 +284,7 @@ void Predictor::visit(Operation *op, Work &work) {
     addMoved(store.getBuffer(), bytes, 1, work);
     // The tile goes through shared memory, and the block ends when it has
     // arrived. Without products, threads store it, and do not wait.
-    if (hasProducts)
+    if (facts.hasProducts)
       at(work.units, CostUnit::Serial) +=
           2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
     work.storedElements += countElements(store.getValue().getType());
@@ -290,7 +292,7 @@ void Predictor::visit(Operation *op, Work &work) {
                store.getBuffer().getType().getElementBits());
     return;
   }
-  if (!hasProducts && awaitsPlace(op))
+  if (!facts.hasProducts && awaitsPlace(op, facts))
     at(work.units, CostUnit::Serial) += kCopyLatency;
   // An atomic operation reads and writes.
   if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {

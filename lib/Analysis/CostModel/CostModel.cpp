@@ -5,7 +5,6 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SplitReduction.h"
-#include "tile/Dialect/Tile/IR/Contains.h"
 #include <cmath>
 
 using namespace mlir;
@@ -134,7 +133,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
       serial += copy;
   }
   // Beside products, other warps hide the latency of loads to registers.
-  if (work.waitsForLoads && !hasProducts)
+  if (work.waitsForLoads && !facts.hasProducts)
     serial += getLoadCycles(work);
   if (cost.hasRoles && !cost.stagesStores)
     serial += work.storedElements * kElementStoreCycles;
@@ -144,7 +143,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
     time += getTime(loop, blocks, cost);
   time *= work.iterations;
   // The first loads have no iteration before them.
-  if (work.waitsForLoads && work.loadsAhead && !hasProducts)
+  if (work.waitsForLoads && work.loadsAhead && !facts.hasProducts)
     time += getLoadCycles(work);
   // Nothing runs beside the begin and the end of a rotated loop.
   if (isRotated(work))
@@ -162,57 +161,44 @@ void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
   }
 }
 
-/// Refuses tiles of more elements than tile-check-registers lets a thread have.
-Refusal Predictor::checkElements() {
-  int64_t threads = candidate.warps * chip.warpSize;
-  Refusal refusal;
-  kernel.walk([&](Operation *op) {
-    for (Value result : op->getResults()) {
-      if (!isa<RankedTensorType>(result.getType()) || feedsOnlyProducts(result))
-        continue;
-      int64_t elements = countElements(result.getType()) / threads;
-      if (elements <= kMostThreadElements)
-        continue;
-      refusal =
-          ("a thread has " + Twine(elements) +
-           " elements of a tile; the limit is " + Twine(kMostThreadElements))
-              .str();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return refusal;
+/// Refuses tiles of more elements than a tile may have, or than
+/// tile-check-registers lets a thread have.
+Refusal Predictor::checkElements() const {
+  for (Type tile : facts.tiles)
+    if (countElements(tile) > kMostTileElements)
+      return "a tile has at most " + std::to_string(kMostTileElements) +
+             " elements";
+  double threads = candidate.warps * chip.warpSize;
+  for (Type tile : facts.heldTiles) {
+    int64_t elements = countElements(tile) / threads;
+    if (elements > kMostThreadElements)
+      return ("a thread has " + Twine(elements) +
+              " elements of a tile; the limit is " + Twine(kMostThreadElements))
+          .str();
+  }
+  return std::nullopt;
 }
 
 /// Refuses tiles of a program without products that the threads do not divide:
 /// tile-pad-extents would grow them.
-Refusal Predictor::checkDivision() {
+Refusal Predictor::checkDivision() const {
   int64_t threads = candidate.warps * chip.warpSize;
-  Refusal refusal;
-  kernel.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      if (!isa<RankedTensorType>(type))
-        continue;
-      int64_t elements = countElements(type);
-      if (elements <= threads || elements % threads == 0)
-        continue;
-      refusal = (Twine(threads) + " threads do not divide a tile of " +
-                 Twine(elements) + " elements")
-                    .str();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return refusal;
+  for (Type tile : facts.tiles) {
+    int64_t elements = countElements(tile);
+    if (elements > threads && elements % threads != 0)
+      return (Twine(threads) + " threads do not divide a tile of " +
+              Twine(elements) + " elements")
+          .str();
+  }
+  return std::nullopt;
 }
 
 Refusal Predictor::run(Cost &cost) {
-  hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
-  if (!hasProducts && candidate.warps > 1)
-    if (Refusal refusal = checkDivision())
-      return refusal;
   if (Refusal refusal = checkElements())
     return refusal;
+  if (!facts.hasProducts && candidate.warps > 1)
+    if (Refusal refusal = checkDivision())
+      return refusal;
   GridOp launch = kernel.getGrid();
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);
@@ -239,14 +225,14 @@ Refusal Predictor::run(Cost &cost) {
   cost.cacheBytes =
       cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * programs;
   double memoryBytes = countMemoryBytes(programs);
-  if (!hasProducts)
+  if (!facts.hasProducts)
     memoryBytes +=
         countMissedBytes(programs, double(cost.residentBlocks) / clusterBlocks);
   memoryShare = std::min(memoryBytes / std::max(cost.cacheBytes, 1.0), 1.0);
   double places = double(chip.processors) * cost.residentBlocks;
   double full = std::floor(cost.blocks / places);
   double left = candidate.streamK ? 0 : cost.blocks - full * places;
-  double ends = hasProducts ? kBlockCycles : kPlainBlockCycles;
+  double ends = facts.hasProducts ? kBlockCycles : kPlainBlockCycles;
   if (clusterBlocks > 1)
     ends += kClusterCycles;
   double each = cost.isPersistent ? 0 : ends;
@@ -257,7 +243,7 @@ Refusal Predictor::run(Cost &cost) {
                    timeOf(std::ceil(left / chip.processors)) + ends - each;
   if (candidate.streamK)
     compute += getSharedTime(work, cost);
-  if (!hasProducts)
+  if (!facts.hasProducts)
     memoryBytes +=
         kCacheWaitShare * std::max(cost.cacheBytes - memoryBytes, 0.0);
   double memory = memoryBytes /
@@ -272,9 +258,14 @@ Refusal Predictor::run(Cost &cost) {
   return std::nullopt;
 }
 
-Refusal tile::predictCost(KernelOp kernel, const Chip &chip,
-                          const ProblemSizes &sizes, const Candidate &candidate,
-                          Cost &cost) {
+CostModel::CostModel(KernelOp kernel, const Chip &chip,
+                     const ProblemSizes &sizes)
+    : kernel(kernel), chip(chip), sizes(sizes),
+      facts(std::make_unique<ProgramFacts>(kernel)) {}
+
+CostModel::~CostModel() = default;
+
+Refusal CostModel::predict(const Candidate &candidate, Cost &cost) const {
   cost = {};
-  return Predictor(kernel, chip, sizes, candidate).run(cost);
+  return Predictor(kernel, chip, sizes, *facts, candidate).run(cost);
 }

@@ -4,9 +4,7 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/SharedMemory.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-#include <functional>
 #include <numeric>
 
 using namespace mlir;
@@ -40,77 +38,30 @@ bool tile::hasSingleAccesses(BufferType buffer) {
   return !isContiguous || alignment < kWordBytes;
 }
 
-/// Returns true if `value` is loaded, gathered or stored by single elements.
-static bool isAccessedByElements(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto load = dyn_cast_or_null<LoadOp>(op))
-    return hasSingleAccesses(load.getBuffer().getType());
-  if (auto gather = dyn_cast_or_null<GatherOp>(op))
-    return hasSingleAccesses(gather.getBuffer().getType());
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    auto store = dyn_cast<StoreOp>(user);
-    return store && hasSingleAccesses(store.getBuffer().getType());
-  });
-}
-
-/// Returns the registers of a thread for a tile; 0 if the tile is in shared
-/// memory, or computed where it is used.
-int64_t Predictor::countRegisters(Value value) const {
-  auto tile = dyn_cast<RankedTensorType>(value.getType());
-  if (!tile)
-    return 0;
-  Operation *op = value.getDefiningOp();
-  if (op &&
-      (isa<BroadcastOp, TransposeOp>(op) ||
-       tile.getElementType().isInteger(1) || isFunctionOfCoordinates(value)))
-    return 0;
-  if (op && isa<LoadOp>(op) && feedsOnlyProducts(value))
-    return 0;
-  int64_t bits = std::max<int64_t>(tile.getElementTypeBitWidth(), 16);
-  // Each element comes from a branch of its own, or goes to one.
-  if (isAccessedByElements(value))
-    bits = std::max<int64_t>(bits, 32);
+/// Returns the registers of a thread for a tile.
+int64_t Predictor::countRegisters(const RegisterTile &tile) const {
   // Rows and columns are shared by the lanes of an MMA, four in a row.
   double threads = candidate.warps * chip.warpSize;
-  if (tile.getRank() < 2 && hasProducts)
+  if (tile.type.getRank() < 2 && facts.hasProducts)
     threads /= 4;
   return llvm::divideCeil(
-      int64_t(std::ceil(countHeldElements(tile) / threads)) * bits, 32);
+      int64_t(std::ceil(countHeldElements(tile.type) / threads)) *
+          tile.elementBits,
+      32);
 }
 
 /// Returns the most registers of live tiles.
-int64_t Predictor::estimateTiles() {
+int64_t Predictor::estimateTiles() const {
+  SmallVector<int64_t> registers;
+  for (const RegisterTile &tile : facts.registerTiles)
+    registers.push_back(countRegisters(tile));
   int64_t peak = 0;
-  // Values that are live after an operation, in one pass from the end of each
-  // block. Values from outside of a loop are live in all of it.
-  std::function<void(Block &, llvm::SetVector<Value>)> walk =
-      [&](Block &block, llvm::SetVector<Value> live) {
-        ElementwiseRuns runs(block, !hasProducts);
-        for (Operation &op : llvm::reverse(block)) {
-          for (Value result : op.getResults())
-            live.remove(result);
-          // Elementwise operations overwrite operands that are not needed any
-          // more.
-          for (Value operand : op.getOperands())
-            live.insert(operand);
-          for (Region &region : op.getRegions()) {
-            region.walk([&](Operation *inner) {
-              for (Value operand : inner->getOperands())
-                if (!region.isAncestor(operand.getParentRegion()))
-                  live.insert(operand);
-            });
-            for (Block &inner : region)
-              walk(inner, live);
-          }
-          if (runs.isInsideBefore(&op))
-            continue;
-          int64_t registers = 0;
-          for (Value value : live)
-            registers += countRegisters(value);
-          peak = std::max(peak, registers);
-        }
-      };
-  walk(kernel.getBody().front(), {});
+  for (ArrayRef<unsigned> place : facts.places) {
+    int64_t sum = 0;
+    for (unsigned tile : place)
+      sum += registers[tile];
+    peak = std::max(peak, sum);
+  }
   return peak;
 }
 
@@ -230,7 +181,7 @@ int64_t Predictor::countChained(const Work &work) const {
 double Predictor::countCopiedRegisters(const Work &work) const {
   double bytes = 0;
   for (const Work &loop : work.loops)
-    if (loop.loadsAhead && !hasProducts)
+    if (loop.loadsAhead && !facts.hasProducts)
       bytes = std::max(bytes, loop.loadedBytes);
   // The slots of the iteration ahead and of this one.
   if (!chip.asyncCopy.isDefault || 2 * bytes / clusterBlocks > chip.sharedBytes)
@@ -263,7 +214,7 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   if (Refusal refusal =
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
-  int64_t others = hasProducts ? kRegisterMargin : kFewestOthers;
+  int64_t others = facts.hasProducts ? kRegisterMargin : kFewestOthers;
   cost.registers = std::min(tiles + others, limit);
   int64_t byRegisters =
       countResidentBlocks(chip, warps, llvm::alignTo(cost.registers, 8));

@@ -6,6 +6,7 @@
 #ifndef TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
 #define TILE_LIB_ANALYSIS_COSTMODEL_PREDICTOR_H
 
+#include "ProgramFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/CostModel.h"
 #include "llvm/ADT/DenseSet.h"
@@ -36,16 +37,13 @@ struct ProductGrid {
   int64_t m, n, k;
 };
 
-/// Returns true if `value` is computed from elements of buffers or tiles.
-bool dependsOnData(mlir::Value value);
-
 /// Predicts the cost of a kernel for one candidate.
 class Predictor {
 public:
   Predictor(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes,
-            const Candidate &candidate)
+            const ProgramFacts &facts, const Candidate &candidate)
       : kernel(kernel), chip(chip), rates(chip.throughput), sizes(sizes),
-        candidate(candidate),
+        facts(facts), candidate(candidate),
         groups(std::max<double>(candidate.warps, 1) / kPartWarps),
         clusterBlocks(countClusterBlocks(chip, candidate.warps)) {}
 
@@ -101,9 +99,9 @@ private:
   double countMissedBytes(double blocks, double resident);
   double getExchangeCycles() const;
 
-  int64_t estimateTiles();
+  int64_t estimateTiles() const;
   int64_t countExchangedBytes() const;
-  int64_t countRegisters(mlir::Value value) const;
+  int64_t countRegisters(const RegisterTile &tile) const;
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
   void addStaging(mlir::Type tile, int64_t elementBits);
@@ -112,8 +110,8 @@ private:
   double getSharedTime(const Work &work, const Cost &cost) const;
   double getCacheGain(double blocks) const;
   int64_t countChained(const Work &work) const;
-  Refusal checkElements();
-  Refusal checkDivision();
+  Refusal checkElements() const;
+  Refusal checkDivision() const;
   double getLoadCycles(const Work &work) const;
   double countCopiedRegisters(const Work &work) const;
   Refusal chooseMemory(const Work &work, Cost &cost);
@@ -126,6 +124,7 @@ private:
   const Chip &chip;
   const Throughput &rates;
   const ProblemSizes &sizes;
+  const ProgramFacts &facts;
   Candidate candidate;
   /// Groups of warps that use all units of a multiprocessor.
   double groups;
@@ -152,7 +151,7 @@ private:
   /// The rate of the second-level cache relative to that with all
   /// multiprocessors.
   double cacheGain = 1;
-  bool isAsync = false, isPadded = false, hasProducts = false;
+  bool isAsync = false, isPadded = false;
   /// Whether several warps share rows of a product.
   bool sharesRows = false;
   /// Whether rows of tiles may end beyond those of their buffers, so that

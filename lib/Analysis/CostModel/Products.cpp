@@ -172,7 +172,6 @@ static bool isExchanged(DotOp dot, Value operand) {
 }
 
 void Predictor::visitProduct(DotOp dot, Work &work) {
-  hasProducts = true;
   std::optional<ProductGrid> grid = divide(dot);
   if (!grid)
     return;
@@ -189,7 +188,8 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
       cycles / groups + (mma.isAsync ? kAsyncGap : kSyncGap);
   // The network of queues is measured on chips with asynchronous products.
   if (fastest->isAsync && isMadeFromProduct(dot.getA()))
-    work.chainedRegisters += countRegisters(dot.getA());
+    if (std::optional<RegisterTile> tile = getRegisterTile(dot.getA()))
+      work.chainedRegisters += countRegisters(*tile);
   issueRegisters =
       std::max(issueRegisters, getIssueRegisters(mma, grid->n / grid->columns));
   SmallVector<int64_t> shape = getShape(dot.getTile());

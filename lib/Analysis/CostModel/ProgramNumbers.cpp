@@ -3,9 +3,7 @@
 #include "Predictor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
@@ -20,19 +18,6 @@ std::string tile::getArgumentName(KernelOp kernel, unsigned argument) {
   auto name =
       kernel.getArgAttrOfType<StringAttr>(argument, TileDialect::kNameAttr);
   return name ? name.str() : "arg" + std::to_string(argument);
-}
-
-bool tile::dependsOnData(Value value) {
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (Operation *op = values[i].getDefiningOp()) {
-      if (isa<LoadScalarOp, tensor::ExtractOp>(op))
-        return true;
-      if (!isa<DimOp>(op))
-        values.insert_range(op->getOperands());
-    }
-  return false;
 }
 
 /// Returns the number that stands for one that neither the program nor the
@@ -53,13 +38,14 @@ double Predictor::evaluateExtent(Value buffer, int64_t dim) {
       if (kept && dim-- == 0)
         return evaluateExtent(slice.getSource(), i);
   } else if (auto narrow = buffer.getDefiningOp<NarrowOp>()) {
-    return int64_t(narrow.getDim()) == dim && !dependsOnData(narrow.getLength())
+    return int64_t(narrow.getDim()) == dim &&
+                   !facts.dependsOnData(narrow.getLength())
                ? evaluate(narrow.getLength())
                : evaluateExtent(narrow.getSource(), dim);
   } else if (auto paged = buffer.getDefiningOp<PagedOp>()) {
     if (dim != 0)
       return evaluateExtent(paged.getSource(), dim + 1);
-    if (!dependsOnData(paged.getLength()))
+    if (!facts.dependsOnData(paged.getLength()))
       return evaluate(paged.getLength());
   } else if (auto argument = dyn_cast<BlockArgument>(buffer)) {
     auto given = sizes.find(getArgumentName(kernel, argument.getArgNumber()));
@@ -143,7 +129,7 @@ double Predictor::compute(Value value) {
       .Case([&](arith::SelectOp select) {
         double yes = evaluate(select.getTrueValue());
         double no = evaluate(select.getFalseValue());
-        if (dependsOnData(select.getCondition()))
+        if (facts.dependsOnData(select.getCondition()))
           return std::max(yes, no);
         return evaluate(select.getCondition()) != 0 ? yes : no;
       })

@@ -88,9 +88,9 @@ constexpr Problem kProblems[] = {
      {177.0, 157.9, 125.0, 149.7, 164.8, 223.8, 200.4, 269.6, 411.5, 136.1}},
 };
 
-class CostModel : public testing::Test {
+class CostModelTest : public testing::Test {
 protected:
-  CostModel() {
+  CostModelTest() {
     DialectRegistry registry;
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
@@ -116,7 +116,7 @@ protected:
              b.getNamedAttr("BN", b.getI64IntegerAttr(tile.n)),
              b.getNamedAttr("BK", b.getI64IntegerAttr(tile.k))}),
         tile.warps};
-    return predictCost(kernel, *findChip(chip), sizes, candidate, cost);
+    return CostModel(kernel, *findChip(chip), sizes).predict(candidate, cost);
   }
 
   static ProblemSizes sizesOf(int64_t m, int64_t n, int64_t k) {
@@ -132,7 +132,7 @@ protected:
 };
 } // namespace
 
-TEST_F(CostModel, ChoosesAmongMeasuredTiles) {
+TEST_F(CostModelTest, ChoosesAmongMeasuredTiles) {
   double sum = 0;
   for (const Problem &problem : kProblems) {
     SCOPED_TRACE(std::to_string(problem.m) + "x" + std::to_string(problem.n) +
@@ -156,7 +156,7 @@ TEST_F(CostModel, ChoosesAmongMeasuredTiles) {
 }
 
 // 1.755 GHz is the clock of an H200 that is not at its power limit.
-TEST_F(CostModel, CyclesAreCloseToMeasurements) {
+TEST_F(CostModelTest, CyclesAreCloseToMeasurements) {
   double sum = 0;
   for (const Problem &problem : kProblems)
     for (size_t i : llvm::seq(kNumTiles)) {
@@ -169,7 +169,7 @@ TEST_F(CostModel, CyclesAreCloseToMeasurements) {
   EXPECT_LE(sum / (kNumTiles * std::size(kProblems)), 0.25);
 }
 
-TEST_F(CostModel, CountsBlocksMemoryAndStages) {
+TEST_F(CostModelTest, CountsBlocksMemoryAndStages) {
   Cost cost;
   ASSERT_EQ(predict({128, 256, 64, 8, 3}, sizesOf(4096, 4096, 4096), cost),
             std::nullopt);
@@ -187,7 +187,7 @@ TEST_F(CostModel, CountsBlocksMemoryAndStages) {
 
 // The model and tile-choose-roles plan roles by the same function. Their
 // estimates of registers and shared memory must lead to the same plan.
-TEST_F(CostModel, PredictsTheRolesThatAreChosen) {
+TEST_F(CostModelTest, PredictsTheRolesThatAreChosen) {
   registerAllPasses();
   registerTransformsPasses();
   Builder b(&context);
@@ -204,7 +204,8 @@ TEST_F(CostModel, PredictsTheRolesThatAreChosen) {
                  b.getNamedAttr("BK", b.getI64IntegerAttr(64))}),
             warps};
         SCOPED_TRACE(describe(candidate));
-        if (predictCost(kernel, *findChip("sm_90a"), {}, candidate, cost) ||
+        if (CostModel(kernel, *findChip("sm_90a"), {})
+                .predict(candidate, cost) ||
             !cost.hasRoles || cost.isPadded)
           continue;
         OwningOpRef<ModuleOp> clone = module->clone();
@@ -234,7 +235,7 @@ TEST_F(CostModel, PredictsTheRolesThatAreChosen) {
 
 // ptxas cannot compile this tile: a block of 16 warps starts with 128 registers
 // a thread.
-TEST_F(CostModel, RefusesProductsThatCannotBeIssued) {
+TEST_F(CostModelTest, RefusesProductsThatCannotBeIssued) {
   Cost cost;
   Refusal refusal = predict({192, 256, 32, 12, 4}, {}, cost);
   ASSERT_TRUE(refusal);
@@ -243,7 +244,7 @@ TEST_F(CostModel, RefusesProductsThatCannotBeIssued) {
   EXPECT_FALSE(predict({192, 192, 64, 12, 3}, {}, cost));
 }
 
-TEST_F(CostModel, RefusesTilesThatDoNotFit) {
+TEST_F(CostModelTest, RefusesTilesThatDoNotFit) {
   Cost cost;
   Refusal refusal = predict({256, 256, 64, 4, 2}, {}, cost);
   ASSERT_TRUE(refusal);
@@ -255,7 +256,7 @@ TEST_F(CostModel, RefusesTilesThatDoNotFit) {
       << *refusal;
 }
 
-TEST_F(CostModel, CandidatesAreInOrderAndKeepWhatIsGiven) {
+TEST_F(CostModelTest, CandidatesAreInOrderAndKeepWhatIsGiven) {
   Schedule schedule;
   Builder b(&context);
   schedule.params =
@@ -278,7 +279,7 @@ TEST_F(CostModel, CandidatesAreInOrderAndKeepWhatIsGiven) {
 // Attention of 128 query heads and as many keys as queries, against
 // measurements of 128 x 128, 128 x 96, 128 x 64 and 192 x 96
 // (docs/notes/hopper-forward.md).
-TEST_F(CostModel, RanksTilesOfAttention) {
+TEST_F(CostModelTest, RanksTilesOfAttention) {
   parse("forward_open.mlir");
   Builder b(&context);
   auto predict = [&](int64_t rows, int64_t keys, int64_t warps) {
@@ -291,7 +292,7 @@ TEST_F(CostModel, RanksTilesOfAttention) {
     for (StringRef name : {"arg0", "arg1"})
       sizes[name] = {4, 4096, 16, 128};
     EXPECT_FALSE(
-        predictCost(kernel, *findChip("sm_90a"), sizes, candidate, cost));
+        CostModel(kernel, *findChip("sm_90a"), sizes).predict(candidate, cost));
     return cost.cycles;
   };
   EXPECT_LT(predict(128, 128, 8), 0.97 * predict(128, 96, 8));
@@ -302,7 +303,7 @@ TEST_F(CostModel, RanksTilesOfAttention) {
 
 // Softmax of 2^26 elements in bf16, against measurements on an H100 in
 // microseconds (docs/notes/cost-model.md).
-TEST_F(CostModel, RanksWarpsOfRows) {
+TEST_F(CostModelTest, RanksWarpsOfRows) {
   struct Row {
     int64_t length, whole, step, warps;
     double measured;
@@ -336,7 +337,7 @@ TEST_F(CostModel, RanksWarpsOfRows) {
     sizes["x"] = {(1 << 26) / row.length, row.length};
     Cost cost;
     ASSERT_FALSE(
-        predictCost(kernel, *findChip("sm_90a"), sizes, candidate, cost));
+        CostModel(kernel, *findChip("sm_90a"), sizes).predict(candidate, cost));
     EXPECT_TRUE(cost.isGridKnown);
     std::pair<double, double> times = {cost.cycles / 1755, row.measured};
     auto &first = chosen.try_emplace(row.length, times).first->second;
@@ -353,7 +354,7 @@ TEST_F(CostModel, RanksWarpsOfRows) {
 
 // The candidates of programs without products have the warps of clusters where
 // the chip has them.
-TEST_F(CostModel, ListsWarpsOfClusters) {
+TEST_F(CostModelTest, ListsWarpsOfClusters) {
   parse("softmax_rows.mlir");
   ProblemSizes sizes;
   sizes["x"] = {512, 131072};
