@@ -59,7 +59,12 @@ tile.kernel @plain(%a: !m, %z: index) attributes {num_warps = 4 : i32,
 // The length of a work grows with x: the longest works come first.
 // Without roles, the loop asks for no stages.
 // REMARK: [Passed] kernel-persistent {{.*}}longest-works="largest x", work-stages=1
+// The rows of a group fill at least two rounds, and one for each 16 works of a row.
 // CHECK-LABEL: tile.kernel @triangle
+// CHECK: %[[EACH:.*]] = arith.ceildivui %[[LENGTHS:.*]], %c16_i32 : i32
+// CHECK: %[[ROUNDS:.*]] = arith.maxui %[[EACH]], %c2_i32 : i32
+// CHECK: %[[PLACES:.*]] = arith.muli %[[ROUNDS]], %{{.*}} : i32
+// CHECK: arith.divui %[[PLACES]], %[[LENGTHS]] : i32
 // CHECK: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c1_i32 : i32 {
 // CHECK:   arith.select
 // CHECK:   scf.for

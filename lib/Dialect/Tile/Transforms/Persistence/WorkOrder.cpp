@@ -9,23 +9,31 @@ using namespace tile;
 /// The rounds of works, one for each block, that a group of rows has at least:
 /// with fewer the blocks differ in the sums of their lengths.
 static constexpr int64_t kRoundsOfGroup = 2;
-/// The blocks that do works of one row at the same time, at least, in groups of
+/// The blocks that do works of one row at the same time, at most, in groups of
 /// more rounds. They read the same memory.
 static constexpr int64_t kBlocksOfRow = 16;
+/// The share of the wanted rows that groups of equal rows may lack: one group
+/// of as many rows as two would read twice the memory at the same time.
+static constexpr int64_t kMissingShare = 8;
 
 LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
     : I32Emitter(builder), launch(launch) {
-  Value one = constant(1), two = constant(2);
+  Value one = constant(1);
   Value rows = mul(launch.extents[1].value, launch.extents[2].value);
+  Value rounds = b.createOrFold<arith::MaxUIOp>(
+      b.createOrFold<arith::CeilDivUIOp>(launch.extents[0].value,
+                                         constant(kBlocksOfRow)),
+      constant(kRoundsOfGroup));
+  // The last round of a group is nearly full: a short one would always add to
+  // the same blocks.
   Value wanted = b.createOrFold<arith::MaxUIOp>(
-      b.createOrFold<arith::CeilDivUIOp>(
-          mul(launch.blocks, constant(kRoundsOfGroup)),
-          launch.extents[0].value),
-      div(launch.blocks, constant(kBlocksOfRow)));
-  Value groups = b.createOrFold<arith::MaxUIOp>(
-      div(add(rows, div(wanted, two)), wanted), one);
+      div(mul(rounds, launch.blocks), launch.extents[0].value), one);
+  Value missing = div(wanted, constant(kMissingShare));
+  Value groups =
+      b.createOrFold<arith::MaxUIOp>(div(add(rows, missing), wanted), one);
   last = sub(groups, one);
-  rowsOfGroup = invert(div(rows, groups));
+  rowsOfGroup = invert(
+      b.createOrFold<arith::MinUIOp>(wanted, div(rows, groups)));
   Value rowsBeforeLast = mul(last, rowsOfGroup.value);
   rowsOfLast = invert(sub(rows, rowsBeforeLast));
   counts = emitCounts();
