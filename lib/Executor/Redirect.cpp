@@ -581,6 +581,11 @@ void Redirection::replaceCall(CallBase &call) {
     return;
   }
   std::string name = nameOf(call).str();
+  // Empty assembly keeps the computation of its operands in front of it.
+  if (name.empty() && call.isInlineAsm() && call.getType()->isVoidTy()) {
+    call.eraseFromParent();
+    return;
+  }
   if (name.empty())
     return refuse(call, "an indirect call cannot be run");
   const Function *callee = call.getCalledFunction();

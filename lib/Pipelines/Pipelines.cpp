@@ -100,6 +100,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createTileSplitElementwiseRuns());
   device.addPass(createTileSinkFragmentLoads());
+  device.addPass(createTileSkipUnitFactors());
 }
 
 void buildDeviceToLLVMPipeline(OpPassManager &pm) {

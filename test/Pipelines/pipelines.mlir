@@ -36,6 +36,7 @@
 // PASSES: tile-insert-barriers
 // PASSES: tile-vectorize
 // PASSES: tile-sink-fragment-loads
+// PASSES: tile-skip-unit-factors
 // NVIDIA: tile-to-nvgpu
 // AMD: tile-to-amdgpu
 // PASSES: tile-verify-target

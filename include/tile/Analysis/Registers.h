@@ -39,6 +39,11 @@ inline constexpr int64_t kLeastRegisterMargin = 20;
 /// 232.
 inline constexpr int64_t kRegisterAllowance = 8;
 
+/// Registers of a consumer that the tiles of a rotated loop leave free. With
+/// fewer, tile-schedule leaves the loop as it is written or ptxas spills
+/// (docs/notes/cost-model.md).
+inline constexpr int64_t kRotationAllowance = 24;
+
 /// Registers with which the threads of every producer can do.
 inline constexpr int64_t kProducerRegisters = 40;
 /// The fewest registers that setmaxnreg gives (PTX ISA), with which producers

@@ -23,11 +23,6 @@ static constexpr double kPortBytes = 64;
 /// of the p-norm of its cycles and those of the blocks.
 static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 
-/// Registers of a consumer that the tiles of a rotated loop leave free. With
-/// fewer, tile-schedule leaves the loop as it is written or ptxas spills
-/// (docs/notes/cost-model.md).
-static constexpr int64_t kRotationAllowance = 24;
-
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;

@@ -87,6 +87,15 @@ static void voteBallot(Warp &, llvm::ArrayRef<Call> lanes) {
       call.setResult(ballot);
 }
 
+static void voteAny(Warp &, llvm::ArrayRef<Call> lanes) {
+  bool any = llvm::any_of(lanes, [](const Call &call) {
+    return call.frame && (call.operand<uint8_t>(1) & 1);
+  });
+  for (const Call &call : lanes)
+    if (call.frame)
+      call.setResult<uint8_t>(any);
+}
+
 /// cvt.rna.tf32.f32: rounds to 10 bits of mantissa, to nearest, ties away from
 /// zero. Source: PTX ISA, "cvt".
 static uint32_t roundToTF32(float x) {
@@ -309,6 +318,8 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        shuffle<Shuffle::Index>, nullptr, nullptr, /*masked=*/true},
       {"llvm.nvvm.vote.ballot.sync", Work::Exchange, nullptr, voteBallot,
        nullptr, nullptr, /*masked=*/true},
+      {"llvm.nvvm.vote.any.sync", Work::Exchange, nullptr, voteAny, nullptr,
+       nullptr, /*masked=*/true},
       {"llvm.nvvm.bar.warp.sync", Work::Barrier, nullptr, syncWarp, nullptr,
        nullptr, /*masked=*/true},
 

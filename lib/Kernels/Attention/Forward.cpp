@@ -12,10 +12,16 @@
 #include "RowBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/Registers.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace tile;
+
+/// The growth of a maximum, in powers of two, up to which weights stay relative
+/// to the maximum before. They are at most 2^8 then, far from the largest
+/// number of f16, and as exact as others.
+static constexpr float kKeptGrowth = 8;
 
 namespace {
 /// Writes the body of the kernel of one tile.attention at the insertion point.
@@ -26,7 +32,8 @@ class ForwardBuilder : RowBuilder {
 public:
   ForwardBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
                  const IRMapping &mapping, const Schedule &schedule)
-      : RowBuilder(builder, op, mapping, schedule) {
+      : RowBuilder(builder, op, mapping, schedule),
+        keepsMaximum(isLoopRotated(schedule)) {
     if (op.getWorks()) {
       works = mapping.lookup(op.getWorks());
       oParts = mapping.lookup(op.getOParts());
@@ -46,6 +53,10 @@ public:
 
 private:
   void enterHead() override;
+  /// Returns true if the threads have registers for the scores of an iteration
+  /// beside the weights of the one before, so that tile-schedule rotates the
+  /// loop.
+  bool isLoopRotated(const Schedule &schedule) const;
   /// Returns where the result goes.
   RowTarget enterTarget();
   /// Returns where that of a work with a part of the keys goes.
@@ -57,12 +68,29 @@ private:
   Value o, lse, sink;
   /// Whether o and lse hold the result for other keys.
   bool merges = false;
+  /// Whether weights stay relative to a maximum that has grown by little. A
+  /// rotated loop scales the output behind the exponentials, and
+  /// tile-skip-unit-factors skips that in most iterations.
+  const bool keepsMaximum;
   /// This block's views of the buffers.
   Value qh, kh, vh;
   /// Q, and c per row and per score.
   Value qTile, cRows, cScores;
 };
 } // namespace
+
+bool ForwardBuilder::isLoopRotated(const Schedule &schedule) const {
+  if (!schedule.hasRoles() || !schedule.registers)
+    return false;
+  // Chips with roles have warps of 32 threads.
+  int64_t threads = *schedule.warps * 32;
+  int64_t scores = blockM * blockN / threads;
+  // Two of 16 bits share a register. Four threads share the numbers of a row:
+  // the maximum, the sum, and the factor.
+  int64_t registers = scores + scores / 2 + blockM * valueDim / threads +
+                      3 * 4 * blockM / threads + kRotationAllowance;
+  return registers <= schedule.registers->front();
+}
 
 void ForwardBuilder::enterHead() {
   if (!packsHeads())
@@ -147,9 +175,17 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   Value s = score(DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f)));
   s = arith::SelectOp::create(b, visible(n), s, fill(tile, -INFINITY));
 
-  Value max = arith::MaxNumFOp::create(
+  Value largest = arith::MaxNumFOp::create(
       b, maxBefore,
       ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
+  Value max = largest, grows;
+  if (keepsMaximum) {
+    Value growth = arith::MulFOp::create(
+        b, arith::SubFOp::create(b, largest, maxBefore), cRows);
+    grows = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth,
+                                  fill(perRow, kKeptGrowth));
+    max = arith::SelectOp::create(b, grows, largest, maxBefore);
+  }
   // A row that has seen no key yet: any finite pivot gives exp2(-inf) = 0,
   // where -inf itself would give exp2(-inf + inf).
   Value sawNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
@@ -164,6 +200,8 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   Value change = arith::SubFOp::create(b, maxBefore, pivot);
   Value alpha =
       math::Exp2Op::create(b, arith::MulFOp::create(b, change, cRows));
+  if (keepsMaximum)
+    alpha = arith::SelectOp::create(b, grows, alpha, fill(perRow, 1.0f));
   Value sum = math::FmaOp::create(
       b, sumBefore, alpha,
       ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1));

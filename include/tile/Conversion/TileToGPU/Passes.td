@@ -204,4 +204,39 @@ def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def TileSkipUnitFactors : Pass<"tile-skip-unit-factors"> {
+  let summary = "Skips multiplications by factors that are one";
+  let description = [{
+    A program may select its factors to be one: online softmax, which scales the
+    sums of a row only where the largest score has grown. A warp in which no
+    lane selects another factor then skips a multiplication by these factors, if
+    each thread has at least 16 elements and only the end of the block needs the
+    product, as in a rotated loop: back ends compute nothing beside the branch.
+    Conversions, and numbers of rows, that are used behind the branch are computed
+    before it.
+
+    ```mlir output
+    %a = arith.select %grows, %alpha, %one : vector<2xi1>, vector<2xf32>
+    %f = vector.shuffle %a, %a [0, 0, 1, 1, ...] : vector<2xf32>, vector<2xf32>
+    %0 = arith.mulf %o, %f : vector<64xf32>
+    // becomes, for an NVIDIA chip
+    %g0 = vector.extract %grows[0] : i1 from vector<2xi1>
+    %g1 = vector.extract %grows[1] : i1 from vector<2xi1>
+    %g = arith.ori %g0, %g1 : i1
+    %any = nvvm.vote.sync any %all_lanes, %g -> i1
+    %0 = scf.if %any -> (vector<64xf32>) {
+      %1 = arith.mulf %o, %f : vector<64xf32>
+      scf.yield %1 : vector<64xf32>
+    } else {
+      scf.yield %o : vector<64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // TILE_CONVERSION_TILETOGPU_PASSES_TD

@@ -32,8 +32,8 @@ LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
   Value groups =
       b.createOrFold<arith::MaxUIOp>(div(add(rows, missing), wanted), one);
   last = sub(groups, one);
-  rowsOfGroup = invert(
-      b.createOrFold<arith::MinUIOp>(wanted, div(rows, groups)));
+  rowsOfGroup =
+      invert(b.createOrFold<arith::MinUIOp>(wanted, div(rows, groups)));
   Value rowsBeforeLast = mul(last, rowsOfGroup.value);
   rowsOfLast = invert(sub(rows, rowsBeforeLast));
   counts = emitCounts();
