@@ -649,7 +649,7 @@ tile.kernel @one_buffer(%k: !k, %o: !k, %n: index)
 
 // A third role adds the tiles for %sums, through a ring. Other additions stay: runs
 // of %few are too short, an addition after the loop overlaps with nothing, and TMA
-// has no memory order.
+// adds in the scope of the device.
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="only 256 bytes at a time are neighbours in its buffer"
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="TMA adds floats, relaxed, in the scope of the device, and returns nothing"
 // REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="nothing runs beside it, which is in no loop"
@@ -675,7 +675,7 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   // CHECK-NEXT: tile.fence_async
   // CHECK-NEXT: tile.arrive_barrier %[[FULL]]
   // CHECK-NEXT: tile.atomic_rmw addf %[[D]], %arg2
-  // CHECK-NEXT: tile.atomic_rmw addf %[[D]], %arg1{{.*}} order(release)
+  // CHECK-NEXT: tile.atomic_rmw addf %[[D]], %arg1{{.*}} scope(system)
   // CHECK: tile.atomic_rmw addf %{{.*}}, %arg1
   // CHECK: }, {
   // CHECK: tile.bulk_copy
@@ -693,7 +693,7 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
     %d = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
     tile.atomic_rmw addf %d, %sums[%i, %c0] : tensor<64x64xf32, #mma>, !sums
     tile.atomic_rmw addf %d, %few[%i, %c0] : tensor<64x64xf32, #mma>, !few
-    tile.atomic_rmw addf %d, %sums[%i, %c0] order(release) : tensor<64x64xf32, #mma>, !sums
+    tile.atomic_rmw addf %d, %sums[%i, %c0] scope(system) : tensor<64x64xf32, #mma>, !sums
   }
   tile.atomic_rmw addf %zero, %sums[%c0, %c0] : tensor<64x64xf32, #mma>, !sums
 }
