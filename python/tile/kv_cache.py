@@ -308,15 +308,20 @@ def _append(k, v, k_cache, v_cache, lengths, page_table, bounds) -> torch.Tensor
     )
 
 
+def _has_numbers(tensor: Any, q: torch.Tensor, rank: int) -> bool:
+    """Returns true for a tensor of i32 whose last dimension is dense, beside q."""
+    return (
+        isinstance(tensor, torch.Tensor)
+        and tensor.dim() == rank
+        and tensor.dtype == torch.int32
+        and tensor.device == q.device
+        and (tensor.shape[-1] <= 1 or tensor.stride(-1) == 1)
+    )
+
+
 def _check_vector(name: str, tensor: Any, q: torch.Tensor, shape: str = "(B,)") -> None:
     """Checks a contiguous tensor of i32, by default one for each sequence."""
-    if (
-        not isinstance(tensor, torch.Tensor)
-        or tensor.dim() != 1
-        or tensor.dtype != torch.int32
-        or tensor.device != q.device
-        or (tensor.shape[0] > 1 and tensor.stride(0) != 1)
-    ):
+    if not _has_numbers(tensor, q, 1):
         raise ArgumentError(
             f"{name} must be a contiguous torch.int32 tensor of shape {shape} on {q.device}"
         )
@@ -324,13 +329,7 @@ def _check_vector(name: str, tensor: Any, q: torch.Tensor, shape: str = "(B,)") 
 
 def _check_table(table: Any, q: torch.Tensor, batch: int) -> None:
     """Checks a table with a row for each sequence."""
-    if (
-        not isinstance(table, torch.Tensor)
-        or table.dim() != 2
-        or table.dtype != torch.int32
-        or table.device != q.device
-        or (table.shape[1] > 1 and table.stride(1) != 1)
-    ):
+    if not _has_numbers(table, q, 2):
         raise ArgumentError(
             f"page_table must be a torch.int32 tensor of shape (B, N) on {q.device} with"
             " dense rows"

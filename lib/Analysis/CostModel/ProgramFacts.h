@@ -28,8 +28,8 @@ struct RegisterTile {
 /// shared memory, or computed where it is used.
 std::optional<RegisterTile> getRegisterTile(mlir::Value value);
 
-/// What the cost model knows of a kernel whatever the candidate. The kernel
-/// must not change while this lives.
+/// Properties of a kernel that are the same for all candidates. The kernel must
+/// not change while this lives.
 class ProgramFacts {
 public:
   explicit ProgramFacts(KernelOp kernel);

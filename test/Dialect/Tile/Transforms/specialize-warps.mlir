@@ -700,6 +700,39 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
 
 // -----
 
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!sums = !tile.buffer<?x64xf32, #tile.map<(i, j) -> (i floordiv 8, j floordiv 4, (i mod 8) * 4 + j mod 4), align = 16>, global>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// An addition that releases covers the one before it, which TMA must not add late.
+// REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="an atomic operation of the kernel releases what it wrote"
+// REMARK: remark: [Missed] sum-from-registers | Category:tile-specialize-warps | Reason="TMA adds floats, relaxed, in the scope of the device, and returns nothing"
+// CHECK-LABEL: tile.kernel @released
+// CHECK: tile.warp_roles
+// CHECK: tile.atomic_rmw addf %{{.*}}, %arg1[%{{.*}}] : tensor
+// CHECK: tile.atomic_rmw addf %{{.*}}, %arg1{{.*}} order(release)
+// CHECK-NOT: tile.bulk_add
+// CHECK: tile.kernel
+tile.kernel @released(%k: !k, %sums: !sums) attributes {num_warps = 4 : i32,
+    schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %k[0] : !k
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  scf.for %i = %c0 to %n step %c64 {
+    %ks = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %ks : !k, !tile
+    %d = tile.dot %ks, %ks, %zero : !tile, !tile -> tensor<64x64xf32, #mma>
+    tile.atomic_rmw addf %d, %sums[%i, %c0] : tensor<64x64xf32, #mma>, !sums
+    tile.atomic_rmw addf %d, %sums[%i, %c0] order(release) : tensor<64x64xf32, #mma>, !sums
+  }
+}
+
+// -----
+
 !k = !tile.buffer<?x256xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !v = !tile.buffer<?x128xf16, #tile.strided<[?:8, 1], align = 16>, global>
 !kt = !tile.buffer<128x256xf16, #tile.swizzle<128>, shared>
