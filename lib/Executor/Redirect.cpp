@@ -1,7 +1,7 @@
 //===- Redirect.cpp - Rewrites a GPU's LLVM IR for the host ---------------===//
 
 #include "Redirect.h"
-#include "AMD/BufferAtomic.h"
+#include "AMD/BufferAccess.h"
 #include "Atomic.h"
 #include "HostCode.h"
 #include "RegistersInFlight.h"
@@ -617,6 +617,8 @@ void Redirection::replaceCall(CallBase &call) {
       if (Error error = row->decode(call, site))
         return refuse(call, "the executor does not know this form of '" + name +
                                 "': " + toString(std::move(error)));
+    if (site.accessBytes % 2 != 0)
+      result.unit = 1;
   }
   if (value)
     call.replaceAllUsesWith(value);

@@ -102,6 +102,8 @@ static llvm::Expected<Parameter> parseParameter(const json::Object &object) {
   for (auto divisor : parseExtents(object.getArray("stride_divisibility")))
     parameter.strideDivisibility.push_back(divisor.value_or(1));
   parameter.strideDivisibility.resize(parameter.strides.size(), 1);
+  parameter.strideLimits = parseExtents(object.getArray("stride_limits"));
+  parameter.strideLimits.resize(parameter.strides.size());
   parameter.alignment = object.getInteger("alignment").value_or(1);
   bool isMapped = object.get("storage");
   if (parameter.alignment < 1 ||
@@ -279,6 +281,11 @@ static llvm::Error checkTensor(const Parameter &parameter,
                                        "by {2}",
                                        i, stride,
                                        parameter.strideDivisibility[i]));
+    std::optional<int64_t> limit = parameter.strideLimits[i];
+    if (limit && (stride < 0 || stride > *limit))
+      return createStringError(formatv("stride {0} is {1}, must be between 0 "
+                                       "and {2}",
+                                       i, stride, *limit));
   }
   auto address = reinterpret_cast<uintptr_t>(tensor.data);
   if (!empty && address % parameter.alignment != 0)

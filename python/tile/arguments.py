@@ -209,8 +209,8 @@ def _dynamic_numbers(param: Buffer, layout: Layout) -> List[int]:
         elif extent != required:
             raise ArgumentError(f"extent {dimension} is {extent}, must be {required}")
     empty = 0 in layout.shape
-    for dimension, (stride, required, divisor) in enumerate(
-        zip(layout.strides, param.strides, param.divisibility)
+    for dimension, (stride, required, divisor, limit) in enumerate(
+        zip(layout.strides, param.strides, param.divisibility, param.limits)
     ):
         # No address depends on such a stride, so any value fits.
         unused = empty or layout.shape[dimension] == 1
@@ -226,6 +226,10 @@ def _dynamic_numbers(param: Buffer, layout: Layout) -> List[int]:
                     f"stride {dimension} is {stride}, must be divisible by {divisor}"
                 )
             stride += divisor - stride % divisor
+        if limit is not None and not 0 <= stride <= limit and not unused:
+            raise ArgumentError(
+                f"stride {dimension} is {stride}, must be between 0 and {limit}"
+            )
         strides.append(stride)
     return extents + strides
 

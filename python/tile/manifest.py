@@ -67,7 +67,8 @@ class Buffer:
 
     `None` in `shape` or `strides` is dynamic, a number is required of the
     tensor. `alignment` counts bytes. Where the kernel permutes the elements,
-    there are no strides, and `storage` is how many elements it stores.
+    there are no strides, and `storage` is how many elements it stores. A stride
+    with a number in `limits` is not negative and at most that.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Buffer:
     divisibility: Tuple[int, ...]
     alignment: int
     storage: Optional[Expression] = None
+    limits: Tuple[Optional[int], ...] = ()
 
     @property
     def rank(self) -> int:
@@ -431,6 +433,9 @@ def _param(value: Any, path: str) -> Union[Scalar, Buffer]:
         alignment=_integer(
             _field(value, "alignment", path), f"{path}.alignment", minimum=1
         ),
+        limits=per_dimension("stride_limits", optional)
+        if "stride_limits" in value
+        else (None,) * (rank if strided else 0),
     )
 
 

@@ -47,6 +47,9 @@ struct Parameter {
   /// allowed.
   llvm::SmallVector<std::optional<int64_t>, 4> shape, strides;
   llvm::SmallVector<int64_t, 4> strideDivisibility;
+  /// The largest value of a stride, which then is not negative; nothing where
+  /// any value is allowed.
+  llvm::SmallVector<std::optional<int64_t>, 4> strideLimits;
   /// Alignment of the pointer in bytes.
   int64_t alignment = 1;
 };

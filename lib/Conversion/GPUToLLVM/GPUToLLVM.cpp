@@ -1,6 +1,7 @@
 //===- GPUToLLVM.cpp - Lowers a GPU module to the LLVM dialect ------------===//
 
 #include "LowerAtomics.h"
+#include "LowerBufferAccess.h"
 #include "LowerReports.h"
 #include "LowerVectorParts.h"
 #include "NVIDIA/LowerMmaSync.h"
@@ -237,6 +238,7 @@ void GPUToLLVM::runOnOperation() {
     populateNVVMLoweringPatterns(patterns, conversion);
   }
   populateAtomicToLLVMPatterns(converter, patterns, *chip);
+  populateBufferAccessToLLVMPatterns(converter, patterns, *chip);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);

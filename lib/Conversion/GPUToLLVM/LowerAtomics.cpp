@@ -1,10 +1,10 @@
 //===- LowerAtomics.cpp - Lowers atomics to instructions of the chip ------===//
 //
 // The table of atomics lists the instructions. On AMD all of them are LLVM's
-// atomicrmw, except for the buffer form, which has intrinsics. On NVIDIA, LLVM
-// 22 renders atomicrmw correctly only for relaxed scalars of device scope: it
-// drops other orders and scopes, and splits pairs of 16-bit floats into loops.
-// All other atomics become PTX instructions in inline assembly.
+// atomicrmw, except for the buffer form (LowerBufferAccess.cpp). On NVIDIA,
+// LLVM 22 renders atomicrmw correctly only for relaxed scalars of device scope:
+// it drops other orders and scopes, and splits pairs of 16-bit floats into
+// loops. All other atomics become PTX instructions in inline assembly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -195,53 +195,8 @@ private:
 };
 } // namespace
 
-namespace {
-struct BufferAtomicToLLVM
-    : ConvertOpToLLVMPattern<tile::gpu::BufferAtomicRMWOp> {
-  BufferAtomicToLLVM(const LLVMTypeConverter &converter, const Chip &chip)
-      : ConvertOpToLLVMPattern(converter), chip(chip) {}
-
-  LogicalResult matchAndRewrite(tile::gpu::BufferAtomicRMWOp op,
-                                OpAdaptor adaptor,
-                                ConversionPatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    auto type = cast<VectorType>(op.getValue().getType());
-    AtomicKind kind = *tile::gpu::getAtomicKind(op.getKind());
-    if (!findBufferAtomic(chip, kind,
-                          *tile::gpu::getAtomicElement(type.getElementType()),
-                          type.getNumElements()))
-      return op.emitOpError() << "is not available on " << chip.name;
-    auto number = [&](int64_t value) -> Value {
-      return LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
-    };
-    Value start = getStridedElementPtr(b, loc, op.getMemory().getType(),
-                                       adaptor.getMemory(), adaptor.getBase());
-    Value descriptor = ROCDL::MakeBufferRsrcOp::create(
-        b, loc, LLVM::LLVMPointerType::get(b.getContext(), kBufferSpace), start,
-        LLVM::ConstantOp::create(b, loc, b.getI16IntegerAttr(0)),
-        LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(op.getWindow())),
-        number(chip.bufferFlags));
-    Value value = adaptor.getValue();
-    if (type.getNumElements() == 1)
-      value = LLVM::ExtractElementOp::create(b, loc, value, number(0));
-    LLVM::CallIntrinsicOp::create(
-        b, loc, value.getType(), b.getStringAttr(getBufferIntrinsic(kind)),
-        ValueRange{value, descriptor, adaptor.getOffset(), number(0),
-                   number(chip.devicePolicy)});
-    b.eraseOp(op);
-    return success();
-  }
-
-private:
-  /// Descriptors of 128 bits.
-  static constexpr unsigned kBufferSpace = 8;
-
-  const Chip &chip;
-};
-} // namespace
-
 void tile::populateAtomicToLLVMPatterns(const LLVMTypeConverter &converter,
                                         RewritePatternSet &patterns,
                                         const Chip &chip) {
-  patterns.add<AtomicToLLVM, BufferAtomicToLLVM>(converter, chip);
+  patterns.add<AtomicToLLVM>(converter, chip);
 }

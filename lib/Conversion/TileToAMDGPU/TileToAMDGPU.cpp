@@ -82,6 +82,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.
     target.addLegalOp<tile::gpu::AtomicRMWOp, tile::gpu::BufferAtomicRMWOp,
+                      tile::gpu::BufferLoadOp, tile::gpu::BufferStoreOp,
                       tile::gpu::FailOp, tile::gpu::ManifestOp>();
     target.addIllegalOp<mlir::gpu::BarrierOp>();
     target.addLegalDialect<amdgpu::AMDGPUDialect, arith::ArithDialect,

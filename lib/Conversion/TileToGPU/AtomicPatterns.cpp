@@ -182,11 +182,11 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
   if (window)
     row = findBufferAtomic(chip, kind, element, groups.width);
   remarkAtomic(op, chip, width, *row);
-  Value base, thread, outside;
+  Value base, thread;
   if (window) {
+    window->limitStrides();
     base = Window::emitBase(b, buffer, indices);
     thread = Window::emitThreadOffset(b, dist, buffer);
-    outside = b.i32(Window::kOutside);
   }
   SmallVector<Value> parts = toAccesses(b, value, groups), old;
   for (Run run : runs) {
@@ -196,11 +196,13 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
     Value condition =
         b.both(owner, access ? access->inBounds(first(run.begin)) : Value());
     if (window) {
-      Value start = condition ? b.select(condition, thread, outside) : thread;
-      for (int64_t i = run.begin; i < run.end; ++i)
-        tile::gpu::BufferAtomicRMWOp::create(
-            b, op.getKind(), parts[i], buffer.memory, base,
-            b.add(start, window->distance(first(i))), window->bytes());
+      for (int64_t i = run.begin; i < run.end; ++i) {
+        Window::Place place =
+            window->emitPlace(b, buffer, condition, thread, first(i));
+        tile::gpu::BufferAtomicRMWOp::create(b, op.getKind(), parts[i],
+                                             buffer.memory, base, place.offset,
+                                             place.distance, window->bytes());
+      }
       continue;
     }
     Type part = VectorType::get({groups.width}, type.getElementType());

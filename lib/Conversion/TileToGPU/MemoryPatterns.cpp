@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AMD/BufferAccess.h"
 #include "AMD/DirectCopy.h"
 #include "BoundedAccess.h"
 #include "Lowering.h"
@@ -54,8 +55,11 @@ static Value loadGlobal(Lowering &b, Operation *op, VectorType type,
   const AccessGroups &groups = width.groups;
   auto part = VectorType::get({groups.width}, type.getElementType());
   GlobalAccess access(b, dist, buffer, indices);
+  auto windowed =
+      BufferAccess::find(b, op, b.chip, dist, buffer, indices, access, width);
   SmallVector<Value> parts =
-      loadInBounds(b, access, width, buffer.memory, part, active);
+      windowed ? windowed->load(part, active)
+               : loadInBounds(b, access, width, buffer.memory, part, active);
   return fromAccesses(b, type, dist, groups, parts);
 }
 
@@ -99,7 +103,11 @@ static void storeGlobal(Lowering &b, Operation *op, Value vector,
       decideGlobalWidth(b, op, dist, memoryOperand(buffer, indices));
   SmallVector<Value> parts = toAccesses(b, vector, width.groups);
   GlobalAccess access(b, dist, buffer, indices);
-  storeInBounds(b, access, width, buffer.memory, parts);
+  if (auto windowed = BufferAccess::find(b, op, b.chip, dist, buffer, indices,
+                                         access, width))
+    windowed->store(parts);
+  else
+    storeInBounds(b, access, width, buffer.memory, parts);
 }
 
 static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,

@@ -1,6 +1,7 @@
 //===- VectorAccess.cpp - Vectors of tiles and their accesses -------------===//
 
 #include "VectorAccess.h"
+#include "KernelParameters.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -78,48 +79,17 @@ SmallVector<Value> tile::sharedOffsets(Emitter &b, const Layout &dist,
   return result;
 }
 
-/// Returns the name of the parameter that `memory` belongs to. A scalar
-/// parameter has one function argument; a buffer has one each for its pointer,
-/// its dynamic extents and its dynamic strides.
-static std::string nameOf(Value memory) {
-  // During the conversion, the parts of a buffer are cast to a buffer and back.
-  while (auto parts = memory.getDefiningOp<UnrealizedConversionCastOp>()) {
-    auto whole =
-        parts.getNumOperands() == 1
-            ? parts.getOperand(0).getDefiningOp<UnrealizedConversionCastOp>()
-            : UnrealizedConversionCastOp();
-    unsigned number = cast<OpResult>(memory).getResultNumber();
-    if (!whole || number >= whole.getNumOperands())
-      break;
-    memory = whole.getOperand(number);
-  }
-  auto argument = dyn_cast<BlockArgument>(memory);
-  auto func =
-      argument
-          ? dyn_cast<mlir::gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
-          : mlir::gpu::GPUFuncOp();
-  auto manifest =
-      func ? tile::gpu::findManifest(func) : tile::gpu::ManifestOp();
-  if (!manifest)
-    return "shared memory";
-  unsigned first = 0;
-  for (auto param : manifest.getParams().getAsRange<DictionaryAttr>()) {
-    if (first == argument.getArgNumber())
-      return "%" + param.getAs<StringAttr>("name").str();
-    ++first;
-    for (StringRef field : {"shape", "strides"})
-      if (auto numbers = param.getAs<ArrayAttr>(field))
-        first += llvm::count_if(numbers, llvm::IsaPred<UnitAttr>);
-  }
-  return "a buffer";
-}
-
 MemoryOperand tile::memoryOperand(const BufferParts &buffer,
                                   ValueRange indices) {
   SmallVector<int64_t> divisors;
   for (Value extent : buffer.extents)
     divisors.push_back(extent ? knownDivisor(extent) : 1);
-  return {buffer.type, indices, nameOf(buffer.memory), divisors};
+  std::string name = "shared memory";
+  if (auto part = findParameter(buffer.memory))
+    name = "%" + part->name.str();
+  else if (!buffer.type.isShared())
+    name = "a buffer";
+  return {buffer.type, indices, name, divisors};
 }
 
 void tile::remarkLimits(Operation *op, const AccessWidth &width) {

@@ -38,6 +38,10 @@ static SmallVector<int64_t> storageStrides(const BufferParts &buffer) {
 std::optional<Window> Window::find(const Layout &dist,
                                    const BufferParts &buffer,
                                    ValueRange indices, std::string &reason) {
+  if (buffer.pages) {
+    reason = "its rows are in pages at any distance";
+    return std::nullopt;
+  }
   // Tile coordinates -> storage coordinates.
   std::optional<Layout> digits;
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
@@ -55,58 +59,123 @@ std::optional<Window> Window::find(const Layout &dist,
   }
   SmallVector<int64_t> strides = storageStrides(buffer);
   int64_t elementBytes = buffer.type.getElementBits() / 8;
-  // Returns the distance from the start in bytes; fails if it is not static or
-  // too large.
-  auto place = [&](int64_t r, int64_t lane,
-                   int64_t warp) -> FailureOr<int64_t> {
-    auto coordinates = dist.element(r, lane, warp);
-    if (digits)
-      coordinates = digits->apply(coordinates);
-    int64_t sum = 0;
-    for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
-      int64_t step = strides[dim];
-      if (coordinate == 0)
-        continue;
-      if (step == kDynamic) {
-        reason =
-            ("the stride of dimension " + Twine(dim) +
-             (digits ? " in storage" : "") +
-             " is not static, so offsets are not known to be below 2^31 bytes")
-                .str();
-        return failure();
-      }
-      if (llvm::MulOverflow(coordinate, step, step) ||
-          llvm::AddOverflow(sum, step, sum) || sum < 0 ||
-          sum >= (kOutside / elementBytes) - 16) {
-        reason = "the tile reaches over 2^31 bytes";
-        return failure();
-      }
-    }
-    return sum * elementBytes;
-  };
+  if (elementBytes == 0) {
+    reason = "elements have less than a byte";
+    return std::nullopt;
+  }
+  // The offset of an access of 16 bytes in the window is below this.
+  constexpr int64_t maxBytes = kOutside - 16;
 
   Window window;
-  window.distances.assign(dist.axisSize(kRegister), 0);
+  int64_t registers = dist.axisSize(kRegister);
+  window.distances.assign(registers, 0);
+  SmallVector<SmallVector<int64_t>> deltas(registers);
+  SmallVector<int64_t> most(strides.size(), 0);
   for (int64_t warp = 0; warp < dist.axisSize(kWarp); ++warp)
     for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane) {
-      int64_t first = 0;
-      for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
-        FailureOr<int64_t> offset = place(r, lane, warp);
-        if (failed(offset))
-          return std::nullopt;
+      SmallVector<int64_t> first;
+      for (int64_t r = 0; r < registers; ++r) {
+        auto element = dist.element(r, lane, warp);
+        SmallVector<int64_t> place(element.begin(), element.end());
+        if (digits) {
+          auto stored = digits->apply(element);
+          place.assign(stored.begin(), stored.end());
+        }
         if (r == 0)
-          first = *offset;
+          first = place;
+        for (auto [dim, coordinate] : llvm::enumerate(place))
+          most[dim] = std::max(most[dim], coordinate);
+        SmallVector<int64_t> delta =
+            llvm::map_to_vector(llvm::zip_equal(place, first), [](auto pair) {
+              return std::get<0>(pair) - std::get<1>(pair);
+            });
         if (lane == 0 && warp == 0)
-          window.distances[r] = *offset - first;
-        if (window.distances[r] != *offset - first || window.distances[r] < 0) {
-          reason = "the registers of threads do not lie at the same distances, "
-                   "upwards";
+          deltas[r] = delta;
+        if (deltas[r] != delta) {
+          reason = "the registers of threads do not lie at the same distances";
           return std::nullopt;
         }
-        window.size = std::max(window.size, *offset + elementBytes);
       }
     }
+
+  // The static part of the distances, and the dynamic strides.
+  int64_t last = 0;
+  SmallVector<unsigned> dynamicDims;
+  for (auto [dim, coordinate] : llvm::enumerate(most)) {
+    if (coordinate == 0)
+      continue;
+    if (strides[dim] == kDynamic) {
+      dynamicDims.push_back(dim);
+      continue;
+    }
+    int64_t step;
+    if (strides[dim] < 0 || strides[dim] >= maxBytes ||
+        llvm::MulOverflow(coordinate, strides[dim] * elementBytes, step) ||
+        llvm::AddOverflow(last, step, last) || last >= maxBytes) {
+      reason = "the tile reaches over 2^31 bytes";
+      return std::nullopt;
+    }
+  }
+  for (int64_t r = 0; r < registers; ++r) {
+    for (auto [dim, delta] : llvm::enumerate(deltas[r]))
+      if (strides[dim] != kDynamic)
+        window.distances[r] += delta * strides[dim] * elementBytes;
+    if (window.distances[r] < 0) {
+      reason = "the registers of threads do not lie upwards";
+      return std::nullopt;
+    }
+  }
+  window.size = dynamicDims.empty() ? last + elementBytes : kOutside - 1;
+  for (unsigned dim : dynamicDims) {
+    std::optional<ParameterPart> part;
+    if (!digits)
+      part = findParameter(buffer.strides[dim]);
+    if (!part || part->field != "strides") {
+      reason = ("the stride of dimension " + Twine(dim) +
+                (digits ? " in storage" : "") +
+                " is neither static nor one of a parameter, so offsets are not "
+                "known to be below 2^31 bytes")
+                   .str();
+      return std::nullopt;
+    }
+    DynamicStride stride{dim, {}, 0, *part};
+    stride.limit = (maxBytes - last) / elementBytes / most[dim] /
+                   int64_t(dynamicDims.size());
+    for (const SmallVector<int64_t> &delta : deltas) {
+      stride.distances.push_back(delta[dim]);
+      if (delta[dim] < 0) {
+        reason = "the registers of threads do not lie upwards";
+        return std::nullopt;
+      }
+    }
+    window.dynamic.push_back(std::move(stride));
+  }
   return window;
+}
+
+void Window::limitStrides() const {
+  for (const DynamicStride &stride : dynamic)
+    limitStride(stride.part, stride.limit);
+}
+
+Window::Place Window::emitPlace(Emitter &b, const BufferParts &buffer,
+                                Value condition, Value thread,
+                                int64_t r) const {
+  int64_t elementBytes = buffer.type.getElementBits() / 8;
+  Value distance;
+  for (const DynamicStride &stride : dynamic)
+    if (int64_t steps = stride.distances[r])
+      distance = b.sum(distance, b.mul(buffer.strides[stride.dim],
+                                       b.index(steps * elementBytes)));
+  // Launchers do not check the stride of a dimension with one element. All
+  // registers behind the first are then out of bounds, at any distance.
+  if (distance)
+    distance =
+        b.toI32(arith::MinUIOp::create(b, distance, b.index(kOutside - 1)));
+  // The static distance comes last, where it becomes a part of the instruction.
+  if (condition)
+    thread = b.select(condition, thread, b.i32(kOutside));
+  return {b.add(thread, distances[r]), distance};
 }
 
 Value Window::emitBase(Emitter &b, const BufferParts &buffer,

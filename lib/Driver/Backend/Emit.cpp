@@ -1,12 +1,12 @@
 //===- Emit.cpp - Code generation for AMD chips ---------------------------===//
 //
-// Machine sinking moves an instruction to the block that uses its result. An
-// MMA whose accumulator is next used at the end of a loop is moved there, past
-// the branches of masked accesses, but the loads of its operands stay, so that
-// all fragments are live at once. For backward kernels on RDNA 3, which holds
-// each fragment twice, this costs hundreds of spills. Address computations
-// shared by machine CSE cost some more. Other kernels gain from both passes, so
-// a module is compiled a second time without them only if it spills.
+// The scheduler estimates how many registers a region takes, and the estimate
+// is too low for the wide fragments of RDNA 3. Machine sinking moves an MMA
+// past branches to the end of a loop, while the loads of its operands stay, so
+// that all fragments are live at once. Both cost spills. Most kernels gain from
+// the scheduler for latency and from the passes that move and share
+// instructions, so a module is compiled a second time, for the fewest
+// registers, only if it spills.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,15 @@
 
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 bool keepsInPlace, llvm::SmallVectorImpl<char> &output) {
+                 bool savesRegisters, llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   if (!config)
     return true;
-  if (keepsInPlace) {
+  if (savesRegisters) {
+    for (llvm::Function &function : module)
+      function.addFnAttr("amdgpu-sched-strategy", "iterative-minreg");
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
@@ -66,11 +68,11 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       llvm::SmallVectorImpl<char> &output) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::SmallVector<char, 0> first, second;
-  if (emit(machine, module, /*keepsInPlace=*/false, first))
+  if (emit(machine, module, /*savesRegisters=*/false, first))
     return true;
   int64_t spilled = stackBytes(first);
   bool better = spilled != 0 &&
-                !emit(machine, *copy, /*keepsInPlace=*/true, second) &&
+                !emit(machine, *copy, /*savesRegisters=*/true, second) &&
                 stackBytes(second) < spilled;
   llvm::append_range(output, better ? second : first);
   return false;

@@ -115,10 +115,31 @@ tile.kernel @long(%b: !ragged) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<64x8xf32, #long>, !ragged
 }
 
-// CHECK-LABEL: gpu.func @refused
-// CHECK-COUNT-5: scf.if
+// A launcher checks that the dynamic stride of a parameter is small enough: the tile
+// reaches 15 rows and 8 elements of 4 bytes behind its start. The rows of a thread are
+// 8 rows apart, which is a distance in a scalar register.
+// CHECK: tile_gpu.manifest @dynamic {{.*}}name = "dynamic"{{.*}}stride_limits = [35791393, unit]
+// CHECK-LABEL: gpu.func @dynamic
+// CHECK-SAME: %[[STRIDE:[^:]+]]: index)
+// CHECK-NOT: scf.if
+// CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}], %{{[^+]+}} {window = 2147483647 : i64}
+// CHECK: %[[ROWS:.+]] = arith.muli %[[STRIDE]], %c32 : index
+// CHECK: %[[LEAST:.+]] = arith.minui %[[ROWS]], %c2147483647 : index
+// CHECK: %[[DISTANCE:.+]] = arith.index_castui %[[LEAST]] : index to i32
+// CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}], %{{.+}} + %[[DISTANCE]] {window = 2147483647 : i64}
 // CHECK: gpu.return
-tile.kernel @refused(%a: !f, %h: !h, %b: !ragged, %bh: !raggedh, %dynamic: !dynamic, %far: !far,
+tile.kernel @dynamic(%a: !f, %dynamic: !dynamic {tile.name = "dynamic"}) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0, %c0] : !f -> tensor<16x8xf32, #rows>
+  // REMARK: atomic-windows.mlir:[[@LINE+1]]:{{.*}} remark: [Passed] atomic-width | {{.*}}Reason=amd.f32.buffer, width=1
+  tile.atomic_rmw addf %t, %dynamic[%c0, %c0] : tensor<16x8xf32, #rows>, !dynamic
+}
+
+// CHECK-LABEL: gpu.func @refused
+// CHECK-COUNT-4: scf.if
+// CHECK: gpu.return
+tile.kernel @refused(%a: !f, %h: !h, %b: !ragged, %bh: !raggedh, %far: !far,
                      %map: !map, %i: index) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
@@ -127,8 +148,6 @@ tile.kernel @refused(%a: !f, %h: !h, %b: !ragged, %bh: !raggedh, %dynamic: !dyna
   tile.atomic_rmw addf %t, %b[%c0, %c0] order(release) : tensor<16x8xf32, #rows>, !ragged
   // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] atomic-branch | {{.*}}Reason="masked elements are skipped by a branch: the old values are wanted, which the buffer form does not return"
   %old = tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<16x8xf32, #rows>, !ragged -> tensor<16x8xf32, #rows>
-  // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] atomic-branch | {{.*}}Reason="masked elements are skipped by a branch: the stride of dimension 0 is not static, so offsets are not known to be below 2^31 bytes"
-  tile.atomic_rmw addf %old, %dynamic[%c0, %c0] : tensor<16x8xf32, #rows>, !dynamic
   // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] atomic-branch | {{.*}}Reason="masked elements are skipped by a branch: the tile reaches over 2^31 bytes"
   tile.atomic_rmw addf %t, %far[%c0, %c0] : tensor<16x8xf32, #rows>, !far
   // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] atomic-branch | {{.*}}Reason="masked elements are skipped by a branch: the start along dimension 0 is no known multiple of 4, from where the layout repeats"

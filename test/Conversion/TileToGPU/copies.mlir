@@ -19,7 +19,7 @@
 // SM80-NOT: vector.store
 // SM80: nvvm.cp.async.commit.group
 // SM80: nvvm.cp.async.wait.group 1
-// GFX1100: vector.load
+// GFX1100: tile_gpu.buffer_load %[[G]][
 // GFX1100: vector.store %{{.+}}, %{{.+}}[
 // GFX1100-NOT: group{{$}}
 // GFX1100: gpu.return
@@ -34,7 +34,8 @@ tile.kernel @asynchronous(%g: !g) attributes {num_warps = 2 : i32, shared_bytes 
 
 // CHECK-LABEL: gpu.func @synchronous(
 // CHECK-NOT: async
-// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// SM80: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// GFX1100: tile_gpu.buffer_load {{.*}}, vector<8xf16>
 // CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1024xf16, #gpu.address_space<workgroup>>, vector<8xf16>
 tile.kernel @synchronous(%g: !g) attributes {num_warps = 2 : i32, shared_bytes = 2048 : i64} {
   %c0 = arith.constant 0 : index
@@ -76,7 +77,8 @@ tile.kernel @partial(%g: !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 1
 // Another dimension is contiguous in shared memory: each thread copies a block, so
 // that the accesses to both memories are wide.
 // CHECK-LABEL: gpu.func @turned(
-// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// SM80: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<8xf16>
+// GFX1100: tile_gpu.buffer_load {{.*}}, vector<8xf16>
 // CHECK: vector.store %{{.+}} {alignment = 8 : i64} : {{.*}}, vector<4xf16>
 tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, shared_bytes = 3072 : i64} {
   %c0 = arith.constant 0 : index
@@ -99,8 +101,8 @@ tile.kernel @turned(%g: !g) attributes {num_warps = 1 : i32, shared_bytes = 3072
 // SM80-NEXT: {{^ *[}]$}}
 // SM80-NEXT: nvvm.cp.async.commit.group
 // GFX1100: %[[READS:.+]] = arith.andi %[[OWNER]], %{{.+}} : i1
-// GFX1100: scf.if %[[READS]] -> (vector<8xf16>
-// GFX1100: vector.load
+// GFX1100: %[[OFFSET:.+]] = arith.select %[[READS]], %{{.+}}, %c-2147483648_i32 : i32
+// GFX1100: tile_gpu.buffer_load %{{.+}}[%{{.+}}], %[[OFFSET]]
 // GFX1100: scf.if %[[OWNER]] {
 // GFX1100-COUNT-3: vector.store
 // GFX1100: }
@@ -117,8 +119,10 @@ tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, shared_byt
 
 // Blocks of 16 x 8 elements would have elements for two of 32 threads. Blocks of 16 x 1 have some for 16 of them.
 // CHECK-LABEL: gpu.func @odd_blocks(
-// CHECK-COUNT-15: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<16xi8>
+// SM80-COUNT-15: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<16xi8>
+// GFX1100-COUNT-15: tile_gpu.buffer_load {{.*}}, vector<16xi8>
 // CHECK-NOT: vector.load
+// CHECK-NOT: buffer_load
 // CHECK: gpu.return
 tile.kernel @odd_blocks(%g: !bytes) attributes {num_warps = 1 : i32, shared_bytes = 5120 : i64} {
   %c0 = arith.constant 0 : index

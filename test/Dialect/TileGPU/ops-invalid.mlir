@@ -89,6 +89,46 @@ func.func @window_size(%m: memref<64xf32, #gpu.address_space<global>>, %v: vecto
 
 // -----
 
+func.func @load_space(%m: memref<64xf32, #gpu.address_space<workgroup>>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_load' op needs global memory, got 'memref<64xf32, #gpu.address_space<workgroup>>'}}
+  %v = tile_gpu.buffer_load %m[%i], %o {window = 256} : memref<64xf32, #gpu.address_space<workgroup>>, vector<1xf32>
+  return
+}
+
+// -----
+
+func.func @load_element(%m: memref<64xf32, #gpu.address_space<global>>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_load' op accesses elements of type 'f16' in 'memref<64xf32, #gpu.address_space<global>>'}}
+  %v = tile_gpu.buffer_load %m[%i], %o {window = 256} : memref<64xf32, #gpu.address_space<global>>, vector<1xf16>
+  return
+}
+
+// -----
+
+func.func @load_map(%m: memref<64xf32, affine_map<(d0) -> (d0 * 2)>, #gpu.address_space<global>>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_load' op needs memory without a layout map, got}}
+  %v = tile_gpu.buffer_load %m[%i], %o {window = 256} : memref<64xf32, affine_map<(d0) -> (d0 * 2)>, #gpu.address_space<global>>, vector<1xf32>
+  return
+}
+
+// -----
+
+func.func @load_width(%m: memref<64xf32, #gpu.address_space<global>>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_load' op accesses 'vector<3xf32>'; it must have 1, 2, 4, 8 or 16 bytes}}
+  %v = tile_gpu.buffer_load %m[%i], %o {window = 256} : memref<64xf32, #gpu.address_space<global>>, vector<3xf32>
+  return
+}
+
+// -----
+
+func.func @store_window(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index, %o: i32) {
+  // expected-error @+1 {{'tile_gpu.buffer_store' op has a window of 2147483648 bytes; offsets reach less than 2^31}}
+  tile_gpu.buffer_store %v, %m[%i], %o {window = 2147483648} : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>
+  return
+}
+
+// -----
+
 func.func @window_kind(%m: memref<64xf32, #gpu.address_space<global>>, %v: vector<1xf32>, %i: index, %o: i32) {
   // expected-error @+1 {{'tile_gpu.buffer_atomic_rmw' op has no kind ori for elements of type 'f32'}}
   tile_gpu.buffer_atomic_rmw ori %v, %m[%i], %o {window = 256} : vector<1xf32>, memref<64xf32, #gpu.address_space<global>>

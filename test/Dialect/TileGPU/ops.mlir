@@ -21,6 +21,12 @@ func.func @atomic(%g: memref<?xf32, #global>, %s: memref<64xi64, #shared>,
   %old = tile_gpu.atomic_rmw maxs %n, %s[%i] order(acq_rel) scope(block) : vector<1xi64>, memref<64xi64, #shared> -> vector<1xi64>
   // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}], %{{.+}} {window = 4096 : i64} : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>
   tile_gpu.buffer_atomic_rmw addf %v, %g[%i], %o {window = 4096} : vector<4xf32>, memref<?xf32, #global>
+  // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %{{.+}}[%{{.+}}], %{{.+}} + %{{.+}} {window = 4096 : i64}
+  tile_gpu.buffer_atomic_rmw addf %v, %g[%i], %o + %o {window = 4096} : vector<4xf32>, memref<?xf32, #global>
+  // CHECK: %[[X:.+]] = tile_gpu.buffer_load %{{.+}}[%{{.+}}], %{{.+}} {window = 4096 : i64} : memref<?xf32, #gpu.address_space<global>>, vector<4xf32>
+  %x = tile_gpu.buffer_load %g[%i], %o {window = 4096} : memref<?xf32, #global>, vector<4xf32>
+  // CHECK: tile_gpu.buffer_store %[[X]], %{{.+}}[%{{.+}}], %{{.+}} + %{{.+}} {window = 4096 : i64} : vector<4xf32>, memref<?xf32, #gpu.address_space<global>>
+  tile_gpu.buffer_store %x, %g[%i], %o + %o {window = 4096} : vector<4xf32>, memref<?xf32, #global>
   return %old : vector<1xi64>
 }
 

@@ -192,6 +192,17 @@ TEST(LaunchC, ChecksEachArgument) {
   stride.strides[0] = 68;
   EXPECT_EQ(launch(manifest, stride),
             "argument 0 'q': stride 0 is 68, must be divisible by 8");
+  std::string limited = manifest,
+              divisors = R"("stride_divisibility": [8, 1],)";
+  limited.insert(limited.find(divisors), R"("stride_limits": [71, null], )");
+  stride.strides[0] = 72;
+  EXPECT_EQ(launch(limited, stride),
+            "argument 0 'q': stride 0 is 72, must be between 0 and 71");
+  stride.strides[0] = -64;
+  EXPECT_EQ(launch(limited, stride),
+            "argument 0 'q': stride 0 is -64, must be between 0 and 71");
+  EXPECT_EQ(launch(limited, Arguments(100, 106)),
+            launch(manifest, Arguments(100, 106)));
   aligned.values[0].address = 0x1008;
   EXPECT_EQ(launch(manifest, aligned),
             "argument 0 'q': address 0x1008 must be aligned to 16 bytes");

@@ -1,6 +1,7 @@
 //===- FillFromRegisters.cpp - Slots that registers fill ------------------===//
 
 #include "FillFromRegisters.h"
+#include "SkipByBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -89,6 +90,8 @@ SmallVector<Value> Filler::loadInBranch(scf::IfOp branch,
   SmallVector<Value> tiles;
   for (CopyOp copy : copies)
     tiles.push_back(load(copy));
+  if (skipByBounds(branch, chip))
+    return tiles;
   Location loc = branch.getLoc();
   rewriter.setInsertionPoint(branch);
   auto loading = scf::IfOp::create(rewriter, loc, TypeRange(ValueRange(tiles)),

@@ -204,14 +204,46 @@ template <typename OpT> static LogicalResult verifyAtomic(OpT op) {
   return success();
 }
 
+static LogicalResult verifyWindow(Operation *op, int64_t window) {
+  if (!llvm::isInt<32>(window))
+    return op->emitOpError() << "has a window of " << window
+                             << " bytes; offsets reach less than 2^31";
+  return success();
+}
+
 LogicalResult BufferAtomicRMWOp::verify() {
   if (failed(verifyAtomic(*this)))
     return failure();
-  if (!llvm::isInt<32>(int64_t(getWindow())))
-    return emitOpError() << "has a window of " << getWindow()
-                         << " bytes; offsets reach less than 2^31";
-  return success();
+  return verifyWindow(*this, getWindow());
 }
+
+/// Checks the memory and the elements of an access through a buffer descriptor.
+template <typename OpT> static LogicalResult verifyBufferAccess(OpT op) {
+  MemRefType memory = op.getMemory().getType();
+  auto type = cast<VectorType>(op.getValue().getType());
+  auto space =
+      dyn_cast_or_null<mlir::gpu::AddressSpaceAttr>(memory.getMemorySpace());
+  if (!space || space.getValue() != mlir::gpu::AddressSpace::Global)
+    return op.emitOpError() << "needs global memory, got " << memory;
+  if (!memory.getLayout().isIdentity())
+    return op.emitOpError()
+           << "needs memory without a layout map, got " << memory;
+  Type element = type.getElementType();
+  if (memory.getElementType() != element)
+    return op.emitOpError()
+           << "accesses elements of type " << element << " in " << memory;
+  int64_t bits = element.isIntOrFloat()
+                     ? type.getNumElements() * element.getIntOrFloatBitWidth()
+                     : 0;
+  if (bits < 8 || bits > 128 || !llvm::isPowerOf2_64(bits))
+    return op.emitOpError()
+           << "accesses " << type << "; it must have 1, 2, 4, 8 or 16 bytes";
+  return verifyWindow(op, op.getWindow());
+}
+
+LogicalResult BufferLoadOp::verify() { return verifyBufferAccess(*this); }
+
+LogicalResult BufferStoreOp::verify() { return verifyBufferAccess(*this); }
 
 LogicalResult AtomicRMWOp::verify() {
   if (failed(verifyAtomic(*this)))
@@ -262,6 +294,12 @@ static LogicalResult verifyOnChip(Operation *op, const tile::Chip &chip) {
           return success();
         return atomic.emitOpError()
                << "combines " << type << " at once within a window; "
+               << chip.name << " has no such instruction";
+      })
+      .Case<BufferLoadOp, BufferStoreOp>([&](Operation *op) -> LogicalResult {
+        if (chip.bufferFlags != 0)
+          return success();
+        return op->emitOpError("accesses a window of memory; ")
                << chip.name << " has no such instruction";
       })
       .Case<CommitCopiesOp, WaitCopiesOp>([&](Operation *op) -> LogicalResult {

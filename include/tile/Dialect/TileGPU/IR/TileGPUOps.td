@@ -159,12 +159,14 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw"> {
 def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
   let summary = "atomically combines contiguous elements within a window of memory";
   let description = [{
-    As `tile_gpu.atomic_rmw`, relaxed and of device scope, at `offset` bytes
-    (unsigned) after memory[base]. The operation has no effect if the offset is
-    outside the `window`, a size in bytes below 2^31: a mask is an offset outside
-    the window and needs no branch. `base` is the same for all threads of a warp.
-    `offset` is a multiple of the size of the value, or outside the window. The
-    chip must have a row of the buffer form (Chips/Atomics.h).
+    As `tile_gpu.atomic_rmw`, relaxed and of device scope, at `offset` +
+    `distance` bytes after memory[base]. Both are unsigned; `distance` is 0 if it
+    is not given, and below 2^31. The operation has no effect if the offset alone
+    is outside the `window`, a size in bytes below 2^31: a mask is an offset
+    outside the window and needs no branch. If the offset is inside, so must be
+    the place that is updated. `base` and `distance` are the same for all threads
+    of a warp. The place is a multiple of the size of the value. The chip must
+    have a row of the buffer form (Chips/Atomics.h).
 
     ```mlir
     tile_gpu.buffer_atomic_rmw addf %v, %m[%base], %offset {window = 8192}
@@ -173,9 +175,64 @@ def TileGPU_BufferAtomicRMWOp : TileGPU_Op<"buffer_atomic_rmw"> {
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, TileGPU_Atomic:$value,
     Arg<TileGPU_Memory, "in global memory", [MemRead, MemWrite]>:$memory,
-    Index:$base, I32:$offset, ConfinedAttr<I64Attr, [IntPositive]>:$window);
+    Index:$base, I32:$offset, Optional<I32>:$distance,
+    ConfinedAttr<I64Attr, [IntPositive]>:$window);
   let assemblyFormat = [{
-    $kind $value `,` $memory `[` $base `]` `,` $offset attr-dict `:` type($value) `,` type($memory)
+    $kind $value `,` $memory `[` $base `]` `,` $offset (`+` $distance^)? attr-dict
+    `:` type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_WindowMemory : MemRefRankOf<[AnyType], [1]>;
+def TileGPU_WindowVector : FixedVectorOfRankAndType<[1], [AnyType]>;
+
+def TileGPU_BufferLoadOp : TileGPU_Op<"buffer_load"> {
+  let summary = "loads contiguous elements within a window of memory";
+  let description = [{
+    Loads a vector of 1, 2, 4, 8 or 16 bytes at `offset` + `distance` bytes after
+    memory[base]. Both are unsigned; `distance` is 0 if it is not given, and below
+    2^31. The result is zeros if the offset alone is outside the `window`, a size
+    in bytes below 2^31: a mask is an offset outside the window and needs no
+    branch. If the offset is inside, so must be the place that is read. `base` and
+    `distance` are the same for all threads of a warp. The place is a multiple of
+    the size of the vector. The chip must have buffer descriptors (AMD).
+
+    ```mlir
+    %v = tile_gpu.buffer_load %m[%base], %offset + %distance {window = 8192}
+        : memref<?xf16, #gpu.address_space<global>>, vector<8xf16>
+    ```
+  }];
+  let arguments = (ins
+    Arg<TileGPU_WindowMemory, "in global memory", [MemRead]>:$memory,
+    Index:$base, I32:$offset, Optional<I32>:$distance,
+    ConfinedAttr<I64Attr, [IntPositive]>:$window);
+  let results = (outs TileGPU_WindowVector:$value);
+  let assemblyFormat = [{
+    $memory `[` $base `]` `,` $offset (`+` $distance^)? attr-dict
+    `:` type($memory) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_BufferStoreOp : TileGPU_Op<"buffer_store"> {
+  let summary = "stores contiguous elements within a window of memory";
+  let description = [{
+    As `tile_gpu.buffer_load`, but stores `value`. The operation has no effect if
+    the offset is outside the window.
+
+    ```mlir
+    tile_gpu.buffer_store %v, %m[%base], %offset {window = 8192}
+        : vector<8xf16>, memref<?xf16, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins TileGPU_WindowVector:$value,
+    Arg<TileGPU_WindowMemory, "in global memory", [MemWrite]>:$memory,
+    Index:$base, I32:$offset, Optional<I32>:$distance,
+    ConfinedAttr<I64Attr, [IntPositive]>:$window);
+  let assemblyFormat = [{
+    $value `,` $memory `[` $base `]` `,` $offset (`+` $distance^)? attr-dict
+    `:` type($value) `,` type($memory)
   }];
   let hasVerifier = 1;
 }

@@ -1,6 +1,6 @@
-//===- BufferAtomic.h - Atomics through a buffer descriptor -----*- C++ -*-===//
-#ifndef TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H
-#define TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H
+//===- BufferAccess.h - Accesses through a buffer descriptor ----*- C++ -*-===//
+#ifndef TILE_LIB_EXECUTOR_AMD_BUFFERACCESS_H
+#define TILE_LIB_EXECUTOR_AMD_BUFFERACCESS_H
 
 #include "../Instruction.h"
 #include "llvm/IR/InstrTypes.h"
@@ -17,4 +17,4 @@ llvm::SmallVector<llvm::Value *> operandParts(const llvm::CallBase &call);
 
 } // namespace tile::cpu
 
-#endif // TILE_LIB_EXECUTOR_AMD_BUFFERATOMIC_H
+#endif // TILE_LIB_EXECUTOR_AMD_BUFFERACCESS_H
