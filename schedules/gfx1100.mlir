@@ -1,6 +1,11 @@
 // Schedules for gfx1100. docs/Schedules.md explains the format.
 
 // Forward: a block owns queries and walks over the keys.
+tile.schedule_row <products = 2, head to 64, pack_heads>
+    use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 64, mask = window>
+    use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 64> use <tile = [64, 64], warps = 4>
 tile.schedule_row <products = 2, head to 128> use <tile = [64, 32], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 

@@ -1,2 +1,8 @@
-// Schedules for gfx1201: those of gfx1100.
+// Schedules for gfx1201. docs/notes/amd-attention.md explains how the tiles were
+// chosen. A lane holds half as many elements of a fragment as on gfx1100, so some
+// tiles are larger.
+tile.schedule_row <products = 2, head to 64, pack_heads>
+    use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 64> use <tile = [128, 64], warps = 8>
+tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.include_schedules "gfx1100"

@@ -7,9 +7,9 @@
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1201 %tile_src_root/examples/forward.mlir --resources -o %t.gfx1201 > %t.gfx1201.json
 // RUN: FileCheck %s --input-file=%t.gfx1201.json --check-prefix=WAVE32
 
-// 64 MFMAs of 2 * 16 * 16 * 16 operations, 512 in a cycle: 1024 cycles.
-// WAVE64: "loops":[{"cycles":{"bound":1312,"matrix":1024,"shared":1312,"transcendental":272,
-// WAVE64-SAME: "instructions":{"branch":1,"matrix":64,"memory":8,{{[^}]*}}"shared":44,"transcendental":17,
+// 128 MFMAs of 2 * 16 * 16 * 16 operations, 512 in a cycle: 2048 cycles.
+// WAVE64: "loops":[{"cycles":{"bound":2048,"matrix":2048,"shared":1344,"transcendental":544,
+// WAVE64-SAME: "instructions":{"branch":1,"matrix":128,"memory":8,{{[^}]*}}"shared":48,"transcendental":34,
 // WAVE64-SAME: "name":"attention"
 // WAVE64-SAME: "waves_per_simd":1}
 

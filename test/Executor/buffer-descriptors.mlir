@@ -1,5 +1,6 @@
 // The executor supports buffer instructions whose descriptor is made in place,
-// with bounds checks by offset alone. Other descriptors are errors.
+// with bounds checks by offset alone. Other descriptors are errors, and so are bounds
+// that the offset of the wave decides.
 //
 // RUN: split-file %s %t
 // RUN: tile-run %t/known.mlir --chip=gfx942 --arg=random:64:f32:1 --arg=zeros:64:f32 --out=b=%t.npy
@@ -10,7 +11,7 @@
 // RUN: not tile-run %t/choice.mlir --chip=gfx942 --arg=random:64:f32:1 --arg=zeros:64:f32 2>&1 | FileCheck %s --check-prefix=CHOICE
 
 // FLAGS: error: the executor does not know this form of 'llvm.amdgcn.raw.ptr.buffer.atomic.fadd.f32': the stride or the flags of its descriptor
-// WAVE: error: the executor does not know this form of 'llvm.amdgcn.raw.ptr.buffer.atomic.fadd.f32': its offset of the wave
+// WAVE: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: 'llvm.amdgcn.raw.ptr.buffer.atomic.fadd.f32' is in the bounds of its descriptor without the offset of the wave only
 // CHOICE: error: the executor does not know this form of 'llvm.amdgcn.raw.ptr.buffer.atomic.fadd.f32': its descriptor is not made in place
 
 //--- known.mlir

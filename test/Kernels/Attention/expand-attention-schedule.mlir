@@ -36,7 +36,7 @@
 // GFX1100-LABEL: tile.kernel @d128
 // GFX1100: tensor<64x32xf32>
 // GFX950-LABEL: tile.kernel @d128
-// GFX950: tensor<64x64xf32>
+// GFX950: tensor<128x128xf32>
 // SOME-LABEL: tile.kernel @d128
 // SOME-SAME: num_warps = 2
 // SOME: tensor<128x64xf32>
@@ -76,7 +76,7 @@ func.func @d128(%q: !d128, %k: !d128, %v: !d128, %o: !d128, %scale: f32) {
 // GFX1100-LABEL: tile.kernel @d256
 // GFX1100: tensor<64x16xf32>
 // GFX950-LABEL: tile.kernel @d256
-// GFX950: tensor<64x64xf32>
+// GFX950: tensor<128x128xf32>
 // GIVEN-LABEL: tile.kernel @d256
 // GIVEN: tensor<96x80xf32>
 func.func @d256(%q: !d256, %k: !d256, %v: !d256, %o: !d256, %scale: f32) {

@@ -420,11 +420,15 @@ TEST_F(AtomicWidth, Strides) {
   test.offset = [](int64_t i, int64_t j) { return i * 64 + j * 2; };
   test.widest = 1;
   check(test, "f32");
-  test.maskedTogether = 0;
   test.name = "dynamic column stride";
+  // A thread has one row. Those of two rows would take turns, each with a mask
+  // of its own.
+  test.layout32 = "#tile.blocked<thread = [1, 16], lane = [16, 2], warp = [1, "
+                  "1], order = [1, 0]>";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[64, ?], align = 16>, "
               "global>";
   check(test, "f32");
+  test.layout32 = plain().layout32;
   test.name = "dynamic row stride";
   test.strides = {35, 1};
   test.storage = 20 * 35;
