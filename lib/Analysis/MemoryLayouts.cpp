@@ -1,6 +1,7 @@
 //===- MemoryLayouts.cpp - Layouts for wide accesses ----------------------===//
 
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Layout/Queries.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 #include <tuple>
@@ -102,6 +103,68 @@ LayoutAttrInterface tile::getDefaultLayout(MLIRContext *context,
     // No thread holds a second access that another one could do.
     if (registers <= width)
       break;
+  }
+  return best;
+}
+
+LayoutAttrInterface
+tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
+                    ArrayRef<int64_t> order, int64_t padding,
+                    ArrayRef<AccessOfLayout> accesses, const Chip &chip) {
+  struct Cost {
+    int64_t cycles = 0, conflicts = 0, elements = 0;
+  };
+  auto measure = [&](LayoutAttrInterface layout) -> std::optional<Cost> {
+    FailureOr<Layout> memory = layout.getLayout(shape, bits, nullptr);
+    if (failed(memory))
+      return std::nullopt;
+    Cost cost;
+    cost.elements = memory->shape().front();
+    for (const AccessOfLayout &access : accesses) {
+      FailureOr<Layout> threads = access(layout);
+      if (failed(threads))
+        return std::nullopt;
+      BankPasses count = countBankPasses(
+          *threads, *memory, chip.maxSharedAccess * 8 / bits, bits, chip.banks);
+      cost.cycles += count.accesses + count.passes;
+      cost.conflicts += count.conflicts;
+    }
+    return cost;
+  };
+  auto inElements = [&](int64_t bytes) { return bytes * 8 / bits; };
+  LayoutAttrInterface best =
+      PaddedAttr::get(context, inElements(padding), order);
+  std::optional<Cost> plain = measure(best);
+  if (!plain || plain->conflicts == 0 || order.size() < 2)
+    return best;
+
+  // Groups of rows repeat the banks of their rows. The padding between them
+  // moves the rows of another group to the banks that are left.
+  SmallVector<PaddedAttr> family;
+  int64_t rows = shape[order[1]];
+  for (int64_t pad : {0, 4, 8, 16, 32}) {
+    if (pad * 8 % bits != 0)
+      continue;
+    family.push_back(PaddedAttr::get(context, inElements(pad), order));
+    for (int64_t group = 2; group < rows && rows % group == 0; group *= 2)
+      for (int64_t groupPad : {4, 8, 16, 32, 64})
+        if (groupPad * 8 % bits == 0)
+          family.push_back(PaddedAttr::get(context, inElements(pad), order,
+                                           group, inElements(groupPad)));
+  }
+  Cost fewest = *plain;
+  // Larger tiles could cost a block that runs at the same time.
+  int64_t room = plain->elements + plain->elements / 32;
+  for (PaddedAttr candidate : family) {
+    FailureOr<Layout> memory = candidate.getLayout(shape, bits, nullptr);
+    if (failed(memory) || memory->shape().front() > room)
+      continue;
+    std::optional<Cost> cost = measure(candidate);
+    if (cost && std::tuple(cost->cycles, cost->elements) <
+                    std::tuple(fewest.cycles, fewest.elements)) {
+      best = candidate;
+      fewest = *cost;
+    }
   }
   return best;
 }

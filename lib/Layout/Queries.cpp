@@ -99,6 +99,10 @@ public:
     return memory.offset(coords);
   }
 
+  /// Returns true if two registers of a thread are equally far apart in all
+  /// threads.
+  bool isShiftedByRegisters() const { return isLinear && swizzle.bits == 0; }
+
   /// Returns whether every aligned access of `width` elements of thread 0 is
   /// also one in all other threads; std::nullopt if the digits do not decide
   /// this and each offset must be checked.
@@ -294,36 +298,69 @@ tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
   return std::nullopt;
 }
 
-int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
-                            int64_t width, unsigned elementBits,
-                            unsigned banks) {
+/// Calls `visit` with the passes over the banks of each access of each batch of
+/// lanes that the hardware serves at once. Returns the accesses of a thread.
+static AccessGroups
+visitBatches(const Layout &dist, const Layout &memory, int64_t width,
+             unsigned elementBits, unsigned banks,
+             llvm::function_ref<void(int64_t sweeps)> visit) {
   constexpr int64_t bankBits = 32;
   Offsets offsets(dist, memory);
   AccessGroups groups =
       ::widestAccess(accessOrder(dist, offsets), &offsets, width);
   int64_t accessBits = groups.width * elementBits;
   int64_t lanes = dist.axisSize(kLane);
-  int64_t lanesAtOnce =
-      std::clamp<int64_t>(banks * bankBits / accessBits, 1, lanes);
+  int64_t lanesAtOnce = std::clamp<int64_t>(
+      banks * bankBits / std::max(accessBits, bankBits), 1, lanes);
 
-  int64_t worst = 1;
   SmallVector<int64_t, 128> words;
-  for (size_t i = 0; i < groups.order.size(); i += groups.width) {
-    for (int64_t begin = 0; begin < offsets.numThreads();
-         begin += lanesAtOnce) {
-      // The last batch of a warp may be short; no batch spans two warps.
-      int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
-      words.clear();
-      for (int64_t thread = begin; thread < end; ++thread) {
-        int64_t bit = offsets(groups.order[i], thread) * elementBits;
-        for (int64_t word = bit / bankBits;
-             word <= (bit + accessBits - 1) / bankBits; ++word)
-          words.push_back(word);
+  for (int64_t begin = 0; begin < offsets.numThreads();) {
+    // The last batch of a warp may be short; no batch spans two warps.
+    int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
+    // Whole words between two accesses move all lanes to other banks alike.
+    llvm::SmallDenseMap<int64_t, int64_t, 4> known;
+    for (size_t i = 0; i < groups.order.size(); i += groups.width) {
+      int64_t reg = groups.order[i];
+      int64_t first = offsets(reg, begin) * elementBits;
+      int64_t &count = known[first % bankBits];
+      if (count == 0 || !offsets.isShiftedByRegisters()) {
+        words.clear();
+        for (int64_t thread = begin; thread < end; ++thread) {
+          int64_t bit = offsets(reg, thread) * elementBits;
+          for (int64_t word = bit / bankBits;
+               word <= (bit + accessBits - 1) / bankBits; ++word)
+            words.push_back(word);
+        }
+        count = sweeps(words, banks);
       }
-      worst = std::max(worst, sweeps(words, banks));
+      visit(count);
     }
+    begin = end;
   }
+  return groups;
+}
+
+int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
+                            int64_t width, unsigned elementBits,
+                            unsigned banks) {
+  int64_t worst = 1;
+  visitBatches(dist, memory, width, elementBits, banks,
+               [&](int64_t sweeps) { worst = std::max(worst, sweeps); });
   return worst;
+}
+
+BankPasses tile::countBankPasses(const Layout &dist, const Layout &memory,
+                                 int64_t width, unsigned elementBits,
+                                 unsigned banks) {
+  BankPasses result;
+  AccessGroups groups = visitBatches(dist, memory, width, elementBits, banks,
+                                     [&](int64_t sweeps) {
+                                       result.passes += sweeps;
+                                       result.conflicts += sweeps - 1;
+                                     });
+  result.accesses =
+      groups.order.size() / groups.width * dist.axisSize(kWarp);
+  return result;
 }
 
 SegmentCount tile::countSegments(const Layout &dist, const PlacedMemory &memory,

@@ -9,6 +9,7 @@
 
 #include "tile/Chips/Atomics.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include <functional>
 
 namespace tile {
 
@@ -37,6 +38,22 @@ LayoutAttrInterface getCoalescedLayout(mlir::MLIRContext *context,
 /// so that accesses to both memories are wide.
 LayoutAttrInterface getCopyLayout(BufferType source, BufferType dest,
                                   int64_t width, int64_t lanes, int64_t warps);
+
+/// An access to a tile in shared memory: the distribution of the tile over the
+/// threads, as a function of its layout in shared memory.
+using AccessOfLayout =
+    std::function<llvm::FailureOr<Layout>(LayoutAttrInterface shared)>;
+
+/// Returns the padded layout of a tile in shared memory, with its dimensions in
+/// `order`, for which the accesses take the fewest cycles: one for each
+/// instruction and one for each pass over the banks (see countBankPasses).
+/// Among equals, the one with the fewest bytes. Its tile is hardly larger than
+/// one whose rows have `padding` bytes, which is the result if it is as good as
+/// any other.
+LayoutAttrInterface
+choosePadding(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
+              int64_t bits, llvm::ArrayRef<int64_t> order, int64_t padding,
+              llvm::ArrayRef<AccessOfLayout> accesses, const Chip &chip);
 
 /// Returns the layout of a global accumulator: a buffer of `shape`, to whose
 /// dimensions `rows` and `columns` tiles with the layout `fragment` are added

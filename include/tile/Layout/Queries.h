@@ -82,6 +82,19 @@ findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
 int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
                       unsigned elementBits, unsigned banks = 32);
 
+/// The work of shared memory for a tile: the instructions of all warps, their
+/// passes over the banks, and the passes that conflicts add to those.
+struct BankPasses {
+  int64_t accesses = 0, passes = 0, conflicts = 0;
+};
+
+/// Counts the work of an access to shared memory by all warps, under the rules
+/// of bankConflicts(). Accesses of fewer than 4 bytes take one pass for as many
+/// lanes as there are banks.
+BankPasses countBankPasses(const Layout &dist, const Layout &memory,
+                           int64_t width, unsigned elementBits,
+                           unsigned banks = 32);
+
 /// The aligned segments of memory that an access of a warp touches, and the
 /// least number that could hold its elements.
 struct SegmentCount {

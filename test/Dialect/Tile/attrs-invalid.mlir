@@ -183,6 +183,22 @@ func.func private @swizzle_rows(tensor<64x32xf16, #tile.swizzle<128>>)
 func.func private @padding(tensor<64x64xf16, #tile.padded<-1, order = [1, 0]>>)
 
 // -----
+// expected-error@+1 {{the padding of a group must lie in 0 .. 4096, got 4097}}
+func.func private @group_padding(tensor<64x64xf16, #tile.padded<8, order = [1, 0], group = 8, groupPad = 4097>>)
+
+// -----
+// expected-error@+1 {{groups of 1 or more rows with padding are expected, got groups of 8 rows with 0 elements}}
+func.func private @group_without_padding(tensor<64x64xf16, #tile.padded<8, order = [1, 0], group = 8, groupPad = 0>>)
+
+// -----
+// expected-error@+1 {{groups of rows need an order of two dimensions or more, got 1}}
+func.func private @group_of_elements(tensor<64xf16, #tile.padded<8, order = [0], group = 8, groupPad = 4>>)
+
+// -----
+// expected-error@+1 {{64 rows are no multiple of the group of 24}}
+func.func private @group_rows(tensor<64x64xf16, #tile.padded<8, order = [1, 0], group = 24, groupPad = 4>>)
+
+// -----
 // expected-error@+1 {{order [0, 0] is not a permutation of its dimensions}}
 func.func private @padded_order(tensor<64x64xf16, #tile.padded<8, order = [0, 0]>>)
 

@@ -184,4 +184,82 @@ TEST_F(MemoryLayouts, CoalescedFollowsMemory) {
                 (warp * 32 + lane) * 4);
 }
 
+/// V of attention on CDNA 3: lanes store transposed blocks of 4 x 8 elements,
+/// and fragments read 4 rows of a column. Padded rows alone serve the reads.
+TEST_F(MemoryLayouts, PaddingServesAllAccesses) {
+  const Chip &chip = *findChip("gfx942");
+  int64_t shape[] = {64, 128};
+  Layout writer = Layout::distributed({{8, 1, 1}, {4, 0, 1}},
+                                      {{16, 1, 8}, {4, 0, 4}}, {{4, 0, 16}},
+                                      shape);
+  Layout reader = Layout::distributed(
+      {{4, 0, 1}, {8, 1, 16}, {4, 0, 16}}, {{16, 1, 1}, {4, 0, 4}}, {{4, 0, 0}},
+      shape);
+  std::vector<AccessOfLayout> accesses;
+  for (const Layout &access : {writer, reader})
+    accesses.push_back([access](LayoutAttrInterface) { return access; });
+  auto count = [&](LayoutAttrInterface layout) {
+    Layout memory = *layout.getLayout(shape, 16, nullptr);
+    BankPasses sum;
+    for (const Layout &access : {writer, reader}) {
+      BankPasses one = countBankPasses(access, memory, 8, 16, chip.banks);
+      sum.accesses += one.accesses;
+      sum.passes += one.passes;
+      sum.conflicts += one.conflicts;
+    }
+    return sum;
+  };
+  LayoutAttrInterface plain = PaddedAttr::get(&context, 8, {0, 1});
+  LayoutAttrInterface chosen =
+      choosePadding(&context, shape, 16, {0, 1}, 16, accesses, chip);
+  EXPECT_GT(count(plain).conflicts, 0);
+  EXPECT_EQ(count(chosen).conflicts, 0);
+  EXPECT_EQ(count(chosen).accesses, count(plain).accesses);
+  // Reads alone need no more than the padding of rows.
+  EXPECT_EQ(choosePadding(&context, shape, 16, {0, 1}, 16, accesses[1], chip),
+            plain);
+}
+
+/// The chosen padding never takes more cycles than the given one, and hardly
+/// more memory.
+TEST_F(MemoryLayouts, PaddingIsNeverWorse) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 60; ++round) {
+    const Chip &chip = *findChip(round % 2 ? "gfx1100" : "gfx950");
+    int64_t bits = 8 << random() % 3;
+    int64_t shape[] = {16 << random() % 3, 16 << random() % 3};
+    std::vector<AccessOfLayout> accesses;
+    std::vector<Layout> layouts;
+    for (int access = 0; access < 2; ++access) {
+      int64_t rows = 1 << random() % 4, columns = 1 << random() % 4;
+      unsigned fast = random() % 2;
+      layouts.push_back(*BlockedAttr::getCoalesced(
+                             &context, shape, {rows, columns},
+                             {int64_t(fast), int64_t(1 - fast)}, chip.warpSize,
+                             /*warps=*/2)
+                             .getLayout(shape, bits, nullptr));
+      accesses.push_back(
+          [layout = layouts.back()](LayoutAttrInterface) { return layout; });
+    }
+    auto cycles = [&](const Layout &memory) {
+      int64_t sum = 0;
+      for (const Layout &access : layouts) {
+        BankPasses count =
+            countBankPasses(access, memory, 128 / bits, bits, chip.banks);
+        sum += count.accesses + count.passes;
+      }
+      return sum;
+    };
+    int64_t order[] = {int64_t(round / 2 % 2), int64_t(1 - round / 2 % 2)};
+    Layout plain = *PaddedAttr::get(&context, 128 / bits, order)
+                        .getLayout(shape, bits, nullptr);
+    Layout chosen =
+        *choosePadding(&context, shape, bits, order, 16, accesses, chip)
+             .getLayout(shape, bits, nullptr);
+    EXPECT_TRUE(chosen.isInjective());
+    EXPECT_LE(cycles(chosen), cycles(plain));
+    EXPECT_LE(chosen.shape()[0], plain.shape()[0] + plain.shape()[0] / 32);
+  }
+}
+
 } // namespace

@@ -62,9 +62,31 @@ struct Enumerated {
 
   int64_t conflicts(const AccessGroups &groups, unsigned elementBits,
                     unsigned banks) const {
-    int64_t bytes = groups.width * elementBits / 8;
-    int64_t batch = std::max<int64_t>(1, std::min(lanes, banks * 4 / bytes));
     int64_t worst = 1;
+    visitBatches(groups, elementBits, banks,
+                 [&](int64_t sweeps) { worst = std::max(worst, sweeps); });
+    return worst;
+  }
+
+  BankPasses passes(const AccessGroups &groups, unsigned elementBits,
+                    unsigned banks) const {
+    BankPasses result;
+    result.accesses = groups.order.size() / groups.width * warps;
+    visitBatches(groups, elementBits, banks, [&](int64_t sweeps) {
+      result.passes += sweeps;
+      result.conflicts += sweeps - 1;
+    });
+    return result;
+  }
+
+  /// Calls `visit` with the largest number of words that a batch of lanes
+  /// accesses in one bank.
+  void visitBatches(const AccessGroups &groups, unsigned elementBits,
+                    unsigned banks,
+                    llvm::function_ref<void(int64_t)> visit) const {
+    int64_t bytes = groups.width * elementBits / 8;
+    int64_t batch = std::max<int64_t>(
+        1, std::min(lanes, banks * 4 / std::max<int64_t>(bytes, 4)));
     for (size_t group = 0; group < groups.order.size(); group += groups.width)
       for (int64_t warp = 0; warp < warps; ++warp)
         for (int64_t lane = 0; lane < lanes; lane += batch) {
@@ -75,10 +97,11 @@ struct Enumerated {
             for (int64_t b = byte; b < byte + bytes; ++b)
               wordsOfBank[b / 4 % banks].insert(b / 4);
           }
+          size_t sweeps = 0;
           for (const auto &bank : wordsOfBank)
-            worst = std::max<int64_t>(worst, bank.second.size());
+            sweeps = std::max(sweeps, bank.second.size());
+          visit(sweeps);
         }
-    return worst;
   }
 
   /// Compares the segments of the first warp, access by access.
@@ -124,10 +147,18 @@ void check(const Layout &dist, const Layout &memory, int64_t maxWidth,
   for (int64_t segment : {4, 16, 32})
     all.checkSegments(groups, segment,
                       countSegments(dist, {memory}, groups, segment));
-  for (unsigned banks : {32, 64})
+  for (unsigned banks : {32, 64}) {
     EXPECT_EQ(bankConflicts(dist, memory, maxWidth, elementBits, banks),
               all.conflicts(groups, elementBits, banks))
         << describe(dist, memory);
+    BankPasses found =
+        countBankPasses(dist, memory, maxWidth, elementBits, banks);
+    BankPasses expected = all.passes(groups, elementBits, banks);
+    EXPECT_EQ(std::tuple(found.accesses, found.passes, found.conflicts),
+              std::tuple(expected.accesses, expected.passes,
+                         expected.conflicts))
+        << describe(dist, memory);
+  }
 }
 
 /// Compares the plan with the elements that registers and lanes hold.

@@ -544,11 +544,22 @@ FailureOr<Layout> SwizzleAttr::getLayout(ArrayRef<int64_t> shape,
 }
 
 LogicalResult PaddedAttr::verify(EmitError emitError, int64_t pad,
-                                 ArrayRef<int64_t> order) {
+                                 ArrayRef<int64_t> order, int64_t group,
+                                 int64_t groupPad) {
   if (pad < 0 || pad > 4096)
     return emitError() << "the padding must lie in 0 .. 4096, got " << pad;
   if (order.empty())
     return emitError() << "the order must name at least one dimension";
+  if (group < 0 || (group != 0) != (groupPad != 0))
+    return emitError() << "groups of 1 or more rows with padding are expected, "
+                          "got groups of "
+                       << group << " rows with " << groupPad << " elements";
+  if (groupPad < 0 || groupPad > 4096)
+    return emitError() << "the padding of a group must lie in 0 .. 4096, got "
+                       << groupPad;
+  if (group != 0 && order.size() < 2)
+    return emitError() << "groups of rows need an order of two dimensions or "
+                          "more, got 1";
   return checkOrder(emitError, order);
 }
 
@@ -563,6 +574,17 @@ FailureOr<Layout> PaddedAttr::getLayout(ArrayRef<int64_t> shape,
   SmallVector<Digits> axes(inner.size());
   int64_t stride = 1;
   for (auto [i, dim] : llvm::enumerate(getOrder())) {
+    if (i == 1 && getGroup() != 0) {
+      if (inner[dim] % getGroup() != 0)
+        return OptionalError(emitError)
+               << inner[dim] << " rows are no multiple of the group of "
+               << getGroup();
+      int64_t groups = inner[dim] / getGroup();
+      int64_t groupStride = getGroup() * stride + getGroupPad();
+      axes[dim] = {{getGroup(), 0, stride}, {groups, 0, groupStride}};
+      stride = groups * groupStride;
+      continue;
+    }
     axes[dim] = {{inner[dim], 0, stride}};
     stride *= inner[dim];
     if (i == 0)

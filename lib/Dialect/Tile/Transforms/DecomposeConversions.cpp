@@ -1,8 +1,11 @@
 //===- DecomposeConversions.cpp - Conversions through shared memory -------===//
 
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEDECOMPOSECONVERSIONS
@@ -45,12 +48,46 @@ static int64_t countBytes(RankedTensorType tile) {
          tile.getElementTypeBitWidth() / 8;
 }
 
-/// Returns the shared memory layout for a conversion between two distributed
-/// layouts that needs the fewest accesses; prefers row major among equals. Rows
-/// have padding if the tile fits the shared memory of the chip with it. Returns
-/// null if the tile does not fit without padding either.
-static LayoutAttrInterface
-chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
+namespace {
+/// A conversion between threads, and the layouts of all such conversions of its
+/// source, which read one tile in shared memory if they choose the same layout.
+struct Crossing {
+  ConvertLayoutOp convert;
+  ConversionKind kind;
+  SmallVector<Attribute> readers;
+};
+} // namespace
+
+/// Returns `layout`, a padded one, with the padding that gives the write of
+/// `from` and the reads by `readers` the fewest bank conflicts.
+static LayoutAttrInterface spreadOverBanks(PaddedAttr layout, int64_t padding,
+                                           RankedTensorType from,
+                                           ArrayRef<Attribute> readers,
+                                           const Chip &chip) {
+  std::vector<AccessOfLayout> accesses;
+  auto add = [&](Attribute access) {
+    Layout threads = getCanonicalLayout(withLayout(from, access));
+    accesses.push_back(
+        [threads](LayoutAttrInterface) -> FailureOr<Layout> { return threads; });
+  };
+  add(from.getEncoding());
+  llvm::for_each(readers, add);
+  LayoutAttrInterface best = choosePadding(
+      from.getContext(), from.getShape(), from.getElementTypeBitWidth(),
+      layout.getOrder(), padding, accesses, chip);
+  return countBytes(withLayout(from, best)) <= chip.sharedBytes
+             ? best
+             : LayoutAttrInterface(layout);
+}
+
+/// Returns the shared memory layout for a conversion of a distributed tile that
+/// needs the fewest accesses; prefers row major among equals. Rows have padding
+/// if the tile fits the shared memory of the chip with it. Returns null if the
+/// tile does not fit without padding either.
+static LayoutAttrInterface chooseScratch(RankedTensorType from,
+                                         RankedTensorType to,
+                                         ArrayRef<Attribute> readers,
+                                         const Chip &chip) {
   int64_t bits = to.getElementTypeBitWidth();
   // ldmatrix can read fragments from rows and, transposed, from columns.
   bool isForLdmatrix =
@@ -77,6 +114,9 @@ chooseScratch(RankedTensorType from, RankedTensorType to, const Chip &chip) {
       best = layout;
       fewest = accesses;
     }
+    auto padded = dyn_cast_or_null<PaddedAttr>(best);
+    if (padded && padding != 0 && !chip.ldmatrix)
+      return spreadOverBanks(padded, padding, from, readers, chip);
     if (best)
       return best;
   }
@@ -145,13 +185,14 @@ static Value castElements(ImplicitLocOpBuilder &b, Value tile, Type element) {
   return OpT::create(b, retyped(tile.getType(), element), tile);
 }
 
-static Value exchange(ConvertLayoutOp convert, Value source,
-                      ConversionKind kind, const Chip &chip);
+static Value exchange(const Crossing &crossing, Value source,
+                      const Chip &chip);
 
 /// Emits the conversion of `source` in two halves of its bits, one after the
 /// other, so that both use the same memory.
-static Value exchangeHalves(ConvertLayoutOp convert, Value source,
-                            ConversionKind kind, const Chip &chip) {
+static Value exchangeHalves(const Crossing &crossing, Value source,
+                            const Chip &chip) {
+  ConvertLayoutOp convert = crossing.convert;
   ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto type = cast<RankedTensorType>(source.getType());
   Type element = type.getElementType();
@@ -166,12 +207,12 @@ static Value exchangeHalves(ConvertLayoutOp convert, Value source,
   };
   if (isa<FloatType>(element))
     source = castElements<arith::BitcastOp>(b, source, integer);
-  Value low = exchange(convert, castElements<arith::TruncIOp>(b, source, half),
-                       kind, chip);
+  Value low = exchange(
+      crossing, castElements<arith::TruncIOp>(b, source, half), chip);
   Value shifted =
       arith::ShRUIOp::create(b, source, distance(type.getEncoding()));
   Value high = exchange(
-      convert, castElements<arith::TruncIOp>(b, shifted, half), kind, chip);
+      crossing, castElements<arith::TruncIOp>(b, shifted, half), chip);
   low = castElements<arith::ExtUIOp>(b, low, integer);
   high = castElements<arith::ExtUIOp>(b, high, integer);
   high =
@@ -182,10 +223,11 @@ static Value exchangeHalves(ConvertLayoutOp convert, Value source,
   return result;
 }
 
-/// Emits the conversion of `source` to the layout of the result of `convert`
-/// through shared memory.
-static Value exchange(ConvertLayoutOp convert, Value source,
-                      ConversionKind kind, const Chip &chip) {
+/// Emits the conversion of `source`, in place of that of `crossing`, through
+/// shared memory.
+static Value exchange(const Crossing &crossing, Value source,
+                      const Chip &chip) {
+  ConvertLayoutOp convert = crossing.convert;
   ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto from = cast<RankedTensorType>(source.getType());
   Attribute resultLayout = convert.getType().getEncoding();
@@ -195,20 +237,21 @@ static Value exchange(ConvertLayoutOp convert, Value source,
   // Buffers have neither i1 nor i16.
   if (element.isInteger(1)) {
     Type wide = b.getI32Type();
-    if (!chooseScratch(retyped(from, wide), retyped(to, wide), chip))
+    if (!chooseScratch(retyped(from, wide), retyped(to, wide),
+                       crossing.readers, chip))
       wide = b.getI16Type();
     source = castElements<arith::ExtUIOp>(b, source, wide);
     return castElements<arith::TruncIOp>(
-        b, exchange(convert, source, kind, chip), element);
+        b, exchange(crossing, source, chip), element);
   }
   if (element.isInteger(16)) {
     source = castElements<arith::BitcastOp>(b, source, b.getF16Type());
     return castElements<arith::BitcastOp>(
-        b, exchange(convert, source, kind, chip), element);
+        b, exchange(crossing, source, chip), element);
   }
-  LayoutAttrInterface layout = chooseScratch(from, to, chip);
+  LayoutAttrInterface layout = chooseScratch(from, to, crossing.readers, chip);
   if (!layout && bits > 16)
-    return exchangeHalves(convert, source, kind, chip);
+    return exchangeHalves(crossing, source, chip);
   if (!layout) // tile-plan-shared-memory reports the size
     layout = scratchLayout(to, to.getRank() - 1, /*isForLdmatrix=*/false,
                            /*padding=*/0);
@@ -216,7 +259,7 @@ static Value exchange(ConvertLayoutOp convert, Value source,
                  remark::RemarkOpts::name("conversion-through-shared-memory")
                      .category("tile-decompose-conversions"))
       << remark::reason("conversion through shared memory: elements cross {0}",
-                        kind == ConversionKind::WarpShuffle ? "lanes" : "warps")
+                        crossing.kind == ConversionKind::WarpShuffle ? "lanes" : "warps")
       << remark::metric("bytes", countBytes(withLayout(to, layout)));
   bool isEarly = fitsFromSource(source, convert, withLayout(to, layout), chip);
   Value shared = writeScratch(source, layout, convert, isEarly);
@@ -232,7 +275,8 @@ struct DecomposeConversions
     const Chip *chip = getTargetChip(getOperation());
     if (!chip)
       return signalPassFailure();
-    SmallVector<std::pair<ConvertLayoutOp, ConversionKind>> crossing;
+    SmallVector<Crossing> crossings;
+    llvm::MapVector<Value, SetVector<Attribute>> readers;
     getOperation().walk([&](ConvertLayoutOp convert) {
       auto from = cast<RankedTensorType>(convert.getSource().getType());
       RankedTensorType to = convert.getType();
@@ -240,12 +284,17 @@ struct DecomposeConversions
         return;
       ConversionKind kind =
           planConversion(getCanonicalLayout(from), getCanonicalLayout(to)).kind;
-      if (kind == ConversionKind::WarpShuffle ||
-          kind == ConversionKind::SharedMemory)
-        crossing.push_back({convert, kind});
+      if (kind != ConversionKind::WarpShuffle &&
+          kind != ConversionKind::SharedMemory)
+        return;
+      crossings.push_back({convert, kind, {}});
+      readers[convert.getSource()].insert(to.getEncoding());
     });
-    for (auto [convert, kind] : crossing) {
-      Value result = exchange(convert, convert.getSource(), kind, *chip);
+    for (Crossing &crossing : crossings)
+      crossing.readers = llvm::to_vector(readers[crossing.convert.getSource()]);
+    for (const Crossing &crossing : crossings) {
+      ConvertLayoutOp convert = crossing.convert;
+      Value result = exchange(crossing, convert.getSource(), *chip);
       convert.getResult().replaceAllUsesWith(result);
       convert.erase();
     }

@@ -2,6 +2,7 @@
 
 #include "SharedPlacement.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -57,6 +58,39 @@ LayoutAttrInterface SharedPlacement::chooseDirectLayout(LoadOp load,
   return {};
 }
 
+/// Returns the layout for a tile that passes through registers to shared memory
+/// and from there to the fragments of `reads`: rows along `fastDim`, padded so
+/// that the copy and the reads together have the fewest bank conflicts.
+LayoutAttrInterface
+SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
+                                    ArrayRef<OperandRead> reads) {
+  auto type = cast<RankedTensorType>(load.getType());
+  BufferType source = load.getBuffer().getType();
+  MLIRContext *context = type.getContext();
+  int64_t bits = type.getElementTypeBitWidth();
+  std::vector<AccessOfLayout> accesses;
+  accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+    auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
+                                layout, MemorySpace::Shared);
+    return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
+                         chip.warpSize, kernel.getNumWarps())
+        .getLayout(type.getShape(), bits, nullptr);
+  });
+  for (const OperandRead &read : reads)
+    accesses.push_back([&](LayoutAttrInterface) -> FailureOr<Layout> {
+      MmaAttr mma = products.lookup(cast<DotOp>(read.use->getOwner()));
+      auto view = cast<RankedTensorType>(read.use->get().getType());
+      FailureOr<Layout> fragment =
+          DotOperandAttr::get(context, read.use->getOperandNumber(), mma)
+              .getLayout(view.getShape(), bits, nullptr);
+      if (failed(fragment) || !read.isSwapped)
+        return fragment;
+      return fragment->permuteDims({1, 0});
+    });
+  return choosePadding(context, type.getShape(), bits, {fastDim, 1 - fastDim},
+                       kAccessBytes, accesses, chip);
+}
+
 /// Returns true if a use of `load`, which products read, can read the tile back
 /// from shared memory: the copy to shared memory then runs ahead of the loop
 /// iteration, which a load to registers does not.
@@ -79,6 +113,7 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   SmallVector<TransposeOp> transposes;
   std::optional<int64_t> contracted;
   SmallVector<DotOp> readers;
+  SmallVector<OperandRead> reads;
   while (!views.empty()) {
     auto [view, isSwapped] = views.pop_back_val();
     for (OpOperand &use : view.getUses()) {
@@ -98,6 +133,7 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
       }
       int64_t dim = use.getOperandNumber() == 0 ? 1 : 0;
       contracted = isSwapped ? 1 - dim : dim;
+      reads.push_back({&use, isSwapped});
       if (use.getOperandNumber() == 1)
         readers.push_back(dot);
     }
@@ -105,6 +141,8 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   if (!contracted)
     return;
   LayoutAttrInterface layout = chooseDirectLayout(load, *contracted);
+  if (!layout && !chip.ldmatrix)
+    layout = choosePaddedLayout(load, *contracted, reads);
   if (!layout)
     layout = chooseLayout(type, *contracted, readers);
   layouts.insert({load.getResult(), layout});

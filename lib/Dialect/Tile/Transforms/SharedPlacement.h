@@ -40,7 +40,16 @@ public:
                      const llvm::DenseSet<LoadOp> &sources);
 
 private:
+  /// An operand of a product that is a view of a tile, and whether the view
+  /// swaps the dimensions of the tile.
+  struct OperandRead {
+    mlir::OpOperand *use;
+    bool isSwapped;
+  };
+
   LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim);
+  LayoutAttrInterface choosePaddedLayout(LoadOp load, int64_t fastDim,
+                                         llvm::ArrayRef<OperandRead> reads);
   void placeOperand(LoadOp load, TileLayouts &layouts);
   bool canComeShared(LoadOp load, LayoutAttrInterface layout, bool isRepeated);
   void place(LoadOp load, TileLayouts &layouts);

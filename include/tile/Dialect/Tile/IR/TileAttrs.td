@@ -289,10 +289,33 @@ def Tile_PaddedAttr : Tile_LayoutAttr<"Padded", "padded"> {
     #tile.padded<8, order = [0, 1]>     // 64x64: offset(r, c) = c * 72 + r
     ```
 
+    `groupPad` further unused elements follow each `group` rows, so that rows
+    which are `group` apart are in different banks, too. Illegal: a number of
+    rows, the extent of the second dimension of `order`, that is not a multiple
+    of `group`.
+
+    ```mlir
+    #tile.padded<8, order = [0, 1], group = 8, groupPad = 4>
+    //   64x64: offset(r, c) = c * 72 + c / 8 * 4 + r
+    ```
+
     Further leading dimensions, not in `order`, stack whole tiles.
   }];
-  let parameters = (ins "int64_t":$pad, ArrayRefParameter<"int64_t">:$order);
-  let assemblyFormat = "`<` $pad `,` `order` `=` `[` $order `]` `>`";
+  // Without groups, `group` and `groupPad` are 0.
+  let parameters = (ins "int64_t":$pad, ArrayRefParameter<"int64_t">:$order,
+    DefaultValuedParameter<"int64_t", "0">:$group,
+    DefaultValuedParameter<"int64_t", "0">:$groupPad);
+  let assemblyFormat = [{
+    `<` $pad `,` `order` `=` `[` $order `]`
+    (`,` `group` `=` $group^ `,` `groupPad` `=` $groupPad)? `>`
+  }];
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "int64_t":$pad,
+                                   "::llvm::ArrayRef<int64_t>":$order,
+                                   CArg<"int64_t", "0">:$group,
+                                   CArg<"int64_t", "0">:$groupPad), [{
+    return $_get($_ctxt, pad, order, group, groupPad);
+  }]>];
   let genVerifyDecl = 1;
 }
 
