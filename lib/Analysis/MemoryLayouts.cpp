@@ -142,7 +142,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   // moves the rows of another group to the banks that are left.
   SmallVector<PaddedAttr> family;
   int64_t rows = shape[order[1]];
-  for (int64_t pad : {0, 4, 8, 16, 32}) {
+  for (int64_t pad : {0, 4, 8, 16, 32, 48}) {
     if (pad * 8 % bits != 0)
       continue;
     family.push_back(PaddedAttr::get(context, inElements(pad), order));
@@ -154,7 +154,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   }
   Cost fewest = *plain;
   // Larger tiles could cost a block that runs at the same time.
-  int64_t room = plain->elements + plain->elements / 32;
+  int64_t room = plain->elements + chip.sharedBytes * 8 / bits / 32;
   for (PaddedAttr candidate : family) {
     FailureOr<Layout> memory = candidate.getLayout(shape, bits, nullptr);
     if (failed(memory) || memory->shape().front() > room)
@@ -250,9 +250,46 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
                       /*align=*/16);
 }
 
+/// Returns `layout` with its lanes in the order that stores to `dest` with the
+/// fewest passes over the banks. Only the last lanes along the dimension of the
+/// first ones move behind the other lanes, so that a warp accesses the same
+/// elements as before, neighbours by neighbours.
+static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
+                                           BufferType dest, const Chip &chip) {
+  ArrayRef<int64_t> shape = dest.getShape();
+  int64_t bits = dest.getElementBits();
+  Layout plain = *layout.getLayout(shape, bits, nullptr);
+  Layout memory = dest.getCanonicalLayout();
+  auto count = [&](const Layout &threads) {
+    return countBankPasses(threads, memory, chip.maxSharedAccess * 8 / bits,
+                           bits, chip.banks);
+  };
+  BankPasses fewest = count(plain);
+  ArrayRef<Digit> lanes = plain.axis(kLane);
+  if (fewest.conflicts == 0 || lanes.size() < 2 || lanes[0].stride == 0)
+    return layout;
+  Digits registers(plain.axis(kRegister)), warps(plain.axis(kWarp));
+  Digit first = lanes[0];
+  for (int64_t kept = first.extent; kept % 2 == 0 && kept > 2;) {
+    kept /= 2;
+    Digits moved{{kept, first.dim, first.stride}};
+    llvm::append_range(moved, lanes.drop_front());
+    moved.push_back(
+        {first.extent / kept, first.dim, first.stride * kept});
+    Layout candidate = Layout::distributed(registers, moved, warps, shape);
+    BankPasses passes = count(candidate);
+    if (passes.accesses > fewest.accesses || passes.passes >= fewest.passes)
+      continue;
+    fewest = passes;
+    layout = DistributedAttr::get(layout.getContext(), candidate);
+  }
+  return layout;
+}
+
 LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
-                                        int64_t width, int64_t lanes,
-                                        int64_t warps) {
+                                        int64_t width, int64_t warps,
+                                        const Chip &chip) {
+  int64_t lanes = chip.warpSize;
   ArrayRef<int64_t> shape = dest.getShape();
   if (isa<MapAttr>(source.getLayout()))
     return getCoalescedLayout(source.getContext(), shape,
@@ -285,6 +322,7 @@ LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
   for (int64_t dim = rank; dim-- > 0;)
     if (dim != fast)
       order.push_back(dim);
-  return BlockedAttr::getCoalesced(source.getContext(), shape, thread, order,
-                                   lanes, warps);
+  LayoutAttrInterface layout = BlockedAttr::getCoalesced(
+      source.getContext(), shape, thread, order, lanes, warps);
+  return chip.ldmatrix ? layout : interleaveLanes(layout, dest, chip);
 }

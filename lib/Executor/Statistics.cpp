@@ -55,7 +55,8 @@ void Counter::access(const Site &site, const Warp &warp, unsigned lane,
   Visit &visit = visits.open[place];
   visit.arrived |= uint64_t(1) << lane;
   visit.bytes = bytes;
-  visit.offsets.push_back(offset);
+  visit.offsets.resize(warpSize);
+  visit.offsets[lane] = offset;
   while (!visits.open.empty() && visits.open.front().arrived == warp.lanes) {
     countConflicts(visits.open.front());
     visits.open.pop_front();
@@ -63,17 +64,25 @@ void Counter::access(const Site &site, const Warp &warp, unsigned lane,
   }
 }
 
-/// Counts bank conflicts. Lanes are served in groups of as many lanes as can
-/// access all banks at once without a conflict.
+/// Counts bank conflicts. Lanes are served in groups of as many neighbours as
+/// can access all banks at once without a conflict, whatever their order of
+/// arrival.
 void Counter::countConflicts(const Visit &visit) {
   size_t group = std::max<size_t>(4 * banks / std::max(visit.bytes, 4u), 1);
   for (size_t begin = 0; begin < visit.offsets.size(); begin += group) {
     std::vector<llvm::SmallDenseSet<uint64_t, 4>> words(banks);
     size_t end = std::min(begin + group, visit.offsets.size());
-    for (size_t i = begin; i < end; ++i)
+    bool isEmpty = true;
+    for (size_t i = begin; i < end; ++i) {
+      if (!(visit.arrived >> i & 1))
+        continue;
+      isEmpty = false;
       for (uint64_t word = visit.offsets[i] / 4;
            word * 4 < visit.offsets[i] + visit.bytes; ++word)
         words[word % banks].insert(word);
+    }
+    if (isEmpty)
+      continue;
     size_t sweeps = 0;
     for (const auto &bank : words)
       sweeps = std::max<size_t>(sweeps, bank.size());

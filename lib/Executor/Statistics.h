@@ -32,6 +32,7 @@ private:
   struct Visit {
     uint64_t arrived = 0;
     unsigned bytes = 0;
+    /// Of each lane that has arrived.
     std::vector<uint64_t> offsets;
   };
   struct Visits {

@@ -35,9 +35,12 @@ LayoutAttrInterface getCoalescedLayout(mlir::MLIRContext *context,
 /// `dest` in shared memory. Each thread copies up to `width` elements along the
 /// dimension that is contiguous in global memory. If another dimension is
 /// contiguous in shared memory, each thread also copies 8 bytes along that one,
-/// so that accesses to both memories are wide.
+/// so that accesses to both memories are wide. On chips without ldmatrix, whose
+/// tiles have padding instead of swizzles, the order of the lanes is the one
+/// whose stores have the fewest bank conflicts.
 LayoutAttrInterface getCopyLayout(BufferType source, BufferType dest,
-                                  int64_t width, int64_t lanes, int64_t warps);
+                                  int64_t width, int64_t warps,
+                                  const Chip &chip);
 
 /// An access to a tile in shared memory: the distribution of the tile over the
 /// threads, as a function of its layout in shared memory.
@@ -47,9 +50,9 @@ using AccessOfLayout =
 /// Returns the padded layout of a tile in shared memory, with its dimensions in
 /// `order`, for which the accesses take the fewest cycles: one for each
 /// instruction and one for each pass over the banks (see countBankPasses).
-/// Among equals, the one with the fewest bytes. Its tile is hardly larger than
-/// one whose rows have `padding` bytes, which is the result if it is as good as
-/// any other.
+/// Among equals, the one with the fewest bytes. It is the one whose rows have
+/// `padding` bytes if that has no conflicts, and takes at most a 32nd of the
+/// shared memory more than that.
 LayoutAttrInterface
 choosePadding(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
               int64_t bits, llvm::ArrayRef<int64_t> order, int64_t padding,

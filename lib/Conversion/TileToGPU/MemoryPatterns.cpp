@@ -321,7 +321,7 @@ static LogicalResult convertCopy(CopyOp op, Parts<CopyOp> operands,
   int64_t warps = func.getKnownBlockSizeAttr()[0] / chip.warpSize;
   int64_t elements = chip.maxGlobalAccess * 8 / dest.type.getElementBits();
   auto layout = [&](int64_t width) {
-    return *getCopyLayout(source.type, dest.type, width, chip.warpSize, warps)
+    return *getCopyLayout(source.type, dest.type, width, warps, chip)
                 .getLayout(dest.type.getShape(), dest.type.getElementBits(),
                            nullptr);
   };

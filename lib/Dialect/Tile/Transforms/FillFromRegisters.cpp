@@ -75,7 +75,7 @@ Value Filler::load(CopyOp copy) {
       dest.getShape(), dest.getElementType(),
       getCopyLayout(source, dest,
                     chip.maxGlobalAccess * 8 / dest.getElementBits(),
-                    chip.warpSize, kernel.getNumWarps()));
+                    kernel.getNumWarps(), chip));
   rewriter.setInsertionPoint(copy);
   Value tile = LoadOp::create(rewriter, copy.getLoc(), type, copy.getSource(),
                               copy.getIndices());

@@ -73,7 +73,7 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
     auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
                                 layout, MemorySpace::Shared);
     return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
-                         chip.warpSize, kernel.getNumWarps())
+                         kernel.getNumWarps(), chip)
         .getLayout(type.getShape(), bits, nullptr);
   });
   for (const OperandRead &read : reads)
