@@ -25,7 +25,7 @@ tile.kernel @products(%k: !g, %v: !g, %n: index, %o: !o) attributes {num_warps =
     %kt_t = tile.transpose %kt [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
     %s = tile.dot %kt, %kt_t, %none : tensor<64x128xf16>, tensor<128x64xf16> -> tensor<64x64xf32>
     %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
-    // CHECK: tile.load %arg1{{.*}} -> tensor<64x128xf16, #tile.padded<8, order = [0, 1]>>
+    // CHECK: tile.load %arg1{{.*}} -> tensor<64x128xf16, #tile.padded<{{4|8}}, order = [0, 1], group = {{8|16}}, groupPad = {{4|8}}>>
     %vt = tile.load %v[%i, %c0] : !g -> tensor<64x128xf16>
     %d = tile.dot %p, %vt, %acc : tensor<64x64xf16>, tensor<64x128xf16> -> tensor<64x128xf32>
     scf.yield %d : tensor<64x128xf32>

@@ -37,7 +37,7 @@ tile.kernel @products(%q: !b, %k: !b, %v: !b, %o: !b) {
   // SM80: %[[V:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.swizzle<128>>
   // GFX1100: %[[Q:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
   // GFX1100: %[[K:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>
-  // GFX1100: %[[V:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [0, 1]>>
+  // GFX1100: %[[V:.+]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.padded<8, order = [0, 1], group = 8, groupPad = 8>>
   %qt = tile.load %q[%c0, %c0] : !b -> tensor<64x64xf16>
   %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
   %vt = tile.load %v[%c0, %c0] : !b -> tensor<64x64xf16>
