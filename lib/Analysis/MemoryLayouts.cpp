@@ -140,31 +140,43 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
 
   // Groups of rows repeat the banks of their rows. The padding between them
   // moves the rows of another group to the banks that are left.
-  SmallVector<PaddedAttr> family;
+  struct Candidate {
+    int64_t elements;
+    size_t number;
+    PaddedAttr layout;
+  };
+  SmallVector<Candidate> family;
+  // Larger tiles could cost a block that runs at the same time.
+  int64_t room = plain->elements + inElements(chip.sharedBytes / 32);
+  auto addCandidate = [&](PaddedAttr layout) {
+    FailureOr<Layout> memory = layout.getLayout(shape, bits, nullptr);
+    if (succeeded(memory) && memory->shape().front() <= room)
+      family.push_back({memory->shape().front(), family.size(), layout});
+  };
   int64_t rows = shape[order[1]];
   for (int64_t pad : {0, 4, 8, 16, 32, 48}) {
     if (pad * 8 % bits != 0)
       continue;
-    family.push_back(PaddedAttr::get(context, inElements(pad), order));
+    addCandidate(PaddedAttr::get(context, inElements(pad), order));
     for (int64_t group = 2; group < rows && rows % group == 0; group *= 2)
       for (int64_t groupPad : {4, 8, 16, 32, 64})
         if (groupPad * 8 % bits == 0)
-          family.push_back(PaddedAttr::get(context, inElements(pad), order,
-                                           group, inElements(groupPad)));
+          addCandidate(PaddedAttr::get(context, inElements(pad), order, group,
+                                       inElements(groupPad)));
   }
-  Cost fewest = *plain;
-  // Larger tiles could cost a block that runs at the same time.
-  int64_t room = plain->elements + chip.sharedBytes * 8 / bits / 32;
-  for (PaddedAttr candidate : family) {
-    FailureOr<Layout> memory = candidate.getLayout(shape, bits, nullptr);
-    if (failed(memory) || memory->shape().front() > room)
+  llvm::sort(family, [](const Candidate &a, const Candidate &b) {
+    return std::tie(a.elements, a.number) < std::tie(b.elements, b.number);
+  });
+  // Accesses to rows that are aligned to the widest access are the fewest.
+  int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
+  for (const Candidate &candidate : family) {
+    std::optional<Cost> cost = measure(candidate.layout);
+    if (!cost || cost->cycles >= fewest)
       continue;
-    std::optional<Cost> cost = measure(candidate);
-    if (cost && std::tuple(cost->cycles, cost->elements) <
-                    std::tuple(fewest.cycles, fewest.elements)) {
-      best = candidate;
-      fewest = *cost;
-    }
+    best = candidate.layout;
+    fewest = cost->cycles;
+    if (fewest <= least)
+      break;
   }
   return best;
 }
@@ -274,8 +286,7 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
     kept /= 2;
     Digits moved{{kept, first.dim, first.stride}};
     llvm::append_range(moved, lanes.drop_front());
-    moved.push_back(
-        {first.extent / kept, first.dim, first.stride * kept});
+    moved.push_back({first.extent / kept, first.dim, first.stride * kept});
     Layout candidate = Layout::distributed(registers, moved, warps, shape);
     BankPasses passes = count(candidate);
     if (passes.accesses > fewest.accesses || passes.passes >= fewest.passes)

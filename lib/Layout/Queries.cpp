@@ -358,8 +358,7 @@ BankPasses tile::countBankPasses(const Layout &dist, const Layout &memory,
                                        result.passes += sweeps;
                                        result.conflicts += sweeps - 1;
                                      });
-  result.accesses =
-      groups.order.size() / groups.width * dist.axisSize(kWarp);
+  result.accesses = groups.order.size() / groups.width * dist.axisSize(kWarp);
   return result;
 }
 

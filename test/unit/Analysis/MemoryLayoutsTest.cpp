@@ -189,12 +189,11 @@ TEST_F(MemoryLayouts, CoalescedFollowsMemory) {
 TEST_F(MemoryLayouts, PaddingServesAllAccesses) {
   const Chip &chip = *findChip("gfx942");
   int64_t shape[] = {64, 128};
-  Layout writer = Layout::distributed({{8, 1, 1}, {4, 0, 1}},
-                                      {{16, 1, 8}, {4, 0, 4}}, {{4, 0, 16}},
-                                      shape);
-  Layout reader = Layout::distributed(
-      {{4, 0, 1}, {8, 1, 16}, {4, 0, 16}}, {{16, 1, 1}, {4, 0, 4}}, {{4, 0, 0}},
-      shape);
+  Layout writer = Layout::distributed(
+      {{8, 1, 1}, {4, 0, 1}}, {{16, 1, 8}, {4, 0, 4}}, {{4, 0, 16}}, shape);
+  Layout reader =
+      Layout::distributed({{4, 0, 1}, {8, 1, 16}, {4, 0, 16}},
+                          {{16, 1, 1}, {4, 0, 4}}, {{4, 0, 0}}, shape);
   std::vector<AccessOfLayout> accesses;
   for (const Layout &access : {writer, reader})
     accesses.push_back([access](LayoutAttrInterface) { return access; });

@@ -36,8 +36,8 @@ protected:
   }
 
   FailureOr<Layout> parse(const std::string &layout) {
-    auto attr = dyn_cast_or_null<LayoutAttrInterface>(
-        parseAttribute(layout, &context));
+    auto attr =
+        dyn_cast_or_null<LayoutAttrInterface>(parseAttribute(layout, &context));
     if (!attr)
       return failure();
     return attr.getLayout({64, 64}, 16, nullptr);

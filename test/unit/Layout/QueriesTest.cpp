@@ -154,9 +154,9 @@ void check(const Layout &dist, const Layout &memory, int64_t maxWidth,
     BankPasses found =
         countBankPasses(dist, memory, maxWidth, elementBits, banks);
     BankPasses expected = all.passes(groups, elementBits, banks);
-    EXPECT_EQ(std::tuple(found.accesses, found.passes, found.conflicts),
-              std::tuple(expected.accesses, expected.passes,
-                         expected.conflicts))
+    EXPECT_EQ(
+        std::tuple(found.accesses, found.passes, found.conflicts),
+        std::tuple(expected.accesses, expected.passes, expected.conflicts))
         << describe(dist, memory);
   }
 }

@@ -67,8 +67,9 @@ static LayoutAttrInterface spreadOverBanks(PaddedAttr layout, int64_t padding,
   std::vector<AccessOfLayout> accesses;
   auto add = [&](Attribute access) {
     Layout threads = getCanonicalLayout(withLayout(from, access));
-    accesses.push_back(
-        [threads](LayoutAttrInterface) -> FailureOr<Layout> { return threads; });
+    accesses.push_back([threads](LayoutAttrInterface) -> FailureOr<Layout> {
+      return threads;
+    });
   };
   add(from.getEncoding());
   llvm::for_each(readers, add);
@@ -185,8 +186,7 @@ static Value castElements(ImplicitLocOpBuilder &b, Value tile, Type element) {
   return OpT::create(b, retyped(tile.getType(), element), tile);
 }
 
-static Value exchange(const Crossing &crossing, Value source,
-                      const Chip &chip);
+static Value exchange(const Crossing &crossing, Value source, const Chip &chip);
 
 /// Emits the conversion of `source` in two halves of its bits, one after the
 /// other, so that both use the same memory.
@@ -207,12 +207,12 @@ static Value exchangeHalves(const Crossing &crossing, Value source,
   };
   if (isa<FloatType>(element))
     source = castElements<arith::BitcastOp>(b, source, integer);
-  Value low = exchange(
-      crossing, castElements<arith::TruncIOp>(b, source, half), chip);
+  Value low =
+      exchange(crossing, castElements<arith::TruncIOp>(b, source, half), chip);
   Value shifted =
       arith::ShRUIOp::create(b, source, distance(type.getEncoding()));
-  Value high = exchange(
-      crossing, castElements<arith::TruncIOp>(b, shifted, half), chip);
+  Value high =
+      exchange(crossing, castElements<arith::TruncIOp>(b, shifted, half), chip);
   low = castElements<arith::ExtUIOp>(b, low, integer);
   high = castElements<arith::ExtUIOp>(b, high, integer);
   high =
@@ -237,17 +237,17 @@ static Value exchange(const Crossing &crossing, Value source,
   // Buffers have neither i1 nor i16.
   if (element.isInteger(1)) {
     Type wide = b.getI32Type();
-    if (!chooseScratch(retyped(from, wide), retyped(to, wide),
-                       crossing.readers, chip))
+    if (!chooseScratch(retyped(from, wide), retyped(to, wide), crossing.readers,
+                       chip))
       wide = b.getI16Type();
     source = castElements<arith::ExtUIOp>(b, source, wide);
-    return castElements<arith::TruncIOp>(
-        b, exchange(crossing, source, chip), element);
+    return castElements<arith::TruncIOp>(b, exchange(crossing, source, chip),
+                                         element);
   }
   if (element.isInteger(16)) {
     source = castElements<arith::BitcastOp>(b, source, b.getF16Type());
-    return castElements<arith::BitcastOp>(
-        b, exchange(crossing, source, chip), element);
+    return castElements<arith::BitcastOp>(b, exchange(crossing, source, chip),
+                                          element);
   }
   LayoutAttrInterface layout = chooseScratch(from, to, crossing.readers, chip);
   if (!layout && bits > 16)
@@ -259,7 +259,8 @@ static Value exchange(const Crossing &crossing, Value source,
                  remark::RemarkOpts::name("conversion-through-shared-memory")
                      .category("tile-decompose-conversions"))
       << remark::reason("conversion through shared memory: elements cross {0}",
-                        crossing.kind == ConversionKind::WarpShuffle ? "lanes" : "warps")
+                        crossing.kind == ConversionKind::WarpShuffle ? "lanes"
+                                                                     : "warps")
       << remark::metric("bytes", countBytes(withLayout(to, layout)));
   bool isEarly = fitsFromSource(source, convert, withLayout(to, layout), chip);
   Value shared = writeScratch(source, layout, convert, isEarly);

@@ -47,7 +47,8 @@ static bool fillsDirectly(CopyOp copy, const Chip &chip) {
   LayoutAttrInterface layout =
       cast<BufferType>(copy.getDest().getType()).getLayout();
   auto padded = dyn_cast<PaddedAttr>(layout);
-  return isa<SwizzleAttr>(layout) || (padded && padded.getPad() == 0 && padded.getGroup() == 0);
+  return isa<SwizzleAttr>(layout) ||
+         (padded && padded.getPad() == 0 && padded.getGroup() == 0);
 }
 
 /// Returns the copy that alone fills the slot of `token`, in the block of its
