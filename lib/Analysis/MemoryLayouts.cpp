@@ -167,7 +167,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   llvm::sort(family, [](const Candidate &a, const Candidate &b) {
     return std::tie(a.elements, a.number) < std::tie(b.elements, b.number);
   });
-  // Accesses to rows that are aligned to the widest access are the fewest.
+  // Rows that are aligned to the widest access mostly take the fewest accesses.
   int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
   for (const Candidate &candidate : family) {
     std::optional<Cost> cost = measure(candidate.layout);
@@ -175,7 +175,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
       continue;
     best = candidate.layout;
     fewest = cost->cycles;
-    if (fewest <= least)
+    if (cost->conflicts == 0 && fewest <= least)
       break;
   }
   return best;
