@@ -169,12 +169,15 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   });
   // Rows that are aligned to the widest access mostly take the fewest accesses.
   int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
+  int64_t size = plain->elements;
   for (const Candidate &candidate : family) {
     std::optional<Cost> cost = measure(candidate.layout);
-    if (!cost || cost->cycles >= fewest)
+    if (!cost || std::tie(cost->cycles, candidate.elements) >=
+                     std::tie(fewest, size))
       continue;
     best = candidate.layout;
     fewest = cost->cycles;
+    size = candidate.elements;
     if (cost->conflicts == 0 && fewest <= least)
       break;
   }
