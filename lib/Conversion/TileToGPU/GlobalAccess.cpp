@@ -212,19 +212,25 @@ Value GlobalAccess::allInBounds() {
   }
   for (auto &[distance, row] : rows)
     result = b.both(result, row.exists);
-  for (auto [dim, check] : llvm::enumerate(bounds)) {
-    if (!check.count || isPaged(dim))
-      continue;
-    int64_t first = 0, last = 0;
-    for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
-      int64_t distance = dist.element(r, 0, 0)[dim];
-      first = std::min(first, distance);
-      last = std::max(last, distance);
-    }
-    result = b.both(result, emitCheck(check, last));
-    if (check.position && first != last)
-      result = b.both(result, emitCheck(check, first));
+  for (unsigned dim = 0; dim < bounds.size(); ++dim)
+    if (!isPaged(dim))
+      result = b.both(result, allInBoundsAlong(dim));
+  return result;
+}
+
+Value GlobalAccess::allInBoundsAlong(unsigned dim) {
+  const Bounds &check = bounds[dim];
+  if (!check.count)
+    return nullptr;
+  int64_t first = 0, last = 0;
+  for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
+    int64_t distance = dist.element(r, 0, 0)[dim];
+    first = std::min(first, distance);
+    last = std::max(last, distance);
   }
+  Value result = emitCheck(check, last);
+  if (check.position && first != last)
+    result = b.both(result, emitCheck(check, first));
   return result;
 }
 
@@ -240,15 +246,19 @@ bool GlobalAccess::crossesRows() {
   return false;
 }
 
-Value GlobalAccess::countInBounds(int64_t r, unsigned dim, int64_t count) {
+Value GlobalAccess::countAlong(int64_t r, unsigned dim, int64_t count) {
   auto [position, end] = bounds[dim];
   Value place = b.i32(dist.element(r, 0, 0)[dim]);
   if (position)
     place = b.add(position, place);
   Value left = arith::SubIOp::create(b, end, place);
   left = arith::MaxSIOp::create(b, left, b.i32(0));
-  left = arith::MinSIOp::create(b, left, b.i32(count));
-  Value number = arith::IndexCastOp::create(b, b.getIndexType(), left);
+  return arith::MinSIOp::create(b, left, b.i32(count));
+}
+
+Value GlobalAccess::countInBounds(int64_t r, unsigned dim, int64_t count) {
+  Value number = arith::IndexCastOp::create(b, b.getIndexType(),
+                                            countAlong(r, dim, count));
   Value inside = inBounds(r, dim);
   return inside ? b.select(inside, number, b.index(0)) : number;
 }

@@ -39,12 +39,16 @@ public:
   /// Emits whether all registers of the thread are in bounds; returns null if
   /// they always are.
   mlir::Value allInBounds();
+  /// Emits the same for the bounds of `dim` alone.
+  mlir::Value allInBoundsAlong(unsigned dim);
   /// Returns true if a thread has several elements along the contiguous
   /// dimension of the buffer, some of which may be out of bounds.
   bool crossesRows();
   /// Emits the number of elements in bounds, an index, among the `count`
   /// elements along `dim` from that of register r on.
   mlir::Value countInBounds(int64_t r, unsigned dim, int64_t count);
+  /// Emits the same number as i32, but looks at the bounds of `dim` alone.
+  mlir::Value countAlong(int64_t r, unsigned dim, int64_t count);
 
 private:
   /// The state for a buffer with a #tile.map. If the start is a multiple of the

@@ -40,7 +40,7 @@ static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
         remark::RemarkOpts::name("partial-access").category("tile-vectorize"))
         << remark::reason(
                "{0} may end within {1} elements along dimension {2}: threads "
-               "at the end access one element at a time",
+               "at the end access fewer at a time",
                operand.name, width.groups.width, *width.partialDim);
   return width;
 }

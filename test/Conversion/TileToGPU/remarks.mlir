@@ -22,7 +22,7 @@ tile.kernel @k(%a: !unaligned, %b: !odd, %c: !ragged, %g: !g, %i: index)
   %1 = tile.load %g[%c0, %i] : !g -> tensor<8x64xf16, #rows>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}width-extent{{.*}}Reason="width 8 -> 1: %arg2: elements (0, 0), (0, 1) may be on both sides of the end of dimension 1"
   %2 = tile.load %c[%c0, %before] : !ragged -> tensor<8x64xf16, #rows>
-  // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Analysis] partial-access | Category:tile-vectorize | {{.*}}Reason="%arg2 may end within 8 elements along dimension 1: threads at the end access one element at a time"
+  // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Analysis] partial-access | Category:tile-vectorize | {{.*}}Reason="%arg2 may end within 8 elements along dimension 1: threads at the end access fewer at a time"
   %5 = tile.load %c[%c0, %c0] : !ragged -> tensor<8x64xf16, #rows>
   // CHECK: remarks.mlir:[[@LINE+1]]:{{.*}}width-layout{{.*}}Reason="width 8 -> 1: %arg3: elements (0, 0), (0, 32) are 32 apart"
   %3 = tile.load %g[%c0, %c0] : !g -> tensor<8x64xf16, #turned>

@@ -11,6 +11,10 @@ namespace tile {
 
 /// The accesses of a tile to global memory through a buffer descriptor. They
 /// need no branches, and an address is one register.
+///
+/// The bounds may end within an access. Its elements then are divided into
+/// pieces of half, a quarter and so on of the access. One branch skips the
+/// pieces of all accesses in threads that have none.
 class BufferAccess {
 public:
   /// Returns nothing if `op` cannot use them, and emits a remark with the
@@ -28,16 +32,31 @@ public:
 private:
   BufferAccess(Emitter &b, const Layout &dist, const BufferParts &buffer,
                mlir::ValueRange indices, GlobalAccess &access,
-               const AccessGroups &groups, Window window);
+               const AccessWidth &width, Window window);
 
-  /// Calls `emit` with the number and the place of each access.
+  /// Calls `emit` with the number and the place of each access. One that the
+  /// bounds cut is outside of the window.
   void emitAll(mlir::Value active,
                llvm::function_ref<void(int64_t, Window::Place)> emit);
+  /// Emits the number of elements of access i in bounds along the contiguous
+  /// dimension, i32.
+  mlir::Value emitCount(int64_t i);
+  /// Calls `emit` with the size and the place of each piece of access i, and
+  /// the number of its elements in front of the piece, i32. A piece that the
+  /// access does not have is outside of the window.
+  void emitPieces(
+      int64_t i, mlir::Value active,
+      llvm::function_ref<void(int64_t, Window::Place, mlir::Value)> emit);
+  mlir::Value loadPieces(int64_t i, mlir::VectorType type, mlir::Value active);
+  void storePieces(int64_t i, mlir::Value part);
+  /// Emits whether the thread may have pieces; null if no thread has.
+  mlir::Value emitHasPieces(mlir::Value active);
 
   Emitter &b;
   const BufferParts &buffer;
   GlobalAccess &access;
   const AccessGroups &groups;
+  std::optional<unsigned> partialDim;
   Window window;
   mlir::Value base, thread;
 };
