@@ -653,6 +653,7 @@ void Redirection::redirectFunction(Function &function) {
   frame->setAlignment(Align(16));
   frameBytes = 0;
   descriptors.clear();
+  divideDescriptors(function);
   replaceShared(function);
   // Only instructions of the program are reported, not those inserted below.
   SmallVector<llvm::Instruction *> accesses;

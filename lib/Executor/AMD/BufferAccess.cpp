@@ -16,8 +16,12 @@
 #include "../Block.h"
 #include "../Reports.h"
 #include "tile/Chips/Chips.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,6 +48,113 @@ llvm::SmallVector<llvm::Value *> cpu::operandParts(const llvm::CallBase &call) {
       parts.push_back(operand);
   }
   return parts;
+}
+
+static llvm::CallBase *findMaker(llvm::Value *value) {
+  auto *call = llvm::dyn_cast<llvm::CallBase>(value);
+  return call && makesDescriptor(*call) ? call : nullptr;
+}
+
+/// Returns the values that a choice is made from.
+static llvm::SmallVector<llvm::Value *> choices(llvm::Instruction *choice) {
+  if (auto *phi = llvm::dyn_cast<llvm::PHINode>(choice))
+    return llvm::SmallVector<llvm::Value *>(phi->incoming_values());
+  auto *select = llvm::cast<llvm::SelectInst>(choice);
+  return {select->getTrueValue(), select->getFalseValue()};
+}
+
+void cpu::divideDescriptors(llvm::Function &function) {
+  constexpr unsigned kDescriptor = 8; // an address space of AMD
+  llvm::SetVector<llvm::Instruction *> all;
+  for (llvm::Instruction &inst : llvm::instructions(function)) {
+    auto *type = llvm::dyn_cast<llvm::PointerType>(inst.getType());
+    if (type && type->getAddressSpace() == kDescriptor &&
+        llvm::isa<llvm::PHINode, llvm::SelectInst>(inst))
+      all.insert(&inst);
+  }
+  llvm::Function *maker = nullptr;
+  for (llvm::Instruction *choice : all)
+    for (llvm::Value *value : choices(choice)) {
+      if (auto *inst = llvm::dyn_cast<llvm::Instruction>(value))
+        if (all.contains(inst))
+          continue;
+      llvm::CallBase *call = findMaker(value);
+      if (!call || (maker && maker != call->getCalledFunction()))
+        return;
+      maker = call->getCalledFunction();
+    }
+  if (!maker)
+    return;
+
+  // A choice of each part, from parts of the same descriptors. Their operands
+  // are set when all exist.
+  constexpr unsigned kParts = kFlags + 1;
+  llvm::DenseMap<llvm::Value *, llvm::SmallVector<llvm::Instruction *>> parts;
+  for (llvm::Instruction *choice : all)
+    for (unsigned part = 0; part < kParts; ++part) {
+      llvm::Type *type = maker->getFunctionType()->getParamType(part);
+      llvm::IRBuilder<> builder(choice);
+      llvm::Value *none = llvm::PoisonValue::get(type);
+      if (auto *phi = llvm::dyn_cast<llvm::PHINode>(choice))
+        parts[choice].push_back(
+            builder.CreatePHI(type, phi->getNumIncomingValues()));
+      else
+        parts[choice].push_back(llvm::SelectInst::Create(
+            llvm::cast<llvm::SelectInst>(choice)->getCondition(), none, none,
+            "", choice->getIterator()));
+    }
+  auto partOf = [&](llvm::Value *value, unsigned part) -> llvm::Value * {
+    if (llvm::CallBase *call = findMaker(value))
+      return call->getArgOperand(part);
+    return parts.at(value)[part];
+  };
+  for (llvm::Instruction *choice : all)
+    for (unsigned part = 0; part < kParts; ++part) {
+      llvm::Instruction *chosen = parts[choice][part];
+      for (auto [i, value] : llvm::enumerate(choices(choice)))
+        if (auto *phi = llvm::dyn_cast<llvm::PHINode>(chosen))
+          phi->addIncoming(
+              partOf(value, part),
+              llvm::cast<llvm::PHINode>(choice)->getIncomingBlock(i));
+        else
+          chosen->setOperand(i + 1, partOf(value, part));
+    }
+  for (llvm::Instruction *choice : all) {
+    llvm::IRBuilder<> builder(choice);
+    if (llvm::isa<llvm::PHINode>(choice))
+      builder.SetInsertPoint(choice->getParent(),
+                             choice->getParent()->getFirstInsertionPt());
+    llvm::SmallVector<llvm::Value *> operands(parts[choice].begin(),
+                                              parts[choice].end());
+    llvm::Value *descriptor = builder.CreateCall(maker, operands);
+    choice->replaceUsesWithIf(descriptor, [&](llvm::Use &use) {
+      return !all.contains(llvm::cast<llvm::Instruction>(use.getUser()));
+    });
+  }
+  for (llvm::Instruction *choice : all)
+    choice->replaceAllUsesWith(llvm::PoisonValue::get(choice->getType()));
+  for (llvm::Instruction *choice : all)
+    choice->eraseFromParent();
+  // Flags and strides that are the same in all descriptors become constants.
+  llvm::SmallVector<llvm::Instruction *> chosen;
+  for (auto &[choice, ofChoice] : parts)
+    llvm::append_range(chosen, ofChoice);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (llvm::Instruction *&inst : chosen) {
+      llvm::Value *same = nullptr;
+      if (auto *phi = llvm::dyn_cast_or_null<llvm::PHINode>(inst))
+        same = phi->hasConstantValue();
+      else if (inst && inst->getOperand(1) == inst->getOperand(2))
+        same = inst->getOperand(1);
+      if (!llvm::isa_and_nonnull<llvm::Constant>(same))
+        continue;
+      inst->replaceAllUsesWith(same);
+      inst->eraseFromParent();
+      inst = nullptr;
+      changed = true;
+    }
+  }
 }
 
 /// Checks a call whose operand `first` is the descriptor, followed by the
