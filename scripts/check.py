@@ -229,9 +229,10 @@ def check_numerics(build):
     counts = read_report(report)
     if counts is None:
         return Result(failed=1)
-    products = counted([find_python("numpy"),
-                        os.path.join("test", "fuzz", "matmuls.py")], env=environment)
-    return add([Result(counts["passed"], counts["failed"], counts["skipped"]), products])
+    operations = [counted([find_python("numpy"), os.path.join("test", "fuzz", name)],
+                          env=environment)
+                  for name in ("matmuls.py", "attentions.py")]
+    return add([Result(counts["passed"], counts["failed"], counts["skipped"]), *operations])
 
 
 SUITES = [
