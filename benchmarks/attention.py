@@ -2,8 +2,8 @@
 
 The contenders are tile, cuDNN and FlashAttention-2 of PyTorch, FlexAttention
 compiled for each shape, FlashAttention-3 where the environment variable FA3 names
-the folder of its shared object, and optionally the hand-written kernels of a
-folder. All of them run on the same tensors in one process. Each round calls every
+the folder of its shared object, FlashAttention-4 where the package flash-attn-4 is
+installed, and optionally the hand-written kernels of a folder. All of them run on the same tensors in one process. Each round calls every
 contender once, in random order, so that clock and temperature affect all of them
 equally. A time is the median of CUDA events.
 
@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import fa3  # noqa: E402
+import fa4  # noqa: E402
 import gpu  # noqa: E402
 import plot  # noqa: E402
 from results import (  # noqa: E402
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from spikes import Spikes
 
 #: The other implementations, in the order of the table columns.
-PEERS = ("cudnn", "flash", "flex", "fa3")
+PEERS = ("cudnn", "flash", "flex", "fa3", "fa4")
 
 #: A file beside the artifacts with the compile time of each, in seconds.
 SECONDS_FILE = "compile-seconds.json"
@@ -83,6 +84,13 @@ def main() -> int:
         return benchmark(arguments, shapes, Path(folder))
 
 
+def is_present(peer: str) -> bool:
+    """Returns whether the machine has what a peer needs beside PyTorch."""
+    if peer == "fa3":
+        return fa3.is_given()
+    return peer != "fa4" or fa4.is_installed()
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -104,9 +112,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--peers",
         nargs="*",
-        default=[name for name in PEERS if name != "fa3" or fa3.is_given()],
+        default=[name for name in PEERS if is_present(name)],
         choices=PEERS,
-        help="default: all; fa3 only if FA3 names its folder",
+        help="default: all; fa3 only if FA3 names its folder, fa4 only if its package"
+        " is installed",
     )
     parser.add_argument(
         "--spikes",

@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import fa3
+import fa4
 import torch
 from problem import Problem
 from results import OURS_MAIN, SPIKE, SPIKE_MAIN
@@ -156,12 +157,14 @@ class _Gradients:
 
 
 def make_peer(name: str, problem: Problem) -> Contender:
-    """Returns the peer cudnn, flash, flex or fa3 after one run. Raises an exception
-    of PyTorch if the peer refuses the input."""
+    """Returns the peer cudnn, flash, flex, fa3 or fa4 after one run. Raises an
+    exception of PyTorch if the peer refuses the input."""
     if name == "flex":
         return _flex(problem)
     if name == "fa3":
         return _fa3(problem)
+    if name == "fa4":
+        return _fa4(problem)
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
@@ -201,25 +204,66 @@ def _fa3(problem: Problem) -> Contender:
     kernels = fa3.load()
     if kernels is None:
         raise OSError("the environment variable FA3 names no folder")
+    options = {"softmax_scale": problem.scale, "is_causal": problem.shape.causal}
+
+    def forward(q: Any, k: Any, v: Any, o: Any) -> torch.Tensor:
+        return kernels.fwd(q, k, v, out=o, num_splits=1, **options)[1]
+
+    def backward(do: Any, q: Any, k: Any, v: Any, o: Any, lse: Any, out: Any) -> None:
+        kernels.bwd(do, q, k, v, o, lse, *out, **options)
+
+    return _flash_attention(problem, forward, backward)
+
+
+def _fa4(problem: Problem) -> Contender:
+    """Returns FlashAttention-4. Raises OSError if there is none."""
+    kernels = fa4.load()
+    if kernels is None:
+        raise OSError("the package flash-attn-4 is not installed")
+    options = {"softmax_scale": problem.scale, "causal": problem.shape.causal}
+
+    def forward(q: Any, k: Any, v: Any, o: Any) -> torch.Tensor:
+        # Without a buffer for lse, the kernel writes none.
+        lse = torch.empty(
+            (q.shape[0], q.shape[2], q.shape[1]), device="cuda", dtype=torch.float32
+        )
+        kernels._flash_attn_fwd(q, k, v, out=o, lse=lse, **options)
+        return lse
+
+    def backward(do: Any, q: Any, k: Any, v: Any, o: Any, lse: Any, out: Any) -> None:
+        dq, dk, dv = out
+        kernels._flash_attn_bwd(q, k, v, o, do, lse, dq=dq, dk=dk, dv=dv, **options)
+
+    begin = time.perf_counter()
+    contender = _flash_attention(problem, forward, backward)
+    contender.compile_seconds = time.perf_counter() - begin
+    return contender
+
+
+def _flash_attention(
+    problem: Problem,
+    forward: Callable[..., torch.Tensor],
+    backward: Callable[..., None],
+) -> Contender:
+    """Returns a contender of two functions on tensors [B, S, H, D] after one run:
+    `forward` writes o and returns lse, `backward` writes the gradients."""
     tensors = (problem.q, problem.k, problem.v, problem.do)
     q, k, v, do = (x.transpose(1, 2) for x in tensors)
-    options = {"softmax_scale": problem.scale, "is_causal": problem.shape.causal}
     out = torch.full_like(problem.do, float("nan"))
     o = out.transpose(1, 2)
-
-    def forward() -> Tuple[torch.Tensor, ...]:
-        lse = kernels.fwd(q, k, v, out=o, num_splits=1, **options)[1]
-        return out, lse
-
-    _, lse = forward()
+    lse = forward(q, k, v, o)
     gradients = tuple(torch.full_like(x, float("nan")) for x in tensors[:3])
     views = [x.transpose(1, 2) for x in gradients]
 
-    def backward() -> Tuple[torch.Tensor, ...]:
-        kernels.bwd(do, q, k, v, o, lse, *views, **options)
+    def run_forward() -> Tuple[torch.Tensor, ...]:
+        forward(q, k, v, o)
+        return (out,)
+
+    def run_backward() -> Tuple[torch.Tensor, ...]:
+        backward(do, q, k, v, o, lse, views)
         return gradients
 
-    run = backward if problem.shape.backward else lambda: forward()[:1]
+    run = run_backward if problem.shape.backward else run_forward
     run()
     torch.cuda.synchronize()
     return Contender(run)

@@ -117,6 +117,8 @@ tile.schedule_row <products from 4, head to 128> use #keys128
 // per query.
 #tight96 = #tile.schedule<tile = [64, 96], warps = 8, producers = 1, storers = 3,
                           registers = [240, 24], stages = 2, save_registers>
+#sliced80 = #tile.schedule<tile = [64, 80], warps = 8, producers = 4,
+                           registers = [240, 24], stages = 2, save_registers>
 #keys64 = #tile.schedule<tile = [64, 64], warps = 8, producers = 1, storers = 3,
                          registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4, head from 129 to 192, value from 129,
@@ -130,6 +132,12 @@ tile.schedule_row <products from 4, head from 129 to 192, value from 129, softca
 tile.schedule_row <products from 4, head to 192>
     use <tile = [64, 96], warps = 8, producers = 1, storers = 3,
          registers = [232, 40], stages = 2>
+// 80 keys fit where the warpgroups divide the columns of Q and V. dQ leaves in
+// two slices then.
+tile.schedule_row <products from 4, query from 225, value from 225, mask = none,
+                   softcap = false, packed = false> use #sliced80
+tile.schedule_row <products from 4, query from 225, value from 225, mask = causal,
+                   softcap = false, packed = false> use #sliced80
 tile.schedule_row <products from 4>
     use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40],
          stages = 2>

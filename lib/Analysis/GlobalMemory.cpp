@@ -46,6 +46,23 @@ bool tile::areDisjointSlices(Value buffer, Value other) {
   return false;
 }
 
+bool tile::areDisjointStores(StoreOp store, StoreOp other) {
+  if (areDisjointSlices(store.getBuffer(), other.getBuffer()))
+    return true;
+  if (store.getBuffer() != other.getBuffer())
+    return false;
+  auto shape = cast<ShapedType>(store.getValue().getType()).getShape();
+  auto otherShape = cast<ShapedType>(other.getValue().getType()).getShape();
+  for (auto [i, j, extent, otherExtent] : llvm::zip_equal(
+           store.getIndices(), other.getIndices(), shape, otherShape)) {
+    std::optional<int64_t> x = getConstantIntValue(i),
+                           y = getConstantIntValue(j);
+    if (x && y && (*x + extent <= *y || *y + otherExtent <= *x))
+      return true;
+  }
+  return false;
+}
+
 SmallVector<GlobalAccess, 2> tile::getGlobalAccesses(Operation *op) {
   SmallVector<GlobalAccess, 2> accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);

@@ -266,10 +266,15 @@ Refusal RunAhead::checkLateStore(StoreOp store, BlockArgument argument) {
   }
   // Stores of other blocks are left out: works of a persistent kernel write
   // different elements.
+  auto isDisjoint = [&](Operation &op, Value buffer) {
+    auto other = dyn_cast<StoreOp>(op);
+    return other ? areDisjointStores(store, other)
+                 : areDisjointSlices(store.getBuffer(), buffer);
+  };
   for (Operation &op : *store->getBlock())
     for (const GlobalAccess &access : getGlobalAccesses(&op))
       if (&op != store && access.isWrite && access.mayOverlap(argument) &&
-          !areDisjointSlices(access.buffer, store.getBuffer()))
+          !isDisjoint(op, access.buffer))
         return "another write beside it may write the same elements";
   bool isInLoop = bool(store->getParentOfType<LoopLikeOpInterface>());
   bool isReadLater = containsOp(kernel, [&](Operation *op) {

@@ -17,6 +17,7 @@ SCRIPT = ROOT / "benchmarks" / "attention.py"
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 
 import fa3
+import fa4
 import plot
 from results import (
     MAIN_SCOPE,
@@ -191,6 +192,25 @@ class FlashAttention3(unittest.TestCase):
             self.assertIsNone(fa3.load())
         with mock.patch.dict("os.environ", {"FA3": "folder"}):
             self.assertTrue(fa3.is_given())
+
+
+class FlashAttention4(unittest.TestCase):
+    def test_needs_a_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch("sys.path", [folder]):
+                importlib.invalidate_caches()
+                self.assertFalse(fa4.is_installed())
+                self.assertIsNone(fa4.load())
+                package = Path(folder) / "flash_attn" / "cute"
+                package.mkdir(parents=True)
+                for part in (package.parent, package):
+                    (part / "__init__.py").write_text("", encoding="utf-8")
+                interface = package / "interface.py"
+                interface.write_text("name = 'kernels'\n", encoding="utf-8")
+                importlib.invalidate_caches()
+                with mock.patch.dict("sys.modules"):
+                    self.assertTrue(fa4.is_installed())
+                    self.assertEqual(fa4.load().name, "kernels")
 
 
 class Plot(unittest.TestCase):

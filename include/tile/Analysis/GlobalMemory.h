@@ -19,6 +19,11 @@ mlir::BlockArgument getRootArgument(mlir::Value buffer);
 /// they are slices at different constant indices.
 bool areDisjointSlices(mlir::Value buffer, mlir::Value other);
 
+/// Returns true if two stores to global memory write no element in common:
+/// their views are disjoint slices, or their tiles begin at constants so far
+/// apart in a dimension of one view.
+bool areDisjointStores(StoreOp store, StoreOp other);
+
 /// An access of one operation to global memory.
 struct GlobalAccess {
   /// The argument, null if it is chosen at run time.

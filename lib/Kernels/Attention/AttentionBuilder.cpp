@@ -289,16 +289,20 @@ static Value toStored(ImplicitLocOpBuilder &b, Value tile, Value buffer) {
   return arith::TruncFOp::create(b, type.clone(stored), tile);
 }
 
-Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row) {
+Value AttentionBuilder::loadRows(Value buffer, int64_t count, Value row,
+                                 std::optional<Columns> columns) {
   auto from = cast<BufferType>(buffer.getType());
-  SmallVector<int64_t> shape{count, padColumns(from.getShape().back())};
+  if (!columns)
+    columns = Columns{0, padColumns(from.getShape().back())};
+  SmallVector<int64_t> shape{count, columns->count};
   return toF32(b, LoadOp::create(b, type(shape, from.getElementType()), buffer,
-                                 ValueRange{row, index(0)}));
+                                 ValueRange{row, index(columns->first)}));
 }
 
-void AttentionBuilder::storeRows(Value rows, Value buffer, Value row) {
+void AttentionBuilder::storeRows(Value rows, Value buffer, Value row,
+                                 int64_t column) {
   StoreOp::create(b, toStored(b, rows, buffer), buffer,
-                  ValueRange{row, index(0)});
+                  ValueRange{row, index(column)});
 }
 
 Value AttentionBuilder::loadRows(const RowTarget &target, int64_t count) {

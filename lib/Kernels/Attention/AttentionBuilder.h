@@ -35,6 +35,11 @@ struct RowTarget {
   bool merges = false;
 };
 
+/// Columns of a tile of rows.
+struct Columns {
+  int64_t first, count;
+};
+
 /// What is kept per row of queries for the gradients: sum of o * do; logarithm
 /// to base 2 of the sum of the weights, infinity where there are none.
 enum class RowNumber { Delta, LseToBase2 };
@@ -197,10 +202,13 @@ protected:
   /// to be that of q * k; null: 1.
   Value scoreDerivative(Value score);
 
-  /// Returns rows of a buffer like q from `row` on, as f32.
-  Value loadRows(Value buffer, int64_t count, Value row);
-  /// Writes rows of f32 in the element type of the buffer.
-  void storeRows(Value rows, Value buffer, Value row);
+  /// Returns rows of a buffer like q from `row` on, as f32: all columns, or
+  /// `columns`.
+  Value loadRows(Value buffer, int64_t count, Value row,
+                 std::optional<Columns> columns = std::nullopt);
+  /// Writes rows of f32, whose first column is `column`, in the element type of
+  /// the buffer.
+  void storeRows(Value rows, Value buffer, Value row, int64_t column = 0);
   /// Returns `count` rows of a target's o, as f32, or numbers of its lse.
   Value loadRows(const RowTarget &target, int64_t count);
   Value loadNumbers(const RowTarget &target, int64_t count);

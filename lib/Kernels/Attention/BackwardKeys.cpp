@@ -10,6 +10,11 @@
 // += dO^T P, dK^T += Q^T dS, dQ = dS K. The keys are columns of all products
 // but the last, and P and dS go through shared memory.
 //
+// dQ leaves in every step. If registers do not hold all of its columns beside
+// the sums of dK and dV, the products of K and Q are split into slices of the
+// head dimension: the sums of a slice of dQ leave while that slice of dK is
+// computed.
+//
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
 // exp(0 - lse) may overflow, and infinity times the zeros of K is no zero.
@@ -25,6 +30,9 @@ using namespace tile;
 
 /// The rows of an instruction of a warpgroup.
 static constexpr int64_t kWarpgroupRows = 64;
+/// Registers of a thread beside the sums of dK, dV and dQ: addresses,
+/// descriptors, numbers of rows.
+static constexpr int64_t kOtherRegisters = 40;
 
 namespace {
 class KeyBuilder : AttentionBuilder {
@@ -40,11 +48,12 @@ public:
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())),
-        accumulates(op.getAccumulate() && !mode) {}
+        accumulates(op.getAccumulate() && !mode), slices(slice()) {}
 
   void build();
 
 private:
+  SmallVector<Columns> slice() const;
   void computeQueryRanges();
   SmallVector<Value> walkHead(Value head, ValueRange carried);
   SmallVector<Value> loop(Value begin, Value end, bool masked,
@@ -54,7 +63,7 @@ private:
   /// both then, which takes fewer registers than two bounds per key.
   bool hasWidth() const { return left && right; }
   Value visible(Value m);
-  void write(Value gradient, Value buffer, Value factor);
+  void write(Value gradient, Value buffer, Value factor, int64_t column = 0);
 
   RankedTensorType scores(Type element) {
     return byQuery ? type({blockM, blockN}, element)
@@ -94,8 +103,11 @@ private:
   Value dO, stats, dk, dv, dqAcc;
   /// Whether dk and dv are added to what their buffers hold.
   bool accumulates;
-  /// The block's first key, its K and V.
-  Value row, keys, values;
+  /// The slices of the head dimension.
+  SmallVector<Columns> slices;
+  /// The block's first key and its V; the slices of its K.
+  Value row, values;
+  SmallVector<Value> keys;
   /// c per score.
   Value cScores;
   /// A head of q: views of the buffers.
@@ -107,6 +119,23 @@ private:
   Value lower, upper;
 };
 } // namespace
+
+/// Returns the fewest slices of the head dimension with which a thread holds a
+/// slice of dQ beside the sums of dK and dV.
+SmallVector<Columns> KeyBuilder::slice() const {
+  int64_t width = headDim;
+  if (dqAcc && schedule.registers) {
+    int64_t threads = *schedule.warps * 32;
+    int64_t left = (*schedule.registers)[0] - kOtherRegisters -
+                   blockN * (headDim + valueDim) / threads;
+    while (blockM * width / threads > left && width > kWarpgroupRows)
+      width = llvm::alignTo(width / 2, kWarpgroupRows);
+  }
+  SmallVector<Columns> slices;
+  for (int64_t first = 0; first < headDim; first += width)
+    slices.push_back({first, std::min(width, headDim - first)});
+  return slices;
+}
 
 /// Which blocks of queries to visit. Query i sees the keys from i + shift -
 /// left to i + shift + right, so key j is seen from j - shift - right to j -
@@ -182,10 +211,9 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   Type f32Type = b.getF32Type();
   RankedTensorType tile = scores(f32Type);
   RankedTensorType perQuery = type(blockM, f32Type);
-  Value zero = index(0);
-  auto load = [&](Value buffer, int64_t columns) -> Value {
-    return LoadOp::create(b, type({blockM, columns}, element), buffer,
-                          ValueRange{m, zero});
+  auto load = [&](Value buffer, Columns columns) -> Value {
+    return LoadOp::create(b, type({blockM, columns.count}, element), buffer,
+                          ValueRange{m, index(columns.first)});
   };
   auto dot = [&](Value x, Value y, Value acc) -> Value {
     return DotOp::create(b, acc.getType(), x, y, acc);
@@ -198,10 +226,9 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
       product.setWarps(ArrayRef<int64_t>{*schedule.warps / columns, columns});
     return product;
   };
-  auto dotOfScores = [&](Value perKey, Value perQuery) {
-    Value zero = fill(tile, 0.0f);
-    return byQuery ? dotOfKeys(perQuery, transpose(perKey), zero)
-                   : dotOfKeys(perKey, transpose(perQuery), zero);
+  auto dotOfScores = [&](Value perKey, Value perQuery, Value scores) {
+    return byQuery ? dotOfKeys(perQuery, transpose(perKey), scores)
+                   : dotOfKeys(perKey, transpose(perQuery), scores);
   };
   // Adds the products of weights and rows of queries.
   auto addProduct = [&](Value weights, Value perQuery, Value sums) {
@@ -214,16 +241,19 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   bool runsBeside = *schedule.inFlight > 1;
   Value sums = LoadOp::create(b, perQuery, lseh, m);
   Value deltas = LoadOp::create(b, perQuery, deltah, m);
-  Value queries = load(qh, headDim);
-  Value product = dotOfScores(keys, queries);
-  Value gradients, dp, dq;
-  auto multiplyGradients = [&] { dp = dotOfScores(values, gradients); };
-  auto multiplyKeys = [&](Value ds) {
-    if (dqAcc)
-      dq = dot(byQuery ? ds : transpose(ds), keys, zeros(blockM, headDim));
+  SmallVector<Value> queries;
+  Value product;
+  for (auto [columns, sliceOfKeys] : llvm::zip_equal(slices, keys)) {
+    queries.push_back(load(qh, columns));
+    product = dotOfScores(sliceOfKeys, queries.back(),
+                          product ? product : fill(tile, 0.0f));
+  }
+  Value gradients, dp;
+  auto multiplyGradients = [&] {
+    dp = dotOfScores(values, gradients, fill(tile, 0.0f));
   };
   if (runsBeside) {
-    gradients = load(doh, valueDim);
+    gradients = load(doh, {0, valueDim});
     multiplyGradients();
   }
   Value s = score(product);
@@ -233,7 +263,7 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
     p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
 
   if (!runsBeside)
-    gradients = load(doh, valueDim);
+    gradients = load(doh, {0, valueDim});
   Value weights;
   auto narrowWeights = [&] {
     weights = arith::TruncFOp::create(b, scores(element), p);
@@ -249,16 +279,25 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
   if (runsBeside)
     narrowWeights();
-  Value dvNext = addProduct(weights, gradients, carried[1]);
-  if (runsBeside)
-    multiplyKeys(dsLow);
-  Value dkNext = addProduct(dsLow, queries, carried[0]);
-  if (!runsBeside)
-    multiplyKeys(dsLow);
-  if (dqAcc)
-    AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
-                        ValueRange{m, zero});
-  return {dkNext, dvNext};
+  auto multiplyKeys = [&](size_t i) {
+    return dot(byQuery ? dsLow : transpose(dsLow), keys[i],
+               zeros(blockM, slices[i].count));
+  };
+  Value nextValues = addProduct(weights, gradients, carried.back());
+  SmallVector<Value> next;
+  for (auto [i, columns] : llvm::enumerate(slices)) {
+    Value dq;
+    if (dqAcc && runsBeside)
+      dq = multiplyKeys(i);
+    next.push_back(addProduct(dsLow, queries[i], carried[i]));
+    if (dqAcc && !runsBeside)
+      dq = multiplyKeys(i);
+    if (dqAcc)
+      AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
+                          ValueRange{m, index(columns.first)});
+  }
+  next.push_back(nextValues);
+  return next;
 }
 
 /// Adds the queries of [begin, end); begin is a multiple of blockM.
@@ -303,7 +342,8 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   return sums;
 }
 
-void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
+void KeyBuilder::write(Value gradient, Value buffer, Value factor,
+                       int64_t column) {
   if (byQuery)
     gradient = transpose(gradient);
   auto f32Type = cast<RankedTensorType>(gradient.getType());
@@ -311,13 +351,15 @@ void KeyBuilder::write(Value gradient, Value buffer, Value factor) {
     gradient = arith::MulFOp::create(b, gradient, splat(f32Type, factor));
   if (mode == KVAccumulation::Atomic) {
     AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, gradient, buffer,
-                        ValueRange{row, index(0)});
+                        ValueRange{row, index(column)});
     return;
   }
-  if (accumulates)
-    gradient =
-        arith::AddFOp::create(b, gradient, loadRows(buffer, blockN, row));
-  storeRows(gradient, buffer, row);
+  if (accumulates) {
+    Columns columns{column, f32Type.getDimSize(1)};
+    gradient = arith::AddFOp::create(b, gradient,
+                                     loadRows(buffer, blockN, row, columns));
+  }
+  storeRows(gradient, buffer, row, column);
 }
 
 void KeyBuilder::build() {
@@ -334,28 +376,36 @@ void KeyBuilder::build() {
     row = first;
     if (!fewRegisters)
       computeQueryRanges();
-    keys = LoadOp::create(b, type({blockN, headDim}, element), kh,
-                          ValueRange{row, index(0)});
+    keys.clear();
+    for (Columns columns : slices)
+      keys.push_back(LoadOp::create(b, type({blockN, columns.count}, element),
+                                    kh, ValueRange{row, index(columns.first)}));
     values = LoadOp::create(b, type({blockN, valueDim}, element), vh,
                             ValueRange{row, index(0)});
     if (!isPacked())
       WaitPrerequisitesOp::create(b);
-    SmallVector<Value> sums{zeroSums(headDim), zeroSums(valueDim)};
+    SmallVector<Value> sums;
+    for (Columns columns : slices)
+      sums.push_back(zeroSums(columns.count));
+    sums.push_back(zeroSums(valueDim));
     if (head) {
       sums = walkHead(head, sums);
     } else {
-      Value firstHead = arith::MulIOp::create(b, kvHead, group);
       sums = forEach(narrow(index(0)), narrow(group), narrow(index(1)), sums,
                      [&](Value i, ValueRange carried) {
-                       return walkHead(add(firstHead, i), carried);
+                       if (schedule.savesRegisters())
+                         recomputePlace();
+                       Value first = arith::MulIOp::create(b, kvHead, group);
+                       return walkHead(add(first, i), carried);
                      });
     }
     // Only here, so that the loops need not keep it in registers.
     if (fewRegisters)
       recomputePlace();
     Value owner = mode == KVAccumulation::Separate ? head : kvHead;
-    write(sums[0], viewHead(dk, Side::Keys, owner), scale);
-    write(sums[1], viewHead(dv, Side::Keys, owner), Value());
+    for (auto [i, columns] : llvm::enumerate(slices))
+      write(sums[i], viewHead(dk, Side::Keys, owner), scale, columns.first);
+    write(sums.back(), viewHead(dv, Side::Keys, owner), Value());
   });
 }
 

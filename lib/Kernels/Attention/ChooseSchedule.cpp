@@ -14,8 +14,8 @@ static constexpr int64_t kInstructionRows = 16;
 template <typename OpT>
 static KernelFeatures featuresOf(OpT op, int64_t products) {
   BufferType q = op.getQ().getType(), v = op.getV().getType();
-  int64_t value = v.getShape().back();
-  KernelFeatures features{products, std::max(q.getShape().back(), value), value,
+  int64_t query = q.getShape().back(), value = v.getShape().back();
+  KernelFeatures features{products, std::max(query, value), query, value,
                           q.getElementBits()};
   bool isWindow =
       op.isLeftBounded() || (op.isRightBounded() && !op.getCausal());

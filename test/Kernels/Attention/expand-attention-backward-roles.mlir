@@ -107,6 +107,38 @@ func.func @by_query(%q: !q192, %k: !q192, %v: !q, %o: !q, %do: !q, %lse: !rows, 
   return
 }
 
+!q256 = !tile.buffer<?x?x?x256xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!acc256 = !tile.buffer<?x?x?x256xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+// 80 keys leave no registers for all columns of dQ: the head dimension is in two
+// slices, and one of dQ leaves while that of dK is computed.
+// CHECK-LABEL: tile.kernel @sliced_dkv
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers, keep_loops>
+// CHECK: %[[K0:.*]] = tile.load %{{.*}} -> tensor<80x128xf16>
+// CHECK: %[[K1:.*]] = tile.load %{{.*}} -> tensor<80x128xf16>
+// CHECK: scf.for {{.*}} -> (tensor<128x80xf32>, tensor<128x80xf32>, tensor<256x80xf32>)
+// CHECK: %[[Q0:.*]] = tile.load %{{.*}} -> tensor<64x128xf16>
+// CHECK: %[[KC0:.*]] = tile.transpose %[[K0]]
+// CHECK: %[[S0:.*]] = tile.dot %[[Q0]], %[[KC0]]
+// CHECK: %[[Q1:.*]] = tile.load %{{.*}} -> tensor<64x128xf16>
+// CHECK: %[[KC1:.*]] = tile.transpose %[[K1]]
+// CHECK: tile.dot %[[Q1]], %[[KC1]], %[[S0]]
+// CHECK: %[[DQ0:.*]] = tile.dot %[[DS:.*]], %[[K0]]
+// CHECK: %[[QC0:.*]] = tile.transpose %[[Q0]]
+// CHECK: tile.dot %[[QC0]], %[[DS]], %{{.*}} -> tensor<128x80xf32>
+// CHECK: tile.atomic_rmw addf %[[DQ0]], %{{.*}}[%[[M:.*]], %c0{{.*}}]
+// CHECK: %[[DQ1:.*]] = tile.dot %[[DS]], %[[K1]]
+// CHECK: %[[QC1:.*]] = tile.transpose %[[Q1]]
+// CHECK: tile.dot %[[QC1]], %[[DS]], %{{.*}} -> tensor<128x80xf32>
+// CHECK: tile.atomic_rmw addf %[[DQ1]], %{{.*}}[%[[M]], %c128{{.*}}]
+func.func @sliced(%q: !q256, %k: !q256, %v: !q256, %o: !q256, %do: !q256, %lse: !rows, %dq: !q256,
+                  %dk: !q256, %dv: !q256, %stats: !stats, %acc: !acc256, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats dq_acc %acc scale %scale
+      : !q256, !q256, !q256, !q256, !q256, !rows, !q256, !q256, !q256, !stats, !acc256
+  return
+}
+
 !pq = !tile.buffer<?x?x128xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !prows = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
 !pstats = !tile.buffer<?x2x?xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>

@@ -231,6 +231,18 @@ TEST_F(RunAheadTest, LateStoresToOneElement) {
   EXPECT_EQ(checkLateStore(0, 0), std::nullopt);
   EXPECT_EQ(checkLateStore(1, 1),
             "another write beside it may write the same elements");
+  // Tiles of 64 columns that begin 64 columns apart have no common element.
+  for (const char *column : {"32", "64"}) {
+    std::string other = "tile.store %zero, %o[%n, %c] : !t, !g\n";
+    ASSERT_TRUE(parse("%zero = arith.constant dense<0.0> : !t\n"
+                      "%c = arith.constant " +
+                      std::string(column) +
+                      " : index\n"
+                      "tile.store %zero, %o[%n, %c0] : !t, !g\n" +
+                      other));
+    for (unsigned store : {0, 1})
+      EXPECT_EQ(checkLateStore(store, 1).has_value(), column[0] == '3');
+  }
 }
 
 /// Writes that may be exchanged with other operations of a loop.

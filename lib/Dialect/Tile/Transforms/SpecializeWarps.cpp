@@ -74,8 +74,9 @@ private:
       checkGroups(kernel, plan);
       int64_t bytes =
           modelRoles(kernel, plan).placeWithin(chip.sharedBytes).bytes;
-      // Sums that leave by TMA gain more than the last stage of a ring.
-      if (bytes > chip.sharedBytes && !plan.sums.empty())
+      // A ring has one stage less before sums leave from registers, which TMA
+      // gains more than, and before the kernel does not fit.
+      if (bytes > chip.sharedBytes)
         bytes = shortenRing(kernel, chip.sharedBytes, plan).value_or(bytes);
       if (bytes <= chip.sharedBytes) {
         for (auto [sum, obstacle] : plan.otherSums)

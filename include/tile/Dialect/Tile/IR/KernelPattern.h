@@ -26,7 +26,7 @@ enum class MaskKind { None, Causal, Window };
 
 /// The properties of a kernel that rows of schedules are matched with.
 struct KernelFeatures {
-  int64_t products, head, value, bits;
+  int64_t products, head, query, value, bits;
   MaskKind mask = MaskKind::None;
   bool softcap = false, packed = false, atomicResults = false, merge = false,
        parts = false, packHeads = false, keyLengths = false;
@@ -51,7 +51,7 @@ struct KernelPattern {
     }
   };
 
-  Interval products, head, value, bits, keys;
+  Interval products, head, query, value, bits, keys;
   std::optional<MaskKind> mask;
   std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads,
       keyLengths;
@@ -63,6 +63,7 @@ struct KernelPattern {
   static void forEachField(VisitT visit, StructsT &...structs) {
     visit(llvm::StringRef("products"), structs.products...);
     visit(llvm::StringRef("head"), structs.head...);
+    visit(llvm::StringRef("query"), structs.query...);
     visit(llvm::StringRef("value"), structs.value...);
     visit(llvm::StringRef("bits"), structs.bits...);
     visit(llvm::StringRef("mask"), structs.mask...);

@@ -100,6 +100,7 @@ def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
     |---|---|
     | `products` | matrix products in one step: 2 in forward; in backward 4, or 5 with those of dQ, if a block owns keys, and 3 if it owns queries |
     | `head` | the larger of the head dimensions of Q and K, and of V |
+    | `query` | the head dimension of Q and K |
     | `value` | the head dimension of V |
     | `bits` | bits of an element of Q |
     | `mask` | `none`; `causal`: hides the keys behind the query alone; `window`: may hide others |

@@ -868,9 +868,11 @@ def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
     reason. The consumers write the tile to a ring of one stage, and a third role
     of m warps adds it from there. That role runs the slice of the program that
     the additions depend on. `c` gives the registers of the first role then, and
-    `p` those of both others. If that ring does not fit in shared memory, another one
-    has a stage less: that whose tiles are in use for the shortest part of an
-    iteration.
+    `p` those of both others.
+
+    If the rings do not fit in shared memory, one of them has a stage less: that
+    whose tiles are in use for the shortest part of an iteration. If they still do
+    not fit, additions leave from registers.
 
     ```mlir output
     scf.for %i = %c0 to %n step %c64 {
