@@ -3,9 +3,10 @@
 The contenders are tile, cuDNN and FlashAttention-2 of PyTorch, FlexAttention
 compiled for each shape, FlashAttention-3 where the environment variable FA3 names
 the folder of its shared object, FlashAttention-4 where the package flash-attn-4 is
-installed, and optionally the hand-written kernels of a folder. All of them run on the same tensors in one process. Each round calls every
-contender once, in random order, so that clock and temperature affect all of them
-equally. A time is the median of CUDA events.
+installed, and optionally the hand-written kernels of a folder. All of them run on
+the same tensors in one process. Each round calls every contender once, in random
+order, so that clock and temperature affect all of them equally. A time is the median
+of CUDA events.
 
 Every result is checked against float64 in the same run, on the first and the last
 group of heads. Our output tensors hold NaN before the first call.

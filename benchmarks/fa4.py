@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from typing import Any
 
 
@@ -15,9 +16,11 @@ def is_installed() -> bool:
 
 
 def load() -> Any:
-    """Returns the functions, or None if the package is not installed."""
+    """Returns the functions, or None if the package is not installed. Removes the
+    arguments of the process, which the package would parse as its own."""
     if not is_installed():
         return None
+    del sys.argv[1:]
     from flash_attn.cute import interface
 
     return interface

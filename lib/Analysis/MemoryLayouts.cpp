@@ -172,8 +172,8 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   int64_t size = plain->elements;
   for (const Candidate &candidate : family) {
     std::optional<Cost> cost = measure(candidate.layout);
-    if (!cost || std::tie(cost->cycles, candidate.elements) >=
-                     std::tie(fewest, size))
+    if (!cost ||
+        std::tie(cost->cycles, candidate.elements) >= std::tie(fewest, size))
       continue;
     best = candidate.layout;
     fewest = cost->cycles;

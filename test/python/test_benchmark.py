@@ -208,7 +208,7 @@ class FlashAttention4(unittest.TestCase):
                 interface = package / "interface.py"
                 interface.write_text("name = 'kernels'\n", encoding="utf-8")
                 importlib.invalidate_caches()
-                with mock.patch.dict("sys.modules"):
+                with mock.patch.dict("sys.modules"), mock.patch("sys.argv", ["x"]):
                     self.assertTrue(fa4.is_installed())
                     self.assertEqual(fa4.load().name, "kernels")
 

@@ -391,12 +391,17 @@ void KeyBuilder::build() {
     if (head) {
       sums = walkHead(head, sums);
     } else {
+      auto findFirstHead = [&]() -> Value {
+        return arith::MulIOp::create(b, kvHead, group);
+      };
+      Value firstHead = findFirstHead();
       sums = forEach(narrow(index(0)), narrow(group), narrow(index(1)), sums,
                      [&](Value i, ValueRange carried) {
-                       if (schedule.savesRegisters())
+                       if (schedule.savesRegisters()) {
                          recomputePlace();
-                       Value first = arith::MulIOp::create(b, kvHead, group);
-                       return walkHead(add(first, i), carried);
+                         firstHead = findFirstHead();
+                       }
+                       return walkHead(add(firstHead, i), carried);
                      });
     }
     // Only here, so that the loops need not keep it in registers.

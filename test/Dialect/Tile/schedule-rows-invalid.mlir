@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a pattern has no field 'product'; its fields are products, head, value, bits, mask, softcap, packed, atomic_results, merge}}
+// expected-error@+1 {{a pattern has no field 'product'; its fields are products, head, query, value, bits, mask, softcap, packed, atomic_results, merge}}
 tile.schedule_row <product = 2> use <tile = [64, 64], warps = 4>
 
 // -----
