@@ -11,21 +11,18 @@ error follows from the types. A program that the compiler refuses is counted.
 By hand: attentions.py --seconds=3600 --seed=7. attentions.py --only=12 prints and runs one.
 """
 
-import argparse
 import os
 import random
 import sys
-import time
 
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "test", "fuzz")]
 
-from matmuls import exact, stored  # noqa: E402
-from tileprograms.program import CHIPS  # noqa: E402
+import series  # noqa: E402
+from elements import exact, stored  # noqa: E402
 
-from tile.errors import CompileError  # noqa: E402
 from tile.executor import Program  # noqa: E402
 
 #: An entry of a table that is no page.
@@ -33,9 +30,6 @@ GARBAGE = 2147480000
 
 #: The error of a rounded weight or result, relative to its magnitude.
 ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-23}
-
-#: Refusals of programs that do not fit a chip. Other errors are defects.
-REFUSALS = ("bytes of shared memory", "registers", "the limit is", "does not fit")
 
 
 def bounds(lengths):
@@ -356,6 +350,9 @@ class Attention:
         types = ", ".join(kinds[n] for n in used)
         return f"func.func @f({signature}) {{\n  tile.attention {words}{attributes}\n      : {types}\n  return\n}}\n"
 
+    def __str__(self):
+        return f"{self.text()}\n{self.sq} {self.sk} {self.page}"
+
     def run(self, chip):
         """Returns an error, or an empty text."""
         program = Program(self.text(), chip)
@@ -412,46 +409,5 @@ def difference(what, found, right, error):
     return ""
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=140, help="programs, one for each chip in turn")
-    parser.add_argument("--seconds", type=float, help="the time to run, instead of --count")
-    parser.add_argument("--only", type=int, help="prints and runs one program")
-    options = parser.parse_args()
-    counts = {"passed": 0, "failed": 0, "refused": 0}
-    end = time.monotonic() + options.seconds if options.seconds else None
-    number = options.only or 0
-    while True:
-        label, chip = f"{options.seed}:{number}", CHIPS[number % len(CHIPS)]
-        program = Attention(label, chip)
-        if options.only is not None:
-            print(program.text(), program.sq, program.sk, program.page)
-        begin = time.process_time()
-        try:
-            error = program.run(chip)
-            status = "failed" if error else "passed"
-        except CompileError as refusal:
-            error = str(refusal)
-            status = "refused" if any(text in error for text in REFUSALS) else "failed"
-        except Exception as defect:
-            error, status = f"{type(defect).__name__}: {defect}", "failed"
-        seconds = time.process_time() - begin
-        if seconds > 40:
-            error, status = f"took {seconds:.0f} s", "failed"
-        counts[status] += 1
-        if status == "failed":
-            print(f"FAILED {label} {chip}: {error[:600]}", flush=True)
-        number += 1
-        if options.only is not None or (end is None and number >= options.count) or (
-                end is not None and time.monotonic() > end):
-            break
-    print(f"{counts['refused']} refused")
-    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
-    return 1 if counts["failed"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(series.main(__doc__, Attention))

@@ -10,20 +10,18 @@ between their rows must keep it. A program that the compiler refuses is counted.
 By hand: matmuls.py --seconds=3600 --seed=7. matmuls.py --only=12 prints and runs one.
 """
 
-import argparse
 import os
 import random
 import sys
-import time
 
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "test", "fuzz")]
 
-from tileprograms.program import CHIPS  # noqa: E402
+import series  # noqa: E402
+from elements import exact, stored  # noqa: E402
 
-from tile.errors import CompileError  # noqa: E402
 from tile.executor import Program  # noqa: E402
 
 #: The rounding error of a number, relative to its magnitude.
@@ -40,27 +38,6 @@ KINDS = (
 )
 
 POISON = -7
-
-
-def to_bf16(numbers):
-    """Returns the nearest bf16 as bits."""
-    bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return np.where(np.isnan(numbers), 0x7FC0, rounded).astype(np.uint16)
-
-
-def stored(numbers, element):
-    """Returns an array of the element type."""
-    if element == "bf16":
-        return to_bf16(numbers)
-    return numbers.astype({"f16": "f2", "f32": "f4", "i8": "i1", "i32": "i4"}[element])
-
-
-def exact(array, element):
-    """Returns the numbers of an array in float64."""
-    if element == "bf16":
-        return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return array.astype(np.float64)
 
 
 class Buffer:
@@ -384,51 +361,9 @@ func.func @f({signature}) {{
                     f"{self.exact[place]} within {self.error[place]}")
         return ""
 
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=140, help="products, one for each chip in turn")
-    parser.add_argument("--seconds", type=float, help="the time to run, instead of --count")
-    parser.add_argument("--only", type=int, help="prints and runs one product")
-    options = parser.parse_args()
-    counts = {"passed": 0, "failed": 0, "refused": 0}
-    end = time.monotonic() + options.seconds if options.seconds else None
-    number = options.only or 0
-    while True:
-        label, chip = f"{options.seed}:{number}", CHIPS[number % len(CHIPS)]
-        product = Product(label, chip)
-        if options.only is not None:
-            print(product.text(), product.schedule)
-        begin = time.process_time()
-        try:
-            error = product.run(chip)
-            status = "failed" if error else "passed"
-        except CompileError as refusal:
-            # A program that does not fit a chip is refused. Other errors are defects.
-            error = str(refusal)
-            fits = ("has no values of its open extents", "bytes of shared memory",
-                    "registers", "no instruction", "the limit is")
-            status = "refused" if any(text in error for text in fits) else "failed"
-        except Exception as defect:
-            error, status = f"{type(defect).__name__}: {defect}", "failed"
-        counts[status] += 1
-        seconds = time.process_time() - begin
-        if seconds > 20:
-            error, status = f"took {seconds:.0f} s", "failed"
-            counts["failed"] += 1
-        if status == "failed":
-            print(f"FAILED {label} {chip} ({product.schedule}): {error[:600]}", flush=True)
-        number += 1
-        if options.only is not None or (end is None and number >= options.count) or (
-                end is not None and time.monotonic() > end):
-            break
-    print(f"{counts['refused']} refused")
-    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
-    return 1 if counts["failed"] else 0
+    def __str__(self):
+        return f"{self.text()}\n{self.schedule}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(series.main(__doc__, Product))
