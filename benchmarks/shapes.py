@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Dict, List
 
-from tile.programs import AnyVariant, BackwardVariant, Variant, has_long_keys
+from tile.programs import (
+    AnyVariant,
+    BackwardVariant,
+    Variant,
+    choose_few_rows,
+    has_long_keys,
+)
+
+#: Multiprocessors of an H100 or H200 in SXM form, for which kernels are compiled.
+PROCESSORS = 132
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,9 @@ class Shape:
     @property
     def forward_variant(self) -> Variant:
         variant = Variant(self.d, self.dv, self.dtype, causal=self.causal)
+        few = choose_few_rows(variant, self.batch, self.length, self.heads, PROCESSORS)
+        if few:
+            return replace(variant, few_rows=few)
         return replace(variant, long_keys=has_long_keys(variant, self.length))
 
     @property
@@ -32,7 +44,7 @@ class Shape:
         """Returns the backward kernels by the way in which they sum dK and dV; the
         size of the GPU decides between them."""
         sums = ["loop"] if self.kv_heads == self.heads else ["loop", "atomic"]
-        forward = replace(self.forward_variant, long_keys=False)
+        forward = replace(self.forward_variant, long_keys=False, few_rows=0)
         return {kv: BackwardVariant(forward, kv=kv) for kv in sums}
 
     @property

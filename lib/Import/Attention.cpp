@@ -356,7 +356,8 @@ static LogicalResult emit(Operation *op, const Attention &attention,
       /*left=*/Value(), /*right=*/Value(), offset, attention.topLeftCausal,
       /*merge=*/false,
       /*reuse_works=*/false,
-      /*expected_keys=*/IntegerAttr(), ScheduleAttr());
+      /*expected_keys=*/IntegerAttr(), /*expected_rows=*/IntegerAttr(),
+      ScheduleAttr());
   func::ReturnOp::create(b);
   return success();
 }

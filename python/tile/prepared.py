@@ -30,6 +30,7 @@ from .programs import (
     choose_parts,
     count_blocks,
     count_key_blocks,
+    choose_few_rows,
     has_long_keys,
 )
 from .tensors import ELEMENT_BYTES, Layout
@@ -254,10 +255,13 @@ class Forward:
             found = self._find_kernels(parts=True, works=True)
             if found is not None:
                 return found, 0
+        processors = _count_processors(self._device)
+        few = choose_few_rows(self.variant, batch, queries, q[-2], processors)
+        if kernels is None and few:
+            kernels = self._find_kernels(few_rows=few)
         if kernels is None:
             kernels = kernels_of(self.variant, self._device)
         shapes = {name: layout.shape for name, layout in self._inputs.items()}
-        processors = _count_processors(self._device)
         parts = self.signature.parts or choose_parts(
             count_blocks(kernels.manifest, shapes, self._scalars, processors),
             self._count_visible(queries, keys),
@@ -269,7 +273,7 @@ class Forward:
             found = self._find_kernels(parts=True)
             if found is not None:
                 return found, parts
-        if not self.variant.pack_heads and has_long_keys(self.variant, keys):
+        if not (few or self.variant.pack_heads) and has_long_keys(self.variant, keys):
             kernels = self._find_kernels(long_keys=True) or kernels
         return kernels, 1
 
@@ -452,6 +456,7 @@ class _Backward:
                 parts=False,
                 pack_heads=0,
                 long_keys=False,
+                few_rows=0,
             ),
             "kernel" if signature.deterministic else "atomic",
             "loop",

@@ -35,6 +35,10 @@ KEYS_KERNEL = "_dkv"
 #: The keys from which sequences are long for schedules/sm_90a.mlir.
 LONG_KEYS = 2048
 
+#: Rows of the smaller tiles in schedules/sm_90a.mlir; the larger one only at head
+#: dimensions up to 64.
+FEW_ROWS = (64, 128)
+
 #: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
 #: kernel whose blocks differ, in units of an average block, and the cost of
 #: writing and summing gradients of each head, in visible queries. Fitted to an H200
@@ -138,6 +142,28 @@ def has_long_keys(variant: "Variant", keys: int) -> bool:
     )
 
 
+def choose_few_rows(
+    variant: "Variant", sequences: int, queries: int, heads: int, processors: int
+) -> int:
+    """Returns the rows of a smaller tile that gives work to all processors, 0 if the
+    usual ones do.
+
+    The schedules of packed sequences, caches and packed heads do not depend on it.
+    """
+    if (
+        variant.packed
+        or variant.key_lengths
+        or variant.tree_words
+        or variant.pack_heads
+        or variant.schedule
+    ):
+        return 0
+    for rows in FEW_ROWS:
+        if sequences * heads * -(-queries // rows) <= processors:
+            return rows if rows == FEW_ROWS[0] or max(variant.d, variant.dv) <= 64 else 0
+    return 0
+
+
 def choose_packed_heads(queries: int, group: int) -> int:
     """Returns how many heads the rows of a tile are at each query, 0 for queries of one
     head.
@@ -210,7 +236,8 @@ class Variant:
     many; with `works` besides, a table of works gives long sequences more parts, and
     `reuse_works` says that it is filled already. With `pack_heads`, the rows of a
     tile are so many heads at some queries. With `long_keys`, the schedule is that for
-    LONG_KEYS keys. With `key_lengths`, a
+    LONG_KEYS keys. With `few_rows`, the schedule is that for at most so many rows of
+    queries for each processor. With `key_lengths`, a
     buffer of i32 has the number of keys of each sequence; with `page` besides, k and
     v are caches of pages of so many keys, which a table gives for each sequence, or with
     `page_list` one list for all, beside bounds; the numbers of keys are then those of last
@@ -233,6 +260,7 @@ class Variant:
     parts: bool = False
     pack_heads: int = 0
     long_keys: bool = False
+    few_rows: int = 0
     key_lengths: bool = False
     page: int = 0
     works: bool = False
@@ -266,7 +294,7 @@ class Variant:
         for feature in features:
             if getattr(self, feature):
                 parts.append(feature)
-        for feature in ("pack_heads", "page", "tree_words"):
+        for feature in ("pack_heads", "few_rows", "page", "tree_words"):
             if getattr(self, feature):
                 parts.append(f"{feature}_{getattr(self, feature)}")
         if self.o_dtype:
@@ -484,6 +512,7 @@ def _forward_ir(variant: Variant, name: str) -> str:
     packing = f"schedule = #tile.schedule<pack_heads = {variant.pack_heads}>"
     attributes[packing] = bool(variant.pack_heads)
     attributes[f"expected_keys = {LONG_KEYS} : i64"] = variant.long_keys
+    attributes[f"expected_rows = {variant.few_rows} : i64"] = bool(variant.few_rows)
     return program.text(operation, **attributes)
 
 

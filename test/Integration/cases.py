@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Dict, List, Optional, Tuple
 
-from tile.programs import DQ_SUMS, KV_SUMS, AnyVariant, BackwardVariant, Variant
+from tile.programs import (
+    DQ_SUMS,
+    FEW_ROWS,
+    KV_SUMS,
+    AnyVariant,
+    BackwardVariant,
+    Variant,
+)
 
 HEAD_SIZES = ((64, 64), (96, 96), (128, 128), (192, 128), (256, 256))
 #: Head sizes that tiles pad.
@@ -125,7 +132,7 @@ class Case:
 def all_cases() -> List[Case]:
     """Returns all cases, in an order that does not change from run to run."""
     cases = forward_cases() + gradient_cases() + feature_cases() + parts_cases()
-    return cases + long_cases()
+    return cases + long_cases() + few_cases()
 
 
 def forward_cases() -> List[Case]:
@@ -164,6 +171,24 @@ def parts_cases() -> List[Case]:
         variant = Variant(d, dv, dtype, causal, bool(window), packed=True)
         case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
+    return cases
+
+
+def few_cases() -> List[Case]:
+    """Returns cases of the kernels for few rows of queries for each processor."""
+    cases = []
+    rows = list(product(HEAD_SIZES, MASKS, FEW_ROWS, ((1, 1), (113, 203), (512, 256))))
+    for i, (size, (causal, window), few, lengths) in enumerate(rows):
+        if few > FEW_ROWS[0] and max(size) > 64:
+            continue
+        sink, softcap = FEATURES[i % len(FEATURES)]
+        variant = Variant(
+            *size, DTYPES[i % 2], causal, bool(window), sink=sink, softcap=softcap,
+            few_rows=few,
+        )  # fmt: skip
+        cases.append(
+            Case(variant, *HEADS[i % len(HEADS)], (lengths,) * 2, ORDERS[i % 2], window=window)
+        )
     return cases
 
 

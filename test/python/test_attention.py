@@ -19,6 +19,7 @@ from tile.programs import (
     attention_backward_ir,
     attention_ir,
     choose_kv_sum,
+    choose_few_rows,
     choose_packed_heads,
     choose_parts,
 )
@@ -193,6 +194,25 @@ class ChoosePartsTest(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(queries=queries, group=group):
                 self.assertEqual(choose_packed_heads(queries, group), heads)
+
+    def test_small_tiles_where_each_processor_has_at_most_one(self):
+        for d, sequences, queries, heads, rows in (
+            (64, 1, 1024, 8, 64), (64, 1, 1024, 16, 128), (64, 1, 1024, 32, 0),
+            (64, 2, 65, 33, 64), (64, 2, 65, 34, 128), (128, 1, 1024, 8, 64),
+            (128, 1, 1024, 16, 0), (256, 4, 256, 8, 64),
+        ):  # fmt: skip
+            with self.subTest(d=d, sequences=sequences, queries=queries, heads=heads):
+                variant = Variant(d, d, "bf16")
+                found = choose_few_rows(variant, sequences, queries, heads, 132)
+                self.assertEqual(found, rows)
+        for features in ({"packed": True}, {"pack_heads": 8}, {"key_lengths": True}):
+            variant = Variant(64, 64, "bf16", **features)
+            self.assertEqual(choose_few_rows(variant, 1, 64, 8, 132), 0)
+
+    def test_the_program_says_how_few_rows_there_are(self):
+        variant = Variant(64, 64, "bf16", few_rows=64)
+        self.assertIn("expected_rows = 64 : i64", variant.ir())
+        self.assertIn("few_rows_64", variant.name)
 
 
 class CasesTest(unittest.TestCase):

@@ -95,6 +95,7 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
     features.keys = *op.getExpectedKeys();
   else if (!op.getCuK() && !op.isPaged() && !ShapedType::isDynamic(keys))
     features.keys = keys;
+  features.rows = op.getExpectedRows().value_or(0);
   ScheduleAttr given = op.getScheduleAttr();
   features.packHeads = given && given.getFields().packsHeads();
   FailureOr<Schedule> schedule = complete(op, given, features);

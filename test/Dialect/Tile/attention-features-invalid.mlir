@@ -367,6 +367,16 @@ func.func @no_keys(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
 // -----
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @no_rows(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op attribute 'expected_rows' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  tile.attention %q, %k, %v, %o scale %scale {expected_rows = 0 : i64} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !n = !tile.buffer<?xi64, #tile.strided<[1]>, global>
 
 func.func @lengths_type(%q: !q, %n: !n, %scale: f32) {

@@ -26,6 +26,28 @@ func.func @many(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
   return
 }
 
+// With few rows of queries for each multiprocessor, tiles are small.
+// CHECK-LABEL: tile.kernel @rows64
+// CHECK-SAME: num_warps = 4
+func.func @rows64(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {expected_rows = 64 : i64} : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: tile.kernel @rows128
+// CHECK-SAME: num_warps = 8
+func.func @rows128(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {expected_rows = 128 : i64} : !q, !q, !q, !q
+  return
+}
+
+// CHECK-LABEL: tile.kernel @rows129
+// CHECK-SAME: num_warps = 16
+func.func @rows129(%q: !q, %k: !q, %v: !q, %o: !q, %scale: f32) {
+  tile.attention %q, %k, %v, %o scale %scale {expected_rows = 129 : i64} : !q, !q, !q, !q
+  return
+}
+
 // CHECK-LABEL: tile.kernel @of_the_type
 // CHECK-SAME: num_warps = 12
 func.func @of_the_type(%q: !q, %k: !long, %v: !long, %o: !q, %scale: f32) {

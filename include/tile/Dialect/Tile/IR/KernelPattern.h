@@ -31,7 +31,7 @@ struct KernelFeatures {
   bool softcap = false, packed = false, atomicResults = false, merge = false,
        parts = false, packHeads = false, keyLengths = false;
   /// 0 if it is not known.
-  int64_t keys = 0;
+  int64_t keys = 0, rows = 0;
 
   /// Returns the features as text, in the form of a pattern.
   std::string describe() const;
@@ -51,7 +51,7 @@ struct KernelPattern {
     }
   };
 
-  Interval products, head, query, value, bits, keys;
+  Interval products, head, query, value, bits, keys, rows;
   std::optional<MaskKind> mask;
   std::optional<bool> softcap, packed, atomicResults, merge, parts, packHeads,
       keyLengths;
@@ -75,6 +75,7 @@ struct KernelPattern {
     visit(llvm::StringRef("pack_heads"), structs.packHeads...);
     visit(llvm::StringRef("key_lengths"), structs.keyLengths...);
     visit(llvm::StringRef("keys"), structs.keys...);
+    visit(llvm::StringRef("rows"), structs.rows...);
   }
 
   /// Returns true if a kernel with these features fulfils all conditions.

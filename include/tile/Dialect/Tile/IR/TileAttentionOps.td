@@ -170,8 +170,10 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
 
     `schedule` sets fields of the kernel's schedule. The others come from the file
     of the chip (`#tile.schedule`), where they may depend on the keys of a sequence:
-    `expected_keys` says how many there are if the type of k does not. The kernel is
-    right for any number.
+    `expected_keys` says how many there are if the type of k does not. They may also
+    depend on `expected_rows`, the queries of all heads and sequences for each
+    multiprocessor: with few, small tiles keep all of them busy. The kernel is right
+    for any numbers.
 
     ```mlir
     tile.attention %q, %k, %v, %o scale %scale {expected_keys = 4096} : !q, !q, !q, !q
@@ -199,6 +201,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
     UnitAttr:$reuse_works,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_keys,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_rows,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
