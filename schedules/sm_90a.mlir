@@ -46,13 +46,15 @@ tile.schedule_row <products = 2, head from 193, key_lengths>
                         registers = [232, 40], stages = 2, turns>
 // If there are at most 64 or 128 rows for each multiprocessor, smaller tiles give
 // work to all of them.
-tile.schedule_row <products = 2, head to 128, rows from 1 to 64>
+tile.schedule_row <products = 2, head to 128, rows from 1 to 64,
+                   parts = false>
     use <tile = [64, 128], warps = 4, producers = 4, registers = [232, 40],
          stages = 2>
-tile.schedule_row <products = 2, rows from 1 to 64>
+tile.schedule_row <products = 2, rows from 1 to 64, parts = false>
     use <tile = [64, 64], warps = 4, producers = 4, registers = [232, 40],
          stages = 2>
-tile.schedule_row <products = 2, head to 64, rows from 65 to 128> use #turns
+tile.schedule_row <products = 2, head to 64, rows from 65 to 128,
+                   parts = false> use #turns
 tile.schedule_row <products = 2, head to 64, mask = window, parts> use #turns
 tile.schedule_row <products = 2, head to 64, softcap, parts> use #turns
 tile.schedule_row <products = 2, head from 65 to 128, parts> use #turns

@@ -25,12 +25,12 @@ from .programs import (
     AnyVariant,
     BackwardVariant,
     Variant,
+    choose_few_rows,
     choose_kv_sum,
     choose_packed_heads,
     choose_parts,
     count_blocks,
     count_key_blocks,
-    choose_few_rows,
     has_long_keys,
 )
 from .tensors import ELEMENT_BYTES, Layout
@@ -256,24 +256,34 @@ class Forward:
             if found is not None:
                 return found, 0
         processors = _count_processors(self._device)
-        few = choose_few_rows(self.variant, batch, queries, q[-2], processors)
-        if kernels is None and few:
-            kernels = self._find_kernels(few_rows=few)
+
+        def count_parts(kernels: Any) -> int:
+            shapes = {name: layout.shape for name, layout in self._inputs.items()}
+            return self.signature.parts or choose_parts(
+                count_blocks(kernels.manifest, shapes, self._scalars, processors),
+                self._count_visible(queries, keys),
+                batch * queries * q[-2],
+                batch * k[-2],
+                processors,
+            )
+
+        few = 0
+        if self.signature.parts <= 1:
+            few = choose_few_rows(self.variant, batch, queries, q[-2], processors)
+        if few:
+            small = self._find_kernels(few_rows=few)
+            if small is not None and count_parts(small) == 1:
+                return small, 1
+            # Blocks that share the keys have larger tiles.
+            self.variant = replace(self.variant, few_rows=0)
         if kernels is None:
             kernels = kernels_of(self.variant, self._device)
-        shapes = {name: layout.shape for name, layout in self._inputs.items()}
-        parts = self.signature.parts or choose_parts(
-            count_blocks(kernels.manifest, shapes, self._scalars, processors),
-            self._count_visible(queries, keys),
-            batch * queries * q[-2],
-            batch * k[-2],
-            processors,
-        )
+        parts = count_parts(kernels)
         if parts > 1:
             found = self._find_kernels(parts=True)
             if found is not None:
                 return found, parts
-        if not (few or self.variant.pack_heads) and has_long_keys(self.variant, keys):
+        if not self.variant.pack_heads and has_long_keys(self.variant, keys):
             kernels = self._find_kernels(long_keys=True) or kernels
         return kernels, 1
 

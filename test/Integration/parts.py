@@ -148,6 +148,29 @@ class Tests(Suite):
             found = [o, lse, *(gradient - 0.5 for gradient in gradients)]
             self.check(found, right, q)
 
+    def test_parts_have_the_usual_tiles(self):
+        """Few queries have small tiles, but not where blocks share the keys."""
+        from unittest import mock
+
+        import torch
+        import tile
+        from tile import prepared
+
+        variants = []
+
+        def find(variant, device):
+            variants.append(variant)
+            return kernels_of(variant, device)
+
+        kernels_of = prepared.kernels_of
+        for sk, parts in ((96, False), (2000, True)):
+            q, k, v, _, _ = self.make(64, 64, "float16", "sm_90a", sk, sq=70, sk=sk)
+            with mock.patch.object(prepared, "kernels_of", find), torch.no_grad():
+                o = tile.attention(q, k, v)
+            found = variants[-1].parts, variants[-1].few_rows
+            assert found == (parts, 0 if parts else 64), (sk, variants[-1].name)
+            self.check((o,), exact(q, k, v, None, None)[:1], q)
+
     def test_far_offsets(self):
         """Offsets and sides of windows near 2^30 do not wrap around."""
         import tile

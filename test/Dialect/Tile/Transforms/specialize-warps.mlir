@@ -926,3 +926,27 @@ tile.kernel @outer_loop(%q: !q, %k: !k, %o: !q, %p: !k, %n: index)
     tile.store %w, %o[%i, %c0] : tensor<64x64xf16, #mma>, !q
   }
 }
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+
+// 29 stages of 8 KB do not fit in shared memory, 28 do.
+// REMARK: remark: [Passed] warps-specialized | {{.*}}rings=1, stages=28
+// CHECK-LABEL: tile.kernel @shorter_ring
+// CHECK: tile.alloc : !tile.buffer<28x64x64xf16
+tile.kernel @shorter_ring(%k: !k, %o: !k) attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, stages = 29>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim %k[0] : !k
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %n step %c64 {
+    %ks = tile.alloc : !tile
+    tile.copy %k[%i, %c0], %ks : !k, !tile
+    %v = tile.load %ks[%c0, %c0] : !tile -> tensor<64x64xf16, #mma>
+    tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
+  }
+}
