@@ -34,7 +34,15 @@ class Shape:
     @property
     def forward_variant(self) -> Variant:
         variant = Variant(self.d, self.dv, self.dtype, causal=self.causal)
-        few = choose_few_rows(variant, self.batch, self.length, self.heads, PROCESSORS)
+        few = choose_few_rows(
+            variant,
+            self.batch,
+            self.length,
+            self.length,
+            self.heads,
+            self.kv_heads,
+            PROCESSORS,
+        )
         if few:
             return replace(variant, few_rows=few)
         return replace(variant, long_keys=has_long_keys(variant, self.length))

@@ -256,29 +256,24 @@ class Forward:
             if found is not None:
                 return found, 0
         processors = _count_processors(self._device)
-
-        def count_parts(kernels: Any) -> int:
-            shapes = {name: layout.shape for name, layout in self._inputs.items()}
-            return self.signature.parts or choose_parts(
-                count_blocks(kernels.manifest, shapes, self._scalars, processors),
-                self._count_visible(queries, keys),
-                batch * queries * q[-2],
-                batch * k[-2],
-                processors,
-            )
-
-        few = 0
+        visible = self._count_visible(queries, keys)
         if self.signature.parts <= 1:
-            few = choose_few_rows(self.variant, batch, queries, q[-2], processors)
-        if few:
-            small = self._find_kernels(few_rows=few)
-            if small is not None and count_parts(small) == 1:
-                return small, 1
-            # Blocks that share the keys have larger tiles.
-            self.variant = replace(self.variant, few_rows=0)
+            few = choose_few_rows(
+                self.variant, batch, queries, visible, q[-2], k[-2], processors
+            )
+            found = self._find_kernels(few_rows=few) if few else None
+            if found is not None:
+                return found, 1
         if kernels is None:
             kernels = kernels_of(self.variant, self._device)
-        parts = count_parts(kernels)
+        shapes = {name: layout.shape for name, layout in self._inputs.items()}
+        parts = self.signature.parts or choose_parts(
+            count_blocks(kernels.manifest, shapes, self._scalars, processors),
+            visible,
+            batch * queries * q[-2],
+            batch * k[-2],
+            processors,
+        )
         if parts > 1:
             found = self._find_kernels(parts=True)
             if found is not None:

@@ -59,6 +59,10 @@ _LEAST_KEYS = 128
 _MOST_PARTS = 256
 _LEAST_GAIN = 0.95
 
+#: The time that a tile of so many rows takes for a key, relative to a tile of _ROWS.
+#: Fitted to an H100.
+_SMALL_TILE_COST = {64: 0.7, 128: 1.0}
+
 #: Rows of a tile of queries and of one of packed heads, in most schedules.
 _ROWS, _PACKED_ROWS = 128, 64
 
@@ -143,12 +147,19 @@ def has_long_keys(variant: "Variant", keys: int) -> bool:
 
 
 def choose_few_rows(
-    variant: "Variant", sequences: int, queries: int, heads: int, processors: int
+    variant: "Variant",
+    sequences: int,
+    queries: int,
+    keys: int,
+    heads: int,
+    kv_heads: int,
+    processors: int,
 ) -> int:
-    """Returns the rows of a smaller tile that gives work to all processors, 0 if the
-    usual ones do.
+    """Returns the rows of a smaller tile with which each processor has a tile at most,
+    0 if the usual ones are faster: with many keys, blocks that share them.
 
-    The schedules of packed sequences, caches and packed heads do not depend on it.
+    `keys` is the number of keys that a query sees. The schedules of packed sequences,
+    caches and packed heads have no smaller tiles.
     """
     if (
         variant.packed
@@ -158,10 +169,22 @@ def choose_few_rows(
         or variant.schedule
     ):
         return 0
-    for rows in FEW_ROWS:
-        if sequences * heads * -(-queries // rows) <= processors:
-            return rows if rows == FEW_ROWS[0] or max(variant.d, variant.dv) <= 64 else 0
-    return 0
+
+    def count_tiles(rows: int) -> int:
+        return sequences * heads * -(-queries // rows)
+
+    rows = next((rows for rows in FEW_ROWS if count_tiles(rows) <= processors), 0)
+    if rows == 0 or (rows > FEW_ROWS[0] and max(variant.d, variant.dv) > 64):
+        return 0
+    call = (
+        count_tiles(_ROWS),
+        keys,
+        sequences * heads * queries,
+        sequences * kv_heads,
+        processors,
+    )
+    time = _SMALL_TILE_COST[rows] * (keys + _BLOCK_COST)
+    return rows if time <= _cost_of_parts(choose_parts(*call), *call) else 0
 
 
 def choose_packed_heads(queries: int, group: int) -> int:
@@ -203,17 +226,27 @@ def choose_parts(blocks: int, keys: int, rows: int, streams: int, processors: in
     block, and its result is written and read once more.
     """
 
-    def cost(parts: int) -> float:
-        waves = ceil(blocks * parts / processors)
-        read = _READ_COST * streams * keys / processors
-        walk = max(waves * ceil(keys / parts), read) + waves * _BLOCK_COST
-        if parts == 1:
-            return walk
-        return walk + _COMBINE_COST + _PART_COST * parts * rows / processors
-
+    call = (blocks, keys, rows, streams, processors)
     most = max(1, min(keys // _LEAST_KEYS, _MOST_PARTS))
-    least = min(map(cost, range(1, most + 1)))
-    return next(n for n in range(1, most + 1) if _LEAST_GAIN * cost(n) <= least)
+    least = min(_cost_of_parts(n, *call) for n in range(1, most + 1))
+    return next(
+        n
+        for n in range(1, most + 1)
+        if _LEAST_GAIN * _cost_of_parts(n, *call) <= least
+    )
+
+
+def _cost_of_parts(
+    parts: int, blocks: int, keys: int, rows: int, streams: int, processors: int
+) -> float:
+    """Returns the time of a call with so many parts, see choose_parts, in keys that a
+    block visits."""
+    waves = ceil(blocks * parts / processors)
+    read = _READ_COST * streams * keys / processors
+    walk = max(waves * ceil(keys / parts), read) + waves * _BLOCK_COST
+    if parts == 1:
+        return walk
+    return walk + _COMBINE_COST + _PART_COST * parts * rows / processors
 
 
 @dataclass(frozen=True, order=True)

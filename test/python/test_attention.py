@@ -203,11 +203,18 @@ class ChoosePartsTest(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(d=d, sequences=sequences, queries=queries, heads=heads):
                 variant = Variant(d, d, "bf16")
-                found = choose_few_rows(variant, sequences, queries, heads, 132)
+                found = choose_few_rows(
+                    variant, sequences, queries, queries, heads, heads, 132
+                )
                 self.assertEqual(found, rows)
+        for d, queries, keys, heads in ((128, 512, 32768, 16), (64, 512, 32768, 16)):
+            with self.subTest(d=d, queries=queries, keys=keys, heads=heads):
+                variant = Variant(d, d, "bf16")
+                found = choose_few_rows(variant, 1, queries, keys, heads, heads, 132)
+                self.assertEqual(found, 0)
         for features in ({"packed": True}, {"pack_heads": 8}, {"key_lengths": True}):
             variant = Variant(64, 64, "bf16", **features)
-            self.assertEqual(choose_few_rows(variant, 1, 64, 8, 132), 0)
+            self.assertEqual(choose_few_rows(variant, 1, 64, 64, 8, 8, 132), 0)
 
     def test_the_program_says_how_few_rows_there_are(self):
         variant = Variant(64, 64, "bf16", few_rows=64)
