@@ -1,8 +1,8 @@
 //===- MemoryBarrier.h - mbarriers ------------------------------*- C++ -*-===//
 //
-// An mbarrier counts arrivals and the bytes of TMA loads. A load takes effect
-// as late as possible: when a thread waits for its phase and all loads of the
-// phase have been issued.
+// An mbarrier counts arrivals and the bytes of TMA loads and of asynchronous
+// stores. These take effect as late as possible: when a thread waits for their
+// phase and all of the phase have been issued.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_EXECUTOR_MEMORYBARRIER_H
@@ -10,6 +10,7 @@
 
 #include "Clocks.h"
 #include "llvm/ADT/SmallVector.h"
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -26,6 +27,8 @@ struct PendingCopy {
   const char *source;
   /// Bytes from `sourceBytes` on become 0.
   unsigned bytes, sourceBytes;
+  /// What an asynchronous store writes; it has no source.
+  std::array<uint32_t, 4> value = {};
 };
 
 struct MemoryBarrier {

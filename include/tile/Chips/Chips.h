@@ -27,9 +27,10 @@ inline constexpr int64_t kMostClusterBlocks = 8,
                          kMostClusterWarps = kMostClusterBlocks * kMostWarps;
 
 /// The most warps of a block that belongs to a cluster, as long as the cluster
-/// may have more blocks. Two such blocks fit a multiprocessor with 64 registers
-/// for each thread.
-inline constexpr int64_t kClusterBlockWarps = 16;
+/// may have more blocks. Several such blocks fit a multiprocessor, so that one
+/// loads while another one waits or stores: four with 64 registers for each
+/// thread.
+inline constexpr int64_t kClusterBlockWarps = 8;
 
 /// Asynchronous copies from global to shared memory.
 struct AsyncCopy {

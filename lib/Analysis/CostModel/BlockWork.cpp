@@ -22,10 +22,10 @@ static constexpr double kNarrowPower = 0.85;
 static constexpr double kBulkWriteShare = 0.5;
 
 /// Cycles of an exchange between the lanes of a warp, those that each warp of a
-/// block adds, and those of the barriers of a cluster
+/// block adds, and those of the way between blocks of a cluster
 /// (docs/notes/cost-model.md).
 static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 16,
-                        kClusterExchangeCycles = 2500;
+                        kClusterExchangeCycles = 1000;
 
 /// Elements of 16 bits of the widest access.
 static constexpr double kAccessElements = 8;
@@ -89,7 +89,7 @@ double Predictor::countMissedBytes(double blocks, double resident) {
 double Predictor::getExchangeCycles() const {
   double cycles = kExchangeCycles;
   if (candidate.warps > 1)
-    cycles += kExchangeWarpCycles * candidate.warps;
+    cycles += kExchangeWarpCycles * candidate.warps / clusterBlocks;
   if (clusterBlocks > 1)
     cycles += kClusterExchangeCycles;
   return cycles;

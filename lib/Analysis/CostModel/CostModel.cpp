@@ -38,7 +38,7 @@ static constexpr double kCacheWaitShare = 0.1;
 
 /// Cycles of the start and the end of a block without products, and those that
 /// a cluster adds.
-static constexpr double kPlainBlockCycles = 500, kClusterCycles = 2000;
+static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {

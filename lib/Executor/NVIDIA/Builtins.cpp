@@ -334,6 +334,10 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
       {"llvm.nvvm.barrier.cluster.arrive", Work::Barrier, signalBarrier},
       {"llvm.nvvm.barrier.cluster.arrive.aligned", Work::Barrier,
        signalBarrier},
+      {"llvm.nvvm.barrier.cluster.arrive.relaxed", Work::Barrier,
+       signalBarrier},
+      {"llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", Work::Barrier,
+       signalBarrier},
       {"llvm.nvvm.barrier.cluster.wait", Work::Barrier, awaitBarrier},
       {"llvm.nvvm.barrier.cluster.wait.aligned", Work::Barrier, awaitBarrier},
 

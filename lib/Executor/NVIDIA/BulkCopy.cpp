@@ -32,8 +32,11 @@ static llvm::Error decodeCount(const llvm::CallBase &call, Site &site) {
 
 static void checkBarrierAddress(Thread &thread, const Site &site,
                                 uint64_t address) {
-  uint64_t offset = address - reinterpret_cast<uintptr_t>(thread.shared);
-  if (offset % 8 != 0 || offset + 8 > thread.block->launch.shared)
+  // The shared memory of a cluster begins with that of its first block.
+  const Launch &launch = thread.block->launch;
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(thread.shared) +
+                    thread.rank * launch.sharedOfBlock();
+  if (offset % 8 != 0 || offset + 8 > launch.shared)
     thread.block->fail(thread, site, [&] {
       return Report(formatv("'{0}' has no barrier at byte {1} of shared "
                             "memory, of which there are {2} bytes",
@@ -133,7 +136,10 @@ static void waitForPhase(Thread &thread, const Call &call) {
 void cpu::Block::completeBulk(Thread &thread, MemoryBarrier &barrier) {
   for (const PendingCopy &copy : barrier.copies) {
     if (copy.sourceBytes != 0)
-      memcpy(copy.destination, copy.source, copy.sourceBytes);
+      memcpy(copy.destination,
+             copy.source ? copy.source
+                         : reinterpret_cast<const char *>(copy.value.data()),
+             copy.sourceBytes);
     memset(copy.destination + copy.sourceBytes, 0,
            copy.bytes - copy.sourceBytes);
     if (checker)
@@ -243,6 +249,35 @@ static void bulkCopy(Thread &thread, const Call &call) {
   endPhaseIfComplete(thread, barrier, /*waits=*/false);
 }
 
+/// Decodes st.async...[.v2 or .v4].b32 [address], value, [barrier].
+static llvm::Error decodeAsyncStore(const llvm::CallBase &, Site &site) {
+  llvm::StringRef name = site.name;
+  unsigned words = name.contains(".v4.b32")   ? 4
+                   : name.contains(".v2.b32") ? 2
+                                              : 1;
+  if (!name.consume_front(
+          "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes") ||
+      !name.consume_back(".b32") || site.operands.size() != words + 2)
+    return llvm::createStringError("no store of words to a cluster");
+  site.immediate = words;
+  return llvm::Error::success();
+}
+
+/// The barrier may be one of another block of the cluster.
+static void storeAsync(Thread &thread, const Call &call) {
+  const Site &site = *call.site;
+  unsigned bytes = 4 * site.immediate;
+  MemoryBarrier &barrier = barrierAt(thread, site, call.integer(1));
+  char *destination = thread.block->accessShared(
+      thread, site, call.integer(0), bytes, bytes, AccessKind::CopyIssue);
+  PendingCopy copy{&site, destination, nullptr, bytes, bytes};
+  for (unsigned i = 0; i < site.immediate; ++i)
+    copy.value[i] = call.operand<uint32_t>(2 + i);
+  barrier.bytes -= bytes;
+  barrier.copies.push_back(copy);
+  endPhaseIfComplete(thread, barrier, /*waits=*/false);
+}
+
 /// Emulates mov.b32 $0, $1;
 static llvm::Error decodeMove(const llvm::CallBase &call, Site &) {
   if (llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString() !=
@@ -268,6 +303,8 @@ llvm::ArrayRef<Instruction> tile::cpu::bulkCopyInstructions() {
       {"mbarrier.arrive.expect_tx.shared::cta.b64", Work::Barrier,
        arriveExpecting, nullptr, nullptr, decodeCount},
       {"mbarrier.try_wait.parity.shared::cta.b64", Work::Barrier, waitForPhase},
+      {"st.async.*", Work::Copy, storeAsync, nullptr, nullptr,
+       decodeAsyncStore},
       {"cp.async.bulk.tensor.*", Work::Copy, bulkCopy, nullptr, nullptr,
        decodeBulkCopy},
       // The executor runs kernels one after another, so there is nothing to

@@ -9,7 +9,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %memory = memref.view %bytes[%c0][%c64] : memref<?xi8, #gpu.address_space<workgroup>> to memref<?xf32, #gpu.address_space<workgroup>>
-    // expected-error@+1 {{'nvgpu.device_async_copy' op needs the shared memory of one block, and the 2048 threads are those of a cluster of 4 blocks}}
+    // expected-error@+1 {{'nvgpu.device_async_copy' op needs the shared memory of one block, and the 2048 threads are those of a cluster of 8 blocks}}
     %token = nvgpu.device_async_copy %x[%c0], %memory[%c0], 4 : memref<?xf32, #gpu.address_space<global>> to memref<?xf32, #gpu.address_space<workgroup>>
     gpu.return
   }

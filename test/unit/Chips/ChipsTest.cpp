@@ -34,10 +34,10 @@ TEST(Chips, RowsAreConsistent) {
 
 TEST(Chips, BlocksOfClusters) {
   const Chip &hopper = *findChip("sm_90a");
-  // A block holds 32 warps. Blocks of clusters have 16, if 8 of them are
+  // A block holds 32 warps. Blocks of clusters have 8, if 8 of them are
   // enough.
-  const std::pair<int64_t, int64_t> blocks[] = {{1, 1},  {32, 1},  {33, 4},
-                                                {64, 4}, {128, 8}, {256, 8}};
+  const std::pair<int64_t, int64_t> blocks[] = {{1, 1},  {32, 1},  {33, 8},
+                                                {64, 8}, {128, 8}, {256, 8}};
   for (auto [warps, expected] : blocks)
     EXPECT_EQ(countClusterBlocks(hopper, warps), expected) << warps;
   EXPECT_EQ(countClusterBlocks(*findChip("sm_80"), 64), 1);

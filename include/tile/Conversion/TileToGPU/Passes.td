@@ -69,32 +69,50 @@ def TileFormClusters : Pass<"tile-form-clusters", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     A program of more warps than a block may have runs on a cluster: blocks that
     run at the same time and write the shared memory of each other. There are as
-    many as give each at most 16 warps, and at most 8, which then have up to 32
+    many as give each at most 8 warps, and at most 8, which then have up to 32
     warps each.
 
     Before this pass, the function is that of one block with all threads. Each
     block of the cluster gets a copy of the shared memory. Loads read the copy of
-    their own block, and stores write all copies. Barriers become those of the
-    cluster; one at the beginning makes sure that all blocks have started. The
-    grid has a cluster for each block that it had.
+    their own block, and stores write all copies. The grid has a cluster for each
+    block that it had.
+
+    An exchange is a barrier, the stores before it and the loads after it. Where
+    all exchanges have a number of bytes that is known, an mbarrier in each block
+    counts the bytes that arrive, and nothing else is ordered: a barrier of the
+    cluster that orders all accesses waits for those to global memory, too. An
+    exchange begins when all threads have loaded the results of the one before,
+    and have arrived at a barrier of the cluster that orders nothing.
 
     ```mlir output
     gpu.func @f() kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
       %thread = gpu.thread_id x
-      vector.store %v, %memory[%i] : memref<?xf32, #gpu.address_space<workgroup>>, vector<1xf32>
+      vector.store %v, %memory[%i] : memref<?xi32, #gpu.address_space<workgroup>>, vector<1xi32>
       gpu.barrier
-    // becomes, with 4 blocks
-    gpu.func @f() kernel attributes {known_block_size = array<i32: 512, 1, 1>,
-                                     nvvm.cluster_dim = array<i32: 4, 1, 1>} {
+      %u = vector.load %memory[%j]
+    // becomes, with 8 blocks
+    gpu.func @f() kernel attributes {known_block_size = array<i32: 256, 1, 1>,
+                                     nvvm.cluster_dim = array<i32: 8, 1, 1>} {
+      nvvm.mbarrier.init %counter, %c1 // by thread 0
+      nvvm.cluster.arrive.relaxed {aligned}
       %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
       %t = gpu.thread_id x
-      %thread = %rank * 512 + %t
-      %p0 = nvvm.mapa %pointer, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
-      llvm.store %v, %p0 : vector<1xf32>, !llvm.ptr<7>
-      ... // 1 to 3
-      nvvm.cluster.arrive {aligned}
+      %thread = %rank * 256 + %t
       nvvm.cluster.wait {aligned}
+      nvvm.mbarrier.arrive.expect_tx %counter, %bytes // by thread 0
+      %p0 = nvvm.mapa %pointer, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
+      %q0 = nvvm.mapa %counter, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
+      st.async [%p0], %v, [%q0]
+      ... // 1 to 7
+      nvvm.mbarrier.try_wait.parity %counter, %phase, %c0
+      %u = vector.load %memory[%j]
+      gpu.barrier
+      nvvm.cluster.arrive.relaxed {aligned}
     ```
+
+    Where the bytes depend on values at run time, barriers become those of the
+    cluster, and another one at the beginning makes sure that all blocks have
+    started. A remark says why.
 
     Fails for accesses to shared memory other than loads and stores of the
     threads, for example asynchronous copies and matrix instructions that read
@@ -103,7 +121,9 @@ def TileFormClusters : Pass<"tile-form-clusters", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",
                            "::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {

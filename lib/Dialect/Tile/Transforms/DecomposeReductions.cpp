@@ -11,6 +11,10 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// Cycles until a thread has combined one more element, and until two lanes
+/// have combined theirs.
+static constexpr int64_t kCombineCycles = 5, kExchangeCycles = 25;
+
 /// Returns the number of warps that share the dimension `dim` of `tile`.
 static int64_t countWarps(RankedTensorType tile, int64_t dim) {
   if (!getLayoutAttr(tile))
@@ -36,6 +40,49 @@ static void reportExchange(Operation *op, StringRef name, int64_t warps,
                         name, warps, dim);
 }
 
+/// Returns into how many parts copies of `extent` elements in the lanes of a
+/// warp are best divided: a thread combines its part element by element, and
+/// then each exchange between lanes combines two parts.
+static int64_t countParts(int64_t extent, int64_t copies) {
+  int64_t best = 1, parts = 1;
+  auto cost = [&](int64_t parts) {
+    return extent / parts * kCombineCycles +
+           llvm::Log2_64(parts) * kExchangeCycles;
+  };
+  while (parts * 2 <= copies && extent % (parts * 2) == 0)
+    if (cost(parts *= 2) < cost(best))
+      best = parts;
+  return best;
+}
+
+/// Divides the elements along `dim`, of which all threads have copies, into
+/// parts among the lanes with the same elements along the other dimensions.
+static Layout divideAmongLanes(const Layout &layout, unsigned dim) {
+  int64_t extent = layout.shape()[dim], copies = 1;
+  for (const Digit &digit : layout.axis(kLane))
+    if (digit.stride == 0)
+      copies *= digit.extent;
+  int64_t parts = countParts(extent, copies);
+  Digits registers(layout.axis(kRegister)), lanes;
+  // The elements of a part follow each other, for wide loads.
+  registers.front().extent /= parts;
+  int64_t stride = extent / parts;
+  for (const Digit &digit : layout.axis(kLane)) {
+    int64_t taken =
+        digit.stride == 0 ? std::min(digit.extent, extent / stride) : 1;
+    if (taken == 1) {
+      lanes.push_back(digit);
+      continue;
+    }
+    lanes.push_back({taken, dim, stride});
+    if (taken != digit.extent)
+      lanes.push_back({digit.extent / taken, 0, 0});
+    stride *= taken;
+  }
+  Digits warps(layout.axis(kWarp));
+  return Layout::distributed(registers, lanes, warps, layout.shape());
+}
+
 static void decompose(ReduceOp reduce) {
   auto source = cast<RankedTensorType>(reduce.getSource().getType());
   auto result = cast<RankedTensorType>(reduce.getType());
@@ -51,7 +98,9 @@ static void decompose(ReduceOp reduce) {
       reduce.getKind(), reduce.getSource(), dim);
   Value all = ConvertLayoutOp::create(
       builder, loc,
-      withLayout(source, getCanonicalLayout(result).insertDim(dim, warps)),
+      withLayout(source,
+                 divideAmongLanes(
+                     getCanonicalLayout(result).insertDim(dim, warps), dim)),
       partial);
   reduce.getSourceMutable().assign(all);
 }

@@ -13,6 +13,13 @@
 // CHECK-DAG: #[[TOTALS_OF_ALL:layout.*]] = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
 // CHECK-DAG: #[[ALL:layout.*]] = #tile.layout<register = [4 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
 
+// 64 sums, in runs of 8 that 8 lanes have.
+// CHECK-DAG: #[[PARTS:layout.*]] = #tile.layout<register = [8 -> d1], lane = [8 -> d1 * 8, 4 -> 0], warp = [64 -> 0]>
+// 12 sums: two lanes have 6 each.
+// CHECK-DAG: #[[HALVES:layout.*]] = #tile.layout<register = [6 -> d1], lane = [2 -> d1 * 6, 16 -> 0], warp = [12 -> 0]>
+// 16 sums: two of the four lanes with the same rows have 8 each.
+// CHECK-DAG: #[[EIGHTS:layout.*]] = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [2 -> d1 * 8, 2 -> 0, 8 -> d0], warp = [16 -> 0]>
+
 // REMARK-NOT: remark
 // CHECK-LABEL: tile.kernel @within
 tile.kernel @within(%s: f32) {
@@ -90,4 +97,39 @@ tile.kernel @plain(%s: f32) {
   %r = tile.reduce addf %t along 1 : tensor<16x64xf32> -> tensor<16xf32>
   // CHECK: tile.scan addf
   %y = tile.scan addf %t along 1 : tensor<16x64xf32>
+}
+
+#long = #tile.layout<register = [8 -> d1], lane = [32 -> d1 * 8], warp = [64 -> d1 * 256]>
+#dozen = #tile.layout<register = [8 -> d1], lane = [32 -> d1 * 8], warp = [12 -> d1 * 256]>
+#many = #tile.mma<"mma.m16n8k16.f16", warps = [1, 16]>
+
+// Lanes that have copies divide the results of many warps.
+// CHECK-LABEL: tile.kernel @many_warps
+tile.kernel @many_warps(%s: f32) attributes {num_warps = 64 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<1x16384xf32, #long>
+  // CHECK: %[[Q:.+]] = tile.convert_layout %{{.+}} -> tensor<1x64xf32, #[[PARTS]]>
+  // CHECK: tile.reduce addf %[[Q]] along 1
+  %r = tile.reduce addf %t along 1 : tensor<1x16384xf32, #long> -> tensor<1xf32, #tile.slice<1, #long>>
+}
+
+// CHECK-LABEL: tile.kernel @dozen_warps
+tile.kernel @dozen_warps(%s: f32) attributes {num_warps = 12 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<1x3072xf32, #dozen>
+  // CHECK: %[[Q:.+]] = tile.convert_layout %{{.+}} -> tensor<1x12xf32, #[[HALVES]]>
+  // CHECK: tile.reduce addf %[[Q]] along 1
+  %r = tile.reduce addf %t along 1 : tensor<1x3072xf32, #dozen> -> tensor<1xf32, #tile.slice<1, #dozen>>
+}
+
+// CHECK-LABEL: tile.kernel @many_columns
+tile.kernel @many_columns(%s: f32) attributes {num_warps = 16 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<16x128xf32, #many>
+  // CHECK: %[[Q:.+]] = tile.convert_layout %{{.+}} -> tensor<16x16xf32, #[[EIGHTS]]>
+  // CHECK: tile.reduce addf %[[Q]] along 1
+  %r = tile.reduce addf %t along 1 : tensor<16x128xf32, #many> -> tensor<16xf32, #tile.slice<1, #many>>
 }

@@ -649,6 +649,10 @@ def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelO
         : tensor<16x4xf32, #all> -> tensor<16xf32, #tile.slice<1, #mma>>
     ```
 
+    Where many warps share the dimension, and lanes of a warp have the same
+    elements of the result, these lanes divide the results of the warps: the
+    last reduction exchanges between them.
+
     A `tile.scan` along such a dimension becomes a scan of the elements that each
     warp has side by side, a conversion that gives every thread the totals of
     all these runs, and the combination of each element with the totals of the
