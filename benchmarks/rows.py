@@ -41,6 +41,10 @@ LENGTHS = ("1000", "1024", "2048", "4096", "4099", "4099/4104", "8192", "16384",
 #: Elements of a matrix: more bytes than a second-level cache holds.
 ELEMENTS = 1 << 26
 
+#: Those where a kernel only reads. A copy leaves a part of what it writes in the cache,
+#: and the writes of the flush remain for a kernel that only reads: some 40 MB.
+ELEMENTS_READ = 1 << 28
+
 #: Rows that are checked at each end.
 CHECKED_ROWS = 32
 
@@ -60,6 +64,8 @@ class Kernel(NamedTuple):
     most_whole: int = 131072
     #: The argument whose sizes are those of the rows.
     argument: str = "x"
+    #: Elements of a matrix.
+    elements: int = ELEMENTS
 
 
 KERNELS = {
@@ -67,7 +73,7 @@ KERNELS = {
     "softmax_gradient": Kernel("softmax_rows", 3, argument="y"),
     "rmsnorm": Kernel("rmsnorm", 2),
     "gradients": Kernel("rmsnorm_backward", 3),
-    "cross_entropy": Kernel("cross_entropy", 1),
+    "cross_entropy": Kernel("cross_entropy", 1, elements=ELEMENTS_READ),
     "cross_entropy_gradient": Kernel("cross_entropy", 2, 0),
 }
 
@@ -80,21 +86,18 @@ class Rows(NamedTuple):
 
     length: int
     stride: int
+    count: int
 
     @staticmethod
-    def parse(text: str) -> "Rows":
+    def parse(text: str, elements: int) -> "Rows":
         numbers = [int(number) for number in text.split("/")]
         if len(numbers) > 2 or min(numbers) < 1 or numbers[-1] < numbers[0]:
             raise ValueError(f"expected LENGTH or LENGTH/STRIDE, got '{text}'")
-        return Rows(numbers[0], numbers[-1])
+        return Rows(numbers[0], numbers[-1], max(elements // numbers[0], 1))
 
     def __str__(self) -> str:
         padding = f"/{self.stride}" if self.stride != self.length else ""
         return f"{self.length}{padding}"
-
-    @property
-    def count(self) -> int:
-        return max(ELEMENTS // self.length, 1)
 
     @property
     def is_packed(self) -> bool:
@@ -166,7 +169,8 @@ def source_of(name: str, choice: Choice, is_packed: bool) -> Tuple[str, dict]:
 def needed(arguments) -> Iterator[Tuple[str, Choice, bool]]:
     """Yields the kernels, choices and kinds of rows that the command line asks for."""
     for name in arguments.kernels:
-        for rows in map(Rows.parse, arguments.lengths):
+        for text in arguments.lengths:
+            rows = Rows.parse(text, KERNELS[name].elements)
             for choice in choices(KERNELS[name], rows, arguments.schedules):
                 yield name, choice, rows.is_packed
 
@@ -437,7 +441,8 @@ def main() -> int:
     modules = Modules(arguments.folder)
     results, wrong = [], 0
     for name in arguments.kernels:
-        for rows in map(Rows.parse, arguments.lengths):
+        for text in arguments.lengths:
+            rows = Rows.parse(text, KERNELS[name].elements)
             results.append(measure(name, rows, modules, arguments))
             print(describe(results[-1], arguments.schedules), flush=True)
             for run, error in results[-1]["errors"].items():

@@ -52,6 +52,8 @@ tile.kernel @gradients(
   tile.require %parts[0] at_least %c1, "one block" : !sums
   tile.require %parts[1] equal %length, "the length of the rows of x" : !sums
   %block = tile.program_id x
+  // The second kernel starts where blocks have ended, and waits for the others.
+  tile.launch_dependents
 
   %f0 = arith.constant 0.0 : f32
   %length32 = arith.index_cast %length : index to i32
@@ -154,6 +156,7 @@ tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.na
   %block = tile.program_id x
   %column = arith.muli %block, %c32 : index
 
+  tile.wait_prerequisites
   // Rows after the last one are read as zero.
   %f0 = arith.constant 0.0 : f32
   %zeros = tensor.splat %f0[%br] : !part
