@@ -141,8 +141,10 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Exponential) += special;
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
   work.others += (issue + special) / groups;
-  if (!facts.hasProducts && isa<ReduceOp, ScanOp>(op))
+  if (!facts.hasProducts && isa<ReduceOp, ScanOp>(op)) {
     at(work.units, CostUnit::Serial) += getExchangeCycles();
+    work.waitsForOthers |= candidate.warps > 1;
+  }
 }
 
 /// Returns true if neighbouring elements of `buffer` lie along a dimension of

@@ -14,6 +14,11 @@ using namespace tile;
 static constexpr int64_t kFewestOthers =
     kRegisterAllowance + kLeastRegisterMargin;
 
+/// The registers of copies up to which tile-copy-ahead lets threads keep what
+/// they have read: 16 elements of 16 bits, and those that are computed from
+/// them.
+static constexpr double kLeastSparedRegisters = 12;
+
 /// Bytes of a register.
 static constexpr int64_t kWordBytes = 4;
 
@@ -189,6 +194,15 @@ double Predictor::countCopiedRegisters(const Work &work) const {
   return 1.5 * bytes / (candidate.warps * chip.warpSize) / kWordBytes;
 }
 
+/// Returns those that more blocks use: tile-copy-ahead asks for as many where
+/// the warps of a block wait for each other.
+double Predictor::countSparedRegisters(const Work &work) const {
+  bool waits = llvm::any_of(
+      work.loops, [](const Work &loop) { return loop.waitsForOthers; });
+  double copied = waits ? countCopiedRegisters(work) : 0;
+  return copied > kLeastSparedRegisters ? copied : 0;
+}
+
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.
 Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   tiles = estimateTiles() + fragments;
@@ -215,7 +229,8 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
   int64_t others = facts.hasProducts ? kRegisterMargin : kFewestOthers;
-  cost.registers = std::min(tiles + others, limit);
+  cost.registers =
+      std::min(tiles + others - int64_t(countSparedRegisters(work)), limit);
   int64_t byRegisters =
       countResidentBlocks(chip, warps, llvm::alignTo(cost.registers, 8));
   bool runsAhead = stageBytes > 0 && chip.asyncCopy.isDefault;

@@ -69,6 +69,8 @@ private:
     bool waitsForLoads = false;
     double loadedBytes = 0;
     bool loadsAhead = false;
+    /// Whether the warps of a block wait for each other.
+    bool waitsForOthers = false;
     std::vector<Work> loops;
   };
 
@@ -114,6 +116,7 @@ private:
   Refusal checkDivision() const;
   double getLoadCycles(const Work &work) const;
   double countCopiedRegisters(const Work &work) const;
+  double countSparedRegisters(const Work &work) const;
   Refusal chooseMemory(const Work &work, Cost &cost);
   bool isRotated(const Work &work) const;
   double getChainTime(const Work &work, int64_t blocks) const;

@@ -25,22 +25,18 @@ gpu.module @kernels {
   // CHECK: vector.store %[[W]], %[[SAME]][%[[PLACE]]] {alignment = 16 : i64}
 
   // CHECK: scf.for %[[I:.*]] = %c0 to %[[N]] step %c1 iter_args(%[[SLOT:.*]] = %c0)
-  // CHECK: nvvm.cp.async.wait.group 0
+  // The next iteration is copied to the other slot, before the wait for this one.
+  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %[[TARGET]][%{{.*}}], 8 {bypassL1}
+  // CHECK: nvvm.cp.async.commit.group
+  // CHECK-NEXT: nvvm.cp.async.wait.group 1
   // CHECK: %[[OFFSET:.*]] = arith.muli %[[SLOT]], %c512
   // CHECK: %[[OWN:.*]] = arith.addi %[[PLACE]], %[[OFFSET]]
   // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
-  // The next iteration is copied to the other slot.
-  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %[[TARGET]][%{{.*}}], 8 {bypassL1}
-  // CHECK: nvvm.cp.async.commit.group
-  // CHECK: arith.extf %[[V]]
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[V]]
+  // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]]
+  // A few elements stay in registers.
   // CHECK: gpu.barrier
-  // Threads read behind the barrier again.
-  // CHECK: %[[AGAIN:.*]] = vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
-  // CHECK: %[[WIDE:.*]] = arith.extf %[[AGAIN]]
-  // CHECK: %[[W2:.*]] = vector.load %[[SAME]][%[[PLACE]]]
-  // CHECK: %[[WW:.*]] = arith.extf %[[W2]]
-  // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]], %[[WW]]
-  // CHECK: "use"(%[[P]])
+  // CHECK-NEXT: "use"(%[[P]])
   gpu.func @rows(%x: memref<?xbf16, #gpu.address_space<global>>, %w: vector<8xbf16>, %n: index) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -76,6 +72,125 @@ gpu.module @kernels {
       gpu.barrier
       "use"(%p) : (vector<8xf32>) -> ()
       scf.yield %next : vector<8xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+
+  // Many elements are read behind the barrier again, and the blocks that then fit a
+  // multiprocessor run there.
+  // CHECK: gpu.func @again
+  // CHECK-SAME: nvvm.minctasm = 16 : i32
+  // CHECK: scf.for
+  // CHECK: nvvm.cp.async.wait.group 1
+  // CHECK: vector.load %[[SLOTS:.*]][%[[OWN:.*]]] {alignment = 16 : i64}
+  // CHECK: "use"(
+  // CHECK: gpu.barrier
+  // CHECK: vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
+  // CHECK: %[[WIDE:.*]] = arith.extf
+  // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]], %[[WIDE]]
+  // CHECK: "use"(%[[P]])
+  tile_gpu.manifest @again {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @again(%x: memref<?xbf16, #gpu.address_space<global>>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zeros = arith.constant dense<0.0> : vector<32xbf16>
+    %any = arith.cmpi sgt, %n, %c0 : index
+    %first = scf.if %any -> (vector<32xbf16>) {
+      %0 = vector.load %x[%c0] : memref<?xbf16, #gpu.address_space<global>>, vector<32xbf16>
+      scf.yield %0 : vector<32xbf16>
+    } else {
+      scf.yield %zeros : vector<32xbf16>
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<32xbf16>) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (vector<32xbf16>) {
+        %0 = vector.load %x[%j] : memref<?xbf16, #gpu.address_space<global>>, vector<32xbf16>
+        scf.yield %0 : vector<32xbf16>
+      } else {
+        scf.yield %zeros : vector<32xbf16>
+      }
+      %wide = arith.extf %v : vector<32xbf16> to vector<32xf32>
+      "use"(%wide) : (vector<32xf32>) -> ()
+      %p = arith.mulf %wide, %wide : vector<32xf32>
+      gpu.barrier
+      "use"(%p) : (vector<32xf32>) -> ()
+      scf.yield %next : vector<32xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+
+  // A number of 4 bytes arrives in a slot of each thread, too.
+  // CHECK: gpu.func @number
+  // CHECK: %[[SLOTS:.*]] = memref.view {{.*}} to memref<128xf32, #gpu.address_space<workgroup>>
+  // CHECK: scf.for
+  // CHECK: nvgpu.device_async_copy %{{.*}}, 1 : memref<?xf32
+  // CHECK: nvvm.cp.async.wait.group 1
+  // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<1xf32>
+  // CHECK: %[[F:.*]] = vector.extract %[[V]][0]
+  // CHECK: "use"(%[[F]])
+  tile_gpu.manifest @number {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @number(%x: memref<?xf32, #gpu.address_space<global>>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %any = arith.cmpi sgt, %n, %c0 : index
+    %first = scf.if %any -> (f32) {
+      %0 = memref.load %x[%c0] : memref<?xf32, #gpu.address_space<global>>
+      scf.yield %0 : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (f32) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (f32) {
+        %0 = memref.load %x[%j] : memref<?xf32, #gpu.address_space<global>>
+        scf.yield %0 : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      "use"(%v) : (f32) -> ()
+      scf.yield %next : f32
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+
+  // What an iteration reads before it copies is awaited at its start.
+  // CHECK: gpu.func @early
+  // CHECK: scf.for
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK: "use"(
+  // CHECK: nvgpu.device_async_copy
+  // CHECK: nvvm.cp.async.commit.group
+  // CHECK-NOT: nvvm.cp.async.wait.group
+  // CHECK: scf.yield
+  tile_gpu.manifest @early {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @early(%x: memref<?xf32, #gpu.address_space<global>>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zeros = arith.constant dense<0.0> : vector<4xf32>
+    %any = arith.cmpi sgt, %n, %c0 : index
+    %first = scf.if %any -> (vector<4xf32>) {
+      %0 = vector.load %x[%c0] : memref<?xf32, #gpu.address_space<global>>, vector<4xf32>
+      scf.yield %0 : vector<4xf32>
+    } else {
+      scf.yield %zeros : vector<4xf32>
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<4xf32>) {
+      "use"(%v) : (vector<4xf32>) -> ()
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (vector<4xf32>) {
+        %0 = vector.load %x[%j] : memref<?xf32, #gpu.address_space<global>>, vector<4xf32>
+        scf.yield %0 : vector<4xf32>
+      } else {
+        scf.yield %zeros : vector<4xf32>
+      }
+      scf.yield %next : vector<4xf32>
     } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
     gpu.return
   }

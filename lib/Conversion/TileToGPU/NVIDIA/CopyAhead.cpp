@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "tile/Analysis/RolePlan.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -31,19 +32,28 @@ static constexpr int64_t kAccessBytes = 16;
 /// Bytes of the narrowest asynchronous copy (PTX ISA, "cp.async").
 static constexpr int64_t kLeastCopyBytes = 4;
 
+/// The registers that the vectors of an iteration may take as f32 while threads
+/// wait for each other.
+static constexpr int64_t kKeptRegisters = 16;
+
+/// The registers of a thread for addresses, and for the parts of vectors that
+/// elementwise operations compute.
+static constexpr int64_t kOtherRegisters = 64;
+
 /// The fewest elements of a vector from before the loop that moves to shared
 /// memory.
 static constexpr int64_t kLeastInvariant = 8;
 
 namespace {
-/// A vector that a loop carries for some iterations: the arguments of the loop,
-/// the oldest result first, and the value that becomes the newest one.
+/// A vector or a number that a loop carries for some iterations: the arguments
+/// of the loop, the oldest result first, and the value that becomes the newest
+/// one.
 struct CarriedVector {
   SmallVector<unsigned> arguments;
   Value next;
 };
 
-/// The slots of a vector in shared memory.
+/// The slots of a vector in shared memory. A number is a vector of one element.
 struct Slots {
   VectorType type;
   /// Elements of an access, and accesses of a vector.
@@ -62,7 +72,9 @@ public:
         threads((*func.getKnownBlockSize())[0]), sharedBytes(sharedBytes),
         b(loop.getLoc(), loop.getContext()) {}
 
-  void run();
+  /// Returns the registers that a thread needs at least if it reads vectors
+  /// again; 0 if it keeps them.
+  int64_t run();
 
 private:
   SmallVector<CarriedVector> findVectors();
@@ -76,6 +88,7 @@ private:
   bool isDerived(Value value);
   Value derive(Value value);
   void deriveBehindBarriers();
+  int64_t countRegisters();
 
   mlir::gpu::GPUFuncOp func;
   tile::gpu::ManifestOp manifest;
@@ -93,13 +106,26 @@ private:
 };
 } // namespace
 
-/// Returns the vectors that the loop carries for `stages` iterations from an
-/// scf.if that loads them.
+/// Returns the vector type of a vector or a number.
+static VectorType toVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector : VectorType::get(1, type);
+}
+
+/// Returns true if slots can have values of this type.
+static bool isCopied(Type type) {
+  return isa<VectorType>(type) ||
+         (type.isIntOrFloat() &&
+          type.getIntOrFloatBitWidth() >= 8 * kLeastCopyBytes);
+}
+
+/// Returns the vectors and numbers that the loop carries for `stages`
+/// iterations from an scf.if that loads them.
 SmallVector<CarriedVector> CopyAhead::findVectors() {
   auto yields = loop.getYieldedValues();
   SmallVector<CarriedVector> found;
   for (BlockArgument first : loop.getRegionIterArgs()) {
-    if (!isa<VectorType>(first.getType()))
+    if (!isCopied(first.getType()))
       continue;
     // Only the uses of the oldest result stay.
     CarriedVector vector;
@@ -187,13 +213,22 @@ Value CopyAhead::getAccess(const Slots &slots, Value slot, int64_t element) {
   return b.add(begin, element / slots.width * distance + element % slots.width);
 }
 
+/// Returns the memref and the indices of what `op` loads, if it does.
+static std::pair<Value, ValueRange> getSource(Operation *op) {
+  if (auto load = dyn_cast_or_null<vector::LoadOp>(op))
+    return {load.getBase(), load.getIndices()};
+  if (auto load = dyn_cast_or_null<memref::LoadOp>(op))
+    return {load.getMemref(), load.getIndices()};
+  return {};
+}
+
 /// Fills a slot with `value`, from `element` on. With `copies`, loads become
 /// asynchronous copies, in the branches that contain them; then `value` has no
 /// other uses.
 void CopyAhead::fill(Value value, const Slots &slots, Value slot,
                      int64_t element, bool copies) {
   OpBuilder::InsertionGuard guard(b);
-  auto type = cast<VectorType>(value.getType());
+  VectorType type = toVector(value.getType());
   Operation *op = copies ? value.getDefiningOp() : nullptr;
   if (auto branch = dyn_cast_or_null<scf::IfOp>(op);
       branch && value.hasOneUse()) {
@@ -203,7 +238,7 @@ void CopyAhead::fill(Value value, const Slots &slots, Value slot,
       b.setInsertionPoint(yield);
       fill(yield->getOperand(number), slots, slot, element);
       b.setInsertionPoint(yield);
-      yield->setOperand(number, b.zeros(type));
+      yield->setOperand(number, b.zeros(value.getType()));
     }
     return;
   }
@@ -234,16 +269,19 @@ void CopyAhead::fill(Value value, const Slots &slots, Value slot,
     int64_t bytes = width * elementBytes;
     int64_t first = (element + i) % slots.width * elementBytes;
     int64_t alignment = std::gcd(kAccessBytes, std::gcd(bytes, first));
-    auto load = dyn_cast_or_null<vector::LoadOp>(op);
-    if (load && width == count && bytes >= kLeastCopyBytes &&
+    auto [base, indices] = getSource(op);
+    if (base && width == count && bytes >= kLeastCopyBytes &&
         alignment == bytes) {
       nvgpu::DeviceAsyncCopyOp::create(
           b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), slots.memory,
-          place, load.getBase(), load.getIndices(), b.getIndexAttr(width),
+          place, base, indices, b.getIndexAttr(width),
           /*srcElements=*/Value(),
           /*bypassL1=*/bytes == kAccessBytes ? b.getUnitAttr() : UnitAttr());
     } else {
-      vector::StoreOp::create(b, b.slice(value, i, width), slots.memory, place,
+      Value part = isa<VectorType>(value.getType())
+                       ? b.slice(value, i, width)
+                       : vector::BroadcastOp::create(b, type, value);
+      vector::StoreOp::create(b, part, slots.memory, place,
                               /*nontemporal=*/false,
                               llvm::MaybeAlign(alignment));
     }
@@ -334,14 +372,25 @@ void CopyAhead::deriveBehindBarriers() {
   }
 }
 
-void CopyAhead::run() {
+/// Returns the registers of a thread for the vectors that the loop carries, and
+/// for other things.
+int64_t CopyAhead::countRegisters() {
+  int64_t bits = 0;
+  for (auto [argument, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues()))
+    if (auto type = dyn_cast<VectorType>(argument.getType());
+        type && !matchPattern(yielded, m_Constant()))
+      bits += type.getNumElements() * type.getElementTypeBitWidth();
+  return bits / 32 + kOtherRegisters;
+}
+
+int64_t CopyAhead::run() {
   SmallVector<CarriedVector> vectors = findVectors();
   if (vectors.empty())
-    return;
+    return 0;
   SmallVector<Slots> slots;
   for (const CarriedVector &vector : vectors)
-    slots.push_back(
-        allocate(cast<VectorType>(vector.next.getType()), stages + 1));
+    slots.push_back(allocate(toVector(vector.next.getType()), stages + 1));
   SmallVector<std::pair<Value, Slots>> invariants;
   for (Value value : findInvariants()) {
     auto type = cast<VectorType>(value.getType());
@@ -389,34 +438,73 @@ void CopyAhead::run() {
     reads[result] = {memory, zero};
   }
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  b.setInsertionPointToStart(loop.getBody());
-  NVVM::CpAsyncWaitGroupOp::create(b, stages - 1);
   Operation *last = nullptr;
-  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
-    Value oldest = loop.getRegionIterArg(vector.arguments.front());
-    Value result = read(memory, slot);
-    oldest.replaceAllUsesWith(result);
-    reads[result] = {memory, slot};
+  for (const CarriedVector &vector : vectors) {
     Operation *load = vector.next.getDefiningOp();
     if (!last || last->isBeforeInBlock(load))
       last = load;
   }
+  // The wait comes after the copies: while it lasts, those of two iterations
+  // are on their way.
+  bool waitsLast = llvm::all_of(vectors, [&](const CarriedVector &vector) {
+    Value oldest = loop.getRegionIterArg(vector.arguments.front());
+    return llvm::all_of(oldest.getUsers(), [&](Operation *user) {
+      return last->isBeforeInBlock(
+          loop.getBody()->findAncestorOpInBlock(*user));
+    });
+  });
   for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
     b.setInsertionPoint(vector.next.getDefiningOp());
     Value isFirst = b.equal(slot, zero);
     Value free = b.select(isFirst, b.index(stages), b.add(slot, -1));
     fill(vector.next, memory, free, 0);
-    // The loop carries zeros, which are not used.
+  }
+  b.setInsertionPointAfter(last);
+  auto commit = NVVM::CpAsyncCommitGroupOp::create(b);
+  if (waitsLast)
+    b.setInsertionPointAfter(commit);
+  else
+    b.setInsertionPointToStart(loop.getBody());
+  NVVM::CpAsyncWaitGroupOp::create(b, waitsLast ? stages : stages - 1);
+  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+    Value oldest = loop.getRegionIterArg(vector.arguments.front());
+    Value result = read(memory, slot);
+    if (isa<VectorType>(oldest.getType()))
+      reads[result] = {memory, slot};
+    else
+      result = vector::ExtractOp::create(b, result, 0);
+    oldest.replaceAllUsesWith(result);
+  }
+  // The loop carries zeros, which are not used.
+  int64_t registers = 0;
+  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+    if (isa<VectorType>(vector.next.getType()))
+      registers += memory.type.getNumElements();
     for (unsigned number : vector.arguments) {
       b.setInsertionPoint(loop);
-      Value zeros = b.zeros(memory.type);
+      Value zeros = b.zeros(vector.next.getType());
       loop.getInitArgsMutable()[number].assign(zeros);
       yield->setOperand(number, zeros);
     }
   }
-  b.setInsertionPointAfter(last);
-  NVVM::CpAsyncCommitGroupOp::create(b);
+  if (registers <= kKeptRegisters)
+    return 0;
   deriveBehindBarriers();
+  return countRegisters();
+}
+
+/// Sets how many blocks run on a multiprocessor if a thread has these
+/// registers. The back end would take all that a block may have, and read all
+/// of a vector at once.
+static void setResidentBlocks(mlir::gpu::GPUFuncOp func, const Chip &chip,
+                              int64_t sharedBytes, int64_t registers) {
+  int64_t warps = (*func.getKnownBlockSize())[0] / chip.warpSize;
+  int64_t blocks = countResidentBlocks(chip, warps, registers);
+  while (blocks > 1 && sharedBytes > getSharedLimit(chip, blocks))
+    --blocks;
+  auto name = NVVM::NVVMDialect::getMinctasmAttrName();
+  if (blocks > 1 && !func->hasAttr(name))
+    func->setAttr(name, Builder(func).getI32IntegerAttr(blocks));
 }
 
 namespace {
@@ -437,10 +525,14 @@ struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
       if (!manifest || !func.getKnownBlockSize() ||
           chip->asyncCopy.mechanism != AsyncCopy::CpAsync)
         continue;
-      for (scf::ForOp loop : loops)
-        CopyAhead(func, manifest, loop, *getSchedule(loop).stages,
-                  chip->sharedBytes)
-            .run();
+      int64_t registers = 0;
+      for (scf::ForOp loop : loops) {
+        CopyAhead copies(func, manifest, loop, *getSchedule(loop).stages,
+                         chip->sharedBytes);
+        registers = std::max(registers, copies.run());
+      }
+      if (registers != 0)
+        setResidentBlocks(func, *chip, manifest.getSharedBytes(), registers);
     }
   }
 };

@@ -30,8 +30,9 @@ using namespace tile;
 /// The most iterations by which a load is ahead. More add copies of registers.
 static constexpr int64_t kMostDistance = 4;
 
-/// The most blocks of a multiprocessor that copy to shared memory. More of them
-/// wait at different times.
+/// The most blocks of a multiprocessor that copy to shared memory although
+/// their threads do not wait for each other. More of them wait at different
+/// times.
 static constexpr int64_t kMostCopyingBlocks = 2;
 
 /// The share of the blocks of a multiprocessor that must still have room.
@@ -210,20 +211,36 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
 /// that those of a multiprocessor use the rate of global memory; more take
 /// memory from the first-level cache. Returns 0 if copies do not fit beside the
 /// `used` bytes of a block, or if the `before` registers of a thread leave room
-/// for many blocks, of which some load while others compute.
+/// for more than `mostBlocks` blocks.
 static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
-                               int64_t before, int64_t used) {
+                               int64_t before, int64_t used,
+                               int64_t mostBlocks) {
   int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
   int64_t blocks =
       countResidentBlocks(chip, warps, before + kLeastRegisterMargin);
-  if (!chip.asyncCopy.isDefault || blocks > kMostCopyingBlocks)
+  if (!chip.asyncCopy.isDefault || blocks > mostBlocks)
     return 0;
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
   int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
-  int64_t wanted = std::ceil(needed / double(blocks * bytes));
+  // While threads wait, those of one iteration more are on their way.
+  int64_t wanted = std::ceil(needed / double(blocks * bytes) - 0.5);
+  wanted = std::max<int64_t>(wanted, 1);
   return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
+}
+
+/// Returns true if the warps of a block exchange elements in `loop`.
+static bool waitsForOthers(scf::ForOp loop) {
+  return loop.getBody()
+      ->walk([](ReduceOp reduce) {
+        auto tile = cast<RankedTensorType>(reduce.getSource().getType());
+        return WalkResult(
+            failure(getLayoutAttr(tile) &&
+                    getCanonicalLayout(tile).runInWarps(reduce.getDim()) !=
+                        tile.getDimSize(reduce.getDim())));
+      })
+      .wasInterrupted();
 }
 
 /// Returns true if a thread waits at `op` for the load of a scalar.
@@ -314,10 +331,16 @@ void LoadAhead::runOnOperation() {
     auto name =
         remark::RemarkOpts::name("loads-ahead").category("tile-load-ahead");
     int64_t before = estimateRegisters(kernel).total;
-    int64_t chosen =
-        distance ? distance : getDistance(kernel, *chip, each, before);
+    // A thread that carries results in registers waits for them at the end of
+    // the iteration that loads them, where it moves them to those of the next
+    // one. Where threads wait for each other, all of them wait with it.
+    bool isTogether = waitsForOthers(loop);
+    int64_t chosen = distance     ? distance
+                     : isTogether ? 0
+                                  : getDistance(kernel, *chip, each, before);
     // Their addresses take registers, too.
-    chosen = std::min(chosen, (limit - kLeastRegisterMargin - before) / each);
+    int64_t most = (limit - kLeastRegisterMargin - before) / each;
+    chosen = std::min(chosen, most);
     // Asynchronous copies have a word at least. Another path of the kernel may
     // be the one that takes the registers.
     auto isSingle = [](const AheadLoad &ahead) {
@@ -326,7 +349,8 @@ void LoadAhead::runOnOperation() {
     };
     if (chosen <= 0 && !distance && llvm::none_of(loads, isSingle) &&
         estimateRegisters(kernel, loop).total == before) {
-      chosen = getCopyDistance(kernel, *chip, each, before, copied);
+      int64_t blocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
+      chosen = getCopyDistance(kernel, *chip, each, before, copied, blocks);
       if (chosen > 0) {
         int64_t bytes = (chosen + 1) * countBlockWarps(kernel, *chip) *
                         chip->warpSize * each * 4;
@@ -339,6 +363,8 @@ void LoadAhead::runOnOperation() {
         continue;
       }
     }
+    if (chosen <= 0 && isTogether)
+      chosen = std::min(getDistance(kernel, *chip, each, before), most);
     if (chosen <= 0) {
       remark::missed(loop.getLoc(), name) << remark::reason(
           "the loads of an iteration take {0} registers beside {1}", each,

@@ -136,7 +136,7 @@ tile.kernel @waits(%x: !rows, %labels: !labels, %y: !rows) attributes {num_warps
 
 // Registers do not hold the loads, and one block fits a multiprocessor: copies to shared
 // memory are two iterations ahead.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=98304
+// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=1, shared bytes=65536
 tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
     attributes {num_warps = 16 : i32} {
   %c0 = arith.constant 0 : index
@@ -167,7 +167,7 @@ tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
 
 // Two blocks fit a multiprocessor, of which one waits while the other one waits, too:
 // each copies to its half of the shared memory.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=46080
+// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=1, shared bytes=30720
 tile.kernel @two_blocks(%x: !rows, %y: !rows, %first: index, %end: index)
     attributes {num_warps = 10 : i32} {
   %c0 = arith.constant 0 : index
@@ -215,4 +215,34 @@ tile.kernel @single_elements(%x: !rows, %y: !rows, %first: index, %end: index)
   %r = arith.addf %sums#0, %sums#1 : !t
   %r16 = arith.truncf %r : !t to !t16
   tile.store %r16, %y[%c0, %c0] : !t16, !rows
+}
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 4], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!factors = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t16 = tensor<1x1024xbf16, #blocked>
+!t = tensor<1x1024xf32, #blocked>
+
+// Registers have room for the next row, but the warps of a block wait for each other:
+// the row is copied, and the scalar beside it.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=2, shared bytes=4096
+tile.kernel @together(%x: !rows, %f: !factors, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %first to %end step %c1 {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %factor = tile.load_scalar %f[%i] : !factors -> f32
+    %t = arith.extf %t16 : !t16 to !t
+    %factors = tensor.splat %factor : !t
+    %p = arith.mulf %t, %factors : !t
+    %sum = tile.reduce addf %p along 1 : !t -> tensor<1xf32, #tile.slice<1, #blocked>>
+    %sums = tile.broadcast %sum along 1 : tensor<1xf32, #tile.slice<1, #blocked>> -> !t
+    %q = arith.mulf %p, %sums : !t
+    %q16 = arith.truncf %q : !t to !t16
+    tile.store %q16, %y[%i, %c0] : !t16, !rows
+  }
 }

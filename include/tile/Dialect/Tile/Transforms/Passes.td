@@ -587,10 +587,10 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
 
     The results take registers. By the estimate of tile-check-registers, a
     multiprocessor must still have room for four fifths of the blocks that it had
-    room for before. If registers hold no results, and the loop leaves room for one
-    or two blocks only, which wait at the same time, chips with asynchronous copies
-    keep the results in shared memory, unless accesses have one element of 16 bits:
-    the pass sets `stages` and `keep_loops` in the schedule of the loop, and
+    room for before. Chips with asynchronous copies keep the results in shared
+    memory where the warps of a block wait for each other, or where registers hold
+    no results and the loop leaves room for one or two blocks only, which wait at
+    the same time, unless accesses have one element of 16 bits: the pass sets `stages` and `keep_loops` in the schedule of the loop, and
     `tile-copy-ahead` makes the copies. The remark `loads-ahead` reports the iterations and the
     registers. `keep_loops` in the schedule of the kernel or of a loop prevents the
     change.
