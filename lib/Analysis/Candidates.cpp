@@ -20,6 +20,9 @@ static constexpr double kEqualShare = 0.02;
 /// Registers of a thread that leave room for enough warps: 20 on sm_90a.
 static constexpr int64_t kFewRegisters = 96;
 
+/// Blocks of a multiprocessor of which enough compute while one starts or ends.
+static constexpr int64_t kManyBlocks = 4;
+
 /// The predicted gain by tiles that blocks share that is worth the memory and
 /// the second kernel.
 static constexpr double kLeastSharedGain = 0.03;
@@ -227,8 +230,9 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
       least = std::min(least, getRank(ranked));
   // Without products, predictions that are close to the best one are as good:
   // first come those with the fewest bytes through the second-level cache, with
-  // the fewest registers as far as these limit the blocks, and with the fewest
-  // iterations, of which each has more loads in flight.
+  // the fewest registers as far as these limit the blocks, with some blocks on
+  // a multiprocessor, and with the fewest iterations, of which each has more
+  // loads in flight.
   bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
   auto rank = [&](const RankedCandidate &ranked) {
     const Cost &cost = ranked.cost;
@@ -237,6 +241,7 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
     return std::tuple(cost.isPadded, isTied ? 0 : cycles,
                       isTied ? cost.cacheBytes : 0,
                       isTied ? std::max(cost.registers, kFewRegisters) : 0,
+                      isTied ? -std::min(cost.residentBlocks, kManyBlocks) : 0,
                       isTied ? cost.iterations : 0, ranked.number);
   };
   llvm::sort(ranking.ranked,
