@@ -55,6 +55,11 @@ private:
 };
 } // namespace
 
+/// Returns true if a thread loads each element of the tile alone.
+static bool isSingle(LoadOp load) {
+  return hasSingleAccesses(load.getBuffer().getType());
+}
+
 /// Returns true if an iteration uses the result of `load`, and does not only
 /// yield it.
 static bool isAwaited(Operation *load) {
@@ -320,17 +325,25 @@ void LoadAhead::runOnOperation() {
   int64_t copied = 0;
   for (scf::ForOp loop : loops) {
     SmallVector<AheadLoad> loads = findLoads(loop, runAhead);
-    int64_t each = 0;
-    for (const AheadLoad &ahead : loads)
-      if (auto tile =
-              dyn_cast<RankedTensorType>(ahead.load->getResult(0).getType()))
-        each += countRegisters(tile);
+    // An element that is loaded alone has a register of its own.
+    int64_t each = 0, unpacked = 0;
+    for (const AheadLoad &ahead : loads) {
+      auto load = dyn_cast<LoadOp>(ahead.load);
+      if (!load)
+        continue;
+      int64_t registers = countRegisters(load.getType());
+      each += registers;
+      if (isSingle(load) && load.getType().getElementTypeBitWidth() == 16)
+        unpacked += registers;
+    }
+    each += unpacked;
     // Scalars alone are not worth the copies of the loads.
     if (each == 0)
       continue;
     auto name =
         remark::RemarkOpts::name("loads-ahead").category("tile-load-ahead");
-    int64_t before = estimateRegisters(kernel).total;
+    int64_t estimate = estimateRegisters(kernel).total;
+    int64_t before = estimate + unpacked;
     // A thread that carries results in registers waits for them at the end of
     // the iteration that loads them, where it moves them to those of the next
     // one. Where threads wait for each other, all of them wait with it.
@@ -343,12 +356,12 @@ void LoadAhead::runOnOperation() {
     chosen = std::min(chosen, most);
     // Asynchronous copies have a word at least. Another path of the kernel may
     // be the one that takes the registers.
-    auto isSingle = [](const AheadLoad &ahead) {
+    auto isAlone = [](const AheadLoad &ahead) {
       auto load = dyn_cast<LoadOp>(ahead.load);
-      return load && hasSingleAccesses(load.getBuffer().getType());
+      return load && isSingle(load);
     };
-    if (chosen <= 0 && !distance && llvm::none_of(loads, isSingle) &&
-        estimateRegisters(kernel, loop).total == before) {
+    if (chosen <= 0 && !distance && llvm::none_of(loads, isAlone) &&
+        estimateRegisters(kernel, loop).total == estimate) {
       int64_t blocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
       chosen = getCopyDistance(kernel, *chip, each, before, copied, blocks);
       if (chosen > 0) {
