@@ -37,14 +37,10 @@ static std::optional<int64_t> getInteger(msgpack::MapDocNode &map,
 }
 
 static Expected<std::vector<KernelResources>>
-readMetadata(ArrayRef<uint8_t> description) {
+readKernels(msgpack::Document &document) {
   auto malformed = [] {
     return createStringError("the code object's metadata is malformed");
   };
-  msgpack::Document document;
-  if (!document.readFromBlob(toStringRef(description), /*Multi=*/false) ||
-      !document.getRoot().isMap())
-    return malformed();
   msgpack::MapDocNode &root = document.getRoot().getMap();
   auto kernels = root.find("amdhsa.kernels");
   if (kernels == root.end() || !kernels->second.isArray())
@@ -76,8 +72,12 @@ readMetadata(ArrayRef<uint8_t> description) {
   return result;
 }
 
-Expected<std::vector<KernelResources>>
-readCodeObjectResources(StringRef codeObject) {
+/// Reads the metadata of a code object, a map, into `document`.
+static Error readMetadata(StringRef codeObject, msgpack::Document &document) {
+  if (!codeObject.starts_with("\x7f"
+                              "ELF"))
+    return createStringError(
+        "the file is no AMD code object: it is no ELF file");
   Expected<object::ELFFile<object::ELF64LE>> elf =
       object::ELFFile<object::ELF64LE>::create(codeObject);
   if (!elf)
@@ -89,7 +89,7 @@ readCodeObjectResources(StringRef codeObject) {
   auto sections = elf->sections();
   if (!sections)
     return sections.takeError();
-  std::optional<Expected<std::vector<KernelResources>>> found;
+  std::optional<Error> found;
   auto find = [&](const auto &header, uint64_t align) -> bool {
     Error error = Error::success();
     for (const auto &note : elf->notes(header, error)) {
@@ -97,7 +97,12 @@ readCodeObjectResources(StringRef codeObject) {
           note.getType() != ELF::NT_AMDGPU_METADATA)
         continue;
       consumeError(std::move(error));
-      found.emplace(readMetadata(note.getDesc(align)));
+      bool isMap = document.readFromBlob(toStringRef(note.getDesc(align)),
+                                         /*Multi=*/false) &&
+                   document.getRoot().isMap();
+      found.emplace(
+          isMap ? Error::success()
+                : createStringError("the code object's metadata is malformed"));
       return true;
     }
     if (error)
@@ -112,6 +117,29 @@ readCodeObjectResources(StringRef codeObject) {
       return std::move(*found);
   return createStringError(
       "the file is no AMD code object: it has no metadata");
+}
+
+Expected<std::vector<KernelResources>>
+readCodeObjectResources(StringRef codeObject) {
+  msgpack::Document document;
+  if (Error error = readMetadata(codeObject, document))
+    return std::move(error);
+  return readKernels(document);
+}
+
+Expected<std::string> readCodeObjectChip(StringRef codeObject) {
+  msgpack::Document document;
+  if (Error error = readMetadata(codeObject, document))
+    return std::move(error);
+  msgpack::MapDocNode &root = document.getRoot().getMap();
+  auto target = root.find("amdhsa.target");
+  if (target == root.end() || !target->second.isString())
+    return createStringError("the code object's metadata names no chip");
+  // For example amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-.
+  StringRef id = target->second.getString();
+  return id.substr(id.rfind('-') + 1)
+      .take_until([](char c) { return c == ':'; })
+      .str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,9 +28,11 @@ namespace {
 /// in this process, resets all command line options.
 struct Arguments {
   std::string input, output, manifest;
-  tile::OutputKind kind;
+  /// Nothing: the input is a code object, whose resources are printed.
+  std::optional<tile::OutputKind> kind;
   tile::CompileOptions compile;
   bool timing, resources, remarks;
+  int64_t launchShared;
 };
 
 } // namespace
@@ -64,9 +66,16 @@ static Arguments parseArguments(int argc, char **argv) {
       cl::cat(category));
   static cl::opt<bool> resources(
       "resources",
-      cl::desc("Print the registers and memory of each kernel to stdout, one "
-               "JSON object a line; on AMD also its inner loops by unit"),
+      cl::desc(
+          "Print the registers and memory of each kernel to stdout, one "
+          "JSON object a line; on AMD also its inner loops by unit. Alone, "
+          "it reads a code object"),
       cl::cat(category));
+  static cl::opt<int64_t> launchShared(
+      "launch-shared",
+      cl::desc("Bytes of the LDS that launches of the code object of "
+               "--resources add to those of its metadata"),
+      cl::value_desc("bytes"), cl::init(0), cl::cat(category));
   static cl::opt<bool> remarks(
       "remarks", cl::desc("Print the optimization remarks of the compiler"),
       cl::cat(category));
@@ -84,11 +93,19 @@ static Arguments parseArguments(int argc, char **argv) {
       llvm::outs() << row.name << "\n";
     std::exit(0);
   }
-  if (kind.getNumOccurrences() != 1)
+  bool isCodeObject = resources && kind.getNumOccurrences() == 0;
+  if (kind.getNumOccurrences() != 1 && !isCodeObject)
     fail("say one of --tile-to-ptx, --tile-to-hsaco and --tile-to-llvmir");
   if (level < '0' || level > '3')
     fail("the optimisation level is one of -O0, -O1, -O2 and -O3");
-  if (resources && output == "-")
+  if (isCodeObject && (output != "-" || !manifest.empty()))
+    fail("--resources of a code object writes to stdout, without -o and "
+         "--manifest");
+  if (launchShared.getNumOccurrences() != 0 && !isCodeObject)
+    fail("--launch-shared is for --resources of a code object");
+  if (launchShared < 0)
+    fail("--launch-shared is negative");
+  if (resources && !isCodeObject && output == "-")
     fail("--resources needs -o: both would write to stdout");
   if (!manifest.empty() && manifest == output)
     fail("--manifest and -o name the same file");
@@ -97,13 +114,15 @@ static Arguments parseArguments(int argc, char **argv) {
   arguments.input = input;
   arguments.output = output;
   arguments.manifest = manifest;
-  arguments.kind = kind;
+  if (!isCodeObject)
+    arguments.kind = kind;
   arguments.compile.chip = chip;
   arguments.compile.optLevel = level - '0';
   arguments.compile.requireManifest = !manifest.empty();
   kernels.copyTo(arguments.compile);
   arguments.timing = timing;
   arguments.resources = resources;
+  arguments.launchShared = launchShared;
   arguments.remarks = remarks;
   return arguments;
 }
@@ -125,14 +144,17 @@ static LogicalResult writeFile(StringRef path, StringRef data, Location loc) {
 }
 
 /// Prints the resources and the loops of the kernels of an AMD code object.
-static llvm::Error printCodeObject(StringRef data, const tile::Chip &chip) {
+/// Launches add `launchShared` bytes of the LDS.
+static llvm::Error printCodeObject(StringRef data, const tile::Chip &chip,
+                                   int64_t launchShared = 0) {
   auto kernels = tile::readCodeObjectResources(data);
   if (!kernels)
     return kernels.takeError();
   auto loops = tile::readCodeObjectLoops(data, chip.name);
   if (!loops)
     return loops.takeError();
-  for (const tile::KernelResources &kernel : *kernels) {
+  for (tile::KernelResources &kernel : *kernels) {
+    kernel.sharedBytes += launchShared;
     llvm::json::Value line = tile::toJSON(kernel);
     for (const tile::AMDKernelLoops &code : *loops)
       if (code.name == kernel.name)
@@ -141,6 +163,23 @@ static llvm::Error printCodeObject(StringRef data, const tile::Chip &chip) {
     llvm::outs() << line << "\n";
   }
   return llvm::Error::success();
+}
+
+/// Prints the resources and the loops of the kernels of a code object from any
+/// compiler. The chip is that of the code object; `expected` may name it too.
+static llvm::Error readCodeObject(StringRef data, StringRef expected,
+                                  int64_t launchShared) {
+  llvm::Expected<std::string> name = tile::readCodeObjectChip(data);
+  if (!name)
+    return name.takeError();
+  if (!expected.empty() && expected != *name)
+    return llvm::createStringError("the code object is for " + *name +
+                                   ", not for " + expected);
+  const tile::Chip *chip = tile::findChip(*name);
+  if (!chip)
+    return llvm::createStringError("the code object is for " + *name +
+                                   ", which is no chip of --chip=help");
+  return printCodeObject(data, *chip, launchShared);
 }
 
 /// Prints the resources of the kernels of `module`. Their spills are remarks;
@@ -195,6 +234,15 @@ int tile::translateMain(int argc, char **argv) {
     llvm::WithColor::error(llvm::errs(), "tile-translate") << message << "\n";
     return 1;
   }
+  if (!arguments.kind) {
+    llvm::Error error = readCodeObject(
+        input->getBuffer(), arguments.compile.chip, arguments.launchShared);
+    if (!error)
+      return 0;
+    llvm::WithColor::error(llvm::errs(), "tile-translate")
+        << arguments.input << ": " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(input), SMLoc());
 
@@ -215,7 +263,7 @@ int tile::translateMain(int argc, char **argv) {
           .count();
 
   FailureOr<Artifact> artifact =
-      compile(*module, arguments.kind, arguments.compile);
+      compile(*module, *arguments.kind, arguments.compile);
   if (failed(artifact))
     return 1;
   artifact->times.insert(artifact->times.begin(), {"parse", parseTime});

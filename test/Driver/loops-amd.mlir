@@ -1,6 +1,4 @@
-// The loops of attention on AMD. scripts/inner-loops.py counts the matrix,
-// vector, LDS and memory instructions in the output of llvm-objdump; the counts
-// are the same.
+// The loops of attention on AMD.
 
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %tile_src_root/examples/forward.mlir --resources -o %t.gfx942 > %t.gfx942.json
 // RUN: FileCheck %s --input-file=%t.gfx942.json --check-prefix=WAVE64

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "benchmarks" / "attention.py"
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 
+import amd_static
 import fa3
 import fa4
 import plot
@@ -211,6 +212,63 @@ class FlashAttention4(unittest.TestCase):
                 with mock.patch.dict("sys.modules"), mock.patch("sys.argv", ["x"]):
                     self.assertTrue(fa4.is_installed())
                     self.assertEqual(fa4.load().name, "kernels")
+
+
+class AMDStatic(unittest.TestCase):
+    @staticmethod
+    def kernel(*loops):
+        names = ("matrix", "vector", "transcendental", "branch")
+        return {
+            "wave_size": 64, "registers": 100, "stack_bytes": 4, "shared_bytes": 8,
+            "waves_per_simd": 2,
+            "loops": [
+                {
+                    "matrix_operations": operations,
+                    "instructions": dict(zip(names, counts)),
+                    "cycles": {"bound": 1024},
+                    "matrix_share": 0.5,
+                }
+                for operations, counts in loops
+            ],
+        }  # fmt: skip
+
+    def test_counts_the_shortest_loop_with_products(self):
+        # A lane has 8 elements of 256 operations each.
+        operations = 8 * 64 * 256
+        masked, plain, rest = (8, 80, 8, 2), (8, 16, 8, 1), (0, 4, 0, 1)
+        kernel = self.kernel((operations, masked), (operations, plain), (0, rest))
+        count = amd_static.count_loop([kernel], 256)
+        self.assertEqual((count.cycles, count.vector), (128, 3))
+        self.assertEqual(count.instructions, 33 / 8)
+        self.assertEqual((count.branches, count.waves, count.spills), (1, 2, 4))
+        with self.assertRaisesRegex(ValueError, "no loop has a product"):
+            amd_static.count_loop([self.kernel((0, rest))], 256)
+
+    def test_adds_two_kernels(self):
+        operations = 8 * 64 * 256
+        one = amd_static.count_loop([self.kernel((operations, (8, 16, 8, 1)))], 256)
+        two = amd_static.count_loop([self.kernel((operations, (8, 8, 0, 3)))], 512)
+        two.share, two.waves = 0.25, 1
+        both = one.plus(two)
+        self.assertEqual((both.cycles, both.vector), (384, 5))
+        self.assertEqual((both.share, both.waves), ((64 + 64) / 384, 1))
+        self.assertEqual((both.branches, both.spills), (3, 8))
+
+    def test_a_kernel_without_private_memory_is_better(self):
+        operations = 8 * 64 * 256
+        one = amd_static.count_loop([self.kernel((operations, (8, 16, 8, 1)))], 256)
+        two = amd_static.count_loop([self.kernel((operations, (8, 99, 8, 1)))], 256)
+        two.spills = 0
+        self.assertLess(two.order, one.order)
+
+    def test_counts_a_kernel(self):
+        case = amd_static.Case("gfx942", 64, "causal")
+        count = amd_static.count_ours(case, "tile = [64, 64], warps = 4")
+        # Each wave reads all of K and V for 16 rows.
+        self.assertEqual(count.spills, 0)
+        wider = amd_static.count_ours(case, "tile = [128, 64], warps = 4")
+        self.assertLess(wider.units["shared"], 0.75 * count.units["shared"])
+        self.assertAlmostEqual(count.units["matrix"], wider.units["matrix"])
 
 
 class Plot(unittest.TestCase):

@@ -45,6 +45,9 @@ struct KernelResources {
 llvm::Expected<std::vector<KernelResources>>
 readCodeObjectResources(llvm::StringRef codeObject);
 
+/// Returns the chip that an AMD code object is for, for example "gfx942".
+llvm::Expected<std::string> readCodeObjectChip(llvm::StringRef codeObject);
+
 /// Returns the path of ptxas: on PATH, in $CUDA_PATH, $CUDA_HOME or
 /// /usr/local/cuda.
 std::optional<std::string> findPtxas();

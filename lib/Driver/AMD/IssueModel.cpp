@@ -92,6 +92,7 @@ llvm::json::Object describeLoops(const AMDKernelLoops &kernel,
     loops.push_back(llvm::json::Object{
         {"offset", static_cast<int64_t>(loop.offset)},
         {"instructions", std::move(counts)},
+        {"matrix_operations", loop.matrix16 + loop.matrix32 + loop.matrix8},
         {"cycles", llvm::json::Object{{"matrix", cycles.matrix},
                                       {"vector", cycles.vector},
                                       {"transcendental", cycles.transcendental},

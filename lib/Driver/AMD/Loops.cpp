@@ -157,7 +157,10 @@ Expected<std::unique_ptr<Disassembler>> Disassembler::create(StringRef chip) {
   if (!target)
     return createStringError(message);
   auto result = std::make_unique<Disassembler>();
-  result->subtarget.reset(target->createMCSubtargetInfo(triple, chip, ""));
+  // Other compilers use the halves of registers, which the code generator of
+  // this LLVM leaves alone unless it is told to use them.
+  result->subtarget.reset(
+      target->createMCSubtargetInfo(triple, chip, "+real-true16"));
   result->registers.reset(target->createMCRegInfo(triple));
   result->assembly.reset(
       target->createMCAsmInfo(*result->registers, triple, result->options));
@@ -289,12 +292,15 @@ Expected<std::vector<AMDKernelLoops>> readCodeObjectLoops(StringRef codeObject,
   auto sections = file->sections();
   if (!sections)
     return sections.takeError();
+  // A linked object may have lost all but dynamic symbols, which a relocatable
+  // one does not have.
   const ELFT::Shdr *table = nullptr;
-  for (const ELFT::Shdr &section : *sections)
-    if (section.sh_type == ELF::SHT_DYNSYM)
-      table = &section;
+  for (auto type : {ELF::SHT_SYMTAB, ELF::SHT_DYNSYM})
+    for (const ELFT::Shdr &section : *sections)
+      if (section.sh_type == type)
+        table = &section;
   if (!table)
-    return createStringError("the code object has no dynamic symbols");
+    return createStringError("the code object has no symbols");
   auto symbols = file->symbols(table);
   if (!symbols)
     return symbols.takeError();

@@ -162,6 +162,9 @@ TEST(ResourceUsageTest, ReadsCodeObjects) {
   EXPECT_EQ(kernel.spillBytes, 0);
   EXPECT_EQ(kernel.argumentBytes, 8);
   EXPECT_EQ(kernel.waveSize, 32);
+  auto chip = tile::readCodeObjectChip(compileHsaco());
+  ASSERT_TRUE(!!chip) << llvm::toString(chip.takeError());
+  EXPECT_EQ(*chip, "gfx1100");
 }
 
 TEST(ResourceUsageTest, RefusesOtherFiles) {

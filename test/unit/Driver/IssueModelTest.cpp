@@ -61,6 +61,10 @@ TEST(AMDLoops, CyclesOnCDNA) {
   EXPECT_EQ(cycles.transcendental, 32);
   EXPECT_EQ(cycles.bound, 72);
   EXPECT_DOUBLE_EQ(cycles.matrixShare(), 64.0 / 72);
+  // gfx950 has twice the rate of both units.
+  LoopCycles faster = modelLoop(makeLoop(10, 2, 64 * 512), *findChip("gfx950"));
+  EXPECT_EQ(faster.matrix, 32);
+  EXPECT_EQ(faster.transcendental, 16);
 }
 
 TEST(AMDLoops, CyclesOnRDNA) {

@@ -70,7 +70,7 @@ struct AMDKernelLoops {
   std::vector<AMDLoop> loops;
 };
 
-/// Disassembles the functions of a linked code object for `chip`, for example
+/// Disassembles the functions of a code object for `chip`, for example
 /// "gfx942". An instruction that LLVM does not know is an error.
 llvm::Expected<std::vector<AMDKernelLoops>>
 readCodeObjectLoops(llvm::StringRef codeObject, llvm::StringRef chip);
