@@ -32,10 +32,10 @@
 // SM90: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 
 // CDNA-LABEL: <i8>:
-// GFX942: v_mfma_i32_16x16x32_i8
-// GFX950: v_mfma_i32_16x16x64_i8
+// GFX942: v_mfma_i32_32x32x16_i8
+// GFX950: v_mfma_i32_32x32x32_i8
 // CDNA-LABEL: <f32>:
-// CDNA: v_mfma_f32_16x16x4_f32
+// CDNA: v_mfma_f32_32x32x2_f32
 
 // RDNA-LABEL: <i8>:
 // RDNA: v_wmma_i32_16x16x16_iu8 {{.*}} neg_lo:[1,1,0]

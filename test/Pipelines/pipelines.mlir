@@ -22,7 +22,7 @@
 
 // MFMA: tile_gpu.manifest @product {block = array<i64: 256, 1, 1>
 // MFMA: llvm.func @product(
-// MFMA: rocdl.mfma.f32.16x16x16f16
+// MFMA: rocdl.mfma.f32.32x32x8f16
 
 // PASSES: tile-attach-target
 // PASSES: tile-apply-schedule

@@ -86,6 +86,8 @@ private:
 
   llvm::SmallVector<const Mma *> listInstructions(DotOp dot) const;
   bool suits(DotOp dot, const Mma &mma, int64_t rows) const;
+  std::optional<ProductGrid> divideBy(const Mma &mma, DotOp dot, int64_t m,
+                                      int64_t n, int64_t k) const;
   std::optional<ProductGrid> select(DotOp dot, int64_t m, int64_t n,
                                     int64_t k) const;
   std::optional<ProductGrid> divide(DotOp dot) const;

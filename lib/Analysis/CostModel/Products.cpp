@@ -2,6 +2,7 @@
 
 #include "Predictor.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tile/Analysis/ProductUse.h"
 #include "tile/Analysis/RolePlan.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,30 +30,6 @@ static constexpr double kSyncShare = 0.62;
 /// The narrowest swizzle in bytes, of which the rows of operands in shared
 /// memory are multiples.
 static constexpr int64_t kNarrowestSwizzle = 32;
-
-/// Returns true if `value` is only added up in a loop, computed elementwise and
-/// stored.
-static bool isOnlyStored(Value value) {
-  SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (OpOperand &use : values[i].getUses()) {
-      Operation *user = use.getOwner();
-      auto dot = dyn_cast<DotOp>(user);
-      auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
-      if (user->hasTrait<OpTrait::Elementwise>()) {
-        values.insert_range(user->getResults());
-      } else if (dot && &use == &dot.getAccMutable()) {
-        values.insert(dot.getResult());
-      } else if (loop && isa<scf::YieldOp>(user)) {
-        values.insert(loop.getResult(use.getOperandNumber()));
-        values.insert(loop.getRegionIterArg(use.getOperandNumber()));
-      } else if (!isa<StoreOp, AtomicRMWOp>(user)) {
-        return false;
-      }
-    }
-  return true;
-}
 
 bool tile::hasColumnsSideBySide(DotOp dot) {
   bool sideBySide = true;
@@ -83,42 +60,61 @@ bool Predictor::suits(DotOp dot, const Mma &mma, int64_t rows) const {
          (!dot.getWarps() || *dot.getWarps() == ArrayRef({rows, columns}));
 }
 
-/// Returns how tile-assign-layouts divides a product of these extents: by the
-/// first instruction that divides them.
-std::optional<ProductGrid> Predictor::select(DotOp dot, int64_t m, int64_t n,
-                                             int64_t k) const {
+/// Returns how `mma` divides a product of these extents among warps.
+std::optional<ProductGrid> Predictor::divideBy(const Mma &mma, DotOp dot,
+                                               int64_t m, int64_t n,
+                                               int64_t k) const {
   bool sideBySide = hasColumnsSideBySide(dot);
   bool isWritten = isOnlyStored(dot.getResult());
-  for (const Mma *mma : listInstructions(dot)) {
-    bool readsShared = !mma->spaces[1].registers;
-    auto isNarrow = [&](int64_t elements) {
-      return elements * getBits(mma->operand) / 8 % kNarrowestSwizzle != 0;
-    };
-    if (k % mma->k != 0 || (readsShared && isNarrow(sideBySide ? n : k)) ||
-        (readsShared && mma->needsKMajor && sideBySide))
+  bool readsShared = !mma.spaces[1].registers;
+  auto isNarrow = [&](int64_t elements) {
+    return elements * getBits(mma.operand) / 8 % kNarrowestSwizzle != 0;
+  };
+  if (k % mma.k != 0 || (readsShared && isNarrow(sideBySide ? n : k)) ||
+      (readsShared && mma.needsKMajor && sideBySide))
+    return std::nullopt;
+  std::optional<ProductGrid> best;
+  int64_t fewest = 0;
+  for (int64_t rows = candidate.warps; rows >= 1; --rows) {
+    int64_t columns = candidate.warps / rows;
+    if (!suits(dot, mma, rows) || m % (mma.m * rows) != 0 ||
+        n % (mma.n * columns) != 0 ||
+        (readsShared && columns > 1 && sideBySide && isNarrow(n / columns)))
       continue;
-    std::optional<ProductGrid> best;
-    int64_t fewest = 0;
-    for (int64_t rows = candidate.warps; rows >= 1; --rows) {
-      int64_t columns = candidate.warps / rows;
-      if (!suits(dot, *mma, rows) || m % (mma->m * rows) != 0 ||
-          n % (mma->n * columns) != 0 ||
-          (readsShared && columns > 1 && sideBySide && isNarrow(n / columns)))
-        continue;
-      ProductGrid grid{mma, rows, columns, m, n, k};
-      // Warps that multiply alone share fragments best in a square.
-      if (!isWritten || mma->warps != 1)
-        return grid;
-      int64_t read = m / rows + n / columns;
-      if (!best || read < fewest) {
-        best = grid;
-        fewest = read;
-      }
+    ProductGrid grid{&mma, rows, columns, m, n, k};
+    // Warps that multiply alone share fragments best in a square.
+    if (!isWritten || mma.warps != 1)
+      return grid;
+    int64_t read = m / rows + n / columns;
+    if (!best || read < fewest) {
+      best = grid;
+      fewest = read;
     }
-    if (best)
-      return best;
   }
-  return std::nullopt;
+  return best;
+}
+
+/// Returns how tile-assign-layouts divides a product of these extents.
+std::optional<ProductGrid> Predictor::select(DotOp dot, int64_t m, int64_t n,
+                                             int64_t k) const {
+  bool isWritten = isOnlyStored(dot.getResult());
+  std::optional<ProductGrid> best;
+  std::optional<ProductCost> least;
+  for (const Mma *mma : listInstructions(dot)) {
+    if (best && !isAlternative(*mma, *best->mma))
+      continue;
+    std::optional<ProductGrid> grid = divideBy(*mma, dot, m, n, k);
+    if (!grid)
+      continue;
+    ProductCost cost{isWritten ? 1 : grid->columns,
+                     k * (m * grid->columns + n * grid->rows),
+                     mma->m * mma->n * mma->k};
+    if (!least || cost < *least) {
+      best = grid;
+      least = cost;
+    }
+  }
+  return best;
 }
 
 /// Returns how tile-pad-extents and tile-assign-layouts divide a product:

@@ -1,6 +1,9 @@
 //===- MmaChoice.cpp - Choice of matrix instructions ----------------------===//
 
 #include "MmaChoice.h"
+#include "tile/Analysis/ProductUse.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tile;
@@ -82,14 +85,29 @@ static bool isOnlyWritten(Value value) {
   });
 }
 
-/// Returns true if `value` is computed elementwise from an accumulator, so that
-/// its registers can be an operand of another matrix product.
-static bool isMadeFromProduct(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<DotOp>(op))
-    return op;
-  return op->hasTrait<OpTrait::Elementwise>() &&
-         llvm::any_of(op->getOperands(), isMadeFromProduct);
+/// Returns the products from which `value` is computed elementwise, and with
+/// `transposed` also by transpositions. The carried values of loops do not
+/// count.
+static SmallVector<DotOp> findProducts(Value value, bool transposed) {
+  SmallVector<DotOp> products;
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (auto dot = dyn_cast_or_null<DotOp>(op))
+      products.push_back(dot);
+    else if (op && (op->hasTrait<OpTrait::Elementwise>() ||
+                    (transposed && isa<TransposeOp, ConvertLayoutOp>(op))))
+      values.insert_range(op->getOperands());
+  }
+  return products;
+}
+
+/// Returns true if the sums of `dot` are scaled by row in a loop, as those of
+/// attention are.
+static bool hasScaledSums(DotOp dot) {
+  Operation *op = skipConversions(dot.getAcc()).getDefiningOp();
+  return op && op->hasTrait<OpTrait::Elementwise>();
 }
 
 /// Returns true if the columns of b can be divided among `parts` warpgroups,
@@ -104,8 +122,10 @@ static bool canDivideColumns(DotOp dot, int64_t parts) {
 static std::optional<std::pair<int64_t, int64_t>>
 divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   RankedTensorType acc = dot.getTile();
+  // The registers of another product can be operand a, whose rows then stay
+  // with their warps.
   bool isSquare = mma.warps == 1 && isOnlyWritten(dot.getResult()) &&
-                  !isMadeFromProduct(dot.getA());
+                  findProducts(dot.getA(), /*transposed=*/false).empty();
   std::optional<std::pair<int64_t, int64_t>> best;
   int64_t fewest = 0;
   for (int64_t rows = numWarps; rows >= 1; --rows) {
@@ -170,23 +190,121 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   return divisors;
 }
 
-MmaAttr tile::findMma(DotOp dot, int64_t numWarps, const Chip &chip) {
-  RankedTensorType acc = dot.getTile();
+/// Returns true if rows of `dot` are reduced, directly or after elementwise
+/// operations.
+static bool hasReducedRows(DotOp dot) {
+  SetVector<Value> values;
+  values.insert(dot.getResult());
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (auto reduce = dyn_cast<ReduceOp>(user);
+          reduce && reduce.getDim() == 1)
+        return true;
+      if (user->hasTrait<OpTrait::Elementwise>() || isa<ConvertLayoutOp>(user))
+        values.insert_range(user->getResults());
+    }
+  return false;
+}
+
+/// Returns the lanes that share a row (0) or a column (1) of an accumulator.
+static int64_t countLanes(const Mma &mma, unsigned dim) {
+  int64_t lanes = 1;
+  for (const Digit &digit : mma.acc.axis(kLane))
+    if (digit.dim != dim && digit.stride != 0)
+      lanes *= digit.extent;
+  return lanes;
+}
+
+/// Returns whether the operands of the instruction are swapped. The transposed
+/// accumulator may be closer to an operand; or rows are reduced or scaled, and
+/// fewer lanes share one.
+static bool isTransposed(DotOp dot, const Mma &mma) {
+  if (mma.preferTransposed || mma.m != mma.n || mma.isAsync)
+    return mma.preferTransposed;
+  return (hasReducedRows(dot) || hasScaledSums(dot)) &&
+         countLanes(mma, 1) < countLanes(mma, 0);
+}
+
+namespace {
+/// Chooses instructions, each once.
+class Chooser {
+public:
+  Chooser(int64_t numWarps, const Chip &chip)
+      : numWarps(numWarps), chip(chip) {}
+
+  MmaAttr choose(DotOp dot);
+
+private:
+  MmaAttr divide(DotOp dot, const Mma &mma) const;
+  ProductCost costOf(DotOp dot, MmaAttr mma);
+
+  int64_t numWarps;
+  const Chip &chip;
+  DenseMap<Operation *, MmaAttr> chosen;
+};
+} // namespace
+
+/// Returns how `mma` divides the product, null if it does not.
+MmaAttr Chooser::divide(DotOp dot, const Mma &mma) const {
   auto a = cast<ShapedType>(dot.getA().getType());
-  if (auto pinned = dyn_cast_or_null<MmaAttr>(acc.getEncoding()))
-    return pinned;
-  for (const Mma *mma : getCandidates(dot, chip)) {
-    if (a.getDimSize(1) % mma->k != 0)
-      continue;
-    std::optional<std::pair<int64_t, int64_t>> warps =
-        divideAmongWarps(dot, *mma, numWarps);
-    if (!warps || (!mma->spaces[1].registers && !canReadShared(dot, 1, *mma)))
-      continue;
-    return MmaAttr::get(dot.getContext(),
-                        StringAttr::get(dot.getContext(), mma->name),
-                        {warps->first, warps->second}, mma->preferTransposed);
+  if (a.getDimSize(1) % mma.k != 0)
+    return {};
+  std::optional<std::pair<int64_t, int64_t>> warps =
+      divideAmongWarps(dot, mma, numWarps);
+  if (!warps || (!mma.spaces[1].registers && !canReadShared(dot, 1, mma)))
+    return {};
+  return MmaAttr::get(dot.getContext(),
+                      StringAttr::get(dot.getContext(), mma.name),
+                      {warps->first, warps->second}, isTransposed(dot, mma));
+}
+
+ProductCost Chooser::costOf(DotOp dot, MmaAttr mma) {
+  const Mma &row = mma.getMma();
+  int64_t rows = mma.getWarps()[0], columns = mma.getWarps()[1];
+  RankedTensorType acc = dot.getTile();
+  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
+  int64_t k = cast<ShapedType>(dot.getA().getType()).getDimSize(1);
+  // The registers of another product are operand a if both have the same rows;
+  // otherwise they are stored first.
+  int64_t readA = m * columns;
+  SmallVector<DotOp> products = findProducts(dot.getA(), /*transposed=*/true);
+  if (!products.empty()) {
+    bool isReady = llvm::all_of(products, [&](DotOp product) {
+      MmaAttr other = choose(product);
+      return other && other.getMma().m == row.m && other.getWarps()[0] == rows;
+    });
+    readA = isReady && columns == 1 ? 0 : readA + m;
   }
-  return {};
+  bool keepsRows = !isOnlyStored(dot.getResult()) || hasScaledSums(dot);
+  return {keepsRows ? columns : 1, k * (readA + n * rows),
+          row.m * row.n * row.k};
+}
+
+MmaAttr Chooser::choose(DotOp dot) {
+  if (auto pinned = dyn_cast_or_null<MmaAttr>(dot.getTile().getEncoding()))
+    return pinned;
+  if (auto known = chosen.find(dot); known != chosen.end())
+    return known->second;
+  MmaAttr best;
+  std::optional<ProductCost> least;
+  for (const Mma *mma : getCandidates(dot, chip)) {
+    if (best && !isAlternative(*mma, best.getMma()))
+      continue;
+    MmaAttr divided = divide(dot, *mma);
+    if (!divided)
+      continue;
+    ProductCost cost = costOf(dot, divided);
+    if (!least || cost < *least) {
+      best = divided;
+      least = cost;
+    }
+  }
+  chosen[dot] = best;
+  return best;
+}
+
+MmaAttr tile::findMma(DotOp dot, int64_t numWarps, const Chip &chip) {
+  return Chooser(numWarps, chip).choose(dot);
 }
 
 FailureOr<MmaAttr> tile::chooseMma(DotOp dot, int64_t numWarps,

@@ -12,7 +12,9 @@ MmaAttr findMma(DotOp dot, int64_t numWarps, const Chip &chip);
 
 /// Returns the accumulator layout of `dot` for `numWarps` warps: that of the
 /// pinned instruction, else of the first instruction of the chip that divides
-/// the product. If there is none, reports an error on `dot` and fails.
+/// the product, or of another shape of it with which warps exchange less with
+/// shared memory, or that needs fewer instructions. If there is none, reports
+/// an error on `dot` and fails.
 llvm::FailureOr<MmaAttr> chooseMma(DotOp dot, int64_t numWarps,
                                    const Chip &chip);
 

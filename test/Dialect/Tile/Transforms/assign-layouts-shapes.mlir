@@ -1,76 +1,73 @@
-// Layouts of reshaped tiles, of parts, and of tiles side by side.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile.kernel(tile-assign-layouts,cse))' | FileCheck %s
+// Of the shapes of an instruction, a product has the one with which warps exchange
+// the fewest elements with shared memory; if they are equal, the largest.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s --check-prefix=GFX1100
 
-!x = !tile.buffer<64x128xf32, #tile.strided<[128, 1], align = 16>, global>
-!y = !tile.buffer<64x4x32xf32, #tile.strided<[128, 32, 1], align = 16>, global>
-!z = !tile.buffer<32x256xf32, #tile.strided<[256, 1], align = 16>, global>
-!row = !tile.buffer<1x128xf32, #tile.strided<[128, 1], align = 16>, global>
+// CHECK-DAG: #[[WIDE:.+]] = #tile.mma<"mfma.32x32x8.f16", warps = [4, 1], transposed>
+// CHECK-DAG: #[[SMALL:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
+// CHECK-DAG: #[[SQUARE:.+]] = #tile.mma<"mfma.32x32x8.f16", warps = [2, 2], transposed>
+// GFX1100-DAG: #[[FEW:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1], transposed>
+// GFX1100-DAG: #[[MANY:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1]>
 
-// The layout of the source divides, so no element moves.
-// CHECK-LABEL: tile.kernel @divide
-// CHECK: %[[R:.+]] = tile.reshape %{{.+}} : tensor<64x128xf32, #blocked> -> tensor<64x4x32xf32, #{{.+}}>
-// CHECK-NEXT: tile.store %[[R]],
-tile.kernel @divide(%x: !x, %y: !y) {
+!b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+
+// Four warps have 32 of 128 rows each.
+// CHECK-LABEL: tile.kernel @rows(
+// CHECK: tile.reduce maxnumf %{{.+}} along 1 : tensor<128x64xf32, #[[WIDE]]>
+// GFX1100-LABEL: tile.kernel @rows(
+// GFX1100: tile.reduce maxnumf %{{.+}} along 1 : tensor<128x64xf32, #[[FEW]]>
+tile.kernel @rows(%q: !b, %k: !b, %o: !v) {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.load %x[%c0, %c0] : !x -> tensor<64x128xf32>
-  %r = tile.reshape %t : tensor<64x128xf32> -> tensor<64x4x32xf32>
-  tile.store %r, %y[%c0, %c0, %c0] : tensor<64x4x32xf32>, !y
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %qt = tile.load %q[%c0, %c0] : !b -> tensor<128x64xf16>
+  %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
+  %s = tile.dot %qt, %kt, %zero : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+  %r = tile.reduce maxnumf %s along 1 : tensor<128x64xf32> -> tensor<128xf32>
+  tile.store %r, %o[%c0] : tensor<128xf32>, !v
 }
 
-// Neither joins nor divides dimensions: two steps.
-// CHECK-LABEL: tile.kernel @both
-// CHECK: %[[F:.+]] = tile.reshape %{{.+}} -> tensor<8192xf32,
-// CHECK-NEXT: tile.reshape %[[F]] : {{.*}} -> tensor<32x256xf32,
-tile.kernel @both(%x: !x, %z: !z) {
+// Rows that are reduced stay with a warp, so 64 rows have the small shape. The
+// result is operand a of the second product without an exchange.
+// CHECK-LABEL: tile.kernel @chain(
+// CHECK: tile.reduce maxnumf %{{.+}} along 1 : tensor<64x64xf32, #[[SMALL]]>
+// CHECK: tile.dot %{{.+}} -> tensor<64x64xf32, #[[SMALL]]>
+// GFX1100-LABEL: tile.kernel @chain(
+// GFX1100: tile.reduce maxnumf %{{.+}} along 1 : tensor<64x64xf32, #[[FEW]]>
+tile.kernel @chain(%q: !b, %k: !b, %w: !b, %o: !v, %p: !f) {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.load %x[%c0, %c0] : !x -> tensor<64x128xf32>
-  %r = tile.reshape %t : tensor<64x128xf32> -> tensor<32x256xf32>
-  tile.store %r, %z[%c0, %c0] : tensor<32x256xf32>, !z
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qt = tile.load %q[%c0, %c0] : !b -> tensor<64x64xf16>
+  %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
+  %wt = tile.load %w[%c0, %c0] : !b -> tensor<64x64xf16>
+  %s = tile.dot %qt, %kt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %r = tile.reduce maxnumf %s along 1 : tensor<64x64xf32> -> tensor<64xf32>
+  tile.store %r, %o[%c0] : tensor<64xf32>, !v
+  %h = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+  %d = tile.dot %h, %wt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %d, %p[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
-// A thread has elements of both halves, at equal places.
-// CHECK-LABEL: tile.kernel @half
-// CHECK: tile.extract %{{.+}} [32, 0] : tensor<64x128xf32, #blocked> -> tensor<32x128xf32, #[[HALF:.+]]>
-// CHECK-NOT: tile.convert_layout
-tile.kernel @half(%x: !x) {
+// Sums that are only stored may have a square of warps, which reads less.
+// CHECK-LABEL: tile.kernel @loop(
+// CHECK: tile.dot %{{.+}} -> tensor<64x64xf32, #[[SQUARE]]>
+// GFX1100-LABEL: tile.kernel @loop(
+// GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[MANY]]>
+tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.load %x[%c0, %c0] : !x -> tensor<64x128xf32>
-  %r = tile.extract %t [32, 0] : tensor<64x128xf32> -> tensor<32x128xf32>
-  tile.store %r, %x[%c0, %c0] : tensor<32x128xf32>, !x
-}
-
-// One row is too small for all threads: a reduction finds it.
-// CHECK-LABEL: tile.kernel @row
-// CHECK: %[[B:.+]] = arith.bitcast %{{.+}} : tensor<64x128xf32, #{{.+}}> to tensor<64x128xi32,
-// CHECK: %[[P:.+]] = tile.reshape %[[B]] : {{.*}} -> tensor<64x1x128xi32,
-// CHECK: %[[S:.+]] = arith.select %{{.+}}, %[[P]],
-// CHECK: tile.reduce ori %[[S]] along 0
-// CHECK: arith.bitcast
-tile.kernel @row(%x: !x, %y: !row) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.load %x[%c0, %c0] : !x -> tensor<64x128xf32>
-  %r = tile.extract %t [63, 0] : tensor<64x128xf32> -> tensor<1x128xf32>
-  tile.store %r, %y[%c0, %c0] : tensor<1x128xf32>, !row
-}
-
-// CHECK-LABEL: tile.kernel @beside
-// CHECK-NOT: tile.convert_layout
-// CHECK: tile.concatenate %{{.+}}, %{{.+}} along 0 : tensor<32x128xf32, #blocked> -> tensor<64x128xf32,
-// CHECK-NOT: tile.convert_layout
-tile.kernel @beside(%x: !x) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  tile.grid %c1, %c1, %c1
-  %t = tile.load %x[%c0, %c0] : !x -> tensor<32x128xf32>
-  %e = math.absf %t : tensor<32x128xf32>
-  %r = tile.concatenate %t, %e along 0 : tensor<32x128xf32> -> tensor<64x128xf32>
-  tile.store %r, %x[%c0, %c0] : tensor<64x128xf32>, !x
+  %c64 = arith.constant 64 : index
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> tensor<64x64xf32> {
+    %at = tile.load %a[%i, %c0] : !b -> tensor<64x64xf16>
+    %bt = tile.load %b[%i, %c0] : !b -> tensor<64x64xf16>
+    %d = tile.dot %at, %bt, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }

@@ -7,7 +7,11 @@
 
 // SM80-DAG: #[[MMA:.+]] = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
 // GFX1100-DAG: #[[MMA:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1]>
+// Where rows are reduced, few lanes share one of a transposed product.
+// GFX1100-DAG: #[[ROWS:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1], transposed>
 // GFX942-DAG: #[[MMA:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
+// Without such a reduction, warps in a square exchange less.
+// GFX942-DAG: #{{.+}} = #tile.mma<"mfma.32x32x8.f16", warps = [2, 2], transposed>
 // CHECK-DAG: #[[A:.+]] = #tile.dot_operand<0, #[[MMA]]>
 // CHECK-DAG: #[[B:.+]] = #tile.dot_operand<1, #[[MMA]]>
 // Two warps are along the columns, because there are too few rows for four.
@@ -42,30 +46,30 @@ tile.kernel @products(%q: !b, %k: !b, %v: !b, %o: !b) {
   %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
   %vt = tile.load %v[%c0, %c0] : !b -> tensor<64x64xf16>
   // Each use has its own constant, so that none is converted.
-  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
-  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma{{[0-9]*}}>
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma{{[0-9]*}}>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   // SM80: %[[KT:.+]] = tile.transpose %[[K]] [1, 0] : {{.*}} -> tensor<64x64xf16, #tile.permute<[1, 0], #tile.swizzle<128>>>
   %kk = tile.transpose %kt [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
   // SM80: %[[QA:.+]] = tile.convert_layout %[[Q]] : {{.*}} -> tensor<64x64xf16, #[[A]]>
   // SM80: %[[KB:.+]] = tile.convert_layout %[[KT]] : {{.*}} -> tensor<64x64xf16, #[[B]]>
   // SM80: tile.dot %[[QA]], %[[KB]], %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
-  // GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
+  // GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[ROWS]]>
   // GFX942: tile.dot %{{.+}} -> tensor<64x64xf32, #[[MMA]]>
   %s = tile.dot %qt, %kk, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // CHECK: tile.reduce addf %{{.+}} along 1 : tensor<64x64xf32, #[[MMA]]> -> tensor<64xf32, #tile.slice<1, #[[MMA]]>>
+  // CHECK: tile.reduce addf %{{.+}} along 1 : tensor<64x64xf32, #mma{{[0-9]*}}> -> tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>>
   %sum = tile.reduce addf %s along 1 : tensor<64x64xf32> -> tensor<64xf32>
-  // CHECK: tile.broadcast %{{.+}} along 1 : tensor<64xf32, #tile.slice<1, #[[MMA]]>> -> tensor<64x64xf32, #[[MMA]]>
+  // CHECK: tile.broadcast %{{.+}} along 1 : tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>> -> tensor<64x64xf32, #mma{{[0-9]*}}>
   %all = tile.broadcast %sum along 1 : tensor<64xf32> -> tensor<64x64xf32>
-  // CHECK: arith.divf %{{.+}} : tensor<64x64xf32, #[[MMA]]>
+  // CHECK: arith.divf %{{.+}} : tensor<64x64xf32, #mma{{[0-9]*}}>
   %w = arith.divf %s, %all : tensor<64x64xf32>
-  // CHECK: %[[P:.+]] = arith.truncf %{{.+}} to tensor<64x64xf16, #[[MMA]]>
+  // CHECK: %[[P:.+]] = arith.truncf %{{.+}} to tensor<64x64xf16, #mma{{[0-9]*}}>
   %p = arith.truncf %w : tensor<64x64xf32> to tensor<64x64xf16>
-  // CHECK: %[[PA:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #[[MMA]]> -> tensor<64x64xf16, #[[A]]>
+  // CHECK: %[[PA:.+]] = tile.convert_layout %[[P]] : tensor<64x64xf16, #mma{{[0-9]*}}> -> tensor<64x64xf16, #[[A]]>
   // CHECK: tile.dot %[[PA]],
   %r = tile.dot %p, %vt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   %out = arith.truncf %r : tensor<64x64xf32> to tensor<64x64xf16>
-  // CHECK: tile.store %{{.+}} : tensor<64x64xf16, #[[MMA]]>,
+  // CHECK: tile.store %{{.+}} : tensor<64x64xf16, #mma{{[0-9]*}}>,
   tile.store %out, %o[%c0, %c0] : tensor<64x64xf16>, !b
 }
 
@@ -109,8 +113,8 @@ tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   tile.grid %c0, %c0, %c0
-  // CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #[[MMA]]>
-  // CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO]]) -> (tensor<64x64xf32, #[[MMA]]>)
+  // CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma{{[0-9]*}}>
+  // CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO]]) -> (tensor<64x64xf32, #mma{{[0-9]*}}>)
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %r = scf.for %i = %c0 to %n step %c16 iter_args(%acc = %zero) -> tensor<64x64xf32> {
     %at = tile.load %a[%i, %c0] : !b -> tensor<64x64xf16>
@@ -118,7 +122,7 @@ tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
     %next = tile.dot %at, %bt, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
-  // CHECK: tile.store %{{.+}} : tensor<64x64xf32, #[[MMA]]>,
+  // CHECK: tile.store %{{.+}} : tensor<64x64xf32, #mma{{[0-9]*}}>,
   tile.store %r, %o[%c0, %c0] : tensor<64x64xf32>, !f
 }
 
@@ -129,7 +133,7 @@ tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
   tile.grid %c0, %c0, %c0
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %some = arith.cmpi slt, %c0, %n : index
-  // CHECK: scf.if %{{.+}} -> (tensor<64x64xf32, #[[MMA]]>)
+  // CHECK: scf.if %{{.+}} -> (tensor<64x64xf32, #mma{{[0-9]*}}>)
   %r = scf.if %some -> tensor<64x64xf32> {
     %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
     %bt = tile.load %b[%c0, %c0] : !b -> tensor<64x64xf16>
@@ -137,7 +141,7 @@ tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
     scf.yield %next : tensor<64x64xf32>
   } else {
     // CHECK: } else {
-    // CHECK-NEXT: %[[OTHER:.+]] = tile.load {{.*}} -> tensor<64x64xf32, #[[MMA]]>
+    // CHECK-NEXT: %[[OTHER:.+]] = tile.load {{.*}} -> tensor<64x64xf32, #mma{{[0-9]*}}>
     // CHECK-NEXT: scf.yield %[[OTHER]]
     %other = tile.load %o[%c0, %c0] : !f -> tensor<64x64xf32>
     scf.yield %other : tensor<64x64xf32>
@@ -151,15 +155,15 @@ tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
 tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
-  // CHECK: tile.load %{{.+}}[%{{.+}}] : !tile.buffer<?xf32, {{.*}}> -> tensor<64xf32, #tile.slice<0, #[[MMA]]>>
+  // CHECK: tile.load %{{.+}}[%{{.+}}] : !tile.buffer<?xf32, {{.*}}> -> tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>>
   %bt = tile.load %bias[%c0] : !v -> tensor<64xf32>
   %bs = tile.broadcast %bt along 0 : tensor<64xf32> -> tensor<64x64xf32>
   %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
   %r = tile.dot %at, %at, %bs : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   %rows = tile.reduce addf %r along 1 : tensor<64x64xf32> -> tensor<64xf32>
   %columns = tile.reduce addf %r along 0 : tensor<64x64xf32> -> tensor<64xf32>
-  // CHECK: %[[C:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #tile.slice<1, #[[MMA]]>> -> tensor<64xf32, #tile.slice<0, #[[MMA]]>>
-  // CHECK: arith.addf %[[C]], %{{.+}} : tensor<64xf32, #tile.slice<0, #[[MMA]]>>
+  // CHECK: %[[C:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>> -> tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>>
+  // CHECK: arith.addf %[[C]], %{{.+}} : tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>>
   %both = arith.addf %rows, %columns : tensor<64xf32>
   tile.store %both, %sums[%c0] : tensor<64xf32>, !v
 }
@@ -172,7 +176,7 @@ tile.kernel @transposed(%a: !b, %o: !f) {
   %at = tile.load %a[%c0, %c0] : !b -> tensor<64x64xf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %r = tile.dot %at, %at, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // CHECK: %[[T:.+]] = tile.transpose %{{.+}} [1, 0] : tensor<64x64xf32, #[[MMA]]> -> tensor<64x64xf32, #tile.permute<[1, 0], #[[MMA]]>>
+  // CHECK: %[[T:.+]] = tile.transpose %{{.+}} [1, 0] : tensor<64x64xf32, #mma{{[0-9]*}}> -> tensor<64x64xf32, #tile.permute<[1, 0], #mma{{[0-9]*}}>>
   // CHECK: tile.store %[[T]],
   %t = tile.transpose %r [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
   tile.store %t, %o[%c0, %c0] : tensor<64x64xf32>, !f

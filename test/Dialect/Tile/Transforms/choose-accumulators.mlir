@@ -13,7 +13,7 @@
 // that the number of rows may be dynamic.
 // SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 16, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 16) floordiv 8) * 2), align = 16>
 // SM90-DAG: #[[NARROW:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 8, (d1 mod 8) * 16 + ((d1 mod 16) floordiv 8) * 2 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4), align = 16>
-// GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 16, d2 mod 4, d1 mod 16 + ((d2 mod 16) floordiv 4) * 16), align = 16>
+// GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 32, d2 floordiv 8, d2 mod 4, d1 mod 32 + ((d2 mod 8) floordiv 4) * 32), align = 16>
 // GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
 
 // This is the layout for the last kernel.
@@ -135,13 +135,13 @@ tile.kernel @sliced(%acc: !row {tile.accumulator, tile.name = "sliced"}, %a: !h,
 
 // 40 columns are whole periods of 8 columns, but not of 16, which would store more
 // elements than the argument has. On sm_90a the four elements of a lane are in two
-// rows then. The lanes of gfx942 cover 16 columns: there is no layout.
+// rows then. The lanes of gfx942 cover 8 columns.
 !narrow = !tile.buffer<?x?x40xf32, #tile.strided<[?, 40, 1]>, global>
 !narrowrow = !tile.buffer<?x40xf32, #tile.strided<[40, 1]>, global>
 // CHECK-LABEL: tile.kernel @narrow
 // SM80-SAME: !tile.buffer<?x?x40xf32, #[[ACC]], global>
 // SM90-SAME: !tile.buffer<?x?x40xf32, #[[NARROW]], global>
-// GFX942-SAME: !tile.buffer<?x?x40xf32, #strided{{[0-9]*}}, global>
+// GFX942-SAME: !tile.buffer<?x?x40xf32, #[[ACC]], global>
 tile.kernel @narrow(%a: !h, %b: !h, %acc: !narrow {tile.accumulator, tile.name = "narrow"})
     attributes {num_warps = 2 : i32} {
   %c0 = arith.constant 0 : index
