@@ -91,7 +91,9 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// peak by multiprocessors and boost clock: 989.4e12 / (132 * 1.83e9) = 4096 on
 /// H100 SXM; those of 32 bits are tf32 on NVIDIA and f32 on CDNA, those of 8
 /// bits are i8. A transcendental instruction has a quarter of the lanes of a
-/// SIMD on AMD, and half on CDNA4 (white paper). The second-level cache of A100
+/// SIMD on AMD, and half on CDNA4 (white paper).
+/// CDNA has packed arithmetic of f32, and RDNA issues two instructions at once.
+/// The second-level cache of A100
 /// gives 5120 bytes a clock, that of a CDNA3 die 2048 to 38 compute units;
 /// memory is that of H200, 4.8e12 / (132 * 1.83e9), and of the other products;
 /// the cache of sm_90a is fitted to matrix products (docs/notes/cost-model.md),
@@ -101,14 +103,14 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// Infinity Cache.
 // clang-format off
 static constexpr Throughput
-    //             matrix 32 bits 8 bits arithmetic exp shared cache memory registers threads blocks
-    rateSm80     {2048,  1024,   4096,  64,        16, 128,   47,   13,     65536,    2048,    32},
-    rateSm89     {1024,  512,    2048,  128,       16, 128,   32,   2,      65536,    1536,    24},
-    rateSm90     {4096,  2048,   8192,  128,       16, 128,   63,   20,     65536,    2048,    32},
-    rateGfx942   {2048,  256,    4096,  128,       16, 128,   53,   8,      131072,   2048,    16},
-    rateGfx950   {4096,  256,    8192,  128,       32, 128,   64,   13,     131072,   2048,    16},
-    rateGfx11    {512,   0,      512,   128,       16, 128,   24,   4,      98304,    1024,    32},
-    rateGfx12    {1024,  0,      2048,  128,       16, 128,   32,   3,      98304,    1024,    32};
+    //             matrix 32 bits 8 bits arithmetic exp packed shared cache memory registers threads blocks
+    rateSm80     {2048,  1024,   4096,  64,        16, 1,      128,   47,   13,     65536,    2048,    32},
+    rateSm89     {1024,  512,    2048,  128,       16, 1,      128,   32,   2,      65536,    1536,    24},
+    rateSm90     {4096,  2048,   8192,  128,       16, 1,      128,   63,   20,     65536,    2048,    32},
+    rateGfx942   {2048,  256,    4096,  128,       16, 2,      128,   53,   8,      131072,   2048,    16},
+    rateGfx950   {4096,  256,    8192,  128,       32, 2,      128,   64,   13,     131072,   2048,    16},
+    rateGfx11    {512,   0,      512,   128,       16, 2,      128,   24,   4,      98304,    1024,    32},
+    rateGfx12    {1024,  0,      2048,  128,       16, 2,      128,   32,   3,      98304,    1024,    32};
 // clang-format on
 
 // clang-format off

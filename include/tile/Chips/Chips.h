@@ -57,6 +57,9 @@ struct Throughput {
   int64_t matrix, matrix32, matrix8;
   /// Results of f32 arithmetic, and of exp2.
   int64_t arithmetic, exponentials;
+  /// Results of f32 arithmetic that a thread has of one instruction: 2 if it
+  /// adds two numbers to two others.
+  int64_t packed;
   /// Bytes that shared memory reads or writes.
   int64_t sharedBytes;
   /// Bytes that come through the second-level cache while all multiprocessors

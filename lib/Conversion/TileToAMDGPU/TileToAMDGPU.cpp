@@ -78,6 +78,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
     if (!chip || failed(tile::gpu::verifyChip(root, *chip, Vendor::AMD)))
       return signalPassFailure();
     lowerCopyGroups(root);
+    combineSwaps(root, *chip);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.

@@ -92,14 +92,33 @@ static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
   auto combine = [&](Value x, Value y) {
     return arith::getReductionOp(op.getKind(), b, b.getLoc(), x, y);
   };
+  // Where an instruction adds two numbers to two others, neighbours along `dim`
+  // have sums of their own.
+  int64_t count = groups.front().size();
+  int64_t packed = b.chip.throughput.packed;
+  bool isPacked =
+      op.getKind() == arith::AtomicRMWKind::addf &&
+      getElementTypeOrSelf(operands.getSource().getType()).isF32() &&
+      count % packed == 0;
+  int64_t sums = isPacked ? packed : 1;
   Value result;
-  for (size_t i = 0; i < groups.front().size(); ++i) {
-    Value part = shuffle(
-        b, operands.getSource(),
-        llvm::map_to_vector(groups, [&](const SmallVector<int64_t> &group) {
-          return group[i];
-        }));
+  for (int64_t i = 0; i < count; i += sums) {
+    SmallVector<int64_t> indices;
+    for (const SmallVector<int64_t> &group : groups)
+      indices.append(group.begin() + i, group.begin() + i + sums);
+    Value part = shuffle(b, operands.getSource(), indices);
     result = result ? combine(result, part) : part;
+  }
+  if (sums > 1) {
+    Value whole;
+    for (int64_t i = 0; i < sums; ++i) {
+      SmallVector<int64_t> indices;
+      for (size_t group = 0; group < groups.size(); ++group)
+        indices.push_back(group * sums + i);
+      Value part = shuffle(b, result, indices);
+      whole = whole ? combine(whole, part) : part;
+    }
+    result = whole;
   }
 
   // Lanes that differ along `dim` exchange values. The extent of every digit

@@ -42,10 +42,9 @@ LoopCycles modelLoop(const AMDLoop &loop, const Chip &chip) {
   result.matrix = cycles(loop.matrix16, rates.matrix) +
                   cycles(loop.matrix32, rates.matrix32) +
                   cycles(loop.matrix8, rates.matrix8);
-  // The rate of arithmetic counts packed and dual instructions: a plain one has
-  // half of it.
+  // The rate of arithmetic counts packed and dual instructions.
   result.vector = cycles(loop.count(AMDUnit::Vector) * chip.warpSize,
-                         rates.arithmetic / 2.0);
+                         double(rates.arithmetic) / rates.packed);
   result.transcendental = cycles(
       loop.count(AMDUnit::Transcendental) * chip.warpSize, rates.exponentials);
   // Each bank reads 4 bytes in a cycle.

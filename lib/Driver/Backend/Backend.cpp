@@ -195,6 +195,10 @@ static void setTargetOf(llvm::Module &module,
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Otherwise each operand of a maximum takes an instruction that makes
+    // signaling NaNs quiet.
+    if (chip.vendor == Vendor::AMD)
+      function.addFnAttr("amdgpu-ieee", "false");
   }
   // Code object 5 loads on ROCm 5.5 and later; LLVM's default needs 6.4.
   if (chip.vendor == Vendor::AMD)

@@ -20,6 +20,11 @@ void populateTileToAMDGPUPatterns(mlir::RewritePatternSet &patterns);
 /// lowers gpu.barrier, without a wait for copies in flight.
 void lowerCopyGroups(mlir::Operation *root);
 
+/// Lets commutative operations on numbers of two lanes, as those of reductions,
+/// use both results of a swap of lanes where `chip` has one. gpu.shuffle
+/// operations without a use stay.
+void combineSwaps(mlir::Operation *root, const Chip &chip);
+
 /// Adds patterns that convert a gpu.shuffle xor by a constant if the vector
 /// unit of `chip` can exchange these lanes without going through the LDS.
 void populateShuffleToAMDGPUPatterns(mlir::RewritePatternSet &patterns,
