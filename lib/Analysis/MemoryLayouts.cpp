@@ -330,6 +330,14 @@ LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
       count *= (extent / inThread) & -(extent / inThread);
     return count;
   };
+  // A thread without any takes a branch around its stores; loads of half the
+  // width may give it some. Asynchronous copies need no stores.
+  int64_t widest = thread[fast];
+  while (!chip.asyncCopy.isDefault && thread[fast] % 2 == 0 &&
+         thread[fast] * bytes > 8 && countThreads() < lanes * warps)
+    thread[fast] /= 2;
+  if (countThreads() < lanes * warps)
+    thread[fast] = widest;
   while (fastShared != fast && thread[fastShared] % 2 == 0 &&
          2 * countThreads() < lanes * warps)
     thread[fastShared] /= 2;
