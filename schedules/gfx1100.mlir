@@ -6,7 +6,11 @@ tile.schedule_row <products = 2, head to 64, pack_heads>
 tile.schedule_row <products = 2, head to 64, mask = window>
     use <tile = [64, 32], warps = 4>
 tile.schedule_row <products = 2, head to 64> use <tile = [64, 64], warps = 4>
-tile.schedule_row <products = 2, head to 128> use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 128, pack_heads>
+    use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 128, mask = window>
+    use <tile = [64, 32], warps = 4>
+tile.schedule_row <products = 2, head to 128> use <tile = [64, 64], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 
 // Backward, a block owns keys and walks over the queries.

@@ -5,8 +5,8 @@
 // past branches to the end of a loop, while the loads of its operands stay, so
 // that all fragments are live at once. Both cost spills. Most kernels gain from
 // the scheduler for latency and from the passes that move and share
-// instructions, so a module is compiled a second time, for the fewest
-// registers, only if it spills.
+// instructions, so a module is compiled again only if it spills: with loads
+// side by side, and then for the fewest registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,17 +19,31 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+namespace {
+/// A way to generate code.
+struct Attempt {
+  /// The strategy of the scheduler; empty for the default.
+  llvm::StringLiteral strategy;
+  /// Whether machine instructions are moved and shared.
+  bool movesInstructions;
+};
+} // namespace
+
+static constexpr Attempt attempts[] = {
+    {"", true}, {"max-memory-clause", true}, {"iterative-minreg", false}};
+
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 bool savesRegisters, llvm::SmallVectorImpl<char> &output) {
+                 const Attempt &attempt, llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   if (!config)
     return true;
-  if (savesRegisters) {
+  if (!attempt.strategy.empty())
     for (llvm::Function &function : module)
-      function.addFnAttr("amdgpu-sched-strategy", "iterative-minreg");
+      function.addFnAttr("amdgpu-sched-strategy", attempt.strategy);
+  if (!attempt.movesInstructions) {
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
@@ -66,14 +80,29 @@ static int64_t stackBytes(llvm::ArrayRef<char> object) {
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       llvm::SmallVectorImpl<char> &output) {
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  llvm::SmallVector<char, 0> first, second;
-  if (emit(machine, module, /*savesRegisters=*/false, first))
-    return true;
-  int64_t spilled = stackBytes(first);
-  bool better = spilled != 0 &&
-                !emit(machine, *copy, /*savesRegisters=*/true, second) &&
-                stackBytes(second) < spilled;
-  llvm::append_range(output, better ? second : first);
+  // Code generation changes the module.
+  std::unique_ptr<llvm::Module> original = llvm::CloneModule(module);
+  llvm::SmallVector<char, 0> best;
+  int64_t fewest = 0;
+  for (const Attempt &attempt : attempts) {
+    std::unique_ptr<llvm::Module> copy;
+    if (&attempt != attempts)
+      copy = llvm::CloneModule(*original);
+    llvm::SmallVector<char, 0> object;
+    if (emit(machine, copy ? *copy : module, attempt, object)) {
+      // The first attempt says whether the machine emits objects at all.
+      if (best.empty())
+        return true;
+      continue;
+    }
+    int64_t spilled = stackBytes(object);
+    if (best.empty() || spilled < fewest) {
+      best = std::move(object);
+      fewest = spilled;
+    }
+    if (fewest == 0)
+      break;
+  }
+  llvm::append_range(output, best);
   return false;
 }

@@ -8,6 +8,7 @@
 // RUN:   | FileCheck %s --check-prefix=PLAIN
 
 #rows = #tile.layout<register = [4 -> d1, 2 -> d0], lane = [32 -> d0 * 2], warp = []>
+!m = !tile.buffer<64x4xf32, #tile.strided<[4, 1], align = 16>, global>
 !v = !tile.buffer<64xf32, #tile.strided<[1], align = 16>, global>
 
 // CHECK-LABEL: gpu.func @sum
@@ -19,11 +20,10 @@
 // CHECK: arith.addf %{{.+}} : vector<2xf32>
 // PLAIN-LABEL: gpu.func @sum
 // PLAIN-COUNT-3: arith.addf %{{.+}} : vector<2xf32>
-tile.kernel @sum(%o: !v) attributes {num_warps = 1 : i32} {
+tile.kernel @sum(%m: !m, %o: !v) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
-  %i = tile.iota along 1 : tensor<64x4xi32, #rows>
-  %t = arith.sitofp %i : tensor<64x4xi32, #rows> to tensor<64x4xf32, #rows>
+  %t = tile.load %m[%c0, %c0] : !m -> tensor<64x4xf32, #rows>
   %r = tile.reduce addf %t along 1 : tensor<64x4xf32, #rows> -> tensor<64xf32, #tile.slice<1, #rows>>
   tile.store %r, %o[%c0] : tensor<64xf32, #tile.slice<1, #rows>>, !v
 }
@@ -31,11 +31,10 @@ tile.kernel @sum(%o: !v) attributes {num_warps = 1 : i32} {
 // A maximum of three numbers is one instruction.
 // CHECK-LABEL: gpu.func @maximum
 // CHECK-COUNT-3: arith.maxnumf %{{.+}} : vector<2xf32>
-tile.kernel @maximum(%o: !v) attributes {num_warps = 1 : i32} {
+tile.kernel @maximum(%m: !m, %o: !v) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
-  %i = tile.iota along 1 : tensor<64x4xi32, #rows>
-  %t = arith.sitofp %i : tensor<64x4xi32, #rows> to tensor<64x4xf32, #rows>
+  %t = tile.load %m[%c0, %c0] : !m -> tensor<64x4xf32, #rows>
   %r = tile.reduce maxnumf %t along 1 : tensor<64x4xf32, #rows> -> tensor<64xf32, #tile.slice<1, #rows>>
   tile.store %r, %o[%c0] : tensor<64xf32, #tile.slice<1, #rows>>, !v
 }

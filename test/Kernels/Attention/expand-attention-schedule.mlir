@@ -34,7 +34,7 @@
 // SM89-LABEL: tile.kernel @d128
 // SM89: tensor<128x64xf32>
 // GFX1100-LABEL: tile.kernel @d128
-// GFX1100: tensor<64x32xf32>
+// GFX1100: tensor<64x64xf32>
 // GFX950-LABEL: tile.kernel @d128
 // GFX950: tensor<128x128xf32>
 // SOME-LABEL: tile.kernel @d128
