@@ -69,6 +69,12 @@ static constexpr StringLiteral atomicsGfx12[] = {
 /// Word 3 of a buffer descriptor: a format that is not 0 (bits 12 to 18) and,
 /// from gfx10 on, bit 24 and bounds checks by offset alone (bits 28 and 29).
 static constexpr uint32_t bufferGfx9 = 0x00027000, bufferGfx10 = 0x31027000;
+/// With cumode a block runs on one of the two compute units that share a cache,
+/// and a barrier need not invalidate the cache. Halves of registers take more
+/// moves on RDNA 3, where kernels exchange numbers of 16 bits one by one
+/// (docs/notes/amd-attention.md).
+static constexpr StringLiteral featuresGfx11 = "+cumode,-real-true16",
+                               featuresGfx12 = "+cumode";
 /// SCOPE_DEV in bits 3 and 4. Atomics have no such scope before gfx12.
 static constexpr uint32_t policyGfx12 = 2 << 3;
 
@@ -93,36 +99,35 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// bits are i8. A transcendental instruction has a quarter of the lanes of a
 /// SIMD on AMD, and half on CDNA4 (white paper).
 /// CDNA has packed arithmetic of f32, and RDNA issues two instructions at once.
-/// The second-level cache of A100
-/// gives 5120 bytes a clock, that of a CDNA3 die 2048 to 38 compute units;
-/// memory is that of H200, 4.8e12 / (132 * 1.83e9), and of the other products;
-/// the cache of sm_90a is fitted to matrix products (docs/notes/cost-model.md),
-/// and the others are assumed. The blocks of a multiprocessor are those of the
-/// programming guide; of the LDS, CDNA gives at most 16 blocks their barriers,
-/// and RDNA 32. The sizes of the caches of AMD's products are those of the
-/// Infinity Cache.
+/// The second-level cache of A100 gives 5120 bytes a clock, that of a CDNA3 die
+/// 2048 to 38 compute units; memory is that of H200, 4.8e12 / (132 * 1.83e9),
+/// and of the other products; the cache of sm_90a is fitted to matrix products
+/// (docs/notes/cost-model.md), and the others are assumed. The blocks of a
+/// multiprocessor are those of the programming guide; of the LDS, CDNA gives at
+/// most 16 blocks their barriers, and RDNA 32. The sizes of the caches of AMD's
+/// products are those of the Infinity Cache.
 // clang-format off
 static constexpr Throughput
-    //             matrix 32 bits 8 bits arithmetic exp packed shared cache memory registers threads blocks
-    rateSm80     {2048,  1024,   4096,  64,        16, 1,      128,   47,   13,     65536,    2048,    32},
-    rateSm89     {1024,  512,    2048,  128,       16, 1,      128,   32,   2,      65536,    1536,    24},
-    rateSm90     {4096,  2048,   8192,  128,       16, 1,      128,   63,   20,     65536,    2048,    32},
-    rateGfx942   {2048,  256,    4096,  128,       16, 2,      128,   53,   8,      131072,   2048,    16},
-    rateGfx950   {4096,  256,    8192,  128,       32, 2,      128,   64,   13,     131072,   2048,    16},
-    rateGfx11    {512,   0,      512,   128,       16, 2,      128,   24,   4,      98304,    1024,    32},
-    rateGfx12    {1024,  0,      2048,  128,       16, 2,      128,   32,   3,      98304,    1024,    32};
+    //             matrix 32 bits 8 bits arithmetic exp pairs           shared cache memory registers threads blocks
+    rateSm80     {2048,  1024,   4096,  64,        16, F32Pairs::None,   128,   47,   13,     65536,    2048,    32},
+    rateSm89     {1024,  512,    2048,  128,       16, F32Pairs::None,   128,   32,   2,      65536,    1536,    24},
+    rateSm90     {4096,  2048,   8192,  128,       16, F32Pairs::None,   128,   63,   20,     65536,    2048,    32},
+    rateGfx942   {2048,  256,    4096,  128,       16, F32Pairs::Packed, 128,   53,   8,      131072,   2048,    16},
+    rateGfx950   {4096,  256,    8192,  128,       32, F32Pairs::Packed, 128,   64,   13,     131072,   2048,    16},
+    rateGfx11    {512,   0,      512,   128,       16, F32Pairs::Dual,   128,   24,   4,      98304,    1024,    32},
+    rateGfx12    {1024,  0,      2048,  128,       16, F32Pairs::Dual,   128,   32,   3,      98304,    1024,    32};
 // clang-format on
 
 // clang-format off
 static const Chip table[] = {
-    // name      vendor         warp  procs rate        cache      shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      policy       instructions atomics
-    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   40 << 20,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   96 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          0,           wgmma,      atomicsSm90},
-    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx942, atomicsGfx942},
-    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9, 0,           mfmaGfx950, atomicsGfx950},
-    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   96 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,0,           wmmaGfx11,  atomicsGfx11},
-    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   64 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10,policyGfx12, wmmaGfx12,  atomicsGfx12},
+    // name      vendor         warp  procs rate        cache      shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      features       policy       instructions atomics
+    {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   40 << 20,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          "",            0,           mmaSync,    atomicsSm80},
+    {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   96 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          "",            0,           mmaSync,    atomicsSm80},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          "",            0,           wgmma,      atomicsSm90},
+    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx942, atomicsGfx942},
+    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx950, atomicsGfx950},
+    {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   96 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx11, 0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   64 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx12, policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on
 

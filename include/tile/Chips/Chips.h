@@ -49,6 +49,16 @@ struct AsyncCopy {
   bool isDefault = false;
 };
 
+/// How one instruction of a thread has two results of f32 arithmetic.
+enum class F32Pairs {
+  None,
+  /// The operands are pairs of registers.
+  Packed,
+  /// Two operations are issued together if their operands are in different
+  /// banks of registers.
+  Dual
+};
+
 /// The peak rates of a multiprocessor or compute unit in one clock cycle, and
 /// the resources that its blocks share. Predictions of time read it.
 struct Throughput {
@@ -57,9 +67,7 @@ struct Throughput {
   int64_t matrix, matrix32, matrix8;
   /// Results of f32 arithmetic, and of exp2.
   int64_t arithmetic, exponentials;
-  /// Results of f32 arithmetic that a thread has of one instruction: 2 if it
-  /// adds two numbers to two others.
-  int64_t packed;
+  F32Pairs pairs;
   /// Bytes that shared memory reads or writes.
   int64_t sharedBytes;
   /// Bytes that come through the second-level cache while all multiprocessors
@@ -107,6 +115,8 @@ struct Chip {
   /// The last word of a buffer descriptor on AMD: no format, no swizzle, bounds
   /// checks by its bytes. 0 on NVIDIA.
   uint32_t bufferFlags;
+  /// The features of LLVM's target on AMD.
+  llvm::StringLiteral features;
   /// The cache policy of an AMD instruction of device scope.
   uint32_t devicePolicy;
   /// MMA instructions: names of rows of Mma.h, the preferred one first.

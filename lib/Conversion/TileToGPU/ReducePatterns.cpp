@@ -95,7 +95,7 @@ static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
   // Where an instruction adds two numbers to two others, neighbours along `dim`
   // have sums of their own.
   int64_t count = groups.front().size();
-  int64_t packed = b.chip.throughput.packed;
+  int64_t packed = b.chip.throughput.pairs == F32Pairs::None ? 1 : 2;
   bool isPacked =
       op.getKind() == arith::AtomicRMWKind::addf &&
       getElementTypeOrSelf(operands.getSource().getType()).isF32() &&

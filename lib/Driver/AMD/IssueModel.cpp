@@ -43,8 +43,9 @@ LoopCycles modelLoop(const AMDLoop &loop, const Chip &chip) {
                   cycles(loop.matrix32, rates.matrix32) +
                   cycles(loop.matrix8, rates.matrix8);
   // The rate of arithmetic counts packed and dual instructions.
+  double results = rates.pairs == F32Pairs::None ? 1 : 2;
   result.vector = cycles(loop.count(AMDUnit::Vector) * chip.warpSize,
-                         double(rates.arithmetic) / rates.packed);
+                         rates.arithmetic / results);
   result.transcendental = cycles(
       loop.count(AMDUnit::Transcendental) * chip.warpSize, rates.exponentials);
   // Each bank reads 4 bytes in a cycle.

@@ -1,6 +1,7 @@
 //===- Backend.cpp - LLVM IR, optimization, code generation ---------------===//
 
 #include "Backend.h"
+#include "CopyFactors.h"
 #include "Emit.h"
 #include "Recovery.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -153,11 +154,7 @@ static void initializeTarget(Vendor vendor) {
 static std::string getFeatures(const Chip &chip) {
   if (chip.vendor == Vendor::NVIDIA)
     return ("+ptx" + llvm::Twine(chip.ptxVersion)).str();
-  // A block then runs on one of the two compute units that share a cache, and a
-  // barrier need not invalidate the cache.
-  if (!chip.name.starts_with("gfx9"))
-    return "+cumode";
-  return "";
+  return chip.features.str();
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -248,6 +245,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   else
     passes = builder.buildPerModuleDefaultPipeline(level);
   passes.run(module, modules);
+  if (chip.throughput.pairs == F32Pairs::Dual &&
+      level != llvm::OptimizationLevel::O0)
+    copyFactors(module, functions);
 }
 
 LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
