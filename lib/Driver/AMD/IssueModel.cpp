@@ -30,7 +30,7 @@ static const Family &getFamily(const Chip &chip) {
   return chip.warpSize == 64 ? cdna : rdna;
 }
 
-LoopCycles modelLoop(const AMDLoop &loop, const Chip &chip) {
+LoopCycles modelLoop(const AMDWork &loop, const Chip &chip) {
   const Family &family = getFamily(chip);
   const Throughput &rates = chip.throughput;
   // The columns are rates of a compute unit.
@@ -80,25 +80,33 @@ int64_t countWavesPerSIMD(const Chip &chip, int64_t registers,
                            llvm::divideCeil(blocks * blockWaves, family.simds));
 }
 
+static llvm::json::Object describeWork(const AMDWork &work, const Chip &chip) {
+  llvm::json::Object counts;
+  for (unsigned i = 0; i < kNumAMDUnits; ++i)
+    counts[stringifyUnit(static_cast<AMDUnit>(i))] = work.instructions[i];
+  LoopCycles cycles = modelLoop(work, chip);
+  return llvm::json::Object{
+      {"instructions", std::move(counts)},
+      {"cycles", llvm::json::Object{{"matrix", cycles.matrix},
+                                    {"vector", cycles.vector},
+                                    {"transcendental", cycles.transcendental},
+                                    {"shared", cycles.shared},
+                                    {"bound", cycles.bound}}},
+      {"matrix_share", cycles.matrixShare()}};
+}
+
 llvm::json::Object describeLoops(const AMDKernelLoops &kernel,
                                  const KernelResources &resources,
                                  const Chip &chip) {
   llvm::json::Array loops;
   for (const AMDLoop &loop : kernel.loops) {
-    llvm::json::Object counts;
-    for (unsigned i = 0; i < kNumAMDUnits; ++i)
-      counts[stringifyUnit(static_cast<AMDUnit>(i))] = loop.instructions[i];
-    LoopCycles cycles = modelLoop(loop, chip);
-    loops.push_back(llvm::json::Object{
-        {"offset", static_cast<int64_t>(loop.offset)},
-        {"instructions", std::move(counts)},
-        {"matrix_operations", loop.matrix16 + loop.matrix32 + loop.matrix8},
-        {"cycles", llvm::json::Object{{"matrix", cycles.matrix},
-                                      {"vector", cycles.vector},
-                                      {"transcendental", cycles.transcendental},
-                                      {"shared", cycles.shared},
-                                      {"bound", cycles.bound}}},
-        {"matrix_share", cycles.matrixShare()}});
+    llvm::json::Object line = describeWork(loop.all, chip);
+    line["offset"] = static_cast<int64_t>(loop.offset);
+    line["matrix_operations"] =
+        loop.all.matrix16 + loop.all.matrix32 + loop.all.matrix8;
+    if (loop.all.instructions != loop.common.instructions)
+      line["common"] = describeWork(loop.common, chip);
+    loops.push_back(std::move(line));
   }
   llvm::json::Object result{{"loops", std::move(loops)}};
   if (resources.blockThreads && *resources.blockThreads > 0)

@@ -213,7 +213,7 @@ Disassembler::run(ArrayRef<uint8_t> bytes, uint64_t address) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-static void addInstruction(AMDLoop &loop,
+static void addInstruction(AMDWork &loop,
                            const Disassembler::Instruction &instruction) {
   StringRef mnemonic = instruction.mnemonic;
   AMDUnit unit = getUnit(mnemonic);
@@ -235,6 +235,23 @@ static void addInstruction(AMDLoop &loop,
     if (count != StringRef::npos)
       mnemonic.substr(count + 6).getAsInteger(10, words);
     loop.sharedWrites += 4 * words;
+  }
+}
+
+/// Adds the instructions from `first` to `last`.
+static void addInstructions(AMDLoop &loop,
+                            ArrayRef<Disassembler::Instruction> code,
+                            uint64_t first, uint64_t last) {
+  uint64_t skipped = 0;
+  for (const Disassembler::Instruction &instruction : code) {
+    if (instruction.address < first || instruction.address > last)
+      continue;
+    addInstruction(loop.all, instruction);
+    if (instruction.address >= skipped)
+      addInstruction(loop.common, instruction);
+    if (instruction.mnemonic == "s_cbranch_execz" && instruction.target &&
+        *instruction.target <= last)
+      skipped = std::max(skipped, *instruction.target);
   }
 }
 
@@ -260,9 +277,7 @@ findLoops(ArrayRef<Disassembler::Instruction> code) {
   for (auto [first, last] : ends) {
     AMDLoop loop;
     loop.offset = first - begin;
-    for (const Disassembler::Instruction &instruction : code)
-      if (instruction.address >= first && instruction.address <= last)
-        addInstruction(loop, instruction);
+    addInstructions(loop, code, first, last);
     candidates.push_back({first, last, loop});
   }
   std::vector<AMDLoop> loops;
@@ -271,10 +286,10 @@ findLoops(ArrayRef<Disassembler::Instruction> code) {
     for (const Candidate &inner : candidates)
       if (inner.begin > outer.begin && inner.begin <= outer.end) {
         hasInner = true;
-        innerHasMatrix |= inner.loop.count(AMDUnit::Matrix) != 0;
+        innerHasMatrix |= inner.loop.all.count(AMDUnit::Matrix) != 0;
       }
     if (!hasInner ||
-        (outer.loop.count(AMDUnit::Matrix) != 0 && !innerHasMatrix))
+        (outer.loop.all.count(AMDUnit::Matrix) != 0 && !innerHasMatrix))
       loops.push_back(outer.loop);
   }
   return loops;

@@ -43,9 +43,9 @@ TEST(AMDLoops, BytesOfLDS) {
   EXPECT_EQ(getSharedBytes("ds_read_u16"), 4);
 }
 
-static AMDLoop makeLoop(int64_t vector, int64_t exponentials,
+static AMDWork makeLoop(int64_t vector, int64_t exponentials,
                         int64_t matrix16) {
-  AMDLoop loop;
+  AMDWork loop;
   loop.instructions[unsigned(AMDUnit::Vector)] = vector;
   loop.instructions[unsigned(AMDUnit::Transcendental)] = exponentials;
   loop.matrix16 = matrix16;
@@ -79,7 +79,7 @@ TEST(AMDLoops, CyclesOnRDNA) {
 }
 
 TEST(AMDLoops, CyclesOfLDS) {
-  AMDLoop loop;
+  AMDWork loop;
   // 32 banks of 4 bytes on gfx942: a wave's 16 bytes a lane take 8 cycles, and
   // four SIMDs share them.
   loop.sharedReads = 16;

@@ -2,8 +2,7 @@
 //
 // A lower bound of the time of one iteration of a loop of a code object, from
 // the rates of the chip's table. It assumes that other waves hide latencies,
-// that accesses of the LDS have no bank conflicts, and that all branches are
-// taken as they stand in the code.
+// and that accesses of the LDS have no bank conflicts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_DRIVER_AMD_ISSUEMODEL_H
@@ -30,7 +29,7 @@ struct LoopCycles {
   double matrixShare() const { return bound == 0 ? 0 : matrix / bound; }
 };
 
-LoopCycles modelLoop(const AMDLoop &loop, const Chip &chip);
+LoopCycles modelLoop(const AMDWork &loop, const Chip &chip);
 
 /// Returns the waves of a kernel that one SIMD holds at once. Each block has
 /// `blockWaves` waves, each wave `registers` vector registers, and each block

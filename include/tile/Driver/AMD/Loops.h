@@ -48,10 +48,8 @@ MatrixOperations getMatrixOperations(llvm::StringRef mnemonic);
 /// AMDUnit::Shared. A lane takes a bank for narrower elements than 4 bytes.
 int64_t getSharedBytes(llvm::StringRef mnemonic);
 
-/// One iteration of a loop, with all of its blocks.
-struct AMDLoop {
-  /// The first byte of the loop, from the beginning of the kernel.
-  uint64_t offset = 0;
+/// The work of one iteration of a loop.
+struct AMDWork {
   std::array<int64_t, kNumAMDUnits> instructions{};
   /// Operations of a wave's MMAs, by operands of 16, 32 and 8 bits.
   int64_t matrix16 = 0, matrix32 = 0, matrix8 = 0;
@@ -61,6 +59,14 @@ struct AMDLoop {
   int64_t count(AMDUnit unit) const {
     return instructions[static_cast<unsigned>(unit)];
   }
+};
+
+struct AMDLoop {
+  /// The first byte of the loop, from the beginning of the kernel.
+  uint64_t offset = 0;
+  /// All blocks, and those that no branch skips where no lane needs them, such
+  /// as those for rows that end within an access.
+  AMDWork all, common;
 };
 
 struct AMDKernelLoops {
