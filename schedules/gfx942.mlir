@@ -4,11 +4,13 @@
 // Shared memory has 64 KiB, for Q, K, V and P.
 
 // Forward: a block owns queries and walks over the keys. With 32 rows, a wave
-// reads half as much of K and V for each element of the scores. Heads are packed
-// where there are few queries.
+// reads half as much of K and V for each element of the scores. With 8 waves,
+// each copies less of them. Heads are packed where there are few queries.
 tile.schedule_row <products = 2, head to 128, pack_heads>
     use <tile = [64, 64], warps = 4>
-tile.schedule_row <products = 2, head to 64> use <tile = [128, 128], warps = 4>
+tile.schedule_row <products = 2, head to 64, mask = window>
+    use <tile = [128, 128], warps = 4>
+tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 8>
 tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 4>
 tile.schedule_row <products = 2, head to 192> use <tile = [64, 32], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>

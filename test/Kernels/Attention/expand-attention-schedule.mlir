@@ -36,7 +36,7 @@
 // GFX1100-LABEL: tile.kernel @d128
 // GFX1100: tensor<64x64xf32>
 // GFX950-LABEL: tile.kernel @d128
-// GFX950: tensor<128x128xf32>
+// GFX950: tensor<256x128xf32>
 // SOME-LABEL: tile.kernel @d128
 // SOME-SAME: num_warps = 2
 // SOME: tensor<128x64xf32>
