@@ -10,6 +10,8 @@ from tile.programs import (
     BackwardVariant,
     Variant,
     choose_few_rows,
+    count_seeing_queries,
+    has_late_products,
     has_long_keys,
 )
 
@@ -53,7 +55,12 @@ class Shape:
         size of the GPU decides between them."""
         sums = ["loop"] if self.kv_heads == self.heads else ["loop", "atomic"]
         forward = replace(self.forward_variant, long_keys=False, few_rows=0)
-        return {kv: BackwardVariant(forward, kv=kv) for kv in sums}
+        visible = count_seeing_queries(self.length, self.length, self.causal, None)
+        variants = {kv: BackwardVariant(forward, kv=kv) for kv in sums}
+        return {
+            kv: replace(variant, late=has_late_products(variant, visible))
+            for kv, variant in variants.items()
+        }
 
     @property
     def variants(self) -> List[AnyVariant]:

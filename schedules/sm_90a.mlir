@@ -119,10 +119,10 @@ tile.schedule_row <products from 4, head to 64, mask = window>
          stages = 2, save_registers>
 tile.schedule_row <products from 4, head to 64, packed>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
-         registers = [232, 40], stages = 2>
+         registers = [232, 40], stages = 2, late_products = false>
 tile.schedule_row <products from 4, head to 64>
-    use <tile = [128, 128], warps = 8, producers = 4, registers = [232, 40],
-         stages = 2>
+    use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
+         registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4, head to 128> use #keys128
 // 96 keys are no multiple of the 64 rows of an instruction: scores have a row
 // per query.

@@ -24,6 +24,8 @@ public:
 
 private:
   int64_t compute(Value index, unsigned depth);
+  int64_t computeCarried(scf::ForOp loop, BlockArgument argument,
+                         unsigned depth);
   llvm::SmallDenseMap<Value, int64_t> known;
 };
 } // namespace
@@ -42,16 +44,38 @@ int64_t Divisors::get(Value index, unsigned depth) {
   return divisor;
 }
 
+/// Returns a divisor of what `loop` carries as `argument`: it divides the first
+/// value and, if it divides one value, the next one.
+int64_t Divisors::computeCarried(scf::ForOp loop, BlockArgument argument,
+                                 unsigned depth) {
+  OpOperand *init = loop.getTiedLoopInit(argument);
+  int64_t divisor = get(init->get(), depth);
+  while (divisor > 1) {
+    Divisors assumed = *this;
+    assumed.known[argument] = divisor;
+    int64_t next =
+        assumed.get(loop.getTiedLoopYieldedValue(argument)->get(), depth);
+    if (next >= divisor)
+      break;
+    divisor = next;
+  }
+  return divisor;
+}
+
 int64_t Divisors::compute(Value index, unsigned depth) {
   if (auto argument = dyn_cast<BlockArgument>(index)) {
     auto loop =
         dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || argument != loop.getInductionVar())
+    if (!loop)
       return 1;
+    if (argument != loop.getInductionVar())
+      return computeCarried(loop, argument, depth);
     return std::min(get(loop.getLowerBound(), depth),
                     get(loop.getStep(), depth));
   }
   Operation *op = index.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return get(loop.getTiedLoopRegionIterArg(cast<OpResult>(index)), depth);
   auto operand = [&](unsigned i) { return get(op->getOperand(i), depth); };
   if (isa<arith::MulIOp>(op))
     return std::min(operand(0) * operand(1), kMaxDivisor);

@@ -250,9 +250,31 @@ SharedMemoryModel::loopAround(Operation *op) const {
   return std::nullopt;
 }
 
+bool tile::hasOneRole(RingCreateOp ring) {
+  if (!ring.getFull())
+    return false;
+  Region *filling = nullptr, *reading = nullptr;
+  for (Operation *user : ring->getUsers())
+    (isa<RingAcquireOp>(user) ? filling : reading) = findRole(user).first;
+  return filling == reading;
+}
+
+/// Returns true if warps that use `alloc` may be an iteration of a loop apart.
+static bool isOrdered(AllocOp alloc) {
+  return alloc->hasAttr(kOrderedAttr) ||
+         llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+           auto ring = dyn_cast<RingCreateOp>(user);
+           return ring && ring.getStorage() == alloc.getResult() &&
+                  hasOneRole(ring);
+         });
+}
+
 /// Returns the first and the last operation number between which the contents
 /// of a buffer must be preserved.
 SharedMemoryModel::Range SharedMemoryModel::liveRange(AllocOp alloc) const {
+  // One warp may use another buffer while the others still use this one.
+  if (isOrdered(alloc))
+    return span(kernel);
   auto [first, last] = span(alloc);
   int64_t lastRead = -1, lastAsync = -1;
   bool used = false;

@@ -82,6 +82,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTileChooseRoles());
   kernel.addPass(createTilePersist());
+  kernel.addPass(createTileDelayProducts());
   kernel.addPass(createTileSpecializeWarps());
   kernel.addPass(createTileOverlapDots());
   kernel.addPass(createTileStageStores());

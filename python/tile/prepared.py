@@ -31,6 +31,8 @@ from .programs import (
     choose_parts,
     count_blocks,
     count_key_blocks,
+    count_seeing_queries,
+    has_late_products,
     has_long_keys,
 )
 from .tensors import ELEMENT_BYTES, Layout
@@ -476,6 +478,11 @@ class _Backward:
         else:
             kv = _choose_kv(looped, q, k, cu_q, signature, forward._device)
         self.variant = replace(looped, kv=kv)
+        visible = count_seeing_queries(
+            *_mean_lengths(q, k, cu_q), signature.causal, _window(signature)
+        )
+        if not has_late_products(self.variant, visible) and not cache.has_packs():
+            self.variant = replace(self.variant, late=False)
         layouts: Dict[str, Any] = {
             **forward._inputs,
             "o": forward._o_layout,
@@ -698,16 +705,10 @@ def _choose_kv(
     if group <= 1:
         return "loop"
     shapes = {"q": tuple(q.shape), "k": tuple(k.shape)}
-    if cu_q is None:
-        queries, keys = q.shape[1], k.shape[1]
-    else:
-        # The lengths are on the device; their means have to do.
-        sequences = max(cu_q.shape[0] - 1, 1)
-        queries, keys = q.shape[0] // sequences, k.shape[0] // sequences
-        shapes.update(cu_q=(sequences + 1,), cu_k=(sequences + 1,))
+    queries, keys = _mean_lengths(q, k, cu_q)
+    if cu_q is not None:
+        shapes.update(cu_q=tuple(cu_q.shape), cu_k=tuple(cu_q.shape))
     processors = _count_processors(q.device)
-    sides = (signature.left, 0 if signature.causal else signature.right)
-    bounded = signature.left >= 0 or signature.right >= 0
     blocks = count_key_blocks(
         kernels_of(variant, device).manifest,
         shapes,
@@ -720,10 +721,25 @@ def _choose_kv(
         queries,
         keys,
         signature.causal,
-        sides if bounded else None,
+        _window(signature),
         processors,
         signature.deterministic,
     )
+
+
+def _mean_lengths(q, k, cu_q) -> Tuple[int, int]:
+    """Returns the queries and the keys of a sequence. The lengths of packed ones are
+    on the device; their means have to do."""
+    if cu_q is None:
+        return q.shape[1], k.shape[1]
+    sequences = max(cu_q.shape[0] - 1, 1)
+    return q.shape[0] // sequences, k.shape[0] // sequences
+
+
+def _window(signature: Signature) -> Optional[Tuple[int, int]]:
+    if signature.left < 0 and signature.right < 0:
+        return None
+    return signature.left, 0 if signature.causal else signature.right
 
 
 def _count_processors(device: torch.device) -> int:

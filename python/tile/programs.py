@@ -39,6 +39,10 @@ LONG_KEYS = 2048
 #: dimensions up to 64.
 FEW_ROWS = (64, 128)
 
+#: The queries that see a key from which the kernel of dK and dV gains by products
+#: that are one iteration late. Fitted to an H100.
+LATE_QUERIES = 1400
+
 #: Constants of choose_kv_sum: the time that a GPU is partly idle at the end of a
 #: kernel whose blocks differ, in units of an average block, and the cost of
 #: writing and summing gradients of each head, in visible queries. Fitted to an H200
@@ -85,6 +89,36 @@ def count_key_blocks(
     )
 
 
+def count_seeing_queries(
+    queries: int, keys: int, causal: bool, window: Optional[Tuple[int, int]]
+) -> float:
+    """Returns how many queries see a key, about.
+
+    `queries` and `keys` are the lengths of one sequence. `window` is the pair of
+    sides that the mask has, negative where a side is open; None without a window.
+    """
+    visible = float(queries)
+    if causal and keys:
+        short = min(queries, keys)
+        visible = short * (1 - short / (2 * keys))
+    if window is not None and min(window) >= 0:
+        visible = min(visible, window[0] + window[1] + 1)
+    return visible
+
+
+def has_late_products(variant: "BackwardVariant", visible: float) -> bool:
+    """Returns whether the kernel of dK and dV gains by products that are one
+    iteration late, where so many queries see a key. Other head dimensions and sums of
+    dQ have no such products.
+    """
+    forward = variant.forward
+    return (
+        visible >= LATE_QUERIES
+        or variant.dq != "atomic"
+        or max(forward.d, forward.dv) > 128
+    )
+
+
 def choose_kv_sum(
     blocks: int,
     group: int,
@@ -103,18 +137,12 @@ def choose_kv_sum(
     in memory, which takes longer the fewer queries see a key; "separate", if
     `deterministic`: another kernel sums the results of all heads. Where all blocks
     have equal work, they run in whole waves. `blocks` is the number for "loop" (see
-    `count_key_blocks`), `group` that of heads that share keys. `queries` and
-    `keys` are the lengths of one sequence. `window` is the pair of sides that the
-    mask has, negative where a side is open; None without a window.
+    `count_key_blocks`), `group` that of heads that share keys. The other arguments
+    are those of `count_seeing_queries`.
     """
     if group <= 1:
         return "loop"
-    visible = float(queries)
-    if causal and keys:
-        short = min(queries, keys)
-        visible = short * (1 - short / (2 * keys))
-    if window is not None and min(window) >= 0:
-        visible = min(visible, window[0] + window[1] + 1)
+    visible = count_seeing_queries(queries, keys, causal, window)
 
     def waves(blocks: float) -> float:
         if causal or window is not None:
@@ -348,7 +376,7 @@ class BackwardVariant:
     `forward` may not merge, and has neither parts, packed heads, lengths of keys nor a tree. With `dlse` there
     is a gradient of lse, too. With `accumulate`, gradients are added to what their
     buffers hold. `gradient_dtype` is the type of dq, dk and dv where it is not that
-    of q: "f32".
+    of q: "f32". Without `late`, no product is one iteration late.
     """
 
     forward: Variant
@@ -357,6 +385,7 @@ class BackwardVariant:
     dlse: bool = False
     accumulate: bool = False
     gradient_dtype: str = ""
+    late: bool = True
 
     @property
     def schedule(self) -> str:
@@ -371,6 +400,8 @@ class BackwardVariant:
                 parts.append(feature)
         if self.gradient_dtype:
             parts.append(f"gradient_{self.gradient_dtype}")
+        if not self.late:
+            parts.append("not_late")
         return "-".join(parts)
 
     def ir(self) -> str:
@@ -599,9 +630,9 @@ def _backward_ir(backward: BackwardVariant, name: str) -> str:
         operation += f" sink {program.buffers('sink', 'sink')}, "
         operation += program.buffers("dsink", "dsink")
     operation += program.seqlens("max_q", "max_k") + program.scales()
-    return program.text(
-        operation, causal=variant.causal, accumulate=backward.accumulate
-    )
+    attributes = {"causal": variant.causal, "accumulate": backward.accumulate}
+    attributes["dkv_schedule = #tile.schedule<late_products = false>"] = not backward.late
+    return program.text(operation, **attributes)
 
 
 AnyVariant = Union[Variant, BackwardVariant]

@@ -15,6 +15,14 @@ namespace tile {
 /// one lets no copy run ahead.
 inline constexpr int64_t kMostStages = 4, kFewestStages = 2;
 
+/// On an allocation: mbarriers order the accesses of the warps of one role,
+/// which may be an iteration of a loop apart (tile-lower-rings).
+inline constexpr llvm::StringLiteral kOrderedAttr = "tile.ordered";
+
+/// Returns true if `ring` has mbarriers, and warps of one role fill its slots
+/// and read them.
+bool hasOneRole(RingCreateOp ring);
+
 /// Returns the allocation that `buffer` is a view of, through tile.slice,
 /// tile.transpose and slots of rings; null for a buffer in global memory or of
 /// another origin.

@@ -140,6 +140,10 @@ ScheduleChooser::chooseBackwardKeys(AttentionBackwardOp op) {
                          AttentionBackwardOp::getKeysScheduleFields(),
                          kInstructionRows)))
     return failure();
+  // Addresses of results in f32 leave no registers for the number of an
+  // iteration (docs/notes/hopper-backward.md).
+  if (op.getKvMode() == KVAccumulation::Separate && !schedule->lateProducts)
+    schedule->lateProducts = false;
   int64_t queries = (*schedule->tile)[0];
   if (features.packed && schedule->hasRoles() && kStatsRows % queries != 0)
     return op.emitOpError()

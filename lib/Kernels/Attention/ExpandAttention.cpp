@@ -81,6 +81,7 @@ static Schedule getKernelFields(const Schedule &schedule) {
     fields.keepLoops = true;
   fields.turns = schedule.turns.value_or(false);
   fields.saveRegisters = schedule.saveRegisters;
+  fields.lateProducts = schedule.lateProducts;
   return fields;
 }
 

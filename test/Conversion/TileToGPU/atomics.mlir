@@ -39,6 +39,47 @@ tile.kernel @masked(%a: !f, %b: !ragged) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] order(release) scope(system) : tensor<8x64xf32, #rows>, !ragged
 }
 
+// A coordinate that a loop carries is a multiple of what its first value and the
+// next ones are multiples of, in the loop and after it.
+!line = !tile.buffer<4096xf32, #tile.strided<[1], align = 16>, global>
+#quads = #tile.blocked<thread = [4], lane = [32], warp = [1], order = [0]>
+// CHECK-LABEL: gpu.func @carried
+// CHECK: scf.for
+// CHECK: atomic_rmw addf {{.*}} : vector<4xf32>
+// CHECK-NOT: vector<1xf32>
+// CHECK: scf.yield
+// CHECK: atomic_rmw addf {{.*}} : vector<4xf32>
+// CHECK-NOT: vector<1xf32>
+// CHECK: gpu.return
+// Adding 6 leaves pairs.
+// CHECK-LABEL: gpu.func @carried_pairs
+// CHECK-NOT: vector<4xf32>
+// CHECK: atomic_rmw addf {{.*}} : vector<2xf32>
+// CHECK: gpu.return
+tile.kernel @carried(%b: !line, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c0, %c0, %c0
+  %t = arith.constant dense<1.0> : tensor<128xf32, #quads>
+  %last = scf.for %i = %c0 to %n step %c128 iter_args(%before = %c0) -> index {
+    tile.atomic_rmw addf %t, %b[%before] : tensor<128xf32, #quads>, !line
+    scf.yield %i : index
+  }
+  tile.atomic_rmw addf %t, %b[%last] : tensor<128xf32, #quads>, !line
+}
+tile.kernel @carried_pairs(%b: !line, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c0, %c0, %c0
+  %t = arith.constant dense<1.0> : tensor<128xf32, #quads>
+  %last = scf.for %i = %c0 to %n step %c128 iter_args(%before = %c0) -> index {
+    tile.atomic_rmw addf %t, %b[%before] : tensor<128xf32, #quads>, !line
+    %next = arith.addi %before, %c6 : index
+    scf.yield %next : index
+  }
+}
+
 // The first of four lanes executes the atomic and sends the old value to the others.
 // CHECK-LABEL: gpu.func @copies
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0 : i32

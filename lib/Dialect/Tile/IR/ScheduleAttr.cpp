@@ -50,6 +50,7 @@ Schedule Schedule::withDefaults(const Schedule &defaults) const {
     result.inFlight = inFlight;
     result.turns = turns;
     result.saveRegisters = saveRegisters;
+    result.lateProducts = lateProducts;
   }
   if (inFlight == 1)
     result.workStages = workStages;
@@ -326,6 +327,9 @@ static LogicalResult verifyHasRoles(const Schedule &schedule, bool isWhole,
     name = "turns";
   if (name.empty() && schedule.producers && schedule.savesRegisters())
     name = "save_registers";
+  if (name.empty() && schedule.producers &&
+      schedule.lateProducts.value_or(false))
+    name = "late_products";
   if (name.empty())
     return success();
   return emitError() << "field '" << name
@@ -408,9 +412,10 @@ LogicalResult tile::verifyKernelSchedule(const Schedule &schedule,
 
 ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "consumer_groups", "producers", "storers",        "registers",  "stages",
-      "work_stages",     "turns",     "save_registers", "keep_loops", "split",
-      "stream_k",        "order",     "params"};
+      "consumer_groups", "producers",     "storers", "registers",
+      "stages",          "work_stages",   "turns",   "save_registers",
+      "keep_loops",      "late_products", "split",   "stream_k",
+      "order",           "params"};
   return fields;
 }
 
@@ -423,8 +428,9 @@ ArrayRef<StringRef> AttentionOp::getScheduleFields() {
 
 ArrayRef<StringRef> AttentionBackwardOp::getKeysScheduleFields() {
   static constexpr StringRef fields[] = {
-      "tile",      "warps",  "column_warps", "producers", "storers",
-      "registers", "stages", "in_flight",    "turns",     "save_registers"};
+      "tile",    "warps",          "column_warps", "producers",
+      "storers", "registers",      "stages",       "in_flight",
+      "turns",   "save_registers", "late_products"};
   return fields;
 }
 

@@ -221,7 +221,7 @@ BarrierInserter::BarrierInserter(KernelOp kernel, ArrayRef<AllocOp> allocs) {
   };
   for (auto [i, alloc] : llvm::enumerate(allocs)) {
     numbers[alloc] = i;
-    if (isFilledInBulk(alloc) ||
+    if (alloc->hasAttr(kOrderedAttr) || isFilledInBulk(alloc) ||
         llvm::any_of(getBufferUsers(alloc), isStoredByOtherRole))
       guarded.set(i);
     for (auto [j, other] : llvm::enumerate(allocs))

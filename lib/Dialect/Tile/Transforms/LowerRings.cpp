@@ -12,6 +12,7 @@
 #include "JoinRings.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/IR/RingOrder.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -113,6 +114,9 @@ int64_t RingLowering::countArrivals(Operation *op) {
 
 /// Emits the initialisation of the mbarriers of `ring`.
 void RingLowering::initialise(RingCreateOp ring) {
+  if (hasOneRole(ring))
+    getRootAlloc(ring.getStorage())
+        ->setAttr(kOrderedAttr, rewriter.getUnitAttr());
   int64_t fills = 1, releases = 1;
   for (Operation *user : ring->getUsers()) {
     // The operations of one ring are in one role, so any of them will do.

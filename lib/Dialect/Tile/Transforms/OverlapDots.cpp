@@ -30,9 +30,17 @@ static bool isScratchOf(AllocOp root, Block *block) {
   });
 }
 
-/// Returns true if `dot` may read its operands while later operations run: TMA
-/// fills them again only after this role has released them, or only this block
-/// writes them.
+/// Returns the slot that `buffer` is a view of; null if it is none.
+static RingTakeOp getSlotOf(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  while (isa_and_nonnull<SliceOp, TransposeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<RingTakeOp>(op);
+}
+
+/// Returns true if `dot` may read its operands while later operations run:
+/// slots are filled again only after this role has released them, or only this
+/// block writes them.
 static bool canOverlap(DotOp dot) {
   if (dot.getAsync())
     return false;
@@ -43,7 +51,8 @@ static bool canOverlap(DotOp dot) {
     if (!isa<BufferType>(operand.getType()))
       return true;
     AllocOp root = getRootAlloc(operand);
-    return root && (isFilledInBulk(root) || isScratchOf(root, dot->getBlock()));
+    return root && (getSlotOf(operand) || isFilledInBulk(root) ||
+                    isScratchOf(root, dot->getBlock()));
   });
 }
 
@@ -51,14 +60,6 @@ static bool reads(DotOp dot, AllocOp root) {
   return llvm::any_of(getSharedAccesses(dot), [&](const SharedAccess &access) {
     return access.root == root;
   });
-}
-
-/// Returns the slot that `buffer` is a view of; null if it is none.
-static RingTakeOp getSlotOf(Value buffer) {
-  Operation *op = buffer.getDefiningOp();
-  while (isa_and_nonnull<SliceOp, TransposeOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  return dyn_cast_or_null<RingTakeOp>(op);
 }
 
 /// Returns true if `dot` reads the slot of `take`.

@@ -676,7 +676,10 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
   // CHECK-NEXT: tile.arrive_barrier %[[FULL]]
   // CHECK-NEXT: tile.atomic_rmw addf %[[D]], %arg2
   // CHECK-NEXT: tile.atomic_rmw addf %[[D]], %arg1{{.*}} scope(system)
-  // CHECK: tile.atomic_rmw addf %{{.*}}, %arg1
+  // A sum behind the loop takes the same ring.
+  // CHECK: tile.wait_barrier %[[EMPTY]]
+  // CHECK: tile.arrive_barrier %[[FULL]]
+  // CHECK: tile.atomic_rmw addf %{{.*}}, %arg1{{.*}} tensor<64x32xf32
   // CHECK: }, {
   // CHECK: tile.bulk_copy
   // CHECK: }, {
@@ -696,6 +699,8 @@ tile.kernel @sums(%k: !k, %sums: !sums, %few: !few) attributes {num_warps = 4 : 
     tile.atomic_rmw addf %d, %sums[%i, %c0] scope(system) : tensor<64x64xf32, #mma>, !sums
   }
   tile.atomic_rmw addf %zero, %sums[%c0, %c0] : tensor<64x64xf32, #mma>, !sums
+  %narrow = arith.constant dense<0.0> : tensor<64x32xf32, #mma>
+  tile.atomic_rmw addf %narrow, %sums[%c0, %c0] : tensor<64x32xf32, #mma>, !sums
 }
 
 // -----

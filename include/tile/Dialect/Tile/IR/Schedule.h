@@ -54,7 +54,7 @@ struct Schedule {
   Number consumerGroups, producers, storers;
   Pair registers;
   Number stages, workStages, inFlight;
-  Flag turns, saveRegisters, keepLoops;
+  Flag turns, saveRegisters, keepLoops, lateProducts;
   Number split, streamK;
   Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
@@ -78,6 +78,7 @@ struct Schedule {
     visit(llvm::StringRef("turns"), schedules.turns...);
     visit(llvm::StringRef("save_registers"), schedules.saveRegisters...);
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
+    visit(llvm::StringRef("late_products"), schedules.lateProducts...);
     visit(llvm::StringRef("split"), schedules.split...);
     visit(llvm::StringRef("stream_k"), schedules.streamK...);
     visit(llvm::StringRef("order"), schedules.order...);
@@ -94,6 +95,7 @@ struct Schedule {
   bool takesTurns() const { return turns.value_or(false); }
   bool savesRegisters() const { return saveRegisters.value_or(false); }
   bool keepsLoops() const { return keepLoops.value_or(false); }
+  bool hasLateProducts() const { return lateProducts.value_or(true); }
 
   /// Returns this schedule with the fields of `defaults` where it has none.
   /// With `producers = 0`, the fields of roles and the stages of their rings

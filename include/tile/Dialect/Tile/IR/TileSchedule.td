@@ -37,6 +37,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
     | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
+    | `late_products` | | products of tiles that warpgroups exchange are computed one iteration late where that is possible (tile-delay-products); not with `false` | flag |
 
     `consumer_groups = 2`, `storers`, `registers`, `work_stages`, `in_flight = 2`,
     `turns` and `save_registers` are for kernels with roles: products overlap other
@@ -52,7 +53,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `consumer_groups`, `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `work_stages`, `turns`,
-      `save_registers`, `keep_loops`, `split`, `stream_k`, `order` and `params`. The number of consumer warps is
+      `save_registers`, `keep_loops`, `late_products`, `split`, `stream_k`, `order` and `params`. The number of consumer warps is
       `num_warps`; `--schedule='warps = n'` sets it. A pass removes the fields
       that it has carried out.
     - an `scf.for`, as `tile.schedule`: `stages` and `keep_loops`.

@@ -854,6 +854,61 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileDelayProducts : Pass<"tile-delay-products", "::tile::KernelOp"> {
+  let summary = "Computes products of exchanged tiles one iteration late (S4)";
+  let description = [{
+    Warpgroups that exchange a tile through shared memory in each iteration of a
+    loop wait for each other there: all of them compute at the same time, and then
+    the products of all of them run at the same time. If the products that read
+    the tile only leave the loop by atomic additions, this pass lets them wait for
+    the next iteration. A warpgroup may then be almost an iteration ahead of
+    another one.
+
+    The tile goes through a ring with two slots, which the warpgroups fill and read
+    themselves. A tile of zeros enters it before the loop, and the last products
+    follow the loop:
+
+    ```mlir output
+    scf.for %i = %begin to %end step %s {
+      %b = tile.alloc : !tile
+      tile.store %t, %b[%c0, %c0] : ...
+      %p = tile.dot %b, %k, %zero : ...
+      tile.atomic_rmw addf %p, %sum[%i, %c0] : ...
+    }
+    // becomes
+    %b0, %s0 = tile.ring.acquire %ring : !ring
+    tile.store %zeros, %b0[%c0, %c0] : ...
+    tile.fence_async
+    tile.ring.publish %s0
+    %last = scf.for %i = %begin to %end step %s iter_args(%before = %begin) {
+      %b1, %s1 = tile.ring.acquire %ring : !ring
+      tile.store %t, %b1[%c0, %c0] : ...
+      tile.fence_async
+      tile.ring.publish %s1
+      %b2, %s2 = tile.ring.take %ring : !ring
+      %p = tile.dot %b2, %k, %zero : ...
+      tile.ring.release %s2
+      tile.atomic_rmw addf %p, %sum[%before, %c0] : ...
+      scf.yield %i
+    }
+    ...                      // the products of iteration %last
+    ```
+
+    Loops of one block with the same products hand on the tile: only the first one
+    begins with zeros, and the products follow the last one.
+
+    A kernel with `late_products = false` in its schedule is unchanged: where loops have
+    few iterations, the products of zeros and those behind the loop take longer than
+    the others gain. Only in kernels with roles (`producers` of the schedule) and
+    several warpgroups in one group of consumers, if shared memory suffices, and if as
+    many blocks share a multiprocessor as before. The kernel must not read what
+    the additions write. The remark `products-delayed` gives the bytes of shared
+    memory that the kernel takes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
 def TileSpecializeWarps : Pass<"tile-specialize-warps", "::tile::KernelOp"> {
   let summary = "Splits kernels into producer and consumer warps (S4)";
   let description = [{

@@ -334,6 +334,14 @@ void Splitter::addRole(Block &consumers, Block &role) {
   follow(consumers, mapping);
 }
 
+/// Returns true if `op` makes a ring, which belongs to all roles, or allocates
+/// its memory.
+static bool isOfRing(Operation *op) {
+  return isa<RingCreateOp>(op) ||
+         (isa<AllocOp>(op) && !op->use_empty() &&
+          llvm::all_of(op->getUsers(), llvm::IsaPred<RingCreateOp>));
+}
+
 void Splitter::run() {
   Block &body = kernel.getBody().front();
   rewriter.setInsertionPoint(body.getTerminator());
@@ -363,7 +371,8 @@ void Splitter::run() {
   }
   SmallVector<Operation *> inside;
   for (Operation &op : body.without_terminator())
-    if (!plan.outside.contains(&op) && !isa<LaunchDependentsOp>(op))
+    if (!plan.outside.contains(&op) && !isa<LaunchDependentsOp>(op) &&
+        !isOfRing(&op))
       inside.push_back(&op);
   makeRings();
   auto roles = WarpRolesOp::create(

@@ -209,9 +209,6 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
     return refusal;
   if (Refusal refusal = runAhead.checkLoops(sum, kernel))
     return refusal;
-  int64_t stages = 0;
-  if (!isRepeated(sum, stages))
-    return "nothing runs beside it, which is in no loop";
   for (Value place : llvm::concat<Value>(ValueRange(sum.getBuffer()),
                                          ValueRange(sum.getIndices())))
     if (Refusal refusal = runAhead.checkValue(place, kernel))
@@ -235,7 +232,11 @@ Refusal Planner::planSum(AtomicRMWOp sum) {
   auto ring = llvm::find_if(plan.rings, [&](const Ring &ring) {
     return ring.leaves() && ring.tile == tile;
   });
+  // A sum in no loop takes a ring that others have.
+  int64_t stages = 0;
   if (ring == plan.rings.end()) {
+    if (!isRepeated(sum, stages))
+      return "nothing runs beside it, which is in no loop";
     Ring fresh;
     fresh.tile = tile;
     fresh.counted = true;
