@@ -352,7 +352,7 @@ class CopiesToLDSTest(unittest.TestCase):
                 lse = np.full((1, 2, 70), np.nan, np.float32)
                 tile.run(
                     attention_ir(d, dtype="f16", causal=causal), q, k, v, o, lse, d**-0.5,
-                    chip=chip, schedule=f"tile = [64, 64], stages = {stages}",
+                    chip=chip, schedule=f"tile = [64, 64], warps = 4, stages = {stages}",
                 )
                 scores = np.einsum("nqhd,nkgd->nhqk", q, k, dtype=np.float64) * d**-0.5
                 if causal:

@@ -194,8 +194,8 @@ double Predictor::countCopiedRegisters(const Work &work) const {
   return 1.5 * bytes / (candidate.warps * chip.warpSize) / kWordBytes;
 }
 
-/// Returns those that more blocks use: tile-copy-ahead asks for as many where
-/// the warps of a block wait for each other.
+/// Returns the registers that a second block uses: tile-copy-ahead asks for it
+/// where the warps of a block wait for each other.
 double Predictor::countSparedRegisters(const Work &work) const {
   bool waits = llvm::any_of(
       work.loops, [](const Work &loop) { return loop.waitsForOthers; });
@@ -229,8 +229,10 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
   int64_t others = facts.hasProducts ? kRegisterMargin : kFewestOthers;
-  cost.registers =
-      std::min(tiles + others - int64_t(countSparedRegisters(work)), limit);
+  int64_t registers = tiles + others;
+  if (countResidentBlocks(chip, warps, llvm::alignTo(registers, 8)) <= 1)
+    registers -= int64_t(countSparedRegisters(work));
+  cost.registers = std::min(registers, limit);
   int64_t byRegisters =
       countResidentBlocks(chip, warps, llvm::alignTo(cost.registers, 8));
   bool runsAhead = stageBytes > 0 && chip.asyncCopy.isDefault;

@@ -25,13 +25,13 @@ gpu.module @kernels {
   // CHECK: vector.store %[[W]], %[[SAME]][%[[PLACE]]] {alignment = 16 : i64}
 
   // CHECK: scf.for %[[I:.*]] = %c0 to %[[N]] step %c1 iter_args(%[[SLOT:.*]] = %c0)
-  // The next iteration is copied to the other slot, before the wait for this one.
-  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %[[TARGET]][%{{.*}}], 8 {bypassL1}
-  // CHECK: nvvm.cp.async.commit.group
-  // CHECK-NEXT: nvvm.cp.async.wait.group 1
+  // CHECK: nvvm.cp.async.wait.group 0
   // CHECK: %[[OFFSET:.*]] = arith.muli %[[SLOT]], %c512
   // CHECK: %[[OWN:.*]] = arith.addi %[[PLACE]], %[[OFFSET]]
   // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%[[OWN]]] {alignment = 16 : i64}
+  // The next iteration is copied to the other slot.
+  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %[[TARGET]][%{{.*}}], 8 {bypassL1}
+  // CHECK: nvvm.cp.async.commit.group
   // CHECK: %[[WIDE:.*]] = arith.extf %[[V]]
   // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]]
   // A few elements stay in registers.
@@ -76,12 +76,12 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Many elements are read behind the barrier again, and the blocks that then fit a
-  // multiprocessor run there.
+  // Many elements are read behind the barrier again if a second block then fits a
+  // multiprocessor.
   // CHECK: gpu.func @again
-  // CHECK-SAME: nvvm.minctasm = 16 : i32
+  // CHECK-SAME: nvvm.minctasm = 2 : i32
   // CHECK: scf.for
-  // CHECK: nvvm.cp.async.wait.group 1
+  // CHECK: nvvm.cp.async.wait.group 0
   // CHECK: vector.load %[[SLOTS:.*]][%[[OWN:.*]]] {alignment = 16 : i64}
   // CHECK: "use"(
   // CHECK: gpu.barrier
@@ -89,8 +89,48 @@ gpu.module @kernels {
   // CHECK: %[[WIDE:.*]] = arith.extf
   // CHECK: %[[P:.*]] = arith.mulf %[[WIDE]], %[[WIDE]]
   // CHECK: "use"(%[[P]])
-  tile_gpu.manifest @again {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  tile_gpu.manifest @again {grid = [1, 1, 1], block = array<i64: 512, 1, 1>, shared_bytes = 0 : i64, params = []}
   gpu.func @again(%x: memref<?xbf16, #gpu.address_space<global>>, %n: index) kernel
+      attributes {known_block_size = array<i32: 512, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zeros = arith.constant dense<0.0> : vector<32xbf16>
+    %any = arith.cmpi sgt, %n, %c0 : index
+    %first = scf.if %any -> (vector<32xbf16>) {
+      %0 = vector.load %x[%c0] : memref<?xbf16, #gpu.address_space<global>>, vector<32xbf16>
+      scf.yield %0 : vector<32xbf16>
+    } else {
+      scf.yield %zeros : vector<32xbf16>
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<32xbf16>) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (vector<32xbf16>) {
+        %0 = vector.load %x[%j] : memref<?xbf16, #gpu.address_space<global>>, vector<32xbf16>
+        scf.yield %0 : vector<32xbf16>
+      } else {
+        scf.yield %zeros : vector<32xbf16>
+      }
+      %wide = arith.extf %v : vector<32xbf16> to vector<32xf32>
+      "use"(%wide) : (vector<32xf32>) -> ()
+      %p = arith.mulf %wide, %wide : vector<32xf32>
+      gpu.barrier
+      "use"(%p) : (vector<32xf32>) -> ()
+      scf.yield %next : vector<32xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+
+  // Where several blocks fit as it is, threads keep what they have read.
+  // CHECK: gpu.func @kept
+  // CHECK-NOT: nvvm.minctasm
+  // CHECK: scf.for
+  // CHECK: %[[KEPT:.*]] = arith.extf
+  // CHECK: %[[P:.*]] = arith.mulf %[[KEPT]], %[[KEPT]]
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: "use"(%[[P]])
+  tile_gpu.manifest @kept {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @kept(%x: memref<?xbf16, #gpu.address_space<global>>, %n: index) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -125,8 +165,7 @@ gpu.module @kernels {
   // CHECK: gpu.func @number
   // CHECK: %[[SLOTS:.*]] = memref.view {{.*}} to memref<128xf32, #gpu.address_space<workgroup>>
   // CHECK: scf.for
-  // CHECK: nvgpu.device_async_copy %{{.*}}, 1 : memref<?xf32
-  // CHECK: nvvm.cp.async.wait.group 1
+  // CHECK: nvvm.cp.async.wait.group 0
   // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<1xf32>
   // CHECK: %[[F:.*]] = vector.extract %[[V]][0]
   // CHECK: "use"(%[[F]])
@@ -154,43 +193,6 @@ gpu.module @kernels {
       }
       "use"(%v) : (f32) -> ()
       scf.yield %next : f32
-    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
-    gpu.return
-  }
-
-  // What an iteration reads before it copies is awaited at its start.
-  // CHECK: gpu.func @early
-  // CHECK: scf.for
-  // CHECK: nvvm.cp.async.wait.group 0
-  // CHECK: "use"(
-  // CHECK: nvgpu.device_async_copy
-  // CHECK: nvvm.cp.async.commit.group
-  // CHECK-NOT: nvvm.cp.async.wait.group
-  // CHECK: scf.yield
-  tile_gpu.manifest @early {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
-  gpu.func @early(%x: memref<?xf32, #gpu.address_space<global>>, %n: index) kernel
-      attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zeros = arith.constant dense<0.0> : vector<4xf32>
-    %any = arith.cmpi sgt, %n, %c0 : index
-    %first = scf.if %any -> (vector<4xf32>) {
-      %0 = vector.load %x[%c0] : memref<?xf32, #gpu.address_space<global>>, vector<4xf32>
-      scf.yield %0 : vector<4xf32>
-    } else {
-      scf.yield %zeros : vector<4xf32>
-    }
-    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<4xf32>) {
-      "use"(%v) : (vector<4xf32>) -> ()
-      %j = arith.addi %i, %c1 : index
-      %exists = arith.cmpi slt, %j, %n : index
-      %next = scf.if %exists -> (vector<4xf32>) {
-        %0 = vector.load %x[%j] : memref<?xf32, #gpu.address_space<global>>, vector<4xf32>
-        scf.yield %0 : vector<4xf32>
-      } else {
-        scf.yield %zeros : vector<4xf32>
-      }
-      scf.yield %next : vector<4xf32>
     } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
     gpu.return
   }

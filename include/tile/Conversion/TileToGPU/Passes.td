@@ -137,15 +137,14 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
     beside those of its neighbours, without bank conflicts. Vectors of 16 bits that
     are the same in all iterations move there, too.
 
-    A thread waits for its copies after it has issued those of a later iteration.
     Numbers of 4 bytes or more arrive in slots, too: a number in a register would be
     awaited at the end of the iteration that loads it.
 
-    With more than 16 elements, a thread reads the slots again behind each barrier
-    of the loop and repeats the elementwise operations, so that their results take
-    no registers at the barrier. The kernel then asks for as many blocks on a
-    multiprocessor as the registers of what the loop carries leave room for
-    (`nvvm.minctasm`).
+    If a thread has more than 16 elements and a multiprocessor has room for one block
+    only, a thread reads the slots again behind each barrier of the loop and repeats
+    the elementwise operations, so that their results take no registers at the
+    barrier. The kernel then asks for as many blocks on a multiprocessor as the
+    registers of what the loop carries leave room for (`nvvm.minctasm`).
 
     ```mlir output
     scf.for %i = ... iter_args(%v = %first) -> (vector<8xbf16>) {
@@ -158,11 +157,11 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
     } {tile.schedule = #tile.schedule<stages = 1>}
     // becomes
     scf.for %i = ... {
+      nvvm.cp.async.wait.group 0
       scf.if %exists {
         nvgpu.device_async_copy %x[%j], %next_slot[%thread], 8 : ...
       } else { ... }
       nvvm.cp.async.commit.group
-      nvvm.cp.async.wait.group 1
       %v = vector.load %slot[%thread] : memref<?xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
       "use"(%v)
     }

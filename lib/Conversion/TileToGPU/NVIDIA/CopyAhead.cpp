@@ -67,9 +67,9 @@ struct Slots {
 class CopyAhead {
 public:
   CopyAhead(mlir::gpu::GPUFuncOp func, tile::gpu::ManifestOp manifest,
-            scf::ForOp loop, int64_t stages, int64_t sharedBytes)
+            scf::ForOp loop, int64_t stages, const Chip &chip)
       : func(func), manifest(manifest), loop(loop), stages(stages),
-        threads((*func.getKnownBlockSize())[0]), sharedBytes(sharedBytes),
+        threads((*func.getKnownBlockSize())[0]), chip(chip),
         b(loop.getLoc(), loop.getContext()) {}
 
   /// Returns the registers that a thread needs at least if it reads vectors
@@ -94,8 +94,7 @@ private:
   tile::gpu::ManifestOp manifest;
   scf::ForOp loop;
   int64_t stages, threads;
-  /// Bytes of shared memory that a block may have.
-  int64_t sharedBytes;
+  const Chip &chip;
   Emitter b;
   /// The slots of the vectors that have been read from there, and what has been
   /// computed again behind the last barrier.
@@ -396,7 +395,7 @@ int64_t CopyAhead::run() {
     auto type = cast<VectorType>(value.getType());
     if (int64_t(manifest.getSharedBytes()) + kAccessBytes +
             countBytes(type, 1) >
-        sharedBytes)
+        chip.sharedBytes)
       continue;
     invariants.push_back({value, allocate(type, 1)});
     b.setInsertionPoint(loop);
@@ -444,15 +443,6 @@ int64_t CopyAhead::run() {
     if (!last || last->isBeforeInBlock(load))
       last = load;
   }
-  // The wait comes after the copies: while it lasts, those of two iterations
-  // are on their way.
-  bool waitsLast = llvm::all_of(vectors, [&](const CarriedVector &vector) {
-    Value oldest = loop.getRegionIterArg(vector.arguments.front());
-    return llvm::all_of(oldest.getUsers(), [&](Operation *user) {
-      return last->isBeforeInBlock(
-          loop.getBody()->findAncestorOpInBlock(*user));
-    });
-  });
   for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
     b.setInsertionPoint(vector.next.getDefiningOp());
     Value isFirst = b.equal(slot, zero);
@@ -460,12 +450,9 @@ int64_t CopyAhead::run() {
     fill(vector.next, memory, free, 0);
   }
   b.setInsertionPointAfter(last);
-  auto commit = NVVM::CpAsyncCommitGroupOp::create(b);
-  if (waitsLast)
-    b.setInsertionPointAfter(commit);
-  else
-    b.setInsertionPointToStart(loop.getBody());
-  NVVM::CpAsyncWaitGroupOp::create(b, waitsLast ? stages : stages - 1);
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  b.setInsertionPointToStart(loop.getBody());
+  NVVM::CpAsyncWaitGroupOp::create(b, stages - 1);
   for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
     Value oldest = loop.getRegionIterArg(vector.arguments.front());
     Value result = read(memory, slot);
@@ -487,7 +474,11 @@ int64_t CopyAhead::run() {
       yield->setOperand(number, zeros);
     }
   }
-  if (registers <= kKeptRegisters)
+  // Registers are worth the reads if they are those of a second block: of two
+  // blocks, one loads while the other one computes.
+  int64_t kept = countRegisters() + registers;
+  if (registers <= kKeptRegisters ||
+      countResidentBlocks(chip, threads / chip.warpSize, kept) > 1)
     return 0;
   deriveBehindBarriers();
   return countRegisters();
@@ -528,7 +519,7 @@ struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
       int64_t registers = 0;
       for (scf::ForOp loop : loops) {
         CopyAhead copies(func, manifest, loop, *getSchedule(loop).stages,
-                         chip->sharedBytes);
+                         *chip);
         registers = std::max(registers, copies.run());
       }
       if (registers != 0)

@@ -35,6 +35,10 @@ static constexpr int64_t kMostDistance = 4;
 /// times.
 static constexpr int64_t kMostCopyingBlocks = 2;
 
+/// Words that a thread copies in an iteration in little time (H100: 8 are
+/// faster in shared memory than in registers, 16 are slower).
+static constexpr int64_t kSmallCopy = 8;
+
 /// The share of the blocks of a multiprocessor that must still have room.
 static constexpr double kLeastBlockShare = 0.8;
 
@@ -229,7 +233,7 @@ static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
   int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
-  // While threads wait, those of one iteration more are on their way.
+  // A little less on the way costs less than a further slot.
   int64_t wanted = std::ceil(needed / double(blocks * bytes) - 0.5);
   wanted = std::max<int64_t>(wanted, 1);
   return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
@@ -347,7 +351,11 @@ void LoadAhead::runOnOperation() {
     // A thread that carries results in registers waits for them at the end of
     // the iteration that loads them, where it moves them to those of the next
     // one. Where threads wait for each other, all of them wait with it.
-    bool isTogether = waitsForOthers(loop);
+    // Of several blocks, others run then; small copies pay nevertheless.
+    int64_t blocks = countResidentBlocks(*chip, countBlockWarps(kernel, *chip),
+                                         before + kLeastRegisterMargin);
+    bool isTogether =
+        (blocks == 1 || each <= kSmallCopy) && waitsForOthers(loop);
     int64_t chosen = distance     ? distance
                      : isTogether ? 0
                                   : getDistance(kernel, *chip, each, before);
@@ -362,8 +370,8 @@ void LoadAhead::runOnOperation() {
     };
     if (chosen <= 0 && !distance && llvm::none_of(loads, isAlone) &&
         estimateRegisters(kernel, loop).total == estimate) {
-      int64_t blocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
-      chosen = getCopyDistance(kernel, *chip, each, before, copied, blocks);
+      int64_t mostBlocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
+      chosen = getCopyDistance(kernel, *chip, each, before, copied, mostBlocks);
       if (chosen > 0) {
         int64_t bytes = (chosen + 1) * countBlockWarps(kernel, *chip) *
                         chip->warpSize * each * 4;

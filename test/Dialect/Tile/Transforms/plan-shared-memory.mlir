@@ -32,6 +32,23 @@ tile.kernel @disjoint() {
   %y = tile.load %b[%c0, %c0] : !p -> !t
 }
 
+// Warps may still use a buffer whose accesses mbarriers order while others use the
+// next one.
+// CHECK-LABEL: tile.kernel @ordered()
+// CHECK-SAME: shared_bytes = 18432 : i64
+tile.kernel @ordered() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<0.0> : !t
+  %a = tile.alloc {tile.ordered} : !p
+  %b = tile.alloc : !p
+  tile.store %t, %a[%c0, %c0] : !t, !p
+  %x = tile.load %a[%c0, %c0] : !p -> !t
+  tile.store %x, %b[%c0, %c0] : !t, !p
+  %y = tile.load %b[%c0, %c0] : !p -> !t
+}
+
 // The swizzled buffer starts at a multiple of 1024 bytes.
 // CHECK-LABEL: tile.kernel @together()
 // CHECK-SAME: shared_bytes = 17408 : i64
