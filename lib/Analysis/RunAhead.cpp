@@ -304,6 +304,10 @@ static bool isReadIn(Operation *scope, BlockArgument argument) {
 Refusal RunAhead::checkLateAddition(AtomicRMWOp sum) {
   if (isReadIn(kernel, getRootArgument(sum.getBuffer())))
     return "the kernel reads its argument";
+  if (containsOp(kernel, [&](Operation *op) {
+        return op != sum && mustKeepOrder(sum, op);
+      }))
+    return "the kernel changes its argument in another way, too";
   return checkReleases(kernel);
 }
 

@@ -171,6 +171,24 @@ class Tests(Suite):
                 found = gradients(q, k, v, do, options)
             check(found, q, k, v, do, options)
 
+    def test_late_products(self):
+        """Products one iteration late, which so few queries do without. Keys that no
+        query sees may be infinite."""
+        import torch
+        from tile import programs
+
+        with mock.patch.object(programs, "LATE_QUERIES", 0):
+            for name, queries, keys, hidden in (
+                ("grouped", 300, 333, 0), ("d8", 290, 290, 0), ("d80", 150, 420, 128),
+            ):  # fmt: skip
+                q, k, v, do, options = self.make(name, 1, queries, keys)
+                infinite = k.detach().clone()
+                infinite[:, :hidden] = float("inf")
+                found = gradients(q, infinite.requires_grad_(), v, do, options)
+                with torch.no_grad():
+                    k[:, :hidden] = 0
+                check(found, q, k, v, do, options)
+
     def test_deterministic(self):
         import torch
 

@@ -8,7 +8,8 @@
 //
 // The tile goes through a ring with mbarriers that the warpgroups fill and read
 // themselves. Before the loop, a tile of zeros enters the ring, so that the
-// first iteration has a product to compute; the last product follows the loop.
+// first iteration has a product to compute, which is added outside of the
+// buffer; the last product follows the loop.
 // Loops of one block that follow each other hand on the tile.
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +35,10 @@ using namespace tile;
 /// The slots of the ring of an exchanged tile: one that is read while the other
 /// one is filled.
 static constexpr int64_t kSlots = 2;
+
+/// The number of the iteration before the first one. Buffers have fewer rows,
+/// so that nothing is added there: zero times infinity is no zero.
+static constexpr int64_t kNowhere = int64_t(1) << 30;
 
 namespace {
 /// A tile that warpgroups exchange in a loop, and what may wait for the next
@@ -113,6 +118,28 @@ bool Delayer::isComputedFromNumber(Value value, scf::ForOp loop) {
          });
 }
 
+/// Returns true if `value` is the induction variable of `loop`, perhaps in
+/// another type.
+static bool isNumber(Value value, scf::ForOp loop) {
+  while (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  return value == loop.getInductionVar();
+}
+
+/// Returns true if nothing writes the shared memory of `operand` in `loop` or
+/// behind it in its block.
+static bool isWrittenBefore(Value operand, scf::ForOp loop) {
+  AllocOp root = getRootAlloc(operand);
+  return root && llvm::all_of(getBufferUsers(root), [&](Operation *user) {
+           Operation *place = loop->getBlock()->findAncestorOpInBlock(*user);
+           return !place || place->isBeforeInBlock(loop) ||
+                  llvm::none_of(getSharedAccesses(user),
+                                [](const SharedAccess &access) {
+                                  return access.isWrite;
+                                });
+         });
+}
+
 /// Returns true if an iteration of `loop` stores all of `buffer`, and only
 /// products that may be late read it.
 bool Delayer::findExchange(scf::ForOp loop, AllocOp buffer,
@@ -145,15 +172,21 @@ bool Delayer::findExchange(scf::ForOp loop, AllocOp buffer,
     if (!isAsync || !exchange.store->isBeforeInBlock(dot) ||
         !dot.getResult().hasOneUse())
       return false;
-    for (Value operand : dot->getOperands())
-      if (getRootAlloc(operand) != buffer &&
-          !loop.isDefinedOutsideOfLoop(operand))
+    for (Value operand : dot->getOperands()) {
+      bool isBuffer = isa<BufferType>(operand.getType());
+      if (isBuffer && getRootAlloc(operand) == buffer)
+        continue;
+      if (!loop.isDefinedOutsideOfLoop(operand) ||
+          (isBuffer && !isWrittenBefore(operand, loop)))
         return false;
+    }
     auto sum = dyn_cast<AtomicRMWOp>(*dot.getResult().user_begin());
     if (!sum || sum->getBlock() != body || sum.getResult() ||
         sum.getKind() != arith::AtomicRMWKind::addf ||
         sum.getOrder() != MemoryOrder::Relaxed ||
         !isComputedFromNumber(sum.getBuffer(), loop) ||
+        llvm::none_of(sum.getIndices(),
+                      [&](Value index) { return isNumber(index, loop); }) ||
         runAhead.checkLateAddition(sum))
       return false;
     for (Value index : sum.getIndices())
@@ -196,17 +229,16 @@ bool Delayer::areAlike(Exchange &x, Exchange &y) {
       x.products.size() != y.products.size() ||
       xLoop.getInductionVar().getType() != yLoop.getInductionVar().getType())
     return false;
-  auto operandsAlike = [&](Operation *a, Operation *b) {
-    return llvm::all_of(
-        llvm::zip_equal(a->getOperands(), b->getOperands()), [&](auto pair) {
-          auto [p, q] = pair;
-          bool isExchanged = isa<BufferType>(p.getType()) &&
-                             getRootAlloc(p) == x.buffer &&
-                             getRootAlloc(q) == y.buffer;
-          bool isProduct =
-              p.template getDefiningOp<DotOp>() == a && isa<AtomicRMWOp>(b);
-          return isExchanged || isProduct || areAlike(p, q, xLoop, yLoop);
-        });
+  auto operandsAlike = [&](DotOp a, DotOp b) {
+    return llvm::all_of(llvm::zip_equal(a->getOperands(), b->getOperands()),
+                        [&](auto pair) {
+                          auto [p, q] = pair;
+                          bool isExchanged = isa<BufferType>(p.getType()) &&
+                                             isa<BufferType>(q.getType()) &&
+                                             getRootAlloc(p) == x.buffer &&
+                                             getRootAlloc(q) == y.buffer;
+                          return isExchanged || areAlike(p, q, xLoop, yLoop);
+                        });
   };
   for (auto [a, b] : llvm::zip_equal(x.products, y.products)) {
     auto [aDot, aSum] = a;
@@ -336,7 +368,10 @@ void Delayer::delay(Chain &chain) {
   StoreOp::create(rewriter, loc, zeros, slot.getBuffer(), origin);
   publish(slot.getSlot());
 
-  Value number = first.loop.getLowerBound();
+  Value number = arith::ConstantOp::create(
+      rewriter, loc,
+      rewriter.getIntegerAttr(first.loop.getInductionVar().getType(),
+                              kNowhere));
   for (Exchange &exchange : chain) {
     Value before = carryNumber(exchange.loop, number);
     number = exchange.loop.getResults().back();

@@ -16,7 +16,7 @@
 !dq = tensor<64x128xf32, #mmaq>
 
 // The product is computed in the next iteration, and the last one after the
-// loop. The zeros are added where the first iteration adds.
+// loop. The zeros are added nowhere.
 // REMARK: remark: [Passed] products-delayed {{.*}} bytes=98440
 // CHECK-LABEL: tile.kernel @late
 // CHECK: %[[RING:.*]] = tile.ring.create
@@ -24,7 +24,7 @@
 // CHECK: tile.store %{{.*}}, %[[B0]]
 // CHECK-NEXT: tile.fence_async
 // CHECK-NEXT: tile.ring.publish %[[S0]]
-// CHECK: %[[LAST:.*]] = scf.for %[[I:.*]] = %c0 to %{{.*}} step %c64 iter_args(%[[BEFORE:.*]] = %c0)
+// CHECK: %[[LAST:.*]] = scf.for %[[I:.*]] = %c0 to %{{.*}} step %c64 iter_args(%[[BEFORE:.*]] = %c1073741824)
 // CHECK: tile.dot
 // CHECK-NEXT: %[[B1:.*]], %[[S1:.*]] = tile.ring.acquire %[[RING]]
 // CHECK: tile.store %{{.*}}, %[[B1]]
@@ -89,7 +89,7 @@ tile.kernel @late(%q: !rows, %k: !rows, %sums: !sums, %n: index) attributes {num
 // CHECK: %[[RING:.*]] = tile.ring.create
 // CHECK-NOT: tile.ring.create
 // CHECK: tile.ring.acquire
-// CHECK: %[[FIRST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c0)
+// CHECK: %[[FIRST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c1073741824)
 // CHECK: tile.ring.acquire
 // CHECK: tile.ring.take
 // CHECK: scf.yield
@@ -244,5 +244,86 @@ tile.kernel @not_allowed(%q: !rows, %k: !rows, %sums: !sums, %n: index) attribut
     %bt = tile.transpose %b [1, 0] : !scores -> !turned
     %p = tile.dot %bt, %kt, %nothing : !turned, !keys -> !dq
     tile.atomic_rmw addf %p, %sums[%i, %c0] : !dq, !sums
+  }
+}
+
+// Another write must keep its place.
+// CHECK-LABEL: tile.kernel @written
+// CHECK-NOT: tile.ring
+tile.kernel @written(%q: !rows, %k: !rows, %sums: !sums, %n: index) attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !s
+  %nothing = arith.constant dense<0.0> : !dq
+  %kt = tile.alloc : !keys
+  tile.copy %k[%c0, %c0], %kt : !rows, !keys
+  tile.store %nothing, %sums[%c0, %c0] : !dq, !sums
+  scf.for %i = %c0 to %n step %c64 {
+    %qt = tile.alloc : !queries
+    tile.copy %q[%i, %c0], %qt : !rows, !queries
+    %qc = tile.transpose %qt [1, 0] : !queries -> !columns
+    %s = tile.dot %kt, %qc, %zero : !keys, !columns -> !s
+    %t = arith.truncf %s : !s to !low
+    %b = tile.alloc : !scores
+    tile.store %t, %b[%c0, %c0] : !low, !scores
+    %bt = tile.transpose %b [1, 0] : !scores -> !turned
+    %p = tile.dot %bt, %kt, %nothing : !turned, !keys -> !dq
+    tile.atomic_rmw addf %p, %sums[%i, %c0] : !dq, !sums
+  }
+}
+
+// The operand of the product is another one in the next iteration.
+// CHECK-LABEL: tile.kernel @refilled
+// CHECK-NOT: tile.ring
+tile.kernel @refilled(%q: !rows, %k: !rows, %sums: !sums, %n: index) attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !s
+  %nothing = arith.constant dense<0.0> : !dq
+  %kt = tile.alloc : !keys
+  tile.copy %k[%c0, %c0], %kt : !rows, !keys
+  scf.for %i = %c0 to %n step %c64 {
+    tile.copy %k[%i, %c0], %kt : !rows, !keys
+    %qt = tile.alloc : !queries
+    tile.copy %q[%i, %c0], %qt : !rows, !queries
+    %qc = tile.transpose %qt [1, 0] : !queries -> !columns
+    %s = tile.dot %kt, %qc, %zero : !keys, !columns -> !s
+    %t = arith.truncf %s : !s to !low
+    %b = tile.alloc : !scores
+    tile.store %t, %b[%c0, %c0] : !low, !scores
+    %bt = tile.transpose %b [1, 0] : !scores -> !turned
+    %p = tile.dot %bt, %kt, %nothing : !turned, !keys -> !dq
+    tile.atomic_rmw addf %p, %sums[%i, %c0] : !dq, !sums
+  }
+}
+
+// No number of an iteration is known to be outside of the buffer.
+// CHECK-LABEL: tile.kernel @moved
+// CHECK-NOT: tile.ring
+tile.kernel @moved(%q: !rows, %k: !rows, %sums: !sums, %n: index) attributes {num_warps = 8 : i32, schedule = #tile.schedule<producers = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !s
+  %nothing = arith.constant dense<0.0> : !dq
+  %kt = tile.alloc : !keys
+  tile.copy %k[%c0, %c0], %kt : !rows, !keys
+  scf.for %i = %c0 to %n step %c64 {
+    %qt = tile.alloc : !queries
+    tile.copy %q[%i, %c0], %qt : !rows, !queries
+    %qc = tile.transpose %qt [1, 0] : !queries -> !columns
+    %s = tile.dot %kt, %qc, %zero : !keys, !columns -> !s
+    %t = arith.truncf %s : !s to !low
+    %b = tile.alloc : !scores
+    tile.store %t, %b[%c0, %c0] : !low, !scores
+    %bt = tile.transpose %b [1, 0] : !scores -> !turned
+    %p = tile.dot %bt, %kt, %nothing : !turned, !keys -> !dq
+    %j = arith.remui %i, %n : index
+    tile.atomic_rmw addf %p, %sums[%j, %c0] : !dq, !sums
   }
 }

@@ -865,8 +865,8 @@ def TileDelayProducts : Pass<"tile-delay-products", "::tile::KernelOp"> {
     another one.
 
     The tile goes through a ring with two slots, which the warpgroups fill and read
-    themselves. A tile of zeros enters it before the loop, and the last products
-    follow the loop:
+    themselves. A tile of zeros enters it before the loop, which is added to rows that
+    no buffer has, and the last products follow the loop:
 
     ```mlir output
     scf.for %i = %begin to %end step %s {
@@ -880,7 +880,7 @@ def TileDelayProducts : Pass<"tile-delay-products", "::tile::KernelOp"> {
     tile.store %zeros, %b0[%c0, %c0] : ...
     tile.fence_async
     tile.ring.publish %s0
-    %last = scf.for %i = %begin to %end step %s iter_args(%before = %begin) {
+    %last = scf.for %i = %begin to %end step %s iter_args(%before = %nowhere) {
       %b1, %s1 = tile.ring.acquire %ring : !ring
       tile.store %t, %b1[%c0, %c0] : ...
       tile.fence_async
@@ -901,8 +901,8 @@ def TileDelayProducts : Pass<"tile-delay-products", "::tile::KernelOp"> {
     few iterations, the products of zeros and those behind the loop take longer than
     the others gain. Only in kernels with roles (`producers` of the schedule) and
     several warpgroups in one group of consumers, if shared memory suffices, and if as
-    many blocks share a multiprocessor as before. The kernel must not read what
-    the additions write. The remark `products-delayed` gives the bytes of shared
+    many blocks share a multiprocessor as before. An addition is at the number of the
+    iteration, and nothing else in the kernel may read or write what it changes. The remark `products-delayed` gives the bytes of shared
     memory that the kernel takes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
