@@ -873,8 +873,9 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             None,
         ):
             dq, dk, dv = (self.blank(*t.shape, dtype="float16") for t in exact)
-            # Whole blocks of rows: numbers of the threads' fragments.
-            padded = -(-rows // 16) * 16
+            # Whole blocks of rows: numbers of the threads' fragments, of MFMAs of 32
+            # rows on CDNA.
+            padded = -(-rows // 32) * 32
             sums = self.blank(1, padded, heads, 128)
             lse2, delta = (self.blank(1, heads, rows) for _ in range(2))
             self.run(program, chip, o.detach().half(), do, lse, lse2, delta, sums,
