@@ -27,7 +27,7 @@ struct PendingCopy {
   const char *source;
   /// Bytes from `sourceBytes` on become 0.
   unsigned bytes, sourceBytes;
-  /// What an asynchronous store writes; it has no source.
+  /// The value of an asynchronous store, which has no source in memory.
   std::array<uint32_t, 4> value = {};
 };
 

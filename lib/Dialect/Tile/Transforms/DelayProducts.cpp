@@ -10,7 +10,7 @@
 // themselves. Before the loop, a tile of zeros enters the ring, so that the
 // first iteration has a product to compute, which is added outside of the
 // buffer; the last product follows the loop.
-// Loops of one block that follow each other hand on the tile.
+// Consecutive loops of one block with the same products share the ring.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,10 @@ using namespace tile;
 static constexpr int64_t kSlots = 2;
 
 /// The number of the iteration before the first one. Buffers have fewer rows,
-/// so that nothing is added there: zero times infinity is no zero.
-static constexpr int64_t kNowhere = int64_t(1) << 30;
+/// so that nothing is added there: zero times infinity is no zero. It is a
+/// multiple of all tiles. Ragged tensor maps add up to 2^30 to a coordinate:
+/// the rows of a tile must not reach 2^31.
+static constexpr int64_t kNowhere = (int64_t(1) << 30) - (int64_t(1) << 20);
 
 namespace {
 /// A tile that warpgroups exchange in a loop, and what may wait for the next

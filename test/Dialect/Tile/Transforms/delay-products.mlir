@@ -24,7 +24,7 @@
 // CHECK: tile.store %{{.*}}, %[[B0]]
 // CHECK-NEXT: tile.fence_async
 // CHECK-NEXT: tile.ring.publish %[[S0]]
-// CHECK: %[[LAST:.*]] = scf.for %[[I:.*]] = %c0 to %{{.*}} step %c64 iter_args(%[[BEFORE:.*]] = %c1073741824)
+// CHECK: %[[LAST:.*]] = scf.for %[[I:.*]] = %c0 to %{{.*}} step %c64 iter_args(%[[BEFORE:.*]] = %c1072693248)
 // CHECK: tile.dot
 // CHECK-NEXT: %[[B1:.*]], %[[S1:.*]] = tile.ring.acquire %[[RING]]
 // CHECK: tile.store %{{.*}}, %[[B1]]
@@ -84,12 +84,12 @@ tile.kernel @late(%q: !rows, %k: !rows, %sums: !sums, %n: index) attributes {num
 !low = tensor<128x64xf16, #mma>
 !dq = tensor<64x128xf32, #mmaq>
 
-// Loops with the same products hand on the tile.
+// Consecutive loops with the same products share the ring.
 // CHECK-LABEL: tile.kernel @chain
 // CHECK: %[[RING:.*]] = tile.ring.create
 // CHECK-NOT: tile.ring.create
 // CHECK: tile.ring.acquire
-// CHECK: %[[FIRST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c1073741824)
+// CHECK: %[[FIRST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c1072693248)
 // CHECK: tile.ring.acquire
 // CHECK: tile.ring.take
 // CHECK: scf.yield

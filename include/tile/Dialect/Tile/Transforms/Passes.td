@@ -894,8 +894,8 @@ def TileDelayProducts : Pass<"tile-delay-products", "::tile::KernelOp"> {
     ...                      // the products of iteration %last
     ```
 
-    Loops of one block with the same products hand on the tile: only the first one
-    begins with zeros, and the products follow the last one.
+    Consecutive loops of one block with the same products share the ring. Zeros enter
+    it before the first loop, and the last products follow the last loop.
 
     A kernel with `late_products = false` in its schedule is unchanged: where loops have
     few iterations, the products of zeros and those behind the loop take longer than
