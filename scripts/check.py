@@ -231,7 +231,7 @@ def check_numerics(build):
         return Result(failed=1)
     operations = [counted([find_python("numpy"), os.path.join("test", "fuzz", name)],
                           env=environment)
-                  for name in ("matmuls.py", "attentions.py")]
+                  for name in ("matmuls.py", "attentions.py", "gradients.py")]
     return add([Result(counts["passed"], counts["failed"], counts["skipped"]), *operations])
 
 

@@ -46,7 +46,7 @@ class Attention:
         self.kv_heads = self.draw.choice([1, 1, 2, 3])
         self.group = self.draw.choice([1, 1, 2, 3, 4, 7, 8])
         self.heads = self.kv_heads * self.group
-        self.d = self.draw.choice([16, 32, 40, 64, 64, 72, 96, 128])
+        self.d = self.draw.choice([16, 32, 40, 64, 64, 72, 96, 128, 192, 256])
         self.dv = self.d if self.draw.random() < 0.7 else self.draw.choice([16, 32, 64, 88, 128])
         self.batch = self.draw.choice([1, 2, 2, 3, 4])
         #: The type and the array of each argument, in order.
@@ -112,7 +112,7 @@ class Attention:
                 f"#tile.strided<[{strides}]{align}>, global>")
 
     def add(self, name, numbers, element, static=()):
-        array = stored(np.asarray(numbers, np.float64), element)
+        array = np.ascontiguousarray(stored(np.asarray(numbers, np.float64), element))
         if len(array.shape) == 4 and element != "i32" and self.chance(0.3) and 1 not in static:
             # The same elements, heads in front of rows.
             array = np.ascontiguousarray(array.swapaxes(1, 2)).swapaxes(1, 2)
