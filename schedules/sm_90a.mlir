@@ -75,11 +75,13 @@ tile.schedule_row <products = 2, head to 128> use #small
 tile.schedule_row <products = 2, head to 192, value to 128>
     use <tile = [128, 96], warps = 8, producers = 4, registers = [232, 40],
          stages = 2, work_stages = 2, turns>
+// Larger tiles of keys leave no memory for the result, which then takes the place
+// of Q, and the next Q waits for its store.
 tile.schedule_row <products = 2, head to 192>
-    use <tile = [128, 112], warps = 8, producers = 4, registers = [232, 40],
-         stages = 2, work_stages = 1>
+    use <tile = [128, 96], warps = 8, producers = 4, registers = [232, 40],
+         stages = 2, work_stages = 1, turns>
 tile.schedule_row <products = 2>
-    use <tile = [128, 80], warps = 8, producers = 4, registers = [232, 40],
+    use <tile = [128, 64], warps = 8, producers = 4, registers = [232, 40],
          stages = 2, work_stages = 1, turns>
 
 // Backward, a block owns keys: a thread holds k * (2 head + 2 q) / 256

@@ -26,7 +26,10 @@ struct StageStores : tile::impl::TileStageStoresBase<StageStores> {
 
 private:
   bool hasMemory(const StagedStore &planned);
+  bool isUnused(AllocOp alloc, const StagedStore &planned) const;
   SmallVector<AllocOp> findBuffers(const StagedStore &planned);
+  SmallVector<AllocOp> findSlot(const StagedStore &planned);
+  bool stage(const StagedStore &whole, const StagedStore &inParts);
   void stage(StagedStore planned, ArrayRef<AllocOp> buffers);
 
   const Chip *chip = nullptr;
@@ -186,6 +189,12 @@ bool StageStores::hasMemory(const StagedStore &planned) {
   return model.placeWithin(limit).bytes <= limit;
 }
 
+/// Returns true if `alloc` can hold what is stored, and no store uses it.
+bool StageStores::isUnused(AllocOp alloc, const StagedStore &planned) const {
+  return alloc.getType() == planned.staging &&
+         !llvm::is_contained(stagings, alloc);
+}
+
 /// Returns the buffers of a store; none if there is no memory.
 SmallVector<AllocOp> StageStores::findBuffers(const StagedStore &planned) {
   StoreOp store = planned.store;
@@ -198,14 +207,9 @@ SmallVector<AllocOp> StageStores::findBuffers(const StagedStore &planned) {
   others.truncate(std::min(others.size(), count));
   if (others.size() == count && isInLoop)
     return others;
-  auto allocs = roles->getBlock()->getOps<AllocOp>();
-  auto isUnused = [&](AllocOp alloc) {
-    return alloc.getType() == planned.staging &&
-           !llvm::is_contained(stagings, alloc);
-  };
   if (count == 1)
-    for (AllocOp alloc : allocs)
-      if (isUnused(alloc) && isFilledInBulk(alloc) &&
+    for (AllocOp alloc : roles->getBlock()->getOps<AllocOp>())
+      if (isUnused(alloc, planned) && isFilledInBulk(alloc) &&
           isFreeAt(alloc, store, roles))
         return {alloc};
   if (others.size() == count)
@@ -218,10 +222,15 @@ SmallVector<AllocOp> StageStores::findBuffers(const StagedStore &planned) {
                                        IntegerAttr()));
     return others;
   }
-  if (count == 1)
-    for (AllocOp alloc : allocs)
-      if (isUnused(alloc) && findRelease(alloc, store))
-        return {alloc};
+  return {};
+}
+
+/// Returns the slot of a ring that can hold the tile of a store; none if there
+/// is none. What fills it next waits until the tile has been stored.
+SmallVector<AllocOp> StageStores::findSlot(const StagedStore &planned) {
+  for (AllocOp alloc : roles->getBlock()->getOps<AllocOp>())
+    if (isUnused(alloc, planned) && findRelease(alloc, planned.store))
+      return {alloc};
   return {};
 }
 
@@ -282,6 +291,25 @@ void StageStores::stage(StagedStore planned, ArrayRef<AllocOp> buffers) {
   store.erase();
 }
 
+/// Stores the whole tile or its parts, whatever there is memory for. Returns
+/// false if there is none.
+bool StageStores::stage(const StagedStore &whole, const StagedStore &inParts) {
+  SmallVector<AllocOp> buffers = findBuffers(whole);
+  const StagedStore *planned = &whole;
+  if (buffers.empty()) {
+    buffers = findBuffers(inParts);
+    planned = &inParts;
+  }
+  if (buffers.empty()) {
+    buffers = findSlot(whole);
+    planned = &whole;
+  }
+  if (buffers.empty())
+    return false;
+  stage(*planned, buffers);
+  return true;
+}
+
 void StageStores::runOnOperation() {
   KernelOp kernel = getOperation();
   auto all = kernel.getBody().front().getOps<WarpRolesOp>();
@@ -309,16 +337,8 @@ void StageStores::runOnOperation() {
   for (Plan &plan : plans) {
     StoreOp store = plan.whole.store;
     if (!plan.refusal) {
-      SmallVector<AllocOp> buffers = findBuffers(plan.whole);
-      if (!buffers.empty()) {
-        stage(plan.whole, buffers);
+      if (stage(plan.whole, plan.inParts))
         continue;
-      }
-      buffers = findBuffers(plan.inParts);
-      if (!buffers.empty()) {
-        stage(plan.inParts, buffers);
-        continue;
-      }
       plan.refusal = "the tile takes " +
                      std::to_string(plan.whole.staging.getStorageBytes()) +
                      " bytes of shared memory, which are not free";

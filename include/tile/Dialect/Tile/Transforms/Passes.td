@@ -1009,11 +1009,12 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     - a buffer of the same type that was filled by one copy and is not read any
       more;
     - a new buffer, if the shared memory suffices;
-    - the buffer of a ring of one stage that the iteration does not read any
-      more; it is released at the end of the iteration;
     - two new buffers for parts of the tile, which are stored in turn: all rows,
       and columns of 128 bytes (`tile.extract`). Each warp must have all columns
-      of its rows.
+      of its rows;
+    - the buffer of a ring of one stage that the iteration does not read any
+      more. It is released at the end of the iteration, and the next copy into it
+      waits until then.
 
     ```mlir output
     tile.store %t, %oh[%row, %c0] : tensor<128x64xf16, #mma>, !oh  // %oh: a slice of %o
