@@ -123,6 +123,50 @@ tile.kernel @ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 4 : i32} {
 
 // -----
 
+!k = !tile.buffer<?x256xf16, #tile.strided<[256, 1], align = 16>, global>
+!tile = !tile.buffer<128x256xf16, #tile.swizzle<128>, shared>
+!much = !tile.buffer<920x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [8, 1]>
+
+// Buffers for parts are better than the slot of a ring, whose next copy would wait
+// for the store.
+// CHECK-LABEL: tile.kernel @parts_not_ring
+tile.kernel @parts_not_ring(%k: !k, %o: !k, %n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc : !tile
+  %m = tile.alloc : !much
+  %empty = tile.alloc : !bars
+  %full = tile.alloc : !bars
+  %ring = tile.ring.create %t, %full, %empty : !tile.ring<!tile, 1>
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<128x64xf16
+  // CHECK: %[[T:.*]] = tile.alloc : !tile.buffer<128x64xf16
+  tile.warp_roles warps = [8, 4] {
+    scf.for %i = %c0 to %n step %c128 {
+      %tt, %slot = tile.ring.take %ring : !tile.ring<!tile, 1>
+      %v = tile.load %tt[%c0, %c0] : !tile -> tensor<128x256xf16, #mma>
+      tile.fence_async
+      // CHECK: tile.ring.release
+      // CHECK: tile.bulk_store %[[S]]
+      // CHECK: tile.bulk_store %[[T]]
+      tile.ring.release %slot
+      %w = tile.load %m[%c0, %c0] : !much -> tensor<128x64xf16, #mma>
+      tile.store %v, %o[%i, %c0] : tensor<128x256xf16, #mma>, !k
+      tile.store %w, %m[%c0, %c0] : tensor<128x64xf16, #mma>, !much
+    }
+  }, {
+    scf.for %i = %c0 to %n step %c128 {
+      %tt, %slot = tile.ring.acquire %ring : !tile.ring<!tile, 1>
+      tile.bulk_copy %k[%i, %c0] dims [0, 1], %tt fills %slot : !k, !tile
+    }
+  }
+}
+
+// -----
+
 !o = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !oh = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
