@@ -5,11 +5,13 @@
 // DEFINE: %{small} = --arg=zeros:80x48:f32 --arg=5 --arg=3
 // DEFINE: %{large} = --arg=zeros:96x32:f32 --arg=6 --arg=2
 // DEFINE: %{groups} = --arg=zeros:64x176:f32 --arg=4 --arg=11
+// DEFINE: %{pairs} = --arg=zeros:64x192:f32 --arg=4 --arg=12
 // DEFINE: %{persistent} = tile-run %s --chip=sm_90a --schedule='work_stages = 1' --atol=0
 //
 // RUN: tile-run %s --chip=sm_90a %{small} --out=%t.small.npy
 // RUN: tile-run %s --chip=sm_90a %{large} --out=%t.large.npy
 // RUN: tile-run %s --chip=sm_90a %{groups} --out=%t.groups.npy
+// RUN: tile-run %s --chip=sm_90a %{pairs} --out=%t.pairs.npy
 // RUN: %{persistent} %{small} --grid=1,1,1 --expect=%t.small.npy
 // RUN: %{persistent} %{small} --grid=2,1,1 --expect=%t.small.npy
 // RUN: %{persistent} %{small} --grid=3,1,1 --expect=%t.small.npy
@@ -27,6 +29,11 @@
 // RUN: %{persistent} %{groups} --grid=3,1,1 --expect=%t.groups.npy
 // RUN: %{persistent} %{groups} --grid=5,1,1 --expect=%t.groups.npy
 // RUN: %{persistent} %{groups} --grid=9,1,1 --expect=%t.groups.npy
+// RUN: %{persistent} %{pairs} --grid=4,1,1 --expect=%t.pairs.npy
+// RUN: %{persistent} %{pairs} --grid=5,1,1 --expect=%t.pairs.npy
+// RUN: %{persistent} %{pairs} --grid=9,1,1 --expect=%t.pairs.npy
+// RUN: %{persistent} %{pairs} --grid=13,1,1 --expect=%t.pairs.npy
+// RUN: %{persistent} %{pairs} --grid=25,1,1 --expect=%t.pairs.npy
 
 // RUN: %{persistent} %{large} --expect=%t.large.npy --remarks 2>&1 | FileCheck %s
 // CHECK: kernel-persistent {{.*}}longest-works=none

@@ -59,12 +59,17 @@ tile.kernel @plain(%a: !m, %z: index) attributes {num_warps = 4 : i32,
 // The length of a work grows with x: the longest works come first.
 // Without roles, the loop asks for no stages.
 // REMARK: [Passed] kernel-persistent {{.*}}longest-works="largest x", work-stages=1
-// The rows of a group fill at least two rounds, and one for each 16 works of a row.
+// The rows of a group fill two rounds, or one for each 16 works of a row if these are more.
+// They fill one round if there is an even number of such groups.
 // CHECK-LABEL: tile.kernel @triangle
 // CHECK: %[[EACH:.*]] = arith.ceildivui %[[LENGTHS:.*]], %c16_i32 : i32
 // CHECK: %[[ROUNDS:.*]] = arith.maxui %[[EACH]], %c2_i32 : i32
 // CHECK: %[[PLACES:.*]] = arith.muli %[[ROUNDS]], %{{.*}} : i32
 // CHECK: arith.divui %[[PLACES]], %[[LENGTHS]] : i32
+// CHECK: %[[ONE:.*]] = arith.divui %{{.*}}, %[[LENGTHS]] : i32
+// CHECK: %[[ROWS:.*]] = arith.maxui %[[ONE]], %c1_i32 : i32
+// CHECK: %[[IS_ODD:.*]] = arith.trunci %{{.*}} : i32 to i1
+// CHECK: arith.select %[[IS_ODD]]
 // CHECK: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c1_i32 : i32 {
 // CHECK:   arith.select
 // CHECK:   scf.for

@@ -822,8 +822,8 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     along x differ in length. They are dealt to the blocks in rounds then, the longest
     first. Every other round goes over the blocks backwards. Large grids are divided
     into groups of coordinates y and z, which follow each other, so that several
-    blocks read the same memory at the same time. A group has at least about two
-    rounds.
+    blocks read the same memory at the same time. A group has about two rounds or
+    more; one, if there is an even number of such groups.
 
     If a kernel has roles, n is at least 2, and a work has products before and after
     its loops, the loop over works is rotated: the products at the end of a work

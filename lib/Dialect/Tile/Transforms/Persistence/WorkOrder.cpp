@@ -6,8 +6,9 @@
 using namespace mlir;
 using namespace tile;
 
-/// The rounds of works, one for each block, that a group of rows has at least:
-/// with fewer the blocks differ in the sums of their lengths.
+/// The rounds of works, one for each block, that a group of rows has at least,
+/// unless two groups of one round balance each other: with fewer the blocks
+/// differ in the sums of their lengths.
 static constexpr int64_t kRoundsOfGroup = 2;
 /// The blocks that do works of one row at the same time, at most, in groups of
 /// more rounds. They read the same memory.
@@ -20,26 +21,44 @@ LongestFirst::LongestFirst(ImplicitLocOpBuilder builder, const Launch &launch)
     : I32Emitter(builder), launch(launch) {
   Value one = constant(1);
   Value rows = mul(launch.extents[1].value, launch.extents[2].value);
-  Value rounds = b.createOrFold<arith::MaxUIOp>(
-      b.createOrFold<arith::CeilDivUIOp>(launch.extents[0].value,
-                                         constant(kBlocksOfRow)),
-      constant(kRoundsOfGroup));
-  // The last round of a group is nearly full: a short one would always add to
-  // the same blocks.
-  Value wanted = b.createOrFold<arith::MaxUIOp>(
-      div(mul(rounds, launch.blocks), launch.extents[0].value), one);
-  Value missing = div(wanted, constant(kMissingShare));
-  Value groups =
-      b.createOrFold<arith::MaxUIOp>(div(add(rows, missing), wanted), one);
-  last = sub(groups, one);
-  rowsOfGroup =
-      invert(b.createOrFold<arith::MinUIOp>(wanted, div(rows, groups)));
-  Value rowsBeforeLast = mul(last, rowsOfGroup.value);
-  rowsOfLast = invert(sub(rows, rowsBeforeLast));
+  Value worksOfRow = launch.extents[0].value;
+  Value rounds =
+      b.createOrFold<arith::CeilDivUIOp>(worksOfRow, constant(kBlocksOfRow));
+  Groups most = emitGroups(rows, max(rounds, constant(kRoundsOfGroup)));
+  // Groups of one round read the least memory at the same time. An even and an
+  // odd one give each block about the same.
+  Groups least = emitGroups(rows, one);
+  Value worksOfLast = mul(emitRowsOfLast(rows, least), worksOfRow);
+  auto takeLeast = [&](Value x, Value y) {
+    x = select(isOdd(least.count), y, x);
+    x = select(isLess(launch.blocks, worksOfLast), y, x);
+    return select(isLess(one, rounds), y, x);
+  };
+  Groups groups = {takeLeast(least.count, most.count),
+                   takeLeast(least.rows, most.rows)};
+  last = sub(groups.count, one);
+  rowsOfGroup = invert(groups.rows);
+  rowsOfLast = invert(emitRowsOfLast(rows, groups));
   counts = emitCounts();
   inTwo = invert(counts.inTwo);
-  Value worksOfLast = mul(rowsOfLast.value, launch.extents[0].value);
-  count = add(counts.beforeLast, emitCount(worksOfLast, last));
+  count = add(counts.beforeLast,
+              emitCount(mul(rowsOfLast.value, worksOfRow), last));
+}
+
+/// Emits groups of rows that fill `rounds` rounds.
+LongestFirst::Groups LongestFirst::emitGroups(Value rows, Value rounds) {
+  Value one = constant(1);
+  // The last round of a group is nearly full: a short one would always add to
+  // the same blocks.
+  Value wanted =
+      max(div(mul(rounds, launch.blocks), launch.extents[0].value), one);
+  Value missing = div(wanted, constant(kMissingShare));
+  Value count = max(div(add(rows, missing), wanted), one);
+  return {count, min(wanted, div(rows, count))};
+}
+
+Value LongestFirst::emitRowsOfLast(Value rows, const Groups &groups) {
+  return sub(rows, mul(sub(groups.count, constant(1)), groups.rows));
 }
 
 /// Returns the place of this block in a round: its number, or that from the end

@@ -38,6 +38,12 @@ private:
   struct Counts {
     mlir::Value inEven, inTwo, beforeLast;
   };
+  /// The number of groups, and the rows of each before the last one.
+  struct Groups {
+    mlir::Value count, rows;
+  };
+  Groups emitGroups(mlir::Value rows, mlir::Value rounds);
+  mlir::Value emitRowsOfLast(mlir::Value rows, const Groups &groups);
   mlir::Value emitPlace(mlir::Value round);
   mlir::Value emitCount(mlir::Value worksOfGroup, mlir::Value group);
   Counts emitCounts();
