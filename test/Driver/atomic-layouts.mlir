@@ -26,8 +26,10 @@
 // COMPILER-COUNT-8: ld.global.v4.b32
 
 // GFX942-LABEL: <add>:
-// GFX942-COUNT-16: global_atomic_add_f32
-// GFX942-NOT: global_atomic
+// GFX942-NOT: s_cbranch
+// GFX942-COUNT-16: buffer_atomic_add_f32
+// GFX942-NOT: {{s_cbranch|_atomic}}
+// GFX942-LABEL: <read>:
 
 // MANIFEST: "name": "dq"
 // MANIFEST-NEXT: "rank": 2

@@ -52,23 +52,15 @@ static Value emitFromOwner(Emitter &b, Value vector, const Layout &dist) {
   return b.slice(vector::BitCastOp::create(b, paddedType, words), 0, count);
 }
 
-/// The largest number of accesses under one branch for which the buffer form is
-/// used. A branch that skips more accesses costs little (docs/Rationale.md).
-static constexpr int64_t kMostInWindow = 4;
-
 /// Returns the window of a masked atomic if it uses the buffer form instead of
-/// branches that skip up to `skipped` accesses.
-static std::optional<Window>
-findWindow(AtomicRMWOp op, const Chip &chip, const Layout &dist,
-           const BufferParts &buffer, ValueRange indices, AtomicKind kind,
-           AtomicElement element, int64_t width, int64_t skipped) {
+/// branches.
+static std::optional<Window> findWindow(AtomicRMWOp op, const Chip &chip,
+                                        const Layout &dist,
+                                        const BufferParts &buffer,
+                                        ValueRange indices, AtomicKind kind,
+                                        AtomicElement element, int64_t width) {
   auto options =
       remark::RemarkOpts::name("atomic-branch").category("tile-vectorize");
-  if (skipped > kMostInWindow) {
-    remark::analysis(op.getLoc(), options) << remark::reason(
-        "a branch skips {0} masked accesses at once", skipped);
-    return std::nullopt;
-  }
   std::string reason;
   std::optional<Window> window;
   if (op.getResult())
@@ -169,16 +161,14 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
   auto first = [&](int64_t i) { return groups.order[i * groups.width]; };
 
   Value owner = emitIsOwner(b, dist);
-  // The number of accesses that the longest branch would skip.
-  int64_t skipped = 0;
-  for (Run run : runs)
-    if (owner || (access && access->isBounded(first(run.begin))))
-      skipped = std::max(skipped, run.end - run.begin);
+  bool isMasked = owner || llvm::any_of(runs, [&](Run run) {
+                    return access && access->isBounded(first(run.begin));
+                  });
   const Atomic *row = findAtomic(chip, kind, element, groups.width, shared);
   std::optional<Window> window;
-  if (skipped != 0 && !shared && row->native && chip.vendor == Vendor::AMD)
+  if (isMasked && !shared && row->native && chip.vendor == Vendor::AMD)
     window = findWindow(op, chip, dist, buffer, indices, kind, element,
-                        groups.width, skipped);
+                        groups.width);
   if (window)
     row = findBufferAtomic(chip, kind, element, groups.width);
   remarkAtomic(op, chip, width, *row);

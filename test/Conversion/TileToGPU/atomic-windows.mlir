@@ -103,15 +103,15 @@ tile.kernel @whole(%a: !f, %b: !f) attributes {num_warps = 1 : i32} {
   tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<16x8xf32, #rows>, !f
 }
 
-// Eight accesses share one branch.
+// Eight accesses share one mask.
 // CHECK-LABEL: gpu.func @long
-// CHECK: scf.if
-// CHECK-COUNT-8: tile_gpu.atomic_rmw
+// CHECK: arith.select
+// CHECK-NOT: {{arith.select|scf.if}}
+// CHECK-COUNT-8: tile_gpu.buffer_atomic_rmw
 tile.kernel @long(%b: !ragged) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %t = arith.constant dense<1.0> : tensor<64x8xf32, #long>
-  // REMARK: atomic-windows.mlir:[[@LINE+1]]:{{.*}} remark: [Analysis] atomic-branch | {{.*}}Reason="a branch skips 8 masked accesses at once"
   tile.atomic_rmw addf %t, %b[%c0, %c0] : tensor<64x8xf32, #long>, !ragged
 }
 
