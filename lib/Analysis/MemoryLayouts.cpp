@@ -300,6 +300,52 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
   return layout;
 }
 
+/// Returns how many threads have blocks of a tile, up to `threads`. Blocks that
+/// no power of two of threads divides leave some without any.
+static int64_t countThreads(ArrayRef<int64_t> shape, ArrayRef<int64_t> block,
+                            int64_t threads) {
+  int64_t count = 1;
+  for (auto [extent, inBlock] : llvm::zip_equal(shape, block))
+    count *= (extent / inBlock) & -(extent / inBlock);
+  return std::min(count, threads);
+}
+
+/// Narrows `block`, which a thread copies at a time by loads along `fast` and
+/// stores along `fastShared`, until a thread has the fewest loads and stores. A
+/// thread without a block takes a branch around its stores.
+static void narrowBlock(ArrayRef<int64_t> shape, int64_t fast,
+                        int64_t fastShared, int64_t bytes, int64_t threads,
+                        SmallVectorImpl<int64_t> &block) {
+  // The instructions of a branch: its condition, and to enter and leave it.
+  constexpr int64_t kBranch = 4;
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  auto costOf = [&](ArrayRef<int64_t> block) {
+    int64_t count = countThreads(shape, block, threads);
+    return llvm::divideCeil(elements, count * block[fast]) +
+           llvm::divideCeil(elements, count * block[fastShared]) +
+           (count < threads ? kBranch : 0);
+  };
+  SmallVector<int64_t> candidate(block.begin(), block.end());
+  int64_t fewest = costOf(block);
+  // Loads of less than 4 bytes are as slow as those of 4.
+  for (;; candidate[fast] /= 2) {
+    int64_t widest = candidate[fastShared];
+    for (;; candidate[fastShared] /= 2) {
+      if (int64_t cost = costOf(candidate); cost < fewest) {
+        fewest = cost;
+        block = candidate;
+      }
+      if (fast == fastShared || candidate[fastShared] % 2 != 0)
+        break;
+    }
+    candidate[fastShared] = widest;
+    if (candidate[fast] % 2 != 0 || candidate[fast] * bytes <= 4)
+      break;
+  }
+}
+
 LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
                                         int64_t width, int64_t warps,
                                         const Chip &chip) {
@@ -322,25 +368,14 @@ LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
   thread[fast] = std::gcd(width, shape[fast]);
   if (fastShared != fast)
     thread[fastShared] = std::gcd(8 / bytes, shape[fastShared]);
-  // Blocks that no power of two of lanes divides leave threads without any.
+  int64_t threads = lanes * warps;
+  if (!chip.asyncCopy.isDefault)
+    narrowBlock(shape, fast, fastShared, bytes, threads, thread);
   // Wide stores to shared memory are not worth more than half of the threads.
-  auto countThreads = [&] {
-    int64_t count = 1;
-    for (auto [extent, inThread] : llvm::zip_equal(shape, thread))
-      count *= (extent / inThread) & -(extent / inThread);
-    return count;
-  };
-  // A thread without any takes a branch around its stores; loads of half the
-  // width may give it some. Asynchronous copies need no stores.
-  int64_t widest = thread[fast];
-  while (!chip.asyncCopy.isDefault && thread[fast] % 2 == 0 &&
-         thread[fast] * bytes > 8 && countThreads() < lanes * warps)
-    thread[fast] /= 2;
-  if (countThreads() < lanes * warps)
-    thread[fast] = widest;
-  while (fastShared != fast && thread[fastShared] % 2 == 0 &&
-         2 * countThreads() < lanes * warps)
-    thread[fastShared] /= 2;
+  else if (fastShared != fast)
+    while (thread[fastShared] % 2 == 0 &&
+           2 * countThreads(shape, thread, threads) < threads)
+      thread[fastShared] /= 2;
   for (int64_t dim = rank; dim-- > 0;)
     if (dim != fast)
       order.push_back(dim);

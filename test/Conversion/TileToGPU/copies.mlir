@@ -116,10 +116,13 @@ tile.kernel @some_threads(%g: !wide) attributes {num_warps = 8 : i32, shared_byt
 !bytes = !tile.buffer<240x96xi8, #tile.strided<[1, 240], align = 16>, global>
 !rows = !tile.buffer<80x48xi8, #tile.padded<16, order = [1, 0]>, shared>
 
-// Blocks of 16 x 8 elements would have elements for two of 32 threads. Blocks of 16 x 1 have some for 16 of them.
+// Blocks of 16 x 8 elements would have elements for two of 32 threads. Blocks of 16 x 1 have some for 16 of them,
+// and those of 4 x 2, whose loads are narrower, for all.
 // CHECK-LABEL: gpu.func @odd_blocks(
 // SM80-COUNT-15: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<16xi8>
-// GFX1100-COUNT-15: tile_gpu.buffer_load {{.*}}, vector<16xi8>
+// GFX1100-NOT: scf.if
+// GFX1100-COUNT-30: tile_gpu.buffer_load {{.*}}, vector<4xi8>
+// GFX1100-COUNT-60: vector.store {{.*}}, vector<2xi8>
 // CHECK-NOT: vector.load
 // CHECK-NOT: buffer_load
 // CHECK: gpu.return
