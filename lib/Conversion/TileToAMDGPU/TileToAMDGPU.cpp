@@ -79,6 +79,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
       return signalPassFailure();
     lowerCopyGroups(root);
     combineSwaps(root, *chip);
+    recomputeBehindLoops(root, *chip);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.

@@ -25,6 +25,11 @@ void lowerCopyGroups(mlir::Operation *root);
 /// operations without a use stay.
 void combineSwaps(mlir::Operation *root, const Chip &chip);
 
+/// Computes integers that depend on the number of the thread again behind loops
+/// that do not use them, from instructions that need no register across the
+/// loop.
+void recomputeBehindLoops(mlir::Operation *root, const Chip &chip);
+
 /// Adds patterns that convert a gpu.shuffle xor by a constant if the vector
 /// unit of `chip` can exchange these lanes without going through the LDS.
 void populateShuffleToAMDGPUPatterns(mlir::RewritePatternSet &patterns,

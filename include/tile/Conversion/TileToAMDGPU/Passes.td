@@ -22,6 +22,10 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     `s_barrier`: the fences of `amdgpu.lds_barrier` would also wait for all
     copies in flight.
 
+    Behind the last loop of a block, integers that depend on the number of the
+    thread are computed again from instructions that need no register across the
+    loop, unless the loop uses them.
+
     ```mlir
     %d = tile_gpu.mma "mfma.16x16x16.f16" %a, %b, %c
         : vector<4xf16>, vector<4xf16>, vector<4xf32>

@@ -74,6 +74,27 @@ void DotOperands::store(OpOperand &operand) {
   operand.set(shared);
 }
 
+/// Returns the tile that `value` is, before conversions and transpositions.
+static Value findTile(Value value) {
+  while (auto op = value.getDefiningOp()) {
+    if (!isa<ConvertLayoutOp, TransposeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Returns true if the products in `loop` read one tile alone that is known in
+/// front of it, once.
+static bool hasOneInvariant(LoopLikeOpInterface loop) {
+  int64_t count = 0;
+  loop->walk([&](DotOp dot) {
+    for (Value operand : {dot.getA(), dot.getB()})
+      count += loop.isDefinedOutsideOfLoop(findTile(operand));
+  });
+  return count == 1;
+}
+
 /// Returns the number of registers that are in use in `loop` if `operand` is
 /// kept in registers across it: those of all accumulators and of the operand.
 int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
@@ -88,9 +109,10 @@ int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
   int64_t registers = countFragments(index);
   loop->walk(
       [&](DotOp other) { registers += countRegisters(other.getTile()); });
-  // Only ldmatrix is scheduled fragment by fragment; other reads put all of the
-  // other operand into registers.
-  if (!chip.ldmatrix)
+  // Reads by ldmatrix are scheduled fragment by fragment. LLVM moves others
+  // ahead, but only as far as the registers allow, so a single operand may take
+  // what is left.
+  if (!chip.ldmatrix && !hasOneInvariant(loop))
     registers += countFragments(1 - index);
   return registers;
 }
