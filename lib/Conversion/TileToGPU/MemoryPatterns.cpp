@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
 #include <map>
@@ -26,6 +27,18 @@
 using namespace mlir;
 using namespace tile;
 
+/// Returns true if accesses of `op` that the bounds may cut are divided into
+/// single elements. In a loop, the masks of a few elements, which need no
+/// branch, cost less than the branch for those that are cut. Elements of less
+/// than a register would have to be packed, too.
+static bool avoidsPartial(Operation *op, const Chip &chip, BufferType type,
+                          const AccessWidth &width) {
+  constexpr size_t kMostMasks = 8;
+  return chip.bufferFlags != 0 && type.getElementBits() >= 32 &&
+         width.groups.order.size() <= kMostMasks &&
+         op->getParentOfType<LoopLikeOpInterface>();
+}
+
 /// Returns the width of the accesses of a tile to a buffer in global memory.
 static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
                                      const Layout &dist,
@@ -33,6 +46,10 @@ static AccessWidth decideGlobalWidth(Lowering &b, Operation *op,
   WidthRequest request = anyWidth(operand.type, b.chip.maxGlobalAccess);
   request.canBePartial = true;
   AccessWidth width = decideWidth(dist, operand, request);
+  if (width.partialDim && avoidsPartial(op, b.chip, operand.type, width)) {
+    request.canBePartial = false;
+    width = decideWidth(dist, operand, request);
+  }
   remarkLimits(op, width);
   if (width.partialDim)
     remark::analysis(

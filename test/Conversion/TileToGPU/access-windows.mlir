@@ -113,3 +113,52 @@ tile.kernel @uniform(%v: !v, %out: !tile.buffer<8x32xf32, #tile.strided<[32, 1]>
   %b = tile.broadcast %t along 1 : tensor<8xf32, #tile.slice<1, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>> -> tensor<8x32xf32, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>
   tile.store %b, %out[%c0, %c0] : tensor<8x32xf32, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>, !tile.buffer<8x32xf32, #tile.strided<[32, 1]>, global>
 }
+
+// In a loop, elements of a register each have a mask of their own where the bounds may end within an access. Outside of
+// loops, and for narrower elements, one branch is for those that are cut.
+!numbers = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!halves = !tile.buffer<?xf16, #tile.strided<[1], align = 16>, global>
+#eight = #tile.layout<register = [8 -> d0], lane = [32 -> d0 * 8], warp = []>
+
+// CHECK-LABEL: gpu.func @cut_in_loop
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK-COUNT-8: tile_gpu.buffer_load {{.*}}, vector<1xf32>
+// CHECK-NOT: buffer_load
+// CHECK: scf.yield
+tile.kernel @cut_in_loop(%a: !numbers, %b: !numbers, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<256xf32, #eight>
+  %r = scf.for %i = %c0 to %n step %c256 iter_args(%s = %zero) -> (tensor<256xf32, #eight>) {
+    %t = tile.load %a[%i] : !numbers -> tensor<256xf32, #eight>
+    %u = arith.addf %s, %t : tensor<256xf32, #eight>
+    scf.yield %u : tensor<256xf32, #eight>
+  }
+  tile.store %r, %b[%c0] : tensor<256xf32, #eight>, !numbers
+}
+
+// CHECK-LABEL: gpu.func @cut
+// CHECK-COUNT-2: tile_gpu.buffer_load {{.*}}, vector<4xf32>
+// CHECK: scf.if
+tile.kernel @cut(%a: !numbers, %b: !numbers) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %a[%c0] : !numbers -> tensor<256xf32, #eight>
+  tile.store %t, %b[%c0] : tensor<256xf32, #eight>, !numbers
+}
+
+// CHECK-LABEL: gpu.func @narrow_in_loop
+// CHECK: scf.for
+// CHECK: tile_gpu.buffer_load {{.*}}, vector<8xf16>
+// CHECK: scf.if
+tile.kernel @narrow_in_loop(%a: !halves, %b: !halves, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  tile.grid %c0, %c0, %c0
+  scf.for %i = %c0 to %n step %c256 {
+    %t = tile.load %a[%i] : !halves -> tensor<256xf16, #eight>
+    tile.store %t, %b[%i] : tensor<256xf16, #eight>, !halves
+  }
+}

@@ -110,10 +110,9 @@ struct Case {
   std::function<int64_t(int64_t, int64_t)> offset;
   /// The widest access that the condition allows on any chip, in elements.
   int64_t widest;
-  /// The largest number of elements of a thread under one mask, if the tile is
-  /// a window; else 0. On AMD, the buffer form replaces branches that skip up
-  /// to four accesses.
-  int64_t maskedTogether = 8;
+  /// Whether the tile is a window. On AMD, masked atomics then have the buffer
+  /// form.
+  bool isWindow = true;
   int64_t startRow = 0, startColumn = 0;
   int64_t rows = 16, columns = 32;
   /// The layouts of the tile for 32 and for 64 lanes; coalesced if empty.
@@ -216,8 +215,7 @@ protected:
           expected = std::max(expected, width);
       AtomicKind kind = isInteger(type) ? AtomicKind::AddI : AtomicKind::AddF;
       std::set<int64_t> buffer, other = widths(text, name, &buffer);
-      bool inBuffer = test.maskedTogether != 0 &&
-                      test.maskedTogether <= 4 * expected &&
+      bool inBuffer = test.isWindow &&
                       findBufferAtomic(chip, kind, elementOf(type), expected);
       EXPECT_EQ(inBuffer ? buffer : other, std::set<int64_t>{expected});
       EXPECT_TRUE((inBuffer ? other : buffer).empty());
@@ -281,7 +279,7 @@ TEST_F(AtomicWidth, PermutedDestination) {
   // The start is not a multiple of the period of the layout.
   test.layout32 = plain().layout32;
   test.startRow = 3;
-  test.maskedTogether = 0;
+  test.isWindow = false;
   check(test, "f32");
   test.startColumn = 2;
   test.widest = 1;
@@ -296,7 +294,7 @@ TEST_F(AtomicWidth, NegativeStart) {
   check(test, "f32");
   // The number of the period is the fastest dimension of the storage, so that
   // the distance of columns is dynamic.
-  test.maskedTogether = 0;
+  test.isWindow = false;
   test.dest = "!tile.buffer<?x32x%E, #tile.map<(l, d) -> (l mod 8, d, l "
               "floordiv 8), align = 16>, global>";
   test.shape = {24, 32};
@@ -314,7 +312,6 @@ TEST_F(AtomicWidth, SwizzledSource) {
   test.layout32 = test.layout64 = "#tile.swizzle<64>";
   check(test, "f16");
   test.layout32 = test.layout64 = "#tile.swizzle<128>";
-  test.maskedTogether = 4;
   check(test, "f32");
 }
 
@@ -343,11 +340,9 @@ TEST_F(AtomicWidth, InvariantDestination) {
                   ", order = [1, 0]>";
   test.layout64 = "#tile.blocked<thread = [1, 4], lane = [8, 8], warp = [1, 1]"
                   ", order = [1, 0]>";
-  test.maskedTogether = 4;
   check(test, "f32");
   test.layout32 = plain().layout32;
   test.layout64 = plain().layout64;
-  test.maskedTogether = 8;
   // B[j]: the rows of a thread have one place, and columns are neighbours.
   test.name = "row invariant";
   test.dest = "!tile.buffer<?x32x%E, #tile.strided<[0, 1], align = 16>, "
@@ -372,7 +367,6 @@ TEST_F(AtomicWidth, InvariantDestination) {
   test.dest = "!tile.buffer<1x1x%E, #tile.strided<[1, 1], align = 16>, global>";
   test.shape = {1, 1};
   test.strides = {1, 1};
-  test.maskedTogether = 1;
   check(test, "f32");
 }
 
@@ -458,7 +452,7 @@ TEST_F(AtomicWidth, MaskedRows) {
                   ", order = [1, 0]>";
   test.layout64 = "#tile.blocked<thread = [1, 4], lane = [8, 8], warp = [1, 1]"
                   ", order = [1, 0]>";
-  test.maskedTogether = test.widest = 4;
+  test.widest = 4;
   test.startRow = 7;
   for (const char *type : {"f16", "bf16", "f32", "f64", "i32", "i64"})
     check(test, type);
@@ -488,7 +482,6 @@ TEST_F(AtomicWidth, MaskedRows) {
 
 TEST_F(AtomicWidth, MaskedTail) {
   Case test = plain();
-  test.maskedTogether = 1;
   test.name = "dynamic end of a row";
   test.dest = "!tile.buffer<?x?x%E, #tile.strided<[32, 1], align = 16>, "
               "global>";
@@ -520,7 +513,7 @@ TEST_F(AtomicWidth, MaskedTail) {
   test.strides = {4, 1};
   test.storage = 13 * 4;
   test.offset = [](int64_t i, int64_t j) { return i * 4 + j; };
-  test.maskedTogether = test.widest = 4;
+  test.widest = 4;
   check(test, "f16");
 }
 
@@ -532,7 +525,7 @@ TEST_F(AtomicWidth, Replication) {
                   "[8 -> d1 * 4, 2 -> 0, 2 -> d0 * 8], warp = []>";
   test.layout64 = "#tile.layout<register = [2 -> 0, 4 -> d1, 8 -> d0], lane = "
                   "[8 -> d1 * 4, 4 -> 0, 2 -> d0 * 8], warp = []>";
-  test.maskedTogether = test.widest = 4;
+  test.widest = 4;
   check(test, "f32");
   check(test, "f16");
 }
