@@ -11,11 +11,7 @@ tile.schedule_row <products = 2, head to 64, mask = window>
 tile.schedule_row <products = 2, head to 64, packed>
     use <tile = [256, 96], warps = 16>
 tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 16>
-tile.schedule_row <products = 2, head to 128, mask = window>
-    use <tile = [128, 64], warps = 8>
-tile.schedule_row <products = 2, head to 128, packed>
-    use <tile = [128, 64], warps = 8>
-tile.schedule_row <products = 2, head to 128> use <tile = [128, 128], warps = 8>
+tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 8>
 // 4 warps cannot divide 16 x 32 sums of dQ.
 tile.schedule_row <products from 4, query to 32, head to 64>
     use <tile = [32, 128], warps = 4>

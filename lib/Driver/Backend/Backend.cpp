@@ -215,6 +215,16 @@ static constexpr llvm::StringLiteral kNVIDIAPipeline =
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
     "loop(loop-rotate),early-cse,adce)";
 
+/// The optimizations for AMD. The attributor finds that kernels need no
+/// accumulation registers, and which arguments of the system they do not read.
+/// The default pipelines take twice as long, and code generation makes no
+/// better code of the result (docs/notes/amd-attention.md).
+static constexpr llvm::StringLiteral kAMDPipeline =
+    "function(sroa,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
+    "simplifycfg,reassociate,loop(loop-rotate),loop-mssa(licm),loop(indvars),"
+    "early-cse<memssa>,instcombine<max-iterations=1;no-verify-fixpoint>,adce),"
+    "amdgpu-attributor";
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      const Chip &chip, unsigned optLevel) {
   llvm::PipelineTuningOptions tuning;
@@ -240,10 +250,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::ModulePassManager passes;
   if (level == llvm::OptimizationLevel::O0)
     passes = builder.buildO0DefaultPipeline(level);
-  else if (chip.vendor == Vendor::NVIDIA)
-    llvm::cantFail(builder.parsePassPipeline(passes, kNVIDIAPipeline));
   else
-    passes = builder.buildPerModuleDefaultPipeline(level);
+    llvm::cantFail(builder.parsePassPipeline(
+        passes,
+        chip.vendor == Vendor::NVIDIA ? kNVIDIAPipeline : kAMDPipeline));
   passes.run(module, modules);
   if (chip.throughput.pairs == F32Pairs::Dual &&
       level != llvm::OptimizationLevel::O0)

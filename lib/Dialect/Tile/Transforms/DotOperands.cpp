@@ -95,6 +95,21 @@ static bool hasOneInvariant(LoopLikeOpInterface loop) {
   return count == 1;
 }
 
+/// Returns the registers of a thread for the largest tile that is in flight to
+/// shared memory in `loop`.
+static int64_t countInFlight(LoopLikeOpInterface loop, int64_t threads) {
+  int64_t most = 0;
+  loop->walk([&](LoadOp load) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (tile && isSharedTile(tile))
+      most = std::max<int64_t>(
+          most, llvm::divideCeil(tile.getNumElements() *
+                                     tile.getElementTypeBitWidth(),
+                                 32 * threads));
+  });
+  return most;
+}
+
 /// Returns the number of registers that are in use in `loop` if `operand` is
 /// kept in registers across it: those of all accumulators and of the operand.
 int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
@@ -111,9 +126,11 @@ int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
       [&](DotOp other) { registers += countRegisters(other.getTile()); });
   // Reads by ldmatrix are scheduled fragment by fragment. LLVM moves others
   // ahead, but only as far as the registers allow, so a single operand may take
-  // what is left.
-  if (!chip.ldmatrix && !hasOneInvariant(loop))
-    registers += countFragments(1 - index);
+  // what tiles in flight leave.
+  if (!chip.ldmatrix)
+    registers += hasOneInvariant(loop)
+                     ? countInFlight(loop, kernel.getNumWarps() * chip.warpSize)
+                     : countFragments(1 - index);
   return registers;
 }
 
