@@ -96,6 +96,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
   device.addPass(createTileFormClusters());
   device.addPass(createTileCopyAhead());
+  device.addPass(createTileExpandMaskedLoads());
   device.addPass(createDeviceCanonicalizer());
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());

@@ -16,22 +16,26 @@ public:
         partialDim(width.partialDim), active(active),
         count(groups.order.size() / groups.width) {}
 
-  /// Emits an access by `emitAccess`, which takes its number, and an element of
-  /// an access by `emitElement`. They return a value of `type`, or one element
-  /// of it; none if `type` is null. Returns the values of all accesses.
+  /// Emits an access by `emitAccess`, which takes its number, and the first
+  /// elements of an access by `emitFirst`, which takes their number, too. They
+  /// return a value of `type`; none if `type` is null. Returns the values of
+  /// all accesses.
   using Emit = llvm::function_ref<SmallVector<Value>(int64_t)>;
-  using EmitElement = llvm::function_ref<SmallVector<Value>(int64_t, int64_t)>;
+  using EmitFirst = llvm::function_ref<SmallVector<Value>(int64_t, Value)>;
   SmallVector<Value> emit(VectorType type, Emit emitAccess,
-                          EmitElement emitElement);
+                          EmitFirst emitFirst);
 
   Value offset(int64_t i) const { return offsets[i]; }
+  /// Emits the number of elements of access i that are in bounds, an index.
+  Value emitCount(int64_t i) {
+    return access.countInBounds(groups.order[i * groups.width], *partialDim,
+                                groups.width);
+  }
 
 private:
   bool hasManyChecks();
   void emitOffsets(int64_t end);
   SmallVector<Value> emitRuns(VectorType type, Emit emitAccess);
-  SmallVector<Value> emitPartial(VectorType type, int64_t i, Emit emitAccess,
-                                 EmitElement emitElement);
   SmallVector<Value> emitAll(int64_t begin, int64_t end, Emit emitAccess);
 
   SmallVector<Type> types(VectorType type, int64_t count) const {
@@ -80,36 +84,6 @@ SmallVector<Value> BoundedAccess::emitRuns(VectorType type, Emit emitAccess) {
   return parts;
 }
 
-/// Emits access `i`, or those of its elements that are in bounds.
-SmallVector<Value> BoundedAccess::emitPartial(VectorType type, int64_t i,
-                                              Emit emitAccess,
-                                              EmitElement emitElement) {
-  Value count = access.countInBounds(groups.order[i * groups.width],
-                                     *partialDim, groups.width);
-  auto has = [&](int64_t element) -> Value {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count,
-                                 b.index(element));
-  };
-  auto single = type ? VectorType::get({1}, type.getElementType()) : type;
-  auto emitElements = [&] {
-    SmallVector<Value> elements;
-    for (int64_t element = 0; element < groups.width; ++element)
-      llvm::append_range(elements,
-                         b.emitIf(element == 0 ? Value() : has(element),
-                                  types(single, 1),
-                                  [&] { return emitElement(i, element); }));
-    if (type)
-      elements = {b.join(type, elements)};
-    return elements;
-  };
-  return b.emitIf(
-      has(groups.width - 1), types(type, 1), [&] { return emitAccess(i); },
-      [&] {
-        // Most threads behind the end have no element.
-        return b.emitIf(has(0), types(type, 1), emitElements);
-      });
-}
-
 /// Returns true if one check of all elements of a thread replaces several.
 bool BoundedAccess::hasManyChecks() {
   // One check more for threads at the end costs more than one less for others.
@@ -119,7 +93,7 @@ bool BoundedAccess::hasManyChecks() {
 }
 
 SmallVector<Value> BoundedAccess::emit(VectorType type, Emit emitAccess,
-                                       EmitElement emitElement) {
+                                       EmitFirst emitFirst) {
   if (!partialDim && !hasManyChecks())
     return emitRuns(type, emitAccess);
   emitOffsets(count);
@@ -128,7 +102,7 @@ SmallVector<Value> BoundedAccess::emit(VectorType type, Emit emitAccess,
       return emitRuns(type, emitAccess);
     SmallVector<Value> parts;
     for (int64_t i = 0; i < count; ++i)
-      llvm::append_range(parts, emitPartial(type, i, emitAccess, emitElement));
+      llvm::append_range(parts, emitFirst(i, emitCount(i)));
     return parts;
   };
   return b.emitIf(std::exchange(active, Value()), types(type, count),
@@ -149,12 +123,11 @@ SmallVector<Value> tile::loadInBounds(Emitter &b, GlobalAccess &access,
   auto load = [&](int64_t i) {
     return SmallVector<Value>{loadVector(b, memory, bounded.offset(i), group)};
   };
-  auto loadElement = [&](int64_t i, int64_t element) {
-    auto single = VectorType::get({1}, group.getElementType());
-    Value offset = b.add(bounded.offset(i), element);
-    return SmallVector<Value>{loadVector(b, memory, offset, single)};
+  auto loadFirst = [&](int64_t i, Value count) {
+    return SmallVector<Value>{
+        loadFirstElements(b, memory, bounded.offset(i), group, count)};
   };
-  return bounded.emit(group, load, loadElement);
+  return bounded.emit(group, load, loadFirst);
 }
 
 void tile::storeInBounds(Emitter &b, GlobalAccess &access,
@@ -165,10 +138,15 @@ void tile::storeInBounds(Emitter &b, GlobalAccess &access,
     storeVector(b, parts[i], memory, bounded.offset(i));
     return SmallVector<Value>();
   };
-  auto storeElement = [&](int64_t i, int64_t element) {
-    Value offset = b.add(bounded.offset(i), element);
-    storeVector(b, b.slice(parts[i], element, 1), memory, offset);
-    return SmallVector<Value>();
+  auto storeFirst = [&](int64_t i, Value count) {
+    auto storeElement = [&](int64_t element) {
+      storeVector(b, b.slice(parts[i], element, 1), memory,
+                  b.add(bounded.offset(i), element));
+      return SmallVector<Value>();
+    };
+    return emitFirstElements(
+        b, VectorType(), width.groups.width, count, [&] { return store(i); },
+        storeElement);
   };
-  bounded.emit(VectorType(), store, storeElement);
+  bounded.emit(VectorType(), store, storeFirst);
 }

@@ -5,7 +5,7 @@
 #include "ThreadAddress.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
@@ -26,6 +26,50 @@ void tile::storeVector(Emitter &b, Value value, Value memory, Value offset) {
                           /*nontemporal=*/false,
                           llvm::MaybeAlign(type.getNumElements() *
                                            type.getElementTypeBitWidth() / 8));
+}
+
+Value tile::loadFirstElements(Emitter &b, Value memory, Value offset,
+                              VectorType type, Value count) {
+  Value mask = vector::CreateMaskOp::create(
+      b, VectorType::get(type.getShape(), b.getI1Type()), count);
+  return vector::MaskedLoadOp::create(
+      b, type, memory, ValueRange{offset}, mask, b.zeros(type),
+      llvm::MaybeAlign(type.getNumElements() * type.getElementTypeBitWidth() /
+                       8));
+}
+
+Value tile::getLoadedCount(vector::MaskedLoadOp load) {
+  auto mask = load.getMask().getDefiningOp<vector::CreateMaskOp>();
+  bool isZero = matchPattern(load.getPassThru(), m_Zero()) ||
+                matchPattern(load.getPassThru(), m_PosZeroFloat());
+  return mask && isZero ? mask.getOperand(0) : Value();
+}
+
+SmallVector<Value> tile::emitFirstElements(
+    Emitter &b, VectorType type, int64_t width, Value count,
+    llvm::function_ref<SmallVector<Value>()> emitAll,
+    llvm::function_ref<SmallVector<Value>(int64_t)> emitElement) {
+  auto has = [&](int64_t element) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count,
+                                 b.index(element));
+  };
+  SmallVector<Type> types(type ? 1 : 0, type), singles;
+  if (type)
+    singles.push_back(VectorType::get({1}, type.getElementType()));
+  auto emitElements = [&] {
+    SmallVector<Value> elements;
+    for (int64_t element = 0; element < width; ++element)
+      llvm::append_range(
+          elements, b.emitIf(element == 0 ? Value() : has(element), singles,
+                             [&] { return emitElement(element); }));
+    if (type)
+      elements = {b.join(type, elements)};
+    return elements;
+  };
+  return b.emitIf(has(width - 1), types, emitAll, [&] {
+    // Most threads behind the end have no element.
+    return b.emitIf(has(0), types, emitElements);
+  });
 }
 
 Value tile::fromAccesses(Emitter &b, VectorType type, const Layout &dist,

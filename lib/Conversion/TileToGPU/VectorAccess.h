@@ -3,6 +3,7 @@
 #define TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
 
 #include "BufferParts.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Chips/Chips.h"
 
@@ -13,6 +14,23 @@ mlir::Value loadVector(Emitter &b, mlir::Value memory, mlir::Value offset,
                        mlir::VectorType type);
 void storeVector(Emitter &b, mlir::Value value, mlir::Value memory,
                  mlir::Value offset);
+
+/// Emits a load of the first `count` elements of a vector; the others are zero.
+/// tile-expand-masked-loads makes branches of it.
+mlir::Value loadFirstElements(Emitter &b, mlir::Value memory,
+                              mlir::Value offset, mlir::VectorType type,
+                              mlir::Value count);
+/// Returns the number of the elements that `load` loads, the first ones, if the
+/// others are zero; null otherwise.
+mlir::Value getLoadedCount(mlir::vector::MaskedLoadOp load);
+
+/// Emits an access to the first `count` of `width` elements: one by `emitAll`
+/// if these are all, or one to each by `emitElement`. They return a value of
+/// `type`, or one element of it; none if `type` is null.
+llvm::SmallVector<mlir::Value> emitFirstElements(
+    Emitter &b, mlir::VectorType type, int64_t width, mlir::Value count,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>()> emitAll,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(int64_t)> emitElement);
 
 /// Emits the conversion of the accesses of a tile to its vector (fromAccesses)
 /// or back (toAccesses).

@@ -1,6 +1,6 @@
 // Rows of any length are loaded and stored by wide accesses. Elements are accessed
 // singly only where the row ends.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,canonicalize,cse)' \
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_80},tile-vectorize,gpu.module(tile-expand-masked-loads),canonicalize,cse)' \
 // RUN:   | FileCheck %s
 
 #rows = #tile.blocked<thread = [1, 4], lane = [1, 32], warp = [1, 1], order = [1, 0]>

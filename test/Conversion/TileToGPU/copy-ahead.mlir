@@ -196,5 +196,41 @@ gpu.module @kernels {
     } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
     gpu.return
   }
+
+  // The first elements of an access are copied, and the rest of the slot becomes zero.
+  // CHECK: gpu.func @first_elements(%[[X:.*]]: memref{{.*}}, %[[COUNT:.*]]: index, %[[N:.*]]: index)
+  // CHECK: nvgpu.device_async_copy %[[X]][%c0], %{{.*}}, 8, %[[COUNT]] {bypassL1}
+  // CHECK: scf.for
+  // CHECK: nvgpu.device_async_copy %[[X]][%{{.*}}], %{{.*}}, 8, %[[COUNT]] {bypassL1}
+  // CHECK-NOT: vector.maskedload
+  // CHECK: gpu.return
+  tile_gpu.manifest @first_elements {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @first_elements(%x: memref<?xbf16, #gpu.address_space<global>>, %count: index, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zeros = arith.constant dense<0.0> : vector<8xbf16>
+    %mask = vector.create_mask %count : vector<8xi1>
+    %some = arith.cmpi sgt, %n, %c0 : index
+    %first = scf.if %some -> (vector<8xbf16>) {
+      %0 = vector.maskedload %x[%c0], %mask, %zeros {alignment = 16 : i64} : memref<?xbf16, #gpu.address_space<global>>, vector<8xi1>, vector<8xbf16> into vector<8xbf16>
+      scf.yield %0 : vector<8xbf16>
+    } else {
+      scf.yield %zeros : vector<8xbf16>
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (vector<8xbf16>) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next = scf.if %exists -> (vector<8xbf16>) {
+        %0 = vector.maskedload %x[%j], %mask, %zeros {alignment = 16 : i64} : memref<?xbf16, #gpu.address_space<global>>, vector<8xi1>, vector<8xbf16> into vector<8xbf16>
+        scf.yield %0 : vector<8xbf16>
+      } else {
+        scf.yield %zeros : vector<8xbf16>
+      }
+      "use"(%v) : (vector<8xbf16>) -> ()
+      scf.yield %next : vector<8xbf16>
+    } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
 }
 }

@@ -137,6 +137,9 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
     beside those of its neighbours, without bank conflicts. Vectors of 16 bits that
     are the same in all iterations move there, too.
 
+    A load of the first elements of an access becomes a copy that fills the rest
+    with zeros.
+
     Numbers of 4 bytes or more arrive in slots, too: a number in a register would be
     awaited at the end of the iteration that loads it.
 
@@ -174,6 +177,32 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::nvgpu::NVGPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def TileExpandMaskedLoads : Pass<"tile-expand-masked-loads"> {
+  let summary = "Makes branches of loads of the first elements of a vector";
+  let description = [{
+    Where a buffer may end within an access, `tile-vectorize` loads the first
+    elements of a vector. `tile-copy-ahead` makes one asynchronous copy of such a
+    load. All others become one load where all elements exist, and else a load of
+    each that exists.
+
+    ```mlir output
+    %mask = vector.create_mask %count : vector<4xi1>
+    %0 = vector.maskedload %x[%i], %mask, %zeros {alignment = 16 : i64} : ...
+    // becomes
+    %whole = arith.cmpi sgt, %count, %c3 : index
+    %0 = scf.if %whole -> (vector<4xf32>) {
+      %1 = vector.load %x[%i] {alignment = 16 : i64} : ...
+      scf.yield %1 : vector<4xf32>
+    } else {
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }

@@ -1,6 +1,6 @@
 //===- CopyAhead.cpp - Loads ahead through shared memory ------------------===//
 
-#include "../Emitter.h"
+#include "../VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -212,12 +212,25 @@ Value CopyAhead::getAccess(const Slots &slots, Value slot, int64_t element) {
   return b.add(begin, element / slots.width * distance + element % slots.width);
 }
 
-/// Returns the memref and the indices of what `op` loads, if it does.
-static std::pair<Value, ValueRange> getSource(Operation *op) {
+namespace {
+/// What an operation loads: the memref, the indices, and the number of the
+/// first elements, of which there are more; null for all.
+struct Source {
+  Value base;
+  ValueRange indices;
+  Value count = {};
+};
+} // namespace
+
+/// Returns what `op` loads, if it is a load.
+static Source getSource(Operation *op) {
   if (auto load = dyn_cast_or_null<vector::LoadOp>(op))
     return {load.getBase(), load.getIndices()};
   if (auto load = dyn_cast_or_null<memref::LoadOp>(op))
     return {load.getMemref(), load.getIndices()};
+  if (auto load = dyn_cast_or_null<vector::MaskedLoadOp>(op))
+    if (Value count = getLoadedCount(load))
+      return {load.getBase(), load.getIndices(), count};
   return {};
 }
 
@@ -268,13 +281,13 @@ void CopyAhead::fill(Value value, const Slots &slots, Value slot,
     int64_t bytes = width * elementBytes;
     int64_t first = (element + i) % slots.width * elementBytes;
     int64_t alignment = std::gcd(kAccessBytes, std::gcd(bytes, first));
-    auto [base, indices] = getSource(op);
-    if (base && width == count && bytes >= kLeastCopyBytes &&
+    Source source = getSource(op);
+    if (source.base && width == count && bytes >= kLeastCopyBytes &&
         alignment == bytes) {
       nvgpu::DeviceAsyncCopyOp::create(
           b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), slots.memory,
-          place, base, indices, b.getIndexAttr(width),
-          /*srcElements=*/Value(),
+          place, source.base, source.indices, b.getIndexAttr(width),
+          /*srcElements=*/source.count,
           /*bypassL1=*/bytes == kAccessBytes ? b.getUnitAttr() : UnitAttr());
     } else {
       Value part = isa<VectorType>(value.getType())

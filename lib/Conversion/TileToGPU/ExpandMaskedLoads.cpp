@@ -1,0 +1,52 @@
+//===- ExpandMaskedLoads.cpp - Loads of first elements --------------------===//
+
+#include "VectorAccess.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEEXPANDMASKEDLOADS
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Replaces a load of the first `count` elements by branches.
+static void expand(vector::MaskedLoadOp load, Value count) {
+  Emitter b(load.getLoc(), load.getContext());
+  b.setInsertionPoint(load);
+  VectorType type = load.getVectorType();
+  auto single = VectorType::get({1}, type.getElementType());
+  Value memory = load.getBase(), offset = load.getIndices().front();
+  SmallVector<Value> result = emitFirstElements(
+      b, type, type.getNumElements(), count,
+      [&] { return SmallVector<Value>{loadVector(b, memory, offset, type)}; },
+      [&](int64_t element) {
+        return SmallVector<Value>{
+            loadVector(b, memory, b.add(offset, element), single)};
+      });
+  load.replaceAllUsesWith(result.front());
+  load.erase();
+}
+
+namespace {
+struct ExpandMaskedLoads
+    : tile::impl::TileExpandMaskedLoadsBase<ExpandMaskedLoads> {
+  using TileExpandMaskedLoadsBase::TileExpandMaskedLoadsBase;
+
+  void runOnOperation() override {
+    SmallVector<vector::MaskedLoadOp> loads;
+    getOperation()->walk([&](vector::MaskedLoadOp load) {
+      if (load.getIndices().size() == 1 &&
+          load.getVectorType().getRank() == 1 && getLoadedCount(load))
+        loads.push_back(load);
+    });
+    for (vector::MaskedLoadOp load : loads) {
+      Value mask = load.getMask();
+      expand(load, getLoadedCount(load));
+      if (mask.use_empty())
+        mask.getDefiningOp()->erase();
+    }
+  }
+};
+} // namespace
