@@ -27,9 +27,6 @@ static constexpr double kBulkWriteShare = 0.5;
 static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 16,
                         kClusterExchangeCycles = 1000;
 
-/// Elements of 16 bits of the widest access.
-static constexpr double kAccessElements = 8;
-
 /// The share of the second-level cache that what blocks read again finds free.
 static constexpr double kCacheShare = 0.5;
 
@@ -101,12 +98,12 @@ double Predictor::getExchangeCycles() const {
 /// warp is computed beside other things.
 double Predictor::countHeldElements(Type type) const {
   double elements = countElements(type);
-  double warp = kAccessElements * chip.warpSize;
+  double warp = accessElements * chip.warpSize;
   if (facts.hasProducts || elements < warp)
     return elements;
   double threads = candidate.warps * chip.warpSize;
-  double each = std::ceil(elements / threads / kAccessElements);
-  return each * kAccessElements * threads;
+  double each = std::ceil(elements / threads / accessElements);
+  return each * accessElements * threads;
 }
 
 /// Adds the instructions of an operation that computes tiles.
@@ -261,6 +258,7 @@ void Predictor::visit(Operation *op, Work &work) {
     if (!feedsOnlyProducts(load.getResult())) {
       work.waitsForLoads = true;
       work.loadedBytes += bytes;
+      work.loadsElements |= hasSingleAccesses(load.getBuffer().getType());
       return;
     }
     copiesElements |= hasOpenRows(load.getBuffer().getType());

@@ -19,6 +19,11 @@ static constexpr int64_t kFewestOthers =
 /// them.
 static constexpr double kLeastSparedRegisters = 12;
 
+/// The registers that a thread takes besides if a loop loads each element
+/// alone. RMSNorm's gradients with 16 elements of a thread (65 registers of
+/// tiles) need more than 102, those with 20 (88 registers) fit 128.
+static constexpr int64_t kElementRegisters = 10;
+
 /// Bytes of a register.
 static constexpr int64_t kWordBytes = 4;
 
@@ -186,7 +191,7 @@ int64_t Predictor::countChained(const Work &work) const {
 double Predictor::countCopiedRegisters(const Work &work) const {
   double bytes = 0;
   for (const Work &loop : work.loops)
-    if (loop.loadsAhead && !facts.hasProducts)
+    if (loop.loadsAhead && !loop.loadsElements && !facts.hasProducts)
       bytes = std::max(bytes, loop.loadedBytes);
   // The slots of the iteration ahead and of this one.
   if (!chip.asyncCopy.isDefault || 2 * bytes / clusterBlocks > chip.sharedBytes)
@@ -205,6 +210,12 @@ double Predictor::countSparedRegisters(const Work &work) const {
 
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.
 Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
+  bool loadsElements =
+      !facts.hasProducts && llvm::any_of(work.loops, [](const Work &loop) {
+        return loop.loadsElements;
+      });
+  if (loadsElements)
+    accessElements = 1;
   tiles = estimateTiles() + fragments;
   Schedule given = getSchedule(kernel);
   if (candidate.stages)
@@ -228,7 +239,9 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   if (Refusal refusal =
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
-  int64_t others = facts.hasProducts ? kRegisterMargin : kFewestOthers;
+  int64_t others = facts.hasProducts ? kRegisterMargin
+                   : loadsElements   ? kFewestOthers + kElementRegisters
+                                     : kFewestOthers;
   int64_t registers = tiles + others;
   if (countResidentBlocks(chip, warps, llvm::alignTo(registers, 8)) <= 1)
     registers -= int64_t(countSparedRegisters(work));

@@ -69,6 +69,8 @@ private:
     bool waitsForLoads = false;
     double loadedBytes = 0;
     bool loadsAhead = false;
+    /// Whether a thread loads each element alone.
+    bool loadsElements = false;
     /// Whether the warps of a block wait for each other.
     bool waitsForOthers = false;
     std::vector<Work> loops;
@@ -179,6 +181,8 @@ private:
   /// The share of the bytes through the second-level cache that global memory
   /// moves.
   double memoryShare = 0;
+  /// The elements of which a thread holds a multiple: those of an access.
+  double accessElements = 8;
 };
 
 /// Returns true if neighbouring columns of operand b of `dot` are neighbours in

@@ -12,6 +12,7 @@
 #include "tile/Analysis/Candidates.h"
 #include "tile/InitAll.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <map>
@@ -350,6 +351,40 @@ TEST_F(CostModelTest, RanksWarpsOfRows) {
   }
   for (auto [length, times] : chosen)
     EXPECT_LT(times.second, 1.05 * fastest[length].second) << length;
+}
+
+// RMSNorm's gradients of 2^26 elements: the warps of a block wait for each
+// other in each iteration. Of several blocks on a multiprocessor, others run
+// then (docs/notes/cost-model.md).
+TEST_F(CostModelTest, PrefersSeveralBlocksThatWait) {
+  auto choose = [&](int64_t count, int64_t length) {
+    ProblemSizes sizes;
+    sizes["x"] = {count, length};
+    sizes["parts"] = {264, length};
+    Refusal refusal;
+    auto ranked = rankCandidates(kernel, *findChip("sm_90a"), sizes, refusal);
+    EXPECT_FALSE(ranked.empty());
+    return ranked.front();
+  };
+  parse("rmsnorm_backward.mlir");
+  RankedCandidate aligned = choose(4096, 16384);
+  EXPECT_EQ(aligned.candidate.warps, 64);
+  EXPECT_GT(aligned.cost.residentBlocks, 1);
+
+  // Rows that may begin at any element: threads with 16 elements, each loaded
+  // alone, leave no room for a second block.
+  auto file = llvm::MemoryBuffer::getFile(TILE_SOURCE_DIR
+                                          "/examples/rmsnorm_backward.mlir");
+  ASSERT_TRUE(bool(file));
+  std::string text = (*file)->getBuffer().str();
+  for (std::string strides : {"[?:8, 1], align = 16", "[?:4, 1], align = 16"})
+    for (size_t at; (at = text.find(strides)) != std::string::npos;)
+      text.replace(at, strides.size(), "[?, 1]");
+  module = parseSourceString<ModuleOp>(text, &context);
+  kernel = *module->getOps<KernelOp>().begin();
+  RankedCandidate packed = choose(16372, 4099);
+  EXPECT_EQ(packed.candidate.warps, 8);
+  EXPECT_EQ(packed.cost.residentBlocks, 2);
 }
 
 // The candidates of programs without products have the warps of clusters where

@@ -384,12 +384,25 @@ void LoadAhead::runOnOperation() {
         continue;
       }
     }
-    if (chosen <= 0 && isTogether)
+    // Elements that are loaded alone take so many registers that a block less
+    // fits: of two blocks, one loads while the other one computes.
+    bool isSpread = waitsForOthers(loop) && llvm::any_of(loads, isAlone);
+    if (isSpread && !distance)
+      chosen = 0;
+    else if (chosen <= 0 && isTogether)
       chosen = std::min(getDistance(kernel, *chip, each, before), most);
     if (chosen <= 0) {
-      remark::missed(loop.getLoc(), name) << remark::reason(
-          "the loads of an iteration take {0} registers beside {1}", each,
-          before);
+      auto remark = remark::missed(loop.getLoc(), name);
+      if (isSpread)
+        remark << remark::reason(
+            "elements are loaded alone: {0} registers more would take the "
+            "place of a block that runs while the warps of another one wait "
+            "for each other",
+            each);
+      else
+        remark << remark::reason(
+            "the loads of an iteration take {0} registers beside {1}", each,
+            before);
       continue;
     }
     remark::passed(loop.getLoc(), name)
