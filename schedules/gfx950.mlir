@@ -9,6 +9,9 @@ tile.schedule_row <products = 2, head to 128, pack_heads>
     use <tile = [64, 64], warps = 4>
 tile.schedule_row <products = 2, head to 128, mask = window>
     use <tile = [128, 128], warps = 4>
+// With lengths of keys, 128 keys at a time would spill.
+tile.schedule_row <products = 2, head from 65 to 128, key_lengths>
+    use <tile = [256, 64], warps = 8>
 tile.schedule_row <products = 2, head to 128> use <tile = [256, 128], warps = 8>
 tile.schedule_row <products = 2> use <tile = [64, 64], warps = 4>
 // 4 warps cannot divide 16 x 32 sums of dQ.
