@@ -7,9 +7,9 @@ tile.schedule_row <products = 2, head to 128, pack_heads>
     use <tile = [64, 32], warps = 4>
 // Masks of windows and bounds of packed sequences take registers.
 tile.schedule_row <products = 2, head to 64, mask = window>
-    use <tile = [256, 96], warps = 16>
+    use <tile = [128, 64], warps = 8>
 tile.schedule_row <products = 2, head to 64, packed>
-    use <tile = [256, 96], warps = 16>
+    use <tile = [128, 64], warps = 8>
 tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 16>
 tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 8>
 // 4 warps cannot divide 16 x 32 sums of dQ.
