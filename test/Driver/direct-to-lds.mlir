@@ -20,6 +20,9 @@
 // GFX950: s_waitcnt vmcnt(4) lgkmcnt(0)
 // GFX942: s_waitcnt vmcnt(16) lgkmcnt(0)
 // ASM-NEXT: s_barrier
+// A branch skips the wait for all copies where newer ones follow.
+// ASM-NEXT: s_cbranch_vccz
+// ASM-NEXT: s_waitcnt vmcnt(0)
 // ASM-NOT: vmcnt(0)
 // GFX950: global_load_lds_dwordx4
 // GFX942: global_load_lds_dword v
