@@ -232,17 +232,19 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   // first come those with the fewest bytes through the second-level cache, with
   // the fewest registers as far as these limit the blocks, with some blocks on
   // a multiprocessor, and with the fewest iterations, of which each has more
-  // loads in flight.
+  // loads in flight. The warps of a block that waits alone are the faster
+  // there the fewer elements a thread has.
   bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
   auto rank = [&](const RankedCandidate &ranked) {
     const Cost &cost = ranked.cost;
     double cycles = getRank(ranked);
     bool isTied = !hasProducts && cycles <= least * (1 + kEqualShare);
-    return std::tuple(cost.isPadded, isTied ? 0 : cycles,
-                      isTied ? cost.cacheBytes : 0,
-                      isTied ? std::max(cost.registers, kFewRegisters) : 0,
-                      isTied ? -std::min(cost.residentBlocks, kManyBlocks) : 0,
-                      isTied ? cost.iterations : 0, ranked.number);
+    return std::tuple(
+        cost.isPadded, isTied ? 0 : cycles, isTied ? cost.cacheBytes : 0,
+        isTied ? std::max(cost.registers, kFewRegisters) : 0,
+        isTied ? -std::min(cost.residentBlocks, kManyBlocks) : 0,
+        isTied ? cost.iterations : 0,
+        isTied && cost.waitsAlone ? cost.registers : 0, ranked.number);
   };
   llvm::sort(ranking.ranked,
              [&](const RankedCandidate &a, const RankedCandidate &b) {

@@ -86,6 +86,9 @@ struct Cost {
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;
   int64_t residentBlocks = 1;
+  /// Whether each multiprocessor has one block of a program without products,
+  /// whose warps wait for each other in each iteration.
+  bool waitsAlone = false;
   /// The share of the places for blocks that is in use, over all waves.
   double waveEfficiency = 1;
   /// Bytes that all blocks read and write through the second-level cache.

@@ -253,8 +253,8 @@ Refusal Predictor::run(Cost &cost) {
   // The blocks of several clusters wait at different times.
   bool waits = llvm::any_of(
       work.loops, [](const Work &loop) { return loop.waitsForOthers; });
-  if (!facts.hasProducts && waits && cost.residentBlocks == 1 &&
-      clusterBlocks == 1 && cost.registers > kManyRegisters)
+  cost.waitsAlone = !facts.hasProducts && waits && cost.residentBlocks == 1;
+  if (cost.waitsAlone && clusterBlocks == 1 && cost.registers > kManyRegisters)
     memory *= kAloneMemoryTime;
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),

@@ -370,6 +370,10 @@ TEST_F(CostModelTest, PrefersSeveralBlocksThatWait) {
   RankedCandidate aligned = choose(4096, 16384);
   EXPECT_EQ(aligned.candidate.warps, 64);
   EXPECT_GT(aligned.cost.residentBlocks, 1);
+  // One block, as long as it has few elements for each thread.
+  RankedCandidate alone = choose(8192, 8192);
+  EXPECT_EQ(alone.candidate.warps, 32);
+  EXPECT_TRUE(alone.cost.waitsAlone);
 
   // Rows that may begin at any element: threads with 16 elements, each loaded
   // alone, leave no room for a second block.
