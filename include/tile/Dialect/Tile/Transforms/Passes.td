@@ -591,7 +591,9 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
     memory where the warps of a block wait for each other, or where registers hold
     no results and the loop leaves room for one or two blocks only, which wait at
     the same time, unless accesses have one element of 16 bits: the pass sets `stages` and `keep_loops` in the schedule of the loop, and
-    `tile-copy-ahead` makes the copies. The remark `loads-ahead` reports the iterations and the
+    `tile-copy-ahead` makes the copies. Elements that are loaded alone stay in their
+    iteration where the warps of a block wait for each other: their registers would
+    take the place of another block. The remark `loads-ahead` reports the iterations and the
     registers. `keep_loops` in the schedule of the kernel or of a loop prevents the
     change.
   }];
