@@ -62,8 +62,13 @@ tile.schedule_row <products = 2, head to 64, mask = window> use #small
 tile.schedule_row <products = 2, head to 64, softcap> use #small
 // Wide tiles of keys have fewer waits and rescale less often. With few keys, the
 // last tile of rows is a larger part of all.
+// Without a mask, the numbers of a work and of the next one do not fit the registers.
+tile.schedule_row <products = 2, head to 64, parts = false, keys from 2048,
+                   mask = none>
+    use <tile = [192, 128], warps = 12, producers = 4, registers = [160, 32],
+         stages = 2, work_stages = 1, turns>
 tile.schedule_row <products = 2, head to 64, parts = false, keys from 2048>
-    use <tile = [192, 128], warps = 12, producers = 4, registers = [152, 56],
+    use <tile = [192, 128], warps = 12, producers = 4, registers = [160, 32],
          stages = 2, work_stages = 2, turns>
 tile.schedule_row <products = 2, head to 64>
     use <tile = [256, 64], warps = 16, producers = 4, registers = [112, 32],

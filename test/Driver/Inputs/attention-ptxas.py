@@ -34,6 +34,7 @@ def programs():
         found += [variant for case in all_cases() for variant in case.variants]
         found += part_programs()
         found += cache_programs()
+        found += long_programs()
     found += feature_programs(packed=False)
     # In packed batches more is known only to the kernel.
     found += feature_programs(packed=True)
@@ -69,6 +70,17 @@ def cache_programs():
         tree = replace(pages, causal=False, tree_words=1)
         yield tree
         yield replace(tree, parts=True, pack_heads=8)
+
+
+def long_programs():
+    """Attention on many keys, which has tiles of its own at head dimension 64."""
+    for causal in (False, True):
+        forward = Variant(64, 64, "bf16", causal=causal, long_keys=True)
+        yield forward
+        yield replace(forward, lse=False)
+        yield replace(forward, sink="f32")
+        yield replace(forward, packed=True, sink="bf16")
+        yield replace(forward, key_lengths=True, page=64)
 
 
 def feature_programs(packed):
