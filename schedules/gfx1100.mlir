@@ -15,9 +15,6 @@ tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 
 // Backward, a block owns keys and walks over the queries.
 tile.schedule_row <products from 4, head to 96> use <tile = [32, 64], warps = 4>
-// 4 warps cannot divide 16 x 32 or 16 x 96 sums of dQ.
-tile.schedule_row <products from 4, query to 96, head to 128>
-    use <tile = [16, 32], warps = 2>
 tile.schedule_row <products from 4, head to 128> use <tile = [16, 64], warps = 4>
 tile.schedule_row <products from 4> use <tile = [16, 32], warps = 2>
 

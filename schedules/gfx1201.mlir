@@ -14,8 +14,5 @@ tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 16>
 tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 8>
 tile.schedule_row <products from 4, head to 64, softcap, atomic_results>
     use <tile = [32, 64], warps = 4>
-// 4 warps cannot divide 16 x 32 sums of dQ.
-tile.schedule_row <products from 4, query to 32, head to 64>
-    use <tile = [32, 128], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.include_schedules "gfx1100"

@@ -16,9 +16,6 @@ tile.schedule_row <products = 2, head to 192> use <tile = [64, 32], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 
 // Backward, a block owns keys and walks over the queries.
-// 4 warps cannot divide 16 x 32 sums of dQ.
-tile.schedule_row <products from 4, query to 32, head to 64>
-    use <tile = [32, 128], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.schedule_row <products from 4, head to 128> use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4> use <tile = [16, 32], warps = 2>

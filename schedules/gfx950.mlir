@@ -14,9 +14,6 @@ tile.schedule_row <products = 2, head from 65 to 128, key_lengths>
     use <tile = [256, 64], warps = 8>
 tile.schedule_row <products = 2, head to 128> use <tile = [256, 128], warps = 8>
 tile.schedule_row <products = 2> use <tile = [64, 64], warps = 4>
-// 4 warps cannot divide 16 x 32 sums of dQ.
-tile.schedule_row <products from 4, query to 32, head to 64>
-    use <tile = [32, 128], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.schedule_row <products from 4, head to 128> use <tile = [32, 128], warps = 4>
 tile.schedule_row <products from 4> use <tile = [32, 64], warps = 4>

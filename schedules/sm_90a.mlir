@@ -61,13 +61,13 @@ tile.schedule_row <products = 2, head from 65 to 128, parts> use #turns
 tile.schedule_row <products = 2, head to 64, mask = window> use #small
 tile.schedule_row <products = 2, head to 64, softcap> use #small
 // Wide tiles of keys have fewer waits and rescale less often. With few keys, the
-// last tile of rows is a larger part of all.
-// With lengths of keys, the producers need registers for the entries of page tables.
+// last tile of rows is a larger part of all. The loop is rotated if the consumers
+// have 160 registers. With lengths of keys, the producers need more than 32 for the
+// entries of page tables; without a mask, the numbers of two works do not fit 160.
 tile.schedule_row <products = 2, head to 64, parts = false, keys from 2048,
                    key_lengths>
     use <tile = [192, 128], warps = 12, producers = 4, registers = [152, 56],
          stages = 2, work_stages = 2, turns>
-// Without a mask, the numbers of a work and of the next one do not fit the registers.
 tile.schedule_row <products = 2, head to 64, parts = false, keys from 2048,
                    mask = none>
     use <tile = [192, 128], warps = 12, producers = 4, registers = [160, 32],

@@ -232,8 +232,8 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   // first come those with the fewest bytes through the second-level cache, with
   // the fewest registers as far as these limit the blocks, with some blocks on
   // a multiprocessor, and with the fewest iterations, of which each has more
-  // loads in flight. The warps of a block that waits alone are the faster
-  // there the fewer elements a thread has.
+  // loads in flight. A block that waits alone is faster with fewer elements for
+  // each thread.
   bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
   auto rank = [&](const RankedCandidate &ranked) {
     const Cost &cost = ranked.cost;

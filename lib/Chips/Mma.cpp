@@ -234,6 +234,12 @@ int64_t tile::getPeakRate(const Chip &chip, const Mma &mma) {
   }
 }
 
+bool tile::divides(const Mma &mma, std::array<int64_t, 2> warps, int64_t rows,
+                   int64_t columns) {
+  return warps[0] % mma.warps == 0 && rows % (mma.m * warps[0]) == 0 &&
+         columns % (mma.n * warps[1]) == 0;
+}
+
 const Mma *tile::findMma(llvm::StringRef name) {
   llvm::ArrayRef<Mma> rows = mmas();
   const Mma *row =

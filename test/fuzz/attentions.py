@@ -336,7 +336,7 @@ class Attention:
         scalars = {"scale": "f32"}
         if self.packed:
             scalars["max_q"] = "index"
-        for flag, word, names in ((self.softcap, "softcap", ["cap"]),
+        for flag, word, names in ((self.softcap, "softcap", ["softcap"]),
                                   (self.window, "window", ["left", "right"]),
                                   (self.offset is not None, "offset", ["offset"])):
             if flag:
@@ -356,25 +356,37 @@ class Attention:
     def run(self, chip):
         """Returns an error, or an empty text."""
         program = Program(self.text(), chip)
-        values = {name: array for name, (_, array) in self.arguments.items()}
-        numbers = {**self.scalars, "scale": self.scale}
-        if self.softcap:
-            numbers["cap"] = self.softcap
-        if self.window:
-            numbers["left"], numbers["right"] = self.window
-        if self.offset is not None:
-            numbers["offset"] = self.offset
-        integers = {n: v for n, v in numbers.items() if isinstance(v, int)}
-        shapes = {name: array.shape for name, array in values.items()}
+        values, numbers = self.inputs()
         parts = self.draw.choice([1, 2, 3, 5])
-        for name, buffer in program.scratch(shapes, integers).items():
+        for name, buffer in self.scratch(program, values, numbers):
             shape = buffer.shape
             if self.parts == "parts":
                 shape = (parts, *shape[1:])
             fill = 1234567 if buffer.type == "i32" else np.nan
             values[name] = np.full(shape, fill, np.int32 if buffer.type == "i32" else np.float32)
+        return self.call(program, {**values, **numbers})
+
+    def inputs(self):
+        """Returns the arrays and the numbers that a call takes, by their names."""
+        numbers = {**self.scalars, "scale": self.scale}
+        if self.softcap:
+            numbers["softcap"] = self.softcap
+        if self.window:
+            numbers["left"], numbers["right"] = self.window
+        if self.offset is not None:
+            numbers["offset"] = self.offset
+        return {name: array for name, (_, array) in self.arguments.items()}, numbers
+
+    @staticmethod
+    def scratch(program, values, numbers):
+        """Returns the names of scratch buffers, with their types and shapes."""
+        integers = {n: v for n, v in numbers.items() if isinstance(v, int)}
+        return program.scratch({n: v.shape for n, v in values.items()}, integers).items()
+
+    def call(self, program, arguments):
+        """Calls the program; returns an error, or an empty text."""
         wanted = [parameter.name for parameter in program.parameters]
-        program(**{n: v for n, v in {**values, **numbers}.items() if n in wanted})
+        program(**{n: v for n, v in arguments.items() if n in wanted})
         return self.check()
 
     def check(self):

@@ -206,23 +206,12 @@ class Gradients(Attention):
 
     def run(self, chip):
         program = Program(self.variant.ir(), chip)
-        values = {name: array for name, (_, array) in self.arguments.items()}
-        numbers = {**self.scalars, "scale": self.scale}
-        if self.softcap:
-            numbers["softcap"] = self.softcap
-        if self.window:
-            numbers["left"], numbers["right"] = self.window
-        if self.offset is not None:
-            numbers["offset"] = self.offset
-        integers = {n: v for n, v in numbers.items() if isinstance(v, int)}
-        shapes = {name: array.shape for name, array in values.items()}
+        values, numbers = self.inputs()
         kinds = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
-        for name, buffer in program.scratch(shapes, integers).items():
+        for name, buffer in self.scratch(program, values, numbers):
             fill = 0x7FC0 if buffer.type == "bf16" else np.nan
             values[name] = np.full(buffer.shape, fill, kinds[buffer.type])
-        wanted = [parameter.name for parameter in program.parameters]
-        program(**{n: v for n, v in {**values, **numbers}.items() if n in wanted})
-        return self.check()
+        return self.call(program, {**values, **numbers})
 
     def check(self):
         for name in ("dq", "dk", "dv"):

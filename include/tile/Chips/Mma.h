@@ -14,6 +14,7 @@
 #include "tile/Layout/Layout.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
 
 namespace tile {
 
@@ -90,6 +91,11 @@ struct Mma {
 /// Returns the operations that a multiprocessor of `chip` does in one clock
 /// cycle by this instruction, at its peak.
 int64_t getPeakRate(const Chip &chip, const Mma &mma);
+
+/// Returns true if each warp of a grid has whole MMAs of an accumulator with so
+/// many rows and columns. `warps` are those along the rows and the columns.
+bool divides(const Mma &mma, std::array<int64_t, 2> warps, int64_t rows,
+             int64_t columns);
 
 /// Returns all rows.
 llvm::ArrayRef<Mma> mmas();

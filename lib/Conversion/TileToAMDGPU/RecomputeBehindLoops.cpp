@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// What an integer is computed from: numbers that are equal in all threads of a
-/// block; these and the number of the thread; or anything.
+/// The inputs of an integer: numbers that are equal in all threads of a block;
+/// these and the number of the thread; or anything else.
 enum class Source { Uniform, Thread, Other };
 
 class Recomputer {
@@ -157,7 +157,7 @@ void Recomputer::run() {
       if (!value.getDefiningOp() || sourceOf(value) != Source::Thread)
         continue;
       Operation *loop = findLoopBetween(value, user);
-      // What the loop uses is in a register anyway.
+      // A value that the loop uses is in a register anyway.
       if (loop && llvm::none_of(value.getUsers(), [&](Operation *other) {
             return loop->isProperAncestor(other);
           }))

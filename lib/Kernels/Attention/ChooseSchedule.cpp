@@ -27,8 +27,25 @@ static KernelFeatures featuresOf(OpT op, int64_t products) {
   return features;
 }
 
+/// Returns true if `warps` warps can divide an accumulator of `rows` x
+/// `columns` whose operands have the type `element`.
+static bool canDivide(const Chip &chip, Type element, int64_t warps,
+                      int64_t rows, int64_t columns) {
+  return llvm::any_of(chip.mma, [&](StringRef name) {
+    const Mma &mma = *findMma(name);
+    if (mma.operand != getMmaElement(element))
+      return false;
+    return llvm::any_of(
+        llvm::seq<int64_t>(1, warps + 1), [&](int64_t alongRows) {
+          return warps % alongRows == 0 &&
+                 divides(mma, {alongRows, warps / alongRows}, rows, columns);
+        });
+  });
+}
+
 FailureOr<Schedule> ScheduleChooser::complete(Operation *op, ScheduleAttr given,
-                                              const KernelFeatures &features) {
+                                              const KernelFeatures &features,
+                                              int64_t dqColumns) {
   Schedule schedule = given ? given.getFields() : Schedule();
   bool isComplete = schedule.tile && schedule.warps;
   auto module = op->getParentOfType<ModuleOp>();
@@ -45,7 +62,14 @@ FailureOr<Schedule> ScheduleChooser::complete(Operation *op, ScheduleAttr given,
       return failure();
     table = std::move(*loaded);
   }
-  if (std::optional<Schedule> row = table->find(features))
+  auto suits = [&](const Schedule &row) {
+    Schedule whole = schedule.withDefaults(row);
+    auto q = cast<BufferType>(op->getOperand(0).getType());
+    return dqColumns == 0 || !whole.tile || !whole.warps ||
+           canDivide(*chip, q.getElementType(), *whole.warps, (*whole.tile)[0],
+                     dqColumns);
+  };
+  if (std::optional<Schedule> row = table->find(features, suits))
     schedule = schedule.withDefaults(*row);
   else if (!isComplete)
     return op->emitOpError()
@@ -133,8 +157,9 @@ FailureOr<Schedule>
 ScheduleChooser::chooseBackwardKeys(AttentionBackwardOp op) {
   KernelFeatures features = featuresOf(op, op.getDqAcc() ? 5 : 4);
   features.atomicResults = op.getKvMode() == KVAccumulation::Atomic;
+  int64_t dqColumns = op.getDqAcc() ? padColumns(features.query) : 0;
   FailureOr<Schedule> schedule =
-      complete(op, op.getDkvScheduleAttr(), features);
+      complete(op, op.getDkvScheduleAttr(), features, dqColumns);
   if (failed(schedule) ||
       failed(verifyWhole(op, *schedule, "dk and dv",
                          AttentionBackwardOp::getKeysScheduleFields(),

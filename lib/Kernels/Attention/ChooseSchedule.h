@@ -20,10 +20,13 @@ public:
   llvm::FailureOr<Schedule> chooseBackwardQueries(AttentionBackwardOp op);
 
 private:
-  /// Returns `given` with the fields of the row for `features` where it has
-  /// none.
+  /// Returns `given` with the fields of the first row for `features` where it
+  /// has none. If the kernel adds `dqColumns` columns of dQ to memory, which
+  /// tile-pad-extents cannot pad, it is the first row whose warps can divide
+  /// them.
   llvm::FailureOr<Schedule> complete(mlir::Operation *op, ScheduleAttr given,
-                                     const KernelFeatures &features);
+                                     const KernelFeatures &features,
+                                     int64_t dqColumns = 0);
 
   std::string folder;
   /// Read when it is needed first.

@@ -213,8 +213,8 @@ Value CopyAhead::getAccess(const Slots &slots, Value slot, int64_t element) {
 }
 
 namespace {
-/// What an operation loads: the memref, the indices, and the number of the
-/// first elements, of which there are more; null for all.
+/// The source of a load: the memref, the indices, and the number of elements if
+/// it loads the first ones only, else null.
 struct Source {
   Value base;
   ValueRange indices;

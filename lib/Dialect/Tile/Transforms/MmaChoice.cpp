@@ -130,8 +130,8 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   int64_t fewest = 0;
   for (int64_t rows = numWarps; rows >= 1; --rows) {
     int64_t columns = numWarps / rows;
-    if (numWarps % rows != 0 || acc.getDimSize(0) % (mma.m * rows) != 0 ||
-        acc.getDimSize(1) % (mma.n * columns) != 0 || rows % mma.warps != 0 ||
+    if (numWarps % rows != 0 ||
+        !divides(mma, {rows, columns}, acc.getDimSize(0), acc.getDimSize(1)) ||
         (!mma.spaces[1].registers && columns > 1 &&
          !canDivideColumns(dot, columns)))
       continue;

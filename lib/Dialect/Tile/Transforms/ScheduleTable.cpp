@@ -135,9 +135,11 @@ ScheduleTable::load(MLIRContext *context, const Chip &chip, StringRef folder) {
 }
 
 std::optional<Schedule>
-ScheduleTable::find(const KernelFeatures &features) const {
-  const Row *row = llvm::find_if(
-      rows, [&](const Row &row) { return row.pattern.matches(features); });
+ScheduleTable::find(const KernelFeatures &features,
+                    llvm::function_ref<bool(const Schedule &)> suits) const {
+  const Row *row = llvm::find_if(rows, [&](const Row &row) {
+    return row.pattern.matches(features) && suits(row.schedule);
+  });
   return row == rows.end() ? std::nullopt : std::optional(row->schedule);
 }
 

@@ -16,8 +16,11 @@ public:
   static llvm::FailureOr<ScheduleTable>
   load(mlir::MLIRContext *context, const Chip &chip, llvm::StringRef folder);
 
-  /// Returns the schedule of the first row that matches, or none.
-  std::optional<Schedule> find(const KernelFeatures &features) const;
+  /// Returns the schedule of the first row that matches and that `suits`, or
+  /// none.
+  std::optional<Schedule>
+  find(const KernelFeatures &features,
+       llvm::function_ref<bool(const Schedule &)> suits) const;
 
   /// Returns the schedule of the first row for `kernel`, which has open
   /// extents, and a problem of these sizes, or none. `sizes` has the extents of
