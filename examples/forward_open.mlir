@@ -101,8 +101,8 @@ tile.kernel @attention(%q: !heads, %k: !heads, %v: !heads, %o: !heads, %scale: f
     %change = arith.subf %max, %new_max : !row
     %factor = math.exp2 %change : !row
     %step_sum = tile.reduce addf %p along 1 : !scores -> !row
-    %old_sum = arith.mulf %sum, %factor : !row
-    %new_sum = arith.addf %old_sum, %step_sum : !row
+    %old_sum = arith.mulf %sum, %factor fastmath<reassoc> : !row
+    %new_sum = arith.addf %old_sum, %step_sum fastmath<reassoc> : !row
     %factor_t = tile.broadcast %factor along 1 : !row -> !out
     %old_out = arith.mulf %out, %factor_t : !out
 

@@ -93,8 +93,8 @@ ElementwiseRuns::ElementwiseRuns(Block &block, bool addsUp) {
     }
   };
   for (Operation &op : block) {
-    if (addsUp && isa<ReduceOp, ReduceInWarpsOp>(op) && run &&
-        run == op.getOperand(0).getType() &&
+    if (addsUp && isa<ReduceOp, ReduceInWarpsOp, ReduceInThreadsOp>(op) &&
+        run && run == op.getOperand(0).getType() &&
         op.getOperand(0).getDefiningOp() == passed.front() &&
         op.getOperand(0).hasOneUse()) {
       join(&op);

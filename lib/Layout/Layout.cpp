@@ -886,22 +886,31 @@ Layout Layout::repeated(ArrayRef<int64_t> counts) const {
   return result;
 }
 
-Layout Layout::reduceInWarps(unsigned dim) const {
+Layout Layout::reduceWithin(unsigned dim, ArrayRef<unsigned> spread) const {
   Layout result = *this;
-  int64_t warps = 1;
+  int64_t places = 1;
   for (auto [a, axis] : llvm::enumerate(result.axes)) {
+    bool isKept = llvm::is_contained(spread, a);
     for (Digit &digit : axis) {
       if (digit.stride == 0 || digit.dim != dim)
         continue;
-      digit.stride = a == kWarp ? warps : 0;
-      if (a == kWarp)
-        warps *= digit.extent;
+      digit.stride = isKept ? places : 0;
+      if (isKept)
+        places *= digit.extent;
     }
     if (a == kRegister)
       llvm::erase_if(axis, [](const Digit &d) { return d.stride == 0; });
   }
-  result.extents[dim] = warps;
+  result.extents[dim] = places;
   return result;
+}
+
+Layout Layout::reduceInWarps(unsigned dim) const {
+  return reduceWithin(dim, {kWarp});
+}
+
+Layout Layout::reduceInThreads(unsigned dim) const {
+  return reduceWithin(dim, {kLane, kWarp});
 }
 
 int64_t Layout::runInWarps(unsigned dim) const {

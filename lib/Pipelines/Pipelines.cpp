@@ -74,6 +74,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileJoinComparisons());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileDeferReductions());
   kernel.addPass(createTileLoadAhead());
   kernel.addPass(createTileCheckRegisters());
   kernel.addPass(createTileDecomposeReductions());

@@ -28,6 +28,7 @@
 // PASSES: tile-apply-schedule
 // PASSES: tile-expand-attention
 // PASSES: tile-assign-layouts
+// PASSES: tile-defer-reductions
 // PASSES: tile-decompose-reductions
 // PASSES: tile-decompose-conversions
 // PASSES: tile-bufferize

@@ -189,6 +189,11 @@ public:
   /// the dimension. That element is replicated over the lanes that differed
   /// along `dim`. *this must be a distributed layout.
   Layout reduceInWarps(unsigned dim) const;
+  /// Returns the layout after a reduction along `dim` within each thread.
+  /// Dimension `dim` of the result has one element for each lane of each warp
+  /// that shares the dimension; neighbouring lanes have neighbouring elements.
+  /// *this must be a distributed layout.
+  Layout reduceInThreads(unsigned dim) const;
   /// Returns the length of the longest runs along `dim` that warps hold: the
   /// elements from i * length to (i + 1) * length - 1 are in the same warps for
   /// all i. *this must be a distributed layout in which no two places other
@@ -272,6 +277,10 @@ public:
   Swizzle inputSwizzle() const { return inSwz; }
 
 private:
+  /// Reduces along `dim`, of which one element remains for each place on the
+  /// axes `spread`.
+  Layout reduceWithin(unsigned dim, llvm::ArrayRef<unsigned> spread) const;
+
   LayoutFamily kind = LayoutFamily::Map;
   llvm::SmallVector<Digits, 3> axes;
   llvm::SmallVector<int64_t, 4> extents;

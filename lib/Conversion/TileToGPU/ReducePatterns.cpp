@@ -58,15 +58,16 @@ static Value exchange(Emitter &b, Value vector, int64_t mask, int64_t lanes) {
   return vector::FromElementsOp::create(b, vector.getType(), parts);
 }
 
-/// Converts ReduceInWarpsOp, and ReduceOp along a dimension that no two warps
-/// share.
+/// Converts ReduceInWarpsOp and ReduceInThreadsOp, and ReduceOp along a
+/// dimension that no two warps share.
 template <typename OpT>
 static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
                                    Lowering &b) {
   Layout from = layoutOf(op.getSource());
   unsigned dim = op.getDim();
-  constexpr bool inWarps = std::is_same_v<OpT, ReduceInWarpsOp>;
-  if (!inWarps && from.reduceInWarps(dim).shape()[dim] != 1)
+  constexpr bool keepsDim = !std::is_same_v<OpT, ReduceOp>;
+  constexpr bool inThreads = std::is_same_v<OpT, ReduceInThreadsOp>;
+  if (!keepsDim && from.reduceInWarps(dim).shape()[dim] != 1)
     return op.emitOpError("reduces along a dimension that is spread over "
                           "warps; run tile-decompose-reductions first");
 
@@ -79,7 +80,7 @@ static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
     if (!counted.insert(coordinates).second)
       continue;
     Coordinates rest = coordinates;
-    if (inWarps)
+    if (keepsDim)
       rest[dim] = 0;
     else
       rest.erase(rest.begin() + dim);
@@ -120,6 +121,8 @@ static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
     }
     result = whole;
   }
+  if (inThreads)
+    return b.replace(op, result);
 
   // Lanes that differ along `dim` exchange values. The extent of every digit
   // of the lane axis is a power of two.
@@ -413,6 +416,6 @@ convertJoinScans(JoinScansOp op, JoinScansOp::Adaptor operands, Lowering &b) {
 
 void tile::addReduceConversions(ConversionAdder &conversions) {
   conversions.addAll(convertJoinScans, convertReduce<ReduceInWarpsOp>,
-                     convertReduce<ReduceOp>, convertScan<ScanInWarpsOp>,
-                     convertScan<ScanOp>);
+                     convertReduce<ReduceInThreadsOp>, convertReduce<ReduceOp>,
+                     convertScan<ScanInWarpsOp>, convertScan<ScanOp>);
 }

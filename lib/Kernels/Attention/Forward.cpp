@@ -204,7 +204,8 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
     alpha = arith::SelectOp::create(b, grows, alpha, fill(perRow, 1.0f));
   Value sum = math::FmaOp::create(
       b, sumBefore, alpha,
-      ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1));
+      ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1),
+      arith::FastMathFlags::reassoc);
   Value scaled = arith::MulFOp::create(b, before, spread(alpha, valueDim));
   Value weights = arith::TruncFOp::create(b, scores(element), p);
   Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);

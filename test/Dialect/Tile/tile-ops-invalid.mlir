@@ -578,6 +578,38 @@ func.func @extract_warps(%s: tensor<32x32xf32, #columns>) {
 
 // -----
 
+// tile.reduce_in_threads
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_threads_shape(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_threads' op expected a result of shape [16, 8], one element per thread along dimension 1, got [16, 2]}}
+  %r = tile.reduce_in_threads addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x2xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_threads_layout(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_threads' op the result must have the layout that a reduction within each thread leaves}}
+  %r = tile.reduce_in_threads addf %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+
+func.func @in_threads_kind(%s: tensor<16x32xf32, #mma>) {
+  // expected-error@+1 {{'tile.reduce_in_threads' op kind addi does not apply to 'f32'}}
+  %r = tile.reduce_in_threads addi %s along 1 : tensor<16x32xf32, #mma> -> tensor<16x8xf32, #mma>
+  return
+}
+
+// -----
+
 // tile.reduce_in_warps
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>

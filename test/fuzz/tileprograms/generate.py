@@ -16,6 +16,11 @@ PRODUCT_TYPES = [("f16", None), ("f16", None), ("bf16", None), ("bf16", None), (
                  ("f32", "tf32"), ("f32", "bf16x3")]
 
 LIMITS = {"f16": 2000.0, "bf16": 1e6, "f32": 1e6}
+#: The operations that combine two tiles like reductions of these kinds.
+COMBINATIONS = {
+    "addf": "arith.addf", "maxnumf": "arith.maxnumf", "minimumf": "arith.minimumf", "addi": "arith.addi",
+    "maxs": "arith.maxsi", "xori": "arith.xori",
+}  # fmt: skip
 FLOAT_REDUCTIONS = ["addf", "addf", "maximumf", "minimumf", "maxnumf", "minnumf", "mulf"]
 INTEGER_REDUCTIONS = [
     "addi", "addi", "muli", "maxs", "mins", "maxu", "minu", "andi", "ori", "xori"
@@ -936,7 +941,17 @@ class Generator:
     def carry(self, x: int, carried: int) -> int:
         """What an iteration hands on: half of what it got, and something new."""
         type = self.like(x)
-        new = self.next_like(carried, type, 64.0)
+        kind = self.draw.choice(["addf", "addf", "addf", "maxnumf", "minimumf"])
+        if type[1] not in FLOATS:
+            kind = self.draw.choice(["addi", "addi", "maxs", "xori"])
+        new = self.reduced_like(type, kind) if self.draw.random() < 0.5 else None
+        if new is None:
+            new = self.next_like(carried, type, 64.0)
+        elif kind != "addf":
+            limit = 2.0**31 if kind == "addi" else max(self.limit[x], self.limit[new])
+            return self.emit(
+                "elementwise", type, [carried, new], limit, name=COMBINATIONS[kind]
+            )
         if type[1] not in FLOATS:
             if new == carried:
                 new = self.mate(carried)
@@ -944,10 +959,29 @@ class Generator:
         if new == carried:
             new = self.tame(self.mate(carried), 8.0)
         half = self.constant(type, 0.5)
-        scaled = self.emit("elementwise", type, [carried, half], self.limit[x], name="arith.mulf")
-        return self.emit(
-            "elementwise", type, [scaled, new], self.limit[x] + 64, name="arith.addf"
+        flags = "reassoc" if self.draw.random() < 0.8 else ""
+        scaled = self.emit(
+            "elementwise", type, [carried, half], self.limit[x], name="arith.mulf", flags=flags
         )
+        return self.emit(
+            "elementwise", type, [scaled, new], self.limit[x] + 64, name="arith.addf", flags=flags
+        )
+
+    def reduced_like(self, target: Tuple, kind: str) -> Optional[int]:
+        """A reduction of this type of a late value; None if there is no such value."""
+        found = []
+        for v in self.visible[-8:]:
+            dims, dtype, pin = self.like(v)
+            for axis in range(len(dims) if len(dims) > 1 else 0):
+                rest = dims[:axis] + dims[axis + 1 :]
+                slice = None if pin is None else ("slice", axis, dims, pin)
+                if (rest, dtype, slice) == target:
+                    found.append((v, axis))
+        if not found:
+            return None
+        v, axis = self.draw.choice(found)
+        new = self.reduce_along(v, axis, kind)
+        return new if kind != "addf" else self.tame(new, 64.0)
 
     def branch(self) -> None:
         draw = self.draw

@@ -541,6 +541,8 @@ class Writer:
     def write_elementwise(self, op: Op) -> None:
         result = op.results[0]
         operands = ", ".join(f"{self.name(v)}" for v in op.operands)
+        if flags := op.attrs.get("flags"):
+            operands += f" fastmath<{flags}>"
         self.line(f"{self.name(result)} = {op.attrs['name']} {operands} : {self.tile(result)}")
 
     def write_compare(self, op: Op) -> None:

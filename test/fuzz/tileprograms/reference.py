@@ -9,7 +9,7 @@ of two values that are closer than their errors).
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -80,6 +80,11 @@ class Value:
 
     v: np.ndarray
     e: np.ndarray
+    #: Of a sum that threads may have parts of, the sum of the magnitudes of the parts.
+    parts: Optional[np.ndarray] = None
+
+    def magnitude(self) -> np.ndarray:
+        return np.abs(self.v) + self.e if self.parts is None else self.parts
 
 
 def is_float(dtype: str) -> bool:
@@ -394,6 +399,11 @@ class Evaluator:
         with np.errstate(all="ignore"):
             if is_float(dtype):
                 value = FUNCTIONS[name](dtype, *operands)
+                if op.attrs.get("flags"):
+                    x, y = (operand.magnitude() for operand in operands)
+                    value.parts = x * y if name == "arith.mulf" else x + y
+                    # The operation, and the sum of the parts in the end.
+                    value.e = value.e + 8 * 2.0 ** -FORMATS[dtype][0] * value.parts
             else:
                 bits = {"i1": 1, "i32": 32, "i64": 64}[dtype]
                 v = INTEGER[name](*(x.v for x in operands), bits)
@@ -429,7 +439,8 @@ class Evaluator:
             if not is_float(self.dtype(op.results[0])):
                 either = np.where(either > 0, np.inf, 0.0)
             e = np.where(condition.e > 0, np.where(np.isnan(either), np.inf, either), e)
-        self.values[op.results[0]] = Value(v, e)
+            parts = np.maximum(a.magnitude(), b.magnitude())
+        self.values[op.results[0]] = Value(v, e, parts)
 
     def eval_cast(self, op: Op) -> None:
         source, result = op.operands[0], op.results[0]
@@ -479,6 +490,7 @@ class Evaluator:
                 value = Value(v, e)
             elif name == "addf":
                 value = summed(x, axis, dtype)
+                value.parts = (np.abs(x.v) + x.e).sum(axis)
             elif name == "mulf":
                 value = multiplied(x, axis, dtype)
             else:

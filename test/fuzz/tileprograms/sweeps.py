@@ -11,7 +11,7 @@ import math
 import random
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .generate import FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, PRODUCT_TYPES, Generator, Retry, prune
+from .generate import COMBINATIONS, FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, PRODUCT_TYPES, Generator, Retry, prune
 from .program import FLOATS, Program
 from .runner import Job
 
@@ -217,28 +217,87 @@ def loops(full: bool) -> Iterator[Case]:
 
 
 def loop(g: Generator, shape: Sequence[int], trips: int) -> None:
-    from .program import Op, Region
-
     dims = tuple(g.dim(n) for n in shape)
     type = (dims, "f32", None)
-    start = g.load(dims, "f32")
-    step = g.draw.choice([None, *dims])
+
+    def body(carried: int) -> int:
+        x = g.load(dims, "f32")
+        return g.emit("elementwise", type, [carried, x], 100.0, name="arith.addf")
+
+    g.store(carry(g, g.load(dims, "f32"), trips, [None, *dims], 100.0, body))
+
+
+def carry(
+    g: Generator, start: int, trips: int, steps: Sequence[Optional[int]], limit: float,
+    body: Callable[[int], int],
+) -> int:  # fmt: skip
+    """The result of a loop that carries one tile."""
+    from .program import Op, Region
+
+    step = g.draw.choice(steps)
     region = Region()
     outer, g.ops = g.ops, region.ops
     seen = len(g.visible)
     g.loops.append(("i", step, trips))
-    carried = g.program.new(*type)
+    carried = g.program.new(*g.like(start))
     region.arguments.append(carried)
-    x = g.load(dims, "f32")
-    region.yields.append(g.emit("elementwise", type, [carried, x], 100.0, name="arith.addf"))
+    g.limit[carried] = limit
+    region.yields.append(body(carried))
     g.loops.pop()
     g.ops = outer
     del g.visible[seen:]
-    result = g.program.new(*type)
-    g.limit[result] = 100.0
+    result = g.program.new(*g.like(start))
+    g.limit[result] = limit
     attrs = {"variable": "i", "step": step, "trips": trips, "scalar": None}
     g.ops.append(Op("for", [result], [start], attrs, [region]))
-    g.store(result)
+    return result
+
+
+def carried_reductions(full: bool) -> Iterator[Case]:
+    """Reductions that a loop combines: sums, also scaled ones, and others."""
+    turn = itertools.cycle(
+        [("f32", "addf", True), ("f32", "addf", False), ("f32", "maxnumf", False),
+         ("i32", "addi", False), ("f16", "minimumf", False), ("i32", "xori", False)]
+    )  # fmt: skip
+    shapes = [(r, c) for r in ROWS for c in COLUMNS]
+    shapes += [(60, 20), (7, 13), (24, 96), (1, 512), (1, 1000), (2, 8, 16), (3, 5, 7)]
+    for number, shape in enumerate(shapes):
+        for axis in range(len(shape)) if full else (len(shape) - 1 - number % 2,):
+            for _ in range(6 if full else 2):
+                dtype, kind, scaled = next(turn)
+                yield lambda g, s=shape, a=axis, d=dtype, k=kind, f=scaled, t=number % 4: (
+                    carried_reduction(g, s, a, d, k, f, t))  # fmt: skip
+
+
+def carried_reduction(
+    g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str, scaled: bool, trips: int
+) -> None:
+    dims = tuple(g.dim(n) for n in shape)
+    rest = dims[:axis] + dims[axis + 1 :] or (g.dim(1),)
+    type = (rest, dtype, None)
+    flags = "reassoc" if dtype in FLOATS else ""
+
+    def body(carried: int) -> int:
+        new = g.reduce_along(g.load(dims, dtype), axis, kind)
+        if scaled:
+            factor = g.load(rest, dtype)
+            carried = g.emit(
+                "elementwise", type, [carried, factor], 1e4, name="arith.mulf", flags=flags
+            )
+        if g.draw.random() < 0.3:
+            numbers = (rest, "i32", None)
+            seen = g.emit(
+                "compare", (rest, "i1", None), [g.load(rest, "i32"), g.constant(numbers, 0)], 1.0,
+                name="arith.cmpi", predicate="slt",
+            )  # fmt: skip
+            carried = g.emit("select", type, [seen, carried, g.constant(type, 0)], 1e4)
+        return g.emit(
+            "elementwise", type, [carried, new], 1e4, name=COMBINATIONS[kind],
+            **({"flags": flags} if kind == "addf" else {}),
+        )  # fmt: skip
+
+    start = g.load(rest, dtype) if g.draw.random() < 0.5 else g.constant(type, 0)
+    g.store(carry(g, start, trips, [None, dims[axis]], 1e4, body))
 
 
 def dots(full: bool) -> Iterator[Case]:
@@ -286,6 +345,7 @@ SWEEPS: Dict[str, Callable[[bool], Iterator[Case]]] = {
     "transpose": transposes,
     "mask": masks,
     "loop": loops,
+    "carried": carried_reductions,
     "dot": dots,
 }
 

@@ -326,6 +326,38 @@ TEST(Layout, ReduceInWarpsKeepsOneElementPerWarp) {
   EXPECT_EQ(accumulator().reduceInWarps(1).shape()[1], 1);
 }
 
+TEST(Layout, ReduceInThreadsKeepsOneElementPerThread) {
+  Layout tile = Layout::distributed(
+      {{2, 1, 1}, {2, 0, 0}, {2, 0, 16}}, {{4, 1, 2}, {8, 0, 1}},
+      {{2, 0, 8}, {2, 1, 8}, {2, 1, 16}, {3, 0, 0}}, {32, 32});
+  Layout partial = tile.reduceInThreads(1);
+  EXPECT_EQ(partial.str(),
+            "register = [2 -> d0 * 16], lane = [4 -> d1, 8 -> d0], "
+            "warp = [2 -> d0 * 8, 2 -> d1 * 4, 2 -> d1 * 8, 3 -> 0] : 32x16");
+  EXPECT_EQ(partial.dropDim(1), tile.dropDim(1));
+  // Threads share an element of the result if they hold the same elements.
+  for (unsigned dim : {0u, 1u}) {
+    Layout parts = tile.reduceInThreads(dim);
+    EXPECT_TRUE(parts.isSurjective());
+    std::map<std::vector<int64_t>, std::set<std::vector<int64_t>>> owners;
+    for (int64_t warp = 0; warp < tile.axisSize(kWarp); ++warp)
+      for (int64_t lane = 0; lane < tile.axisSize(kLane); ++lane)
+        for (int64_t r = 0; r < tile.axisSize(kRegister); ++r) {
+          auto from = tile.element(r, lane, warp);
+          auto to = parts.element(0, lane, warp);
+          owners[{to.begin(), to.end()}].insert({from.begin(), from.end()});
+        }
+    // Each element of the tile counts once.
+    std::set<std::vector<int64_t>> seen;
+    size_t count = 0;
+    for (auto &[part, elements] : owners) {
+      count += elements.size();
+      seen.insert(elements.begin(), elements.end());
+    }
+    EXPECT_EQ(count, seen.size());
+  }
+}
+
 TEST(Layout, ReduceRunsOfWarps) {
   // Warps are between registers of the columns, and lanes above them.
   Layout tile = Layout::distributed(

@@ -869,19 +869,57 @@ static LogicalResult verifyCombination(OpT op, RankedTensorType source,
   return verifyInRegisters(op, source, other);
 }
 
-LogicalResult ReduceInWarpsOp::verify() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto result = cast<RankedTensorType>(getType());
-  if (failed(verifyCombination(*this, source, result)))
+/// Builds a reduction within each warp or each thread.
+template <typename OpT>
+static void buildPartialReduction(OpBuilder &builder, OperationState &state,
+                                  arith::AtomicRMWKind kind, Value source,
+                                  int64_t dim) {
+  auto tile = cast<RankedTensorType>(source.getType());
+  Layout layout = OpT::reduceLayout(getCanonicalLayout(tile), dim);
+  auto type =
+      RankedTensorType::get(layout.shape(), tile.getElementType(),
+                            DistributedAttr::get(builder.getContext(), layout));
+  OpT::build(builder, state, type, kind, source, dim);
+}
+
+/// Verifies a reduction within each `part`, a warp or a thread.
+template <typename OpT>
+static LogicalResult verifyPartialReduction(OpT op, const Twine &part) {
+  auto source = cast<RankedTensorType>(op.getSource().getType());
+  auto result = cast<RankedTensorType>(op.getType());
+  if (failed(verifyCombination(op, source, result)))
     return failure();
-  Layout expected = getCanonicalLayout(source).reduceInWarps(getDim());
+  Layout expected = OpT::reduceLayout(getCanonicalLayout(source), op.getDim());
   if (result.getShape() != expected.shape())
-    return emitOpError() << "expected a result of shape [" << expected.shape()
-                         << "], one element per warp along dimension "
-                         << getDim() << ", got [" << result.getShape() << "]";
-  return verifySameLayout(*this, expected, getCanonicalLayout(result),
-                          "the result must have the layout that a reduction "
-                          "within each warp leaves");
+    return op.emitOpError()
+           << "expected a result of shape [" << expected.shape()
+           << "], one element per " << part << " along dimension "
+           << op.getDim() << ", got [" << result.getShape() << "]";
+  return verifySameLayout(op, expected, getCanonicalLayout(result),
+                          ("the result must have the layout that a reduction "
+                           "within each " +
+                           part + " leaves")
+                              .str());
+}
+
+void ReduceInWarpsOp::build(OpBuilder &builder, OperationState &state,
+                            arith::AtomicRMWKind kind, Value source,
+                            int64_t dim) {
+  buildPartialReduction<ReduceInWarpsOp>(builder, state, kind, source, dim);
+}
+
+LogicalResult ReduceInWarpsOp::verify() {
+  return verifyPartialReduction(*this, "warp");
+}
+
+void ReduceInThreadsOp::build(OpBuilder &builder, OperationState &state,
+                              arith::AtomicRMWKind kind, Value source,
+                              int64_t dim) {
+  buildPartialReduction<ReduceInThreadsOp>(builder, state, kind, source, dim);
+}
+
+LogicalResult ReduceInThreadsOp::verify() {
+  return verifyPartialReduction(*this, "thread");
 }
 
 LogicalResult ScanOp::verify() {

@@ -92,10 +92,8 @@ static void decompose(ReduceOp reduce) {
   reportExchange(reduce, "reduction", warps, dim);
   OpBuilder builder(reduce);
   Location loc = reduce.getLoc();
-  Value partial = ReduceInWarpsOp::create(
-      builder, loc,
-      withLayout(source, getCanonicalLayout(source).reduceInWarps(dim)),
-      reduce.getKind(), reduce.getSource(), dim);
+  Value partial = ReduceInWarpsOp::create(builder, loc, reduce.getKind(),
+                                          reduce.getSource(), dim);
   Value all = ConvertLayoutOp::create(
       builder, loc,
       withLayout(source,

@@ -82,8 +82,9 @@ SmallVector<AheadLoad> LoadAhead::findLoads(scf::ForOp loop,
     if (!isAwaited(&op))
       continue;
     if (auto load = dyn_cast<LoadOp>(op)) {
+      // Copies to shared memory run ahead in tile-pipeline.
       if (load.getBuffer().getType().isShared() ||
-          runAhead.checkLoad(load, loop))
+          isSharedTile(load.getType()) || runAhead.checkLoad(load, loop))
         continue;
     } else if (auto scalar = dyn_cast<LoadScalarOp>(op)) {
       if (!runAhead.isRepeatable(scalar))

@@ -46,6 +46,8 @@ static std::optional<arith::AtomicRMWKind> getKind(Operation *op) {
     return reduce.getKind();
   if (auto reduce = dyn_cast<ReduceInWarpsOp>(op))
     return reduce.getKind();
+  if (auto reduce = dyn_cast<ReduceInThreadsOp>(op))
+    return reduce.getKind();
   return std::nullopt;
 }
 

@@ -278,3 +278,24 @@ tile.kernel @together_alone(%x: !rows, %f: !factors, %y: !rows, %first: index, %
     tile.store %q16, %y[%i, %c0] : !t16, !rows
   }
 }
+
+// -----
+
+#row = #tile.slice<0, #tile.layout<register = [], lane = [32 -> 0], warp = []>>
+#shared = #tile.padded<0, order = [0]>
+!numbers = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// What tile-pipeline copies to shared memory stays in its iteration.
+// CHECK-LABEL: tile.kernel @shared_tile
+// CHECK: scf.for
+// CHECK: tile.load {{.*}} -> tensor<1xi32, #tile.padded<0, order = [0]>>
+tile.kernel @shared_tile(%x: !numbers, %y: !numbers, %end: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %c0 to %end step %c1 {
+    %t = tile.load %x[%i] : !numbers -> tensor<1xi32, #shared>
+    %r = tile.convert_layout %t : tensor<1xi32, #shared> -> tensor<1xi32, #row>
+    tile.store %r, %y[%i] : tensor<1xi32, #row>, !numbers
+  }
+}

@@ -802,7 +802,30 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure,
   let hasVerifier = 1;
 }
 
-def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
+/// A reduction without exchange between some threads. `layoutMethod` is the
+/// method of Layout that gives the layout of the result.
+class Tile_PartialReductionOp<string mnemonic, string layoutMethod>
+    : Tile_Op<mnemonic, [Pure]> {
+  let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let builders = [OpBuilder<(ins "::mlir::arith::AtomicRMWKind":$kind,
+                                 "::mlir::Value":$source, "int64_t":$dim)>];
+  let assemblyFormat = [{
+    $kind $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the layout of a result along `dim` of a tile with the layout
+    /// `source`.
+    static Layout reduceLayout(const Layout &source, unsigned dim) {
+      return source.}] # layoutMethod # [{(dim);
+    }
+  }];
+}
+
+def Tile_ReduceInWarpsOp
+    : Tile_PartialReductionOp<"reduce_in_warps", "reduceInWarps"> {
   let summary = "reduces a tile along one dimension within each warp";
   let description = [{
     Like `tile.reduce`, but without exchange between warps. Along `dim`, the
@@ -821,13 +844,29 @@ def Tile_ReduceInWarpsOp : Tile_Op<"reduce_in_warps", [Pure]> {
     Both tiles have layouts; that of the result follows from that of the source
     (Layout::reduceInWarps). The kinds are those of `tile.reduce`.
   }];
-  let arguments = (ins AtomicRMWKindAttr:$kind, Tile_Tile:$source,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
-  let results = (outs Tile_Tile:$result);
-  let assemblyFormat = [{
-    $kind $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+}
+
+def Tile_ReduceInThreadsOp
+    : Tile_PartialReductionOp<"reduce_in_threads", "reduceInThreads"> {
+  let summary = "reduces a tile along one dimension within each thread";
+  let description = [{
+    Like `tile.reduce`, but without exchange between threads. Along `dim`, the
+    result has one element for each lane of each warp that shares that dimension
+    of the source, and each thread holds its own element.
+    `tile-defer-reductions` creates this operation for reductions whose results
+    a loop adds up.
+
+    ```mlir
+    // 4 lanes share the columns of a row.
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
+    #partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> d1, 8 -> d0], warp = [4 -> d0 * 16]>
+    %part = tile.reduce_in_threads addf %s along 1
+        : tensor<64x32xf32, #mma> -> tensor<64x4xf32, #partial>
+    ```
+
+    Both tiles have layouts; that of the result follows from that of the source
+    (Layout::reduceInThreads). The kinds are those of `tile.reduce`.
   }];
-  let hasVerifier = 1;
 }
 
 def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["source", "result"]>,

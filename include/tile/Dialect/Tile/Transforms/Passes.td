@@ -628,6 +628,43 @@ def TileCheckRegisters : Pass<"tile-check-registers", "::tile::KernelOp"> {
   }];
 }
 
+def TileDeferReductions : Pass<"tile-defer-reductions", "::tile::KernelOp"> {
+  let summary = "Moves the exchange of reductions behind loops";
+  let description = [{
+    A loop that carries a sum, and adds the result of a `tile.reduce` to it in
+    every iteration, needs the whole sum behind the loop only. The pass makes the
+    loop carry the part of each thread. The exchange between lanes and warps
+    follows the loop.
+
+    ```mlir output
+    %sum = scf.for ... iter_args(%before = %zero) -> (tensor<128xf32, #row>) {
+      %step = tile.reduce addf %p along 1 : tensor<128x64xf32, #mma> -> tensor<128xf32, #row>
+      %next = math.fma %before, %factor, %step fastmath<reassoc> : tensor<128xf32, #row>
+      scf.yield %next
+    }
+    // becomes
+    %parts = scf.for ... iter_args(%before = %zeros) -> (tensor<128x4xf32, #partial>) {
+      %step = tile.reduce_in_threads addf %p along 1 : tensor<128x64xf32, #mma> -> tensor<128x4xf32, #partial>
+      %factors = tile.broadcast %factor along 1 : ... -> tensor<128x4xf32, #partial>
+      %next = math.fma %before, %factors, %step : tensor<128x4xf32, #partial>
+      scf.yield %next
+    }
+    %sum = tile.reduce addf %parts along 1 : tensor<128x4xf32, #partial> -> tensor<128xf32, #row>
+    ```
+
+    A sum may be scaled (`arith.mulf`, `math.fma`), selected (`arith.select`),
+    and carried through several loops and `scf.if`. Operations of one kind other
+    than addition may be combined and selected. The order of the additions
+    changes, and products of the sum are distributed to its parts: all
+    floating-point additions and multiplications of the sum must have
+    `fastmath<reassoc>`. Maxima, minima, and integers need no flag.
+
+    The remark `reduction-deferred` names the loops' reductions, and
+    `reduction-not-deferred` the operation that lacks the flag.
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
   let summary = "Splits reductions and scans over several warps";
   let description = [{
