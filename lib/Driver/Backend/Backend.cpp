@@ -3,6 +3,7 @@
 #include "Backend.h"
 #include "CopyFactors.h"
 #include "Emit.h"
+#include "JoinAddresses.h"
 #include "Recovery.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -84,15 +85,16 @@ private:
 /// pair which users of a value would see poison: 300 addresses in global memory
 /// with strides known at run time take a minute, 650 in shared memory half a
 /// second. Attention has up to 150 in global memory. The functions that gain,
-/// those of rows and of products, have up to 250 in all.
+/// those of rows and of products, have up to 250 in all. On AMD no function
+/// gains, because joinSharedAddresses comes before.
 class AddressGate : public llvm::OptPassGate {
 public:
-  void inspect(const llvm::Module &module) {
+  void inspect(const llvm::Module &module, const Chip &chip) {
     for (const llvm::Function &function : module) {
       int64_t addresses = 0;
       for (const llvm::BasicBlock &block : function)
         addresses += llvm::count_if(block, isVariableAddress);
-      if (addresses > kMostAddresses)
+      if (chip.vendor == Vendor::AMD || addresses > kMostAddresses)
         skipped.insert(("function (" + function.getName() + ")").str());
     }
   }
@@ -255,6 +257,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
         passes,
         chip.vendor == Vendor::NVIDIA ? kNVIDIAPipeline : kAMDPipeline));
   passes.run(module, modules);
+  if (chip.vendor == Vendor::AMD && level != llvm::OptimizationLevel::O0)
+    joinSharedAddresses(module);
   if (chip.throughput.pairs == F32Pairs::Dual &&
       level != llvm::OptimizationLevel::O0)
     copyFactors(module, functions);
@@ -288,7 +292,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     stopwatch.lap("optimise");
     if (session->failed)
       return;
-    session->gate.inspect(*session->module);
+    session->gate.inspect(*session->module, chip);
     llvm::raw_svector_ostream os(session->output);
     if (kind == OutputKind::LLVMIR) {
       session->module->print(os, nullptr);
