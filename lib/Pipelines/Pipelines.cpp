@@ -80,6 +80,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createTileRepeatReads());
   kernel.addPass(createTileBufferize());
   kernel.addPass(createTileChooseRoles());
   kernel.addPass(createTilePersist());

@@ -746,6 +746,25 @@ def TileDecomposeConversions : Pass<"tile-decompose-conversions", "::tile::Kerne
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
 }
 
+def TileRepeatReads : Pass<"tile-repeat-reads", "::tile::KernelOp"> {
+  let summary = "Reads fragments again instead of keeping them in registers";
+  let description = [{
+    Products that share an operand in shared memory share its fragments only if
+    no tile is written to shared memory between them. Else the later product
+    reads them again: threads wait for each other there, so that all fragments
+    would be in registers at once, while a product needs those of one step.
+
+    ```mlir
+    %f = tile.convert_layout %k : tensor<32x128xf16, #padded> -> tensor<32x128xf16, #operand>
+    %x = tile.dot %f, %g, %zero : ...
+    %s = tile.convert_layout %p : tensor<32x32xf16, #mma> -> tensor<32x32xf16, #padded>
+    %y = tile.dot %f, %h, %zero : ...
+    // becomes
+    %y = tile.dot %f2, %h, %zero : ...      // %f2 is a conversion of %k as %f
+    ```
+  }];
+}
+
 def TileBufferize : Pass<"tile-bufferize", "::tile::KernelOp"> {
   let summary = "Turns tiles in shared memory into buffers (S2 to S4)";
   let description = [{
