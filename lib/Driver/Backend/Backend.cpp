@@ -5,6 +5,7 @@
 #include "Emit.h"
 #include "JoinAddresses.h"
 #include "Recovery.h"
+#include "SinkScalars.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
@@ -80,28 +81,35 @@ private:
   bool &failed;
 };
 
-/// Skips straight line strength reduction of functions with many variable
-/// addresses. The pass compares each of them with all others, and asks for each
-/// pair which users of a value would see poison: 300 addresses in global memory
-/// with strides known at run time take a minute, 650 in shared memory half a
-/// second. Attention has up to 150 in global memory. The functions that gain,
-/// those of rows and of products, have up to 250 in all. On AMD no function
-/// gains, because joinSharedAddresses comes before.
-class AddressGate : public llvm::OptPassGate {
+/// Skips passes of LLVM's back ends for functions.
+///
+/// On AMD, straight line strength reduction finds nothing behind
+/// joinSharedAddresses, and LICM would undo sinkScalars.
+///
+/// On NVIDIA, strength reduction is skipped for functions with many variable
+/// addresses. It compares each of them with all others, and asks for each pair
+/// which users of a value would see poison: 300 addresses in global memory with
+/// strides known at run time take a minute, 650 in shared memory half a second.
+/// Attention has up to 150 in global memory. The functions that gain, those of
+/// rows and of products, have up to 250 in all.
+class PassGate : public llvm::OptPassGate {
 public:
   void inspect(const llvm::Module &module, const Chip &chip) {
+    isAMD = chip.vendor == Vendor::AMD;
     for (const llvm::Function &function : module) {
       int64_t addresses = 0;
       for (const llvm::BasicBlock &block : function)
         addresses += llvm::count_if(block, isVariableAddress);
-      if (chip.vendor == Vendor::AMD || addresses > kMostAddresses)
+      if (addresses > kMostAddresses)
         skipped.insert(("function (" + function.getName() + ")").str());
     }
   }
 
-  bool isEnabled() const override { return !skipped.empty(); }
+  bool isEnabled() const override { return isAMD || !skipped.empty(); }
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
+    if (isAMD)
+      return pass != "slsr" && pass != "Loop Invariant Code Motion";
     return pass != "slsr" || !skipped.contains(unit);
   }
 
@@ -115,6 +123,7 @@ private:
   }
 
   static constexpr int64_t kMostAddresses = 256;
+  bool isAMD = false;
   /// The functions, described as passes describe them to the gate.
   llvm::StringSet<> skipped;
 };
@@ -122,7 +131,7 @@ private:
 /// The LLVM objects of one compilation. They are on the heap, so that they can
 /// be abandoned after a fatal error.
 struct Session {
-  AddressGate gate;
+  PassGate gate;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -257,8 +266,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
         passes,
         chip.vendor == Vendor::NVIDIA ? kNVIDIAPipeline : kAMDPipeline));
   passes.run(module, modules);
-  if (chip.vendor == Vendor::AMD && level != llvm::OptimizationLevel::O0)
+  if (chip.vendor == Vendor::AMD && level != llvm::OptimizationLevel::O0) {
     joinSharedAddresses(module);
+    functions.clear();
+    sinkScalars(module, functions, chip.warpSize);
+  }
   if (chip.throughput.pairs == F32Pairs::Dual &&
       level != llvm::OptimizationLevel::O0)
     copyFactors(module, functions);
