@@ -5,6 +5,7 @@
 #include "Emit.h"
 #include "JoinAddresses.h"
 #include "Recovery.h"
+#include "RoundPairs.h"
 #include "SinkScalars.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -272,8 +273,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
     sinkScalars(module, functions, chip.warpSize);
   }
   if (chip.throughput.pairs == F32Pairs::Dual &&
-      level != llvm::OptimizationLevel::O0)
+      level != llvm::OptimizationLevel::O0) {
     copyFactors(module, functions);
+    roundPairs(module);
+  }
 }
 
 LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
