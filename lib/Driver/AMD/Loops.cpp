@@ -238,6 +238,16 @@ static void addInstruction(AMDWork &loop,
   }
 }
 
+/// Returns the address behind the first branch without a condition behind
+/// `address`.
+static uint64_t findEnd(ArrayRef<Disassembler::Instruction> code,
+                        uint64_t address) {
+  for (const Disassembler::Instruction &instruction : code)
+    if (instruction.address > address && instruction.mnemonic == "s_branch")
+      return instruction.address + 1;
+  return address;
+}
+
 /// Adds the instructions from `first` to `last`.
 static void addInstructions(AMDLoop &loop,
                             ArrayRef<Disassembler::Instruction> code,
@@ -249,9 +259,15 @@ static void addInstructions(AMDLoop &loop,
     addInstruction(loop.all, instruction);
     if (instruction.address >= skipped)
       addInstruction(loop.common, instruction);
-    if (instruction.mnemonic == "s_cbranch_execz" && instruction.target &&
+    bool isSkipping =
+        instruction.mnemonic == "s_cbranch_execz" && instruction.target;
+    if (isSkipping && *instruction.target > instruction.address &&
         *instruction.target <= last)
       skipped = std::max(skipped, *instruction.target);
+    // A block at the end of the loop branches back to where the others go on.
+    if (isSkipping && *instruction.target >= first &&
+        *instruction.target <= instruction.address)
+      skipped = std::max(skipped, findEnd(code, instruction.address));
   }
 }
 
