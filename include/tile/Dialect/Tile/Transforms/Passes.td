@@ -755,12 +755,17 @@ def TileRepeatReads : Pass<"tile-repeat-reads", "::tile::KernelOp"> {
     would be in registers at once, while a product needs those of one step.
 
     ```mlir
-    %f = tile.convert_layout %k : tensor<32x128xf16, #padded> -> tensor<32x128xf16, #operand>
-    %x = tile.dot %f, %g, %zero : ...
-    %s = tile.convert_layout %p : tensor<32x32xf16, #mma> -> tensor<32x32xf16, #padded>
-    %y = tile.dot %f, %h, %zero : ...
-    // becomes
-    %y = tile.dot %f2, %h, %zero : ...      // %f2 is a conversion of %k as %f
+    %f = tile.convert_layout %k : tensor<64x32xf16, #tile.padded<8, order = [1, 0]>>
+        -> tensor<64x32xf16, #dot_a>
+    %x = tile.dot %f, %g, %zero : tensor<64x32xf16, #dot_a>, tensor<32x64xf16, #dot_b>
+        -> tensor<64x64xf32, #mma>
+    %s = tile.convert_layout %x : tensor<64x64xf32, #mma>
+        -> tensor<64x64xf32, #tile.padded<4, order = [1, 0]>>
+    // A product behind that has fragments of its own:
+    %f2 = tile.convert_layout %k : tensor<64x32xf16, #tile.padded<8, order = [1, 0]>>
+        -> tensor<64x32xf16, #dot_a>
+    %y = tile.dot %f2, %h, %zero : tensor<64x32xf16, #dot_a>, tensor<32x64xf16, #dot_b>
+        -> tensor<64x64xf32, #mma>
     ```
   }];
 }
