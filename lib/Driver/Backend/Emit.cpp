@@ -6,7 +6,8 @@
 // that all fragments are live at once. Both cost spills. Most kernels gain from
 // the scheduler for latency and from the passes that move and share
 // instructions, so a module is compiled again only if it spills: with loads
-// side by side, and then for the fewest registers.
+// side by side, and then for the fewest registers. No order of instructions
+// avoids spills of more than all registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +33,22 @@ struct Attempt {
 static constexpr Attempt attempts[] = {
     {"", true}, {"max-memory-clause", true}, {"iterative-minreg", false}};
 
+/// The bytes of the registers of a thread.
+static constexpr int64_t kRegisterBytes = 256 * 4;
+
+/// The most instructions of a block that are scheduled after the allocation of
+/// registers. The time grows with their square: 22,000 take 8 seconds. Kernels
+/// whose tiles fit in the registers have up to 2,500.
+static constexpr size_t kMostScheduled = 8192;
+
+static bool hasHugeBlock(const llvm::Module &module) {
+  for (const llvm::Function &function : module)
+    for (const llvm::BasicBlock &block : function)
+      if (block.size() > kMostScheduled)
+        return true;
+  return false;
+}
+
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
                  const Attempt &attempt, llvm::SmallVectorImpl<char> &output) {
@@ -47,6 +64,8 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
+  if (hasHugeBlock(module))
+    config->disablePass(&llvm::PostRASchedulerID);
   // The pass manager owns both objects.
   passes.add(config);
   auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
@@ -100,7 +119,7 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       best = std::move(object);
       fewest = spilled;
     }
-    if (fewest == 0)
+    if (fewest == 0 || fewest > kRegisterBytes)
       break;
   }
   llvm::append_range(output, best);
