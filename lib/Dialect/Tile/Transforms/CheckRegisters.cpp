@@ -5,6 +5,7 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Layout/Queries.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILECHECKREGISTERS
@@ -14,14 +15,26 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// Returns true if `convert` reads shared memory, also if it does so only after
+/// tile-decompose-conversions.
+static bool readsShared(ConvertLayoutOp convert) {
+  auto from = cast<RankedTensorType>(convert.getSource().getType());
+  if (isSharedTile(from) || isSharedTile(convert.getType()))
+    return isSharedTile(from);
+  ConversionKind kind = planConversion(getCanonicalLayout(from),
+                                       getCanonicalLayout(convert.getType()))
+                            .kind;
+  return kind == ConversionKind::WarpShuffle ||
+         kind == ConversionKind::SharedMemory;
+}
+
 /// Returns true if the elements of `value` are in registers of their own, all
 /// at once. Elements of other tiles are constants, coordinates or the registers
 /// of another tile, or are loaded from shared memory fragment by fragment.
 static bool takesRegisters(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto convert = dyn_cast_or_null<ConvertLayoutOp>(op))
-    return !isSharedTile(convert.getSource().getType()) ||
-           !feedsOnlyProducts(value);
+    return !readsShared(convert) || !feedsOnlyProducts(value);
   return !op || isa<LoadOp, DotOp, AtomicRMWOp, scf::ForOp, scf::IfOp>(op);
 }
 

@@ -74,17 +74,6 @@ int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
   return columnBytes(dot, type.getDimSize(1) / mma.getWarps()[1]);
 }
 
-/// Returns true if all uses of `value` are writes to memory, directly or after
-/// elementwise operations.
-static bool isOnlyWritten(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    if (isa<StoreOp, AtomicRMWOp>(user))
-      return user->getNumResults() == 0;
-    return user->hasTrait<OpTrait::Elementwise>() &&
-           llvm::all_of(user->getResults(), isOnlyWritten);
-  });
-}
-
 /// Returns the products from which `value` is computed elementwise, and with
 /// `transposed` also by transpositions. The carried values of loops do not
 /// count.
@@ -124,7 +113,8 @@ divideAmongWarps(DotOp dot, const Mma &mma, int64_t numWarps) {
   RankedTensorType acc = dot.getTile();
   // The registers of another product can be operand a, whose rows then stay
   // with their warps.
-  bool isSquare = mma.warps == 1 && isOnlyWritten(dot.getResult()) &&
+  bool isSquare = mma.warps == 1 && isOnlyStored(dot.getResult()) &&
+                  !hasScaledSums(dot) &&
                   findProducts(dot.getA(), /*transposed=*/false).empty();
   std::optional<std::pair<int64_t, int64_t>> best;
   int64_t fewest = 0;
@@ -190,17 +180,20 @@ tile::listMmaDivisors(DotOp dot, int64_t numWarps, const Chip &chip) {
   return divisors;
 }
 
-/// Returns true if rows of `dot` are reduced, directly or after elementwise
-/// operations.
+/// Returns true if rows of `dot`, or of a product that continues it, are
+/// reduced, directly or after elementwise operations.
 static bool hasReducedRows(DotOp dot) {
   SetVector<Value> values;
   values.insert(dot.getResult());
   for (size_t i = 0; i < values.size(); ++i)
-    for (Operation *user : values[i].getUsers()) {
+    for (OpOperand &use : values[i].getUses()) {
+      Operation *user = use.getOwner();
       if (auto reduce = dyn_cast<ReduceOp>(user);
           reduce && reduce.getDim() == 1)
         return true;
-      if (user->hasTrait<OpTrait::Elementwise>() || isa<ConvertLayoutOp>(user))
+      auto next = dyn_cast<DotOp>(user);
+      if (user->hasTrait<OpTrait::Elementwise>() ||
+          isa<ConvertLayoutOp>(user) || (next && &use == &next.getAccMutable()))
         values.insert_range(user->getResults());
     }
   return false;
@@ -236,6 +229,7 @@ public:
 
 private:
   MmaAttr divide(DotOp dot, const Mma &mma) const;
+  MmaAttr continueProduct(DotOp dot);
   ProductCost costOf(DotOp dot, MmaAttr mma);
 
   int64_t numWarps;
@@ -256,6 +250,20 @@ MmaAttr Chooser::divide(DotOp dot, const Mma &mma) const {
   return MmaAttr::get(dot.getContext(),
                       StringAttr::get(dot.getContext(), mma.name),
                       {warps->first, warps->second}, isTransposed(dot, mma));
+}
+
+/// Returns the choice for the product that `dot` adds to, so that the sums stay
+/// in their registers; null if there is none or it does not suit `dot`.
+MmaAttr Chooser::continueProduct(DotOp dot) {
+  auto first = skipConversions(dot.getAcc()).getDefiningOp<DotOp>();
+  if (!first || dot.getInstruction() || dot.getWarps())
+    return {};
+  MmaAttr mma = choose(first);
+  if (!mma || !dot.isComputedBy(mma.getMma()) || !divide(dot, mma.getMma()) ||
+      (!mma.getMma().spaces[1].registers && mma.getWarps()[1] > 1 &&
+       !canDivideColumns(dot, mma.getWarps()[1])))
+    return {};
+  return mma;
 }
 
 ProductCost Chooser::costOf(DotOp dot, MmaAttr mma) {
@@ -285,7 +293,9 @@ MmaAttr Chooser::choose(DotOp dot) {
     return pinned;
   if (auto known = chosen.find(dot); known != chosen.end())
     return known->second;
-  MmaAttr best;
+  MmaAttr best = continueProduct(dot);
+  if (best)
+    return chosen[dot] = best;
   std::optional<ProductCost> least;
   for (const Mma *mma : getCandidates(dot, chip)) {
     if (best && !isAlternative(*mma, best.getMma()))

@@ -48,7 +48,7 @@ tile.kernel @two(%q: !b, %w: !b, %k: !b, %o: !o, %n: index) attributes {num_warp
   %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %zero) -> tensor<128x128xf32> {
     %kt = tile.load %k[%i, %c0] : !b -> tensor<128x128xf16>
     %kk = tile.transpose %kt [1, 0] : tensor<128x128xf16> -> tensor<128x128xf16>
-    // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] operand-reloaded | {{.*}}Reason="operand a is read from shared memory in every iteration: keeping it would take 416 registers with the accumulators"
+    // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] operand-reloaded | {{.*}}Reason="operand a is read from shared memory in every iteration: keeping it would take 320 registers with the accumulators"
     %s = tile.dot %qt, %kk, %acc : tensor<128x128xf16>, tensor<128x128xf16> -> tensor<128x128xf32>
     // REMARK: [[@LINE+1]]:{{.*}} remark: [Missed] operand-reloaded
     %t = tile.dot %wt, %kk, %s : tensor<128x128xf16>, tensor<128x128xf16> -> tensor<128x128xf32>

@@ -30,7 +30,7 @@ tile.kernel @scores(%q: !b, %k: !b, %n: index) {
     %kt = tile.load %k[%i, %c0] : !b -> tensor<64x128xf16>
     %kk = tile.transpose %kt [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
     // DEFAULT-NOT: remark
-    // SMALL: assign-layouts-remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] operand-reloaded | Category:tile-assign-layouts | {{.*}}Reason="operand a is read from shared memory in every iteration: keeping it would take 64 registers with the accumulators"
+    // SMALL: assign-layouts-remarks.mlir:[[@LINE+1]]:{{.*}} remark: [Missed] operand-reloaded | Category:tile-assign-layouts | {{.*}}Reason="operand a is read from shared memory in every iteration: keeping it would take 96 registers with the accumulators"
     %s = tile.dot %qt, %kk, %acc : tensor<64x128xf16>, tensor<128x64xf16> -> tensor<64x64xf32>
     scf.yield %s : tensor<64x64xf32>
   }

@@ -9,7 +9,7 @@
 // CHECK-DAG: #[[SMALL:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
 // CHECK-DAG: #[[SQUARE:.+]] = #tile.mma<"mfma.32x32x8.f16", warps = [2, 2], transposed>
 // GFX1100-DAG: #[[FEW:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1], transposed>
-// GFX1100-DAG: #[[MANY:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1]>
+// GFX1100-DAG: #[[MANY:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [2, 2]>
 
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !f = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
@@ -70,4 +70,23 @@ tile.kernel @loop(%a: !b, %b: !b, %o: !f, %n: index) {
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %o[%c0, %c0] : tensor<64x64xf32>, !f
+}
+
+// Products that continue each other are transposed together: rows of the last one
+// are reduced.
+// GFX1100-LABEL: tile.kernel @continued(
+// GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[FEW]]>
+// GFX1100-NOT: tile.convert_layout %{{.*}}f32
+// GFX1100: tile.dot %{{.+}} -> tensor<64x64xf32, #[[FEW]]>
+// GFX1100: tile.reduce
+tile.kernel @continued(%q: !b, %k: !b, %o: !v) {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qt = tile.load %q[%c0, %c0] : !b -> tensor<64x64xf16>
+  %kt = tile.load %k[%c0, %c0] : !b -> tensor<64x64xf16>
+  %s = tile.dot %qt, %kt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %t = tile.dot %kt, %qt, %s : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %r = tile.reduce maxnumf %t along 1 : tensor<64x64xf32> -> tensor<64xf32>
+  tile.store %r, %o[%c0] : tensor<64xf32>, !v
 }

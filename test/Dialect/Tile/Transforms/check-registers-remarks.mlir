@@ -47,3 +47,18 @@ tile.kernel @computed(%a: !h, %c: !b) attributes {num_warps = 1 : i32} {
   %d = tile.dot %xr, %z, %zero : tensor<16x512xf16, #dot_a>, tensor<512x64xf16, #dot_b> -> tensor<16x64xf32, #mma>
   tile.store %d, %c[%c0, %c0] : tensor<16x64xf32, #mma>, !b
 }
+
+// So are operands that threads exchange through shared memory: 256 registers hold no
+// operand b at once.
+!bytes = !tile.buffer<?x?xi8, #tile.strided<[?:16, 1], align = 16>, global>
+tile.kernel @exchanged(%a: !h, %b: !bytes, %c: !b) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %a[%c0, %c0] : !h -> tensor<64x512xf16>
+  %y8 = tile.load %b[%c0, %c0] : !bytes -> tensor<512x64xi8>
+  %y = arith.sitofp %y8 : tensor<512x64xi8> to tensor<512x64xf16>
+  %d = tile.dot %x, %y, %zero : tensor<64x512xf16>, tensor<512x64xf16> -> tensor<64x64xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<64x64xf32>, !b
+}

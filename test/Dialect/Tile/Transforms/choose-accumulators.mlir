@@ -9,9 +9,9 @@
 
 // This is the layout that hand-written kernels for sm_80 use.
 // SM80-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 8, d2 mod 2, (d1 mod 8) * 4 + (d2 mod 8) floordiv 2), align = 16>
-// Columns 0, 1, 8 and 9 of a row: the four elements of one lane are in one row, so
-// that the number of rows may be dynamic.
-// SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 16, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 16) floordiv 8) * 2), align = 16>
+// Columns 0, 1, 16 and 17 of a row: the two warps have columns side by side, and the four
+// elements of one lane are in one row, so that the number of rows may be dynamic.
+// SM90-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 8, d2 floordiv 32, (d2 mod 16) floordiv 8, (d1 mod 8) * 16 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4 + ((d2 mod 32) floordiv 16) * 2), align = 16>
 // SM90-DAG: #[[NARROW:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 16, d2 floordiv 8, (d1 mod 8) * 16 + ((d1 mod 16) floordiv 8) * 2 + d2 mod 2 + ((d2 mod 8) floordiv 2) * 4), align = 16>
 // GFX942-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 32, d2 floordiv 8, d2 mod 4, d1 mod 32 + ((d2 mod 8) floordiv 4) * 32), align = 16>
 // GFX1100-DAG: #[[ACC:.+]] = #tile.map<(d0, d1, d2) -> (d0, d1 floordiv 2, d2 floordiv 16, (d1 mod 2) * 16 + d2 mod 16), align = 16>
