@@ -105,6 +105,8 @@ class Tests(ProgramSuite):
         "gelu_gemm",
         "grouped_gemm",
         "int4_gemm",
+        "old_values",
+        "open_ended_loop",
         "triangular_inverse",
         "mamba2_ssd",
         "gated_delta_rule",
@@ -1089,6 +1091,107 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             c = self.blank(m, n, dtype="bfloat16")
             self.run(program, chip, a, words, scales, c, schedule=schedule)
             self.compare(c, exact, 2**-8 * exact.abs().max().item())
+
+    def old_values(self, chip):
+        """Old values of atomic additions: tiles of any size, from places that are partly
+        outside of the buffer, with copies of the values in all warps or in none."""
+        import torch
+
+        for dtype, element, shape, start, extents in (
+            ("int32", "i32", (1,), (3,), (10,)),
+            ("float32", "f32", (3,), (-1,), (10,)),
+            ("float16", "f16", (7,), (8,), (10,)),
+            ("int32", "i32", (384,), (0,), (384,)),
+            ("int64", "i64", (4, 5), (-2, 1), (3, 4)),
+            ("float64", "f64", (2, 2, 3), (1, -1, 0), (2, 2, 9)),
+            ("int32", "i32", (1,), (30,), (10,)),
+        ):
+            any_strides = ", ".join(["?"] * (len(shape) - 1) + ["1"])
+            buffer = f"!tile.buffer<{'?x' * len(shape)}{element}, #tile.strided<[{any_strides}]>, global>"
+            tile = f"tensor<{'x'.join(map(str, shape))}x{element}>"
+            zeros = ", ".join(["%c0"] * len(shape))
+            places = ", ".join(f"%p{i}" for i in range(len(shape)))
+            constants = "".join(
+                f"%p{i} = arith.constant {place} : index\n" for i, place in enumerate(start)
+            )
+            kind = "addi" if element[0] == "i" else "addf"
+            program = f"""
+                !b = {buffer}
+                tile.kernel @add(%x: !b, %sums: !b, %old: !b) attributes {{num_warps = 4 : i32}} {{
+                  %c0 = arith.constant 0 : index
+                  %c1 = arith.constant 1 : index
+                  {constants}
+                  tile.grid %c1, %c1, %c1
+                  %t = tile.load %x[{zeros}] : !b -> {tile}
+                  %o = tile.atomic_rmw {kind} %t, %sums[{places}] : {tile}, !b -> {tile}
+                  tile.store %o, %old[{zeros}] : {tile}, !b
+                }}
+            """
+            generator = torch.Generator().manual_seed(len(shape))
+            kind = getattr(torch, dtype)
+            x, before = (
+                torch.randint(-9, 10, size, generator=generator).to(kind).to(self.device)
+                for size in (shape, extents)
+            )
+            sums, old = before.clone(), self.blank(*shape, dtype=dtype)
+            wanted_sums, wanted_old = before.clone(), torch.zeros_like(x)
+            inside = [
+                range(max(0, -first), min(size, extent - first))
+                for first, size, extent in zip(start, shape, extents)
+            ]
+            if all(inside):
+                here = tuple(slice(r.start, r.stop) for r in inside)
+                there = tuple(
+                    slice(r.start + first, r.stop + first) for r, first in zip(inside, start)
+                )
+                wanted_old[here] = before[there]
+                wanted_sums[there] += x[here]
+            self.run(program, chip, x, sums, old)
+            assert sums.equal(wanted_sums), (element, shape)
+            assert old.equal(wanted_old), (element, shape)
+
+    def open_ended_loop(self, chip):
+        """Square roots by Newton's method, until all elements of a block are close: a loop
+        whose number of iterations its tiles decide."""
+        program = """
+            !b = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+            !t = tensor<50xf32>
+            tile.kernel @roots(%x: !b, %out: !b) attributes {num_warps = 2 : i32} {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c50 = arith.constant 50 : index
+              %count = tile.dim %x[0] : !b
+              %blocks = arith.ceildivui %count, %c50 : index
+              tile.grid %blocks, %c1, %c1
+              %block = tile.program_id x
+              %place = arith.muli %block, %c50 : index
+              %one = arith.constant 1.0 : f32
+              %near = arith.constant 1.0e-5 : f32
+              %half = arith.constant dense<0.5> : !t
+              %t = tile.masked_load %x[%place] other %one : !b -> !t
+              %root = scf.while (%y = %t, %bound = %near) : (!t, f32) -> !t {
+                %square = arith.mulf %y, %y : !t
+                %difference = arith.subf %square, %t : !t
+                %error = math.absf %difference : !t
+                %relative = arith.divf %error, %t : !t
+                %worst = tile.reduce maxnumf %relative along 0 : !t -> tensor<1xf32>
+                %e = tensor.extract %worst[%c0] : tensor<1xf32>
+                %more = arith.cmpf ogt, %e, %bound : f32
+                scf.condition(%more) %y : !t
+              } do {
+              ^bb0(%y: !t):
+                %quotient = arith.divf %t, %y : !t
+                %sum = arith.addf %quotient, %y : !t
+                %next = arith.mulf %sum, %half : !t
+                scf.yield %next, %near : !t, f32
+              }
+              tile.store %root, %out[%place] : !t, !b
+            }
+        """
+        x = self.normal((173,), "float32", 1).detach().abs() * 100 + 1e-3
+        y = self.blank(173)
+        self.run(program, chip, x, y)
+        self.compare(y.double() / x.double().sqrt(), 1.0, 1e-5)
 
     def triangular_inverse(self, chip):
         """The inverse of a unit triangular matrix. What is above its lower triangle is

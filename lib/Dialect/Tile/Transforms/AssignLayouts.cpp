@@ -12,6 +12,7 @@
 #include "DecomposeShapes.h"
 #include "DotOperands.h"
 #include "MmaChoice.h"
+#include "OldValues.h"
 #include "SharedPlacement.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
@@ -60,6 +61,7 @@ private:
   void seedProducts();
   void seedFactors();
   void seedDefaults();
+  void keepOldValuesInOneWarp();
   void assign(Value value, LayoutAttrInterface layout);
   LayoutAttrInterface layoutOf(Value value);
   void spread();
@@ -449,6 +451,19 @@ void LayoutAssigner::seedDefaults() {
   llvm::for_each(values, seed);
 }
 
+/// Gives the old values of atomic operations a layout without copies in several
+/// warps, since only the warp that combines an element gets its old value.
+void LayoutAssigner::keepOldValuesInOneWarp() {
+  kernel.walk([&](AtomicRMWOp atomic) {
+    Value old = atomic.getResult();
+    LayoutAttrInterface layout = old ? layouts.lookup(old) : nullptr;
+    if (layout && isSharedByWarps(withLayout(tileType(old), layout)))
+      layouts.insert_or_assign(old,
+                               getOldValueLayout(tileType(old), chip.warpSize,
+                                                 kernel.getNumWarps()));
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Rewriting
 //===----------------------------------------------------------------------===//
@@ -515,6 +530,7 @@ void LayoutAssigner::insertConversions() {
 LogicalResult LayoutAssigner::run() {
   if (failed(checkOperations()))
     return failure();
+  growOldValues(kernel, chip);
   decomposeShapes(kernel, chip);
   rematerialize();
   if (failed(chooseInstructions()))
@@ -524,6 +540,7 @@ LogicalResult LayoutAssigner::run() {
   seedProducts();
   seedFactors();
   seedDefaults();
+  keepOldValuesInOneWarp();
   placement.placeRepeated(layouts, sources);
   if (failed(setLayouts()))
     return failure();

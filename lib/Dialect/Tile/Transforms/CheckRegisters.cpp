@@ -35,7 +35,9 @@ static bool takesRegisters(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto convert = dyn_cast_or_null<ConvertLayoutOp>(op))
     return !readsShared(convert) || !feedsOnlyProducts(value);
-  return !op || isa<LoadOp, DotOp, AtomicRMWOp, scf::ForOp, scf::IfOp>(op);
+  return !op ||
+         isa<LoadOp, DotOp, AtomicRMWOp, scf::ForOp, scf::IfOp, scf::WhileOp>(
+             op);
 }
 
 static std::string describe(RankedTensorType tile) {

@@ -1,6 +1,7 @@
 //===- ExpandOperations.cpp - Operations that others express --------------===//
 
 #include "TriangularInverse.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -76,6 +77,53 @@ static void expand(ReduceOp reduce) {
   reduce.setDim(1);
 }
 
+/// Moves the operations of `from` to the end of `to`, an empty region of one
+/// block, or one with a terminator that is replaced.
+static void moveBody(RewriterBase &rewriter, Region &from, Region &to) {
+  Block &block = to.front();
+  if (!block.empty())
+    rewriter.eraseOp(&block.back());
+  rewriter.mergeBlocks(&from.front(), &block);
+}
+
+/// A choice among cases is a chain of scf.if: the first one compares with the
+/// first case, and its else has the others.
+static void expand(scf::IndexSwitchOp choice) {
+  IRRewriter rewriter(choice);
+  Location loc = choice.getLoc();
+  if (choice.getCases().empty()) {
+    Block &block = choice.getDefaultRegion().front();
+    Operation *yield = block.getTerminator();
+    rewriter.inlineBlockBefore(&block, choice);
+    rewriter.replaceOp(choice, yield->getOperands());
+    rewriter.eraseOp(yield);
+    return;
+  }
+  scf::IfOp first;
+  for (auto [value, region] :
+       llvm::zip_equal(choice.getCases(), choice.getCaseRegions())) {
+    Value constant = arith::ConstantIndexOp::create(rewriter, loc, value);
+    Value isCase = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, choice.getArg(), constant);
+    auto branch = scf::IfOp::create(rewriter, loc, choice.getResultTypes(),
+                                    isCase, /*withElseRegion=*/true);
+    moveBody(rewriter, region, branch.getThenRegion());
+    if (!first) {
+      first = branch;
+    } else {
+      // The else of the case before yields what this one does.
+      scf::YieldOp::create(rewriter, loc, branch.getResults());
+    }
+    Block &others = branch.getElseRegion().front();
+    if (!others.empty())
+      rewriter.eraseOp(&others.back());
+    rewriter.setInsertionPointToEnd(&others);
+  }
+  rewriter.mergeBlocks(&choice.getDefaultRegion().front(),
+                       rewriter.getInsertionBlock());
+  rewriter.replaceOp(choice, first);
+}
+
 namespace {
 struct ExpandOperations
     : tile::impl::TileExpandOperationsBase<ExpandOperations> {
@@ -83,6 +131,7 @@ struct ExpandOperations
     getOperation().walk([](MaskedLoadOp load) { expand(load); });
     getOperation().walk([](ReduceOp reduce) { expand(reduce); });
     getOperation().walk(expandTriangularInverse);
+    getOperation().walk([](scf::IndexSwitchOp choice) { expand(choice); });
   }
 };
 } // namespace

@@ -119,8 +119,8 @@ static bool canPad(Operation *op) {
     return tileType(dot.getA()) && tileType(dot.getB());
   return isElementwise(op) ||
          isa<AssertOp, BroadcastOp, GatherOp, IotaOp, PrintOp, ReduceOp, ScanOp,
-             TransposeOp, tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(
-             op);
+             TransposeOp, tensor::SplatOp, scf::ConditionOp, scf::ForOp,
+             scf::IfOp, scf::WhileOp, scf::YieldOp>(op);
 }
 
 /// Whether the pass can grow dimension `dim` of a tile that `op` uses or

@@ -140,20 +140,79 @@ struct IfModel : TileLayoutOpInterface::ExternalModel<IfModel, scf::IfOp> {
   }
 };
 
-/// The operands are tiles of the operation around the yield.
+/// The values of one number that scf.while passes to its condition have one
+/// layout, and so have those that the condition passes on.
+struct WhileModel
+    : TileLayoutOpInterface::ExternalModel<WhileModel, scf::WhileOp> {
+  void inferLayouts(Operation *op, Value value, LayoutAttrInterface layout,
+                    Propose propose) const {
+    auto loop = cast<scf::WhileOp>(op);
+    auto unite = [&](ArrayRef<Value> tiles) {
+      if (llvm::is_contained(tiles, value))
+        for (Value tile : tiles)
+          propose(tile, layout);
+    };
+    for (auto [init, argument, yielded] :
+         llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(),
+                         loop.getYieldOp().getResults()))
+      unite({init, argument, yielded});
+    for (auto [passed, argument, result] :
+         llvm::zip_equal(loop.getConditionOp().getArgs(),
+                         loop.getAfterArguments(), loop.getResults()))
+      unite({passed, argument, result});
+  }
+
+  void requireLayouts(Operation *op, LayoutRequirements &requirements) const {
+    auto loop = cast<scf::WhileOp>(op);
+    for (auto [init, argument] :
+         llvm::zip_equal(loop.getInitsMutable(), loop.getBeforeArguments()))
+      if (isa<RankedTensorType>(argument.getType()))
+        requirements.requireOperand(init, getLayoutAttr(argument.getType()));
+  }
+};
+
+/// Proposes a layout of an operand of a terminator to the operation around it.
+void inferAround(Operation *terminator, Value value, LayoutAttrInterface layout,
+                 Propose propose) {
+  if (auto parent = dyn_cast<TileLayoutOpInterface>(terminator->getParentOp()))
+    parent.inferLayouts(value, layout, propose);
+}
+
+/// Requires for the operands of a terminator the layouts of the values that
+/// they become.
+void requireAround(MutableOperandRange operands, ValueRange values,
+                   LayoutRequirements &requirements) {
+  for (auto [operand, value] : llvm::zip_equal(operands, values))
+    if (isa<RankedTensorType>(value.getType()))
+      requirements.requireOperand(operand, getLayoutAttr(value.getType()));
+}
+
+struct ConditionModel
+    : TileLayoutOpInterface::ExternalModel<ConditionModel, scf::ConditionOp> {
+  void inferLayouts(Operation *op, Value value, LayoutAttrInterface layout,
+                    Propose propose) const {
+    inferAround(op, value, layout, propose);
+  }
+
+  void requireLayouts(Operation *op, LayoutRequirements &requirements) const {
+    requireAround(cast<scf::ConditionOp>(op).getArgsMutable(),
+                  op->getParentOp()->getResults(), requirements);
+  }
+};
+
 struct YieldModel
     : TileLayoutOpInterface::ExternalModel<YieldModel, scf::YieldOp> {
   void inferLayouts(Operation *op, Value value, LayoutAttrInterface layout,
                     Propose propose) const {
-    if (auto parent = dyn_cast<TileLayoutOpInterface>(op->getParentOp()))
-      parent.inferLayouts(value, layout, propose);
+    inferAround(op, value, layout, propose);
   }
 
   void requireLayouts(Operation *op, LayoutRequirements &requirements) const {
-    for (auto [operand, result] :
-         llvm::zip_equal(op->getOpOperands(), op->getParentOp()->getResults()))
-      if (isa<RankedTensorType>(result.getType()))
-        requirements.requireOperand(operand, getLayoutAttr(result.getType()));
+    auto loop = dyn_cast<scf::WhileOp>(op->getParentOp());
+    requireAround(cast<scf::YieldOp>(op).getResultsMutable(),
+                  loop ? ValueRange(loop.getBeforeArguments())
+                       : ValueRange(op->getParentOp()->getResults()),
+                  requirements);
   }
 };
 
@@ -176,6 +235,8 @@ void tile::registerTileLayoutOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
     scf::ForOp::attachInterface<ForModel>(*context);
     scf::IfOp::attachInterface<IfModel>(*context);
+    scf::WhileOp::attachInterface<WhileModel>(*context);
+    scf::ConditionOp::attachInterface<ConditionModel>(*context);
     scf::YieldOp::attachInterface<YieldModel>(*context);
   });
 }

@@ -248,6 +248,7 @@ private:
   LogicalResult verifyDirectCopy(Operation *op);
   LogicalResult verifyTypes(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
+  LogicalResult verifyRounding(Operation *op);
   LogicalResult verifyAtomics(Operation *op);
   LogicalResult verifyBufferAdd(Operation *op);
   LogicalResult verifyCall(Operation *op);
@@ -463,6 +464,25 @@ LogicalResult Verifier::verifyTypes(Operation *op) {
   return success();
 }
 
+/// Checks that floats are rounded to nearest. LLVM's back ends for GPUs ignore
+/// any other rounding mode.
+LogicalResult Verifier::verifyRounding(Operation *op) {
+  StringRef mode;
+  if (auto rounding = dyn_cast<arith::ArithRoundingModeInterface>(op)) {
+    if (auto attr = rounding.getRoundingModeAttr();
+        attr && attr.getValue() != arith::RoundingMode::to_nearest_even)
+      mode = arith::stringifyRoundingMode(attr.getValue());
+  } else if (auto rounding = dyn_cast<LLVM::RoundingModeOpInterface>(op)) {
+    if (auto attr = rounding.getRoundingModeAttr();
+        attr && attr.getValue() != LLVM::RoundingMode::NearestTiesToEven)
+      mode = LLVM::stringifyRoundingMode(attr.getValue());
+  }
+  if (mode.empty())
+    return success();
+  return op->emitOpError("has the rounding mode ")
+         << mode << "; floats are rounded to the nearest, ties to even";
+}
+
 /// Checks the buffer form of an addition of floats, which not every chip has.
 LogicalResult Verifier::verifyBufferAdd(Operation *op) {
   Value value;
@@ -609,8 +629,9 @@ LogicalResult Verifier::verify(Operation *op) {
   return success(succeeded(verifyDialect(op)) && succeeded(verifyPlace(op)) &&
                  succeeded(verifyRequirement(op)) && succeeded(verifyMma(op)) &&
                  succeeded(verifyDirectCopy(op)) &&
-                 succeeded(verifyTypes(op)) && succeeded(verifyAtomics(op)) &&
-                 succeeded(verifyCall(op)) && succeeded(verifyKernel(op)));
+                 succeeded(verifyTypes(op)) && succeeded(verifyRounding(op)) &&
+                 succeeded(verifyAtomics(op)) && succeeded(verifyCall(op)) &&
+                 succeeded(verifyKernel(op)));
 }
 
 class VerifyTarget : public tile::impl::TileVerifyTargetBase<VerifyTarget> {

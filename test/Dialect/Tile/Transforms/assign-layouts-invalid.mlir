@@ -52,18 +52,13 @@ tile.kernel @operation(%x: f32) {
 // -----
 
 module attributes {tile.target = "sm_80"} {
-tile.kernel @while_loop(%c: i32) {
+tile.kernel @inserted(%f: f32) {
+  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %t = arith.constant dense<1.0> : tensor<64xf32>
-  %true = arith.constant true
-  %r = scf.while (%a = %t) : (tensor<64xf32>) -> tensor<64xf32> {
-    // expected-error@+1 {{'scf.condition' op is not an operation on tiles that can be laid out}}
-    scf.condition(%true) %a : tensor<64xf32>
-  } do {
-  ^bb0(%b: tensor<64xf32>):
-    scf.yield %b : tensor<64xf32>
-  }
+  // expected-error@+1 {{'tensor.insert' op is not an operation on tiles that can be laid out}}
+  %r = tensor.insert %f into %t[%c0] : tensor<64xf32>
 }
 }
 

@@ -90,3 +90,47 @@ tile.kernel @inverse(%x: !x) {
   %inverse = tile.unit_triangular_inverse %t : tensor<8x8xf32>
   tile.store %inverse, %x[%c0, %c0] : tensor<8x8xf32>, !x
 }
+
+// A choice among cases is a chain of scf.if.
+// CHECK-LABEL: tile.kernel @choice(
+// CHECK-SAME: %[[X:[^:]+]]: {{.+}}, %[[WHICH:[^:]+]]: index)
+// CHECK: %[[T:.+]] = tile.load
+// CHECK: %[[FIVE:.+]] = arith.constant 5 : index
+// CHECK: %[[IS5:.+]] = arith.cmpi eq, %[[WHICH]], %[[FIVE]] : index
+// CHECK: %[[R:.+]] = scf.if %[[IS5]] -> (tensor<16x64xf32>) {
+// CHECK:   scf.yield %[[T]]
+// CHECK: } else {
+// CHECK:   %[[IS7:.+]] = arith.cmpi eq, %[[WHICH]],
+// CHECK:   %[[S:.+]] = scf.if %[[IS7]] -> (tensor<16x64xf32>) {
+// CHECK:     math.absf
+// CHECK:   } else {
+// CHECK:     arith.negf
+// CHECK:   }
+// CHECK:   scf.yield %[[S]]
+// CHECK: }
+// CHECK: tile.store %[[R]]
+// CHECK-NOT: scf.if
+tile.kernel @choice(%x: !x, %which: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %x[%c0, %c0] : !x -> tensor<16x64xf32>
+  %r = scf.index_switch %which -> tensor<16x64xf32>
+  case 5 {
+    scf.yield %t : tensor<16x64xf32>
+  }
+  case 7 {
+    %a = math.absf %t : tensor<16x64xf32>
+    scf.yield %a : tensor<16x64xf32>
+  }
+  default {
+    %n = arith.negf %t : tensor<16x64xf32>
+    scf.yield %n : tensor<16x64xf32>
+  }
+  tile.store %r, %x[%c0, %c0] : tensor<16x64xf32>, !x
+  scf.index_switch %which
+  default {
+    tile.store %t, %x[%c0, %c0] : tensor<16x64xf32>, !x
+    scf.yield
+  }
+}

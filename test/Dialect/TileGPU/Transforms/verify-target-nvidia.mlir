@@ -204,3 +204,28 @@ module attributes {tile.target = "sm_80"} {
     llvm.intr.trap
   }
 }
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
+  gpu.module @m {
+    gpu.func @rounding(%a: vector<4xf32>) {
+      // expected-error @+1 {{'arith.truncf' op has the rounding mode toward_zero; floats are rounded to the nearest, ties to even}}
+      %b = arith.truncf %a toward_zero : vector<4xf32> to vector<4xf16>
+      %c = arith.truncf %a to_nearest_even : vector<4xf32> to vector<4xf16>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "sm_80"} {
+  gpu.module @m {
+    gpu.func @rounding_llvm(%s: f32) {
+      // expected-error @+1 {{'llvm.intr.experimental.constrained.fptrunc' op has the rounding mode towardzero; floats are rounded to the nearest, ties to even}}
+      %d = llvm.intr.experimental.constrained.fptrunc %s towardzero ignore : f32 to f16
+      gpu.return
+    }
+  }
+}

@@ -545,8 +545,8 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     ```
 
     The optional result is the previous content of the buffer, zero outside its
-    extents. It has the layout of the value, which must not have copies in other
-    warps then. `scope` is the set of threads for which the operation is atomic,
+    extents. With layouts, it has that of the value, of which several warps must not
+    hold copies then: `tile-assign-layouts` sees to it. `scope` is the set of threads for which the operation is atomic,
     `order` the memory order; the defaults are device and relaxed. Of a kernel's
     threads, one combines an element, but the order is that of the block: a
     release covers what all threads of the block have done before, an acquire what
