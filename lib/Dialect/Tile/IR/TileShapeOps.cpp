@@ -295,8 +295,11 @@ void ConcatenateOp::requireLayouts(LayoutRequirements &requirements) {
         cast<OpResult>(getResult()),
         DistributedAttr::get(getContext(), part->repeated(counts)));
   }
+  // The sources have one type, so layouts that are written differently are
+  // different, too.
+  LayoutAttrInterface layout = getLayoutAttr(source);
+  if (!getCanonicalLayout(source).equivalent(*part))
+    layout = DistributedAttr::get(getContext(), *part);
   for (OpOperand &operand : getSourcesMutable())
-    if (!getCanonicalLayout(tileType(operand.get())).equivalent(*part))
-      requirements.requireOperand(operand,
-                                  DistributedAttr::get(getContext(), *part));
+    requirements.requireOperand(operand, layout);
 }

@@ -63,6 +63,16 @@ static remark::RemarkOpts remarkName(StringRef name) {
   return remark::RemarkOpts::name(name).category("tile-check-registers");
 }
 
+/// Returns the location of `op`, or of a user of it: a constant that others
+/// were merged with has none.
+static Location findLocation(Operation *op) {
+  if (isa<UnknownLoc>(op->getLoc()))
+    for (Operation *user : op->getUsers())
+      if (!isa<UnknownLoc>(user->getLoc()))
+        return user->getLoc();
+  return op->getLoc();
+}
+
 namespace {
 struct CheckRegisters : tile::impl::TileCheckRegistersBase<CheckRegisters> {
   using TileCheckRegistersBase::TileCheckRegistersBase;
@@ -105,7 +115,8 @@ LogicalResult CheckRegisters::check(Value value, Operation *op) {
   bool isTooLarge = isHeld && registers >= limit;
   bool isTooLong = elements > kMostThreadElements && !feedsOnlyProducts(value);
   if (isTooLarge || isTooLong) {
-    InFlightDiagnostic diag = op->emitOpError();
+    InFlightDiagnostic diag = emitError(findLocation(op));
+    diag << "'" << op->getName() << "' op ";
     if (isTooLarge)
       diag << "needs " << registers << " registers a thread for a tile of "
            << describe(tile) << ", and more for operands and addresses; "

@@ -116,3 +116,18 @@ tile.kernel @warps(%src: !b) attributes {num_warps = 16 : i32} {
   %t = tile.load %src[%c0, %c0] : !b -> tensor<256x256xf32>
   tile.store %t, %src[%c0, %c0] : tensor<256x256xf32>, !b
 }
+
+// -----
+
+// A constant without a location, as the canonicalizer leaves it, is reported where
+// it is used.
+!b = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+tile.kernel @constant(%dst: !b) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = arith.constant dense<1.0> : tensor<1024x256xf32> loc(unknown)
+  // expected-error @below {{'arith.constant' op gives a thread 2048 elements of a tile of 1024x256xf32; the limit is 1024}}
+  // expected-note @below {{more warps or smaller tiles need fewer}}
+  tile.store %t, %dst[%c0, %c0] : tensor<1024x256xf32>, !b
+}
