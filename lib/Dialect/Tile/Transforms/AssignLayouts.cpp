@@ -32,6 +32,12 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+/// The segments that a scattered access touches, for each that it needs.
+static constexpr int64_t kScatteredSegments = 4;
+/// Accesses of a thread that take no longer than an exchange through shared
+/// memory.
+static constexpr int64_t kFewAccesses = 4;
+
 /// Returns the type of a tile, null for a value of another type.
 static RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
@@ -73,6 +79,7 @@ private:
   }
   LayoutAttrInterface permutedLayout(Value value);
   LayoutAttrInterface rowLayout(Value value);
+  LayoutAttrInterface storeLayout(StoreOp store);
   LogicalResult setLayouts();
   void insertConversions();
 
@@ -425,6 +432,40 @@ LayoutAttrInterface LayoutAssigner::rowLayout(Value value) {
   return defaultLayout(type, bits);
 }
 
+/// Returns the layout in which the tile of `store` is exchanged through shared
+/// memory first, because in its own one an access of a warp touches several
+/// times the segments of memory that would hold its elements: the tile was
+/// transposed, for example. Returns null if the store should stay as it is.
+/// Beside products, shared memory has no room to spare.
+LayoutAttrInterface LayoutAssigner::storeLayout(StoreOp store) {
+  Value value = store.getValue();
+  RankedTensorType type = tileType(value);
+  BufferType memory = store.getBuffer().getType();
+  auto strided = dyn_cast<StridedAttr>(memory.getLayout());
+  if (!products.empty() || memory.isShared() || !strided ||
+      isSharedTile(type) || !layouts.contains(value) ||
+      type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+          chip.sharedBytes / 2)
+    return {};
+  WidthRequest request = anyWidth(memory, chip.maxGlobalAccess);
+  request.canBePartial = true;
+  auto decide = [&](LayoutAttrInterface layout) {
+    return decideWidth(getCanonicalLayout(withLayout(type, layout)),
+                       MemoryOperand{memory, store.getIndices(), ""}, request);
+  };
+  AccessWidth width = decide(getLayoutAttr(type));
+  if (width.uncoalesced.empty() ||
+      int64_t(width.groups.order.size()) < kFewAccesses * width.groups.width)
+    return {};
+  SegmentCount segments = width.uncoalesced.front().segments;
+  if (segments.touched < kScatteredSegments * segments.least)
+    return {};
+  LayoutAttrInterface other = strided.getStrides().back() == 1
+                                  ? rowLayout(value)
+                                  : coalesced(memory, type);
+  return decide(other).uncoalesced.empty() ? other : LayoutAttrInterface();
+}
+
 /// Gives the remaining tiles a layout and spreads it: first those that are read
 /// from global memory, since their layouts decide how wide accesses are, and
 /// then all others, both in program order.
@@ -516,6 +557,10 @@ void LayoutAssigner::insertConversions() {
   kernel.walk([&](TileLayoutOpInterface op) { operations.push_back(op); });
   for (TileLayoutOpInterface op : operations)
     op.requireLayouts(*this);
+  kernel.walk([&](StoreOp store) {
+    if (LayoutAttrInterface layout = storeLayout(store))
+      requireOperand(store.getValueMutable(), layout);
+  });
   // Threads check and print what is in their registers.
   SmallVector<Operation *> reports;
   kernel.walk([&](Operation *op) {
