@@ -46,8 +46,7 @@ public:
   /// Collects the values that flow from `reductions`, which are alike.
   explicit Sum(ArrayRef<ReduceOp> reductions);
 
-  /// Returns true if reductions belong to one sum if they are alike and values
-  /// that flow from them are combined.
+  /// Returns true if values that flow from `x` and `y` may be combined.
   static bool areAlike(ReduceOp x, ReduceOp y) {
     return x.getKind() == y.getKind() && x.getDim() == y.getDim() &&
            x.getType() == y.getType() && getParts(x) == getParts(y);
@@ -69,6 +68,7 @@ private:
   void addUses(Value value, SetVector<Value> &found) const;
   SmallVector<OpOperand *> getInputs(Value value) const;
   bool isUseInside(OpOperand &use) const;
+  SmallVector<OpOperand *> findUsesOutside(Value value) const;
   bool isInside(Value value) const { return values.contains(value); }
   bool isNeutral(Value value) const;
   bool isIdempotent() const;
@@ -178,6 +178,12 @@ std::vector<Sum> Sum::divide() const {
   return sums;
 }
 
+/// Returns true if the pass knows how parts of this kind are combined.
+static bool combinesParts(Kind kind) {
+  return kind != Kind::mulf && kind != Kind::muli && kind != Kind::assign;
+}
+
+/// Returns true if a value that is combined with itself stays the same.
 bool Sum::isIdempotent() const {
   return kind != Kind::addf && kind != Kind::addi && kind != Kind::xori;
 }
@@ -281,6 +287,28 @@ bool Sum::isUseInside(OpOperand &use) const {
          llvm::is_contained(getInputs(user->getResult(0)), &use);
 }
 
+/// Returns the uses of `value`, one of the sum, that take the whole.
+SmallVector<OpOperand *> Sum::findUsesOutside(Value value) const {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    if (!isUseInside(use))
+      uses.push_back(&use);
+  return uses;
+}
+
+/// Returns the first operation of the block of `value` that has some of `uses`
+/// or contains them.
+static Operation *findFirstUser(Value value, ArrayRef<OpOperand *> uses) {
+  Operation *first = nullptr;
+  for (OpOperand *use : uses) {
+    Operation *user =
+        value.getParentBlock()->findAncestorOpInBlock(*use->getOwner());
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  return first;
+}
+
 /// Returns the constant that `value`, or each of its elements, is; null if it
 /// is none.
 static Attribute getConstant(Value value) {
@@ -321,9 +349,9 @@ bool Sum::canDefer(Operation *&missing) const {
       if (!isInside(input->get()) && !isNeutral(input->get()) &&
           countLoops(input->getOwner()) >= depth)
         return false;
-    for (OpOperand &use : value.getUses())
-      if (!isUseInside(use) && countLoops(use.getOwner()) >= depth)
-        return false;
+    SmallVector<OpOperand *> outside = findUsesOutside(value);
+    if (!outside.empty() && countLoops(findFirstUser(value, outside)) >= depth)
+      return false;
     Operation *op = value.getDefiningOp();
     if (!op || !isArithmetic(op))
       continue;
@@ -380,29 +408,12 @@ Value Sum::makeParts(OpBuilder &builder, Value value) const {
                                  splat(parts, neutral));
 }
 
-/// Returns the first operation of the block of `value` that has some of `uses`
-/// or contains them.
-static Operation *findFirstUser(Value value, ArrayRef<OpOperand *> uses) {
-  Operation *first = nullptr;
-  for (OpOperand *use : uses) {
-    Operation *user =
-        value.getParentBlock()->findAncestorOpInBlock(*use->getOwner());
-    if (!first || user->isBeforeInBlock(first))
-      first = user;
-  }
-  return first;
-}
-
 void Sum::defer() {
   // Uses are told apart before any of them changes.
   SmallVector<std::pair<Value, SmallVector<OpOperand *>>> outside;
   SmallVector<OpOperand *> entries, factors;
   for (Value value : values) {
-    SmallVector<OpOperand *> uses;
-    for (OpOperand &use : value.getUses())
-      if (!isUseInside(use))
-        uses.push_back(&use);
-    if (!uses.empty())
+    if (SmallVector<OpOperand *> uses = findUsesOutside(value); !uses.empty())
       outside.push_back({value, uses});
     SmallVector<OpOperand *> inputs = getInputs(value);
     for (OpOperand *input : inputs)
@@ -486,7 +497,8 @@ struct DeferReductions : tile::impl::TileDeferReductionsBase<DeferReductions> {
     SmallVector<SmallVector<ReduceOp>> groups;
     getOperation().walk([&](ReduceOp reduce) {
       Type source = reduce.getSource().getType();
-      if (!getLayoutAttr(source) || isSharedTile(source))
+      if (!combinesParts(reduce.getKind()) || !getLayoutAttr(source) ||
+          isSharedTile(source))
         return;
       auto group = llvm::find_if(groups, [&](ArrayRef<ReduceOp> group) {
         return Sum::areAlike(group.front(), reduce);

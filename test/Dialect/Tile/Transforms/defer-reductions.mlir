@@ -197,3 +197,42 @@ tile.kernel @many_registers(%n: index, %x: f32, %out: !out) {
   }
   tile.store %r#0, %out[%c0] : !sum, !out
 }
+
+// Products are none of the sums.
+// CHECK-LABEL: tile.kernel @product(
+// CHECK-NOT: tile.reduce_in_threads
+tile.kernel @product(%n: index, %x: f32, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %x : !tile
+  %start = tensor.splat %x : !sum
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %start) -> (!sum) {
+    %p = tile.reduce mulf %t along 1 : !tile -> !sum
+    scf.yield %p : !sum
+  }
+  tile.store %r, %out[%c0] : !sum, !out
+}
+
+// Another loop uses the sum, which is whole in front of it.
+// CHECK-LABEL: tile.kernel @used_later(
+// CHECK: %[[PARTS:.*]] = scf.for
+// CHECK: tile.reduce_in_threads addf
+// CHECK: %[[SUM:.*]] = tile.reduce addf %[[PARTS]] along 1
+// CHECK: scf.for
+// CHECK: tile.store %[[SUM]]
+tile.kernel @used_later(%n: index, %x: f32, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %x : !tile
+  %zero = arith.constant dense<0.0> : !sum
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (!sum) {
+    %p = tile.reduce addf %t along 1 : !tile -> !sum
+    %next = arith.addf %s, %p fastmath<reassoc> : !sum
+    scf.yield %next : !sum
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    tile.store %r, %out[%i] : !sum, !out
+  }
+}
