@@ -196,11 +196,13 @@ static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
         wgmma.fromZero ? 0 : lanes[lane].operand<uint32_t>(wgmma.firstC + reg);
     if (LLVM_UNLIKELY(Products::isToken(bits))) {
       unsigned of;
-      PendingProduct *product = warp.products.find(bits, of);
-      if (!product)
+      if (PendingProduct *product = warp.products.find(bits, of)) {
+        bits = product->value(lane, of);
+        added.insert(product->firstSerial);
+      } else if (!isInteger(wgmma.row->operand)) {
+        // An integer may have the bits of a token.
         failEarlyUse(warp.threads[lane], site, bits);
-      bits = product->value(lane, of);
-      added.insert(product->firstSerial);
+      }
     }
     value = bitCast<T>(bits);
   });
