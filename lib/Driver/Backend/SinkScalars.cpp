@@ -1,5 +1,4 @@
-//===- SinkScalars.cpp - Scalars of loops, where they are used
-//--------------===//
+//===- SinkScalars.cpp - Scalars computed in the loops that use them ------===//
 
 #include "SinkScalars.h"
 #include "llvm/ADT/MapVector.h"

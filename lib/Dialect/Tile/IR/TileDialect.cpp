@@ -134,3 +134,8 @@ SmallVector<Value> tile::getDefinedValues(Operation *op) {
 RankedTensorType tile::withLayout(RankedTensorType type, Attribute layout) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
 }
+
+RankedTensorType tile::withLayout(RankedTensorType tile, const Layout &layout) {
+  return RankedTensorType::get(layout.shape(), tile.getElementType(),
+                               DistributedAttr::get(tile.getContext(), layout));
+}

@@ -876,10 +876,7 @@ static void buildPartialReduction(OpBuilder &builder, OperationState &state,
                                   int64_t dim) {
   auto tile = cast<RankedTensorType>(source.getType());
   Layout layout = OpT::reduceLayout(getCanonicalLayout(tile), dim);
-  auto type =
-      RankedTensorType::get(layout.shape(), tile.getElementType(),
-                            DistributedAttr::get(builder.getContext(), layout));
-  OpT::build(builder, state, type, kind, source, dim);
+  OpT::build(builder, state, withLayout(tile, layout), kind, source, dim);
 }
 
 /// Verifies a reduction within each `part`, a warp or a thread.

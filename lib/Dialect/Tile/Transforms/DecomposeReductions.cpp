@@ -22,13 +22,6 @@ static int64_t countWarps(RankedTensorType tile, int64_t dim) {
   return getCanonicalLayout(tile).reduceInWarps(dim).shape()[dim];
 }
 
-/// Returns the type of a tile with the elements of `tile` and `layout`.
-static RankedTensorType withLayout(RankedTensorType tile,
-                                   const Layout &layout) {
-  return RankedTensorType::get(layout.shape(), tile.getElementType(),
-                               DistributedAttr::get(tile.getContext(), layout));
-}
-
 /// Emits the remark that `op`, a `name`, exchanges elements of `warps` warps.
 static void reportExchange(Operation *op, StringRef name, int64_t warps,
                            int64_t dim) {

@@ -34,9 +34,8 @@ using Kind = arith::AtomicRMWKind;
 /// Returns the type of the parts that threads have of a reduction.
 static RankedTensorType getParts(ReduceOp reduce) {
   auto tile = cast<RankedTensorType>(reduce.getSource().getType());
-  Layout layout = getCanonicalLayout(tile).reduceInThreads(reduce.getDim());
-  return RankedTensorType::get(layout.shape(), tile.getElementType(),
-                               DistributedAttr::get(tile.getContext(), layout));
+  return withLayout(tile,
+                    getCanonicalLayout(tile).reduceInThreads(reduce.getDim()));
 }
 
 namespace {
@@ -125,12 +124,9 @@ static bool isProduct(Operation *op) {
 /// order.
 static bool canReassociate(Operation *op) {
   auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
-  return isa<arith::SelectOp>(op) ||
-         !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())) ||
-         (!isa<arith::AddFOp, arith::MulFOp, math::FmaOp>(op)) ||
-         (flags &&
-          arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),
-                                    arith::FastMathFlags::reassoc));
+  return !isa<arith::AddFOp, arith::MulFOp, math::FmaOp>(op) ||
+         arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),
+                                   arith::FastMathFlags::reassoc);
 }
 
 Sum::Sum(ArrayRef<ReduceOp> reductions) {
@@ -232,7 +228,7 @@ SmallVector<OpOperand *> Sum::getInputs(Value value) const {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return getInputs(loop.getTiedLoopRegionIterArg(result));
   SmallVector<OpOperand *> inputs;
-  // Of a product of other values, one factor becomes parts.
+  // If no factor is a value of the sum, the first one is divided into parts.
   bool isFirst = isProduct(op) && !isInside(op->getOperand(0)) &&
                  !isInside(op->getOperand(1));
   if (isa<scf::IfOp>(op)) {

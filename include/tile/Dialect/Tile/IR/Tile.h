@@ -88,6 +88,10 @@ Layout getCanonicalLayout(mlir::RankedTensorType tile);
 /// Returns `tile` with another layout attribute; null removes the layout.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
                                   mlir::Attribute layout);
+/// Returns a tile of the elements of `tile` with the shape of `layout`, a
+/// distributed layout, and distributed like it.
+mlir::RankedTensorType withLayout(mlir::RankedTensorType tile,
+                                  const Layout &layout);
 
 } // namespace tile
 

@@ -545,9 +545,10 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [
     ```
 
     The optional result is the previous content of the buffer, zero outside its
-    extents. With layouts, it has that of the value, of which several warps must not
-    hold copies then: `tile-assign-layouts` sees to it. `scope` is the set of threads for which the operation is atomic,
-    `order` the memory order; the defaults are device and relaxed. Of a kernel's
+    extents. It has the layout of the value, of which no two warps may hold copies
+    then; `tile-assign-layouts` chooses such a layout. `scope` is the set of threads
+    for which the operation is atomic, `order` the memory order; the defaults are
+    device and relaxed. Of a kernel's
     threads, one combines an element, but the order is that of the block: a
     release covers what all threads of the block have done before, an acquire what
     all of them do behind (tile-insert-barriers).
