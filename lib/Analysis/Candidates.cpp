@@ -25,7 +25,7 @@ static constexpr int64_t kManyBlocks = 4;
 
 /// The predicted gain by tiles that blocks share that is worth the memory and
 /// the second kernel.
-static constexpr double kLeastSharedGain = 0.03;
+static constexpr double kLeastSharedGain = 0.02;
 
 /// The most blocks that share the iterations of a loop.
 static constexpr int64_t kMostParts = 16;

@@ -111,7 +111,7 @@ static constexpr Throughput
     //             matrix 32 bits 8 bits arithmetic exp pairs           shared cache memory registers threads blocks
     rateSm80     {2048,  1024,   4096,  64,        16, F32Pairs::None,   128,   47,   13,     65536,    2048,    32},
     rateSm89     {1024,  512,    2048,  128,       16, F32Pairs::None,   128,   32,   2,      65536,    1536,    24},
-    rateSm90     {4096,  2048,   8192,  128,       16, F32Pairs::None,   128,   63,   20,     65536,    2048,    32},
+    rateSm90     {4096,  2048,   8192,  128,       16, F32Pairs::None,   128,   65,   20,     65536,    2048,    32},
     rateGfx942   {2048,  256,    4096,  128,       16, F32Pairs::Packed, 128,   53,   8,      131072,   2048,    16},
     rateGfx950   {4096,  256,    8192,  128,       32, F32Pairs::Packed, 128,   64,   13,     131072,   2048,    16},
     rateGfx11    {512,   0,      512,   128,       16, F32Pairs::Dual,   128,   24,   4,      98304,    1024,    32},

@@ -27,6 +27,13 @@ static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 /// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;
 
+/// Copies from global memory in flight beyond those of its rate in so many
+/// cycles only wait in queues. The growth of the time of global memory with
+/// their relative number, and the stages that are never too many. Fitted to
+/// products of 64 rows on an H100 (docs/notes/cost-model.md).
+static constexpr double kQueueCycles = 3000, kQueueTime = 0.12;
+static constexpr int64_t kFewStages = 4;
+
 /// Cycles of the start and the end of a block, and of the launch. In a
 /// persistent kernel, producers copy for the next work beside the end of this
 /// one.
@@ -163,6 +170,26 @@ void Predictor::addTotals(const Work &work, double times, Cost &cost) const {
   }
 }
 
+/// Returns the most bytes that an iteration of a loop copies.
+double Predictor::countStageBytes(const Work &work) {
+  double bytes = work.copiedBytes;
+  for (const Work &loop : work.loops)
+    bytes = std::max(bytes, countStageBytes(loop));
+  return bytes;
+}
+
+/// Returns the factor by which copies that are in flight beyond need lengthen
+/// the time of global memory. A few stages hide the latencies of an iteration
+/// in any case.
+double Predictor::getQueueFactor(const Work &work, const Cost &cost) const {
+  double running =
+      std::min(cost.blocks, double(chip.processors) * cost.residentBlocks);
+  double stage = running * countStageBytes(work) * memoryShare;
+  double needed = chip.processors * rates.memoryBytes * kQueueCycles;
+  needed = std::max(needed, stage * kFewStages);
+  return 1 + kQueueTime * std::max(stage * cost.stages / needed - 1, 0.0);
+}
+
 /// Refuses tiles of more elements than a tile may have, or than
 /// tile-check-registers lets a thread have.
 Refusal Predictor::checkElements() const {
@@ -250,6 +277,8 @@ Refusal Predictor::run(Cost &cost) {
         kCacheWaitShare * std::max(cost.cacheBytes - memoryBytes, 0.0);
   double memory = memoryBytes /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
+  if (facts.hasProducts)
+    memory *= getQueueFactor(work, cost);
   // The blocks of several clusters wait at different times.
   bool waits = llvm::any_of(
       work.loops, [](const Work &loop) { return loop.waitsForOthers; });

@@ -124,6 +124,8 @@ private:
   Refusal chooseMemory(const Work &work, Cost &cost);
   bool isRotated(const Work &work) const;
   double getChainTime(const Work &work, int64_t blocks) const;
+  static double countStageBytes(const Work &work);
+  double getQueueFactor(const Work &work, const Cost &cost) const;
   double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
   void addTotals(const Work &work, double times, Cost &cost) const;
 

@@ -239,12 +239,16 @@ func.func private @f() attributes {s = #tile.schedule<params = {BM = 64, BM = 12
 func.func private @f() attributes {s = #tile.schedule<params = {BM = x}>}
 
 // -----
-// expected-error@+1 {{expected 'plain' or 'groups<n>'}}
+// expected-error@+1 {{expected 'plain', 'groups<n>' or 'groups<n, m>'}}
 func.func private @f() attributes {s = #tile.schedule<order = columns>}
 
 // -----
 // expected-error@+1 {{field 'order' of a schedule has groups of 1 .. 65536 blocks, got 0}}
 func.func private @f() attributes {s = #tile.schedule<order = groups<0>>}
+
+// -----
+// expected-error@+1 {{field 'order' of a schedule has panels of 1 .. 65536 blocks, got 65537}}
+func.func private @f() attributes {s = #tile.schedule<order = groups<8, 65537>>}
 
 // -----
 // expected-error@+1 {{field 'order' comes twice}}

@@ -10,12 +10,14 @@
 // CHECK-SAME: #tile.schedule<producers = 0, turns = false, save_registers = false>
 // CHECK-SAME: #tile.schedule<tile = [64, 16]>
 // CHECK-SAME: #tile.schedule<stages = 2, split = 4, order = groups<8>, params = {BK = 64, BM = 128}>
+// CHECK-SAME: #tile.schedule<order = groups<16, 4>>
 // CHECK-SAME: #tile.schedule<order = plain>
 func.func private @all() attributes {
   all = #tile.schedule<save_registers, turns, in_flight = 2, work_stages = 2, stages = 2, registers = [232, 40],
     storers = 3, producers = 1, column_warps = 2, warps = 8, pack_heads = 8, tile = [128, 176]>,
   one = #tile.schedule<tile = [64, 16]>,
   open = #tile.schedule<params = {BM = 128, BK = 64}, order = groups<8>, split = 4, stages = 2>,
+  panels = #tile.schedule<order = groups<16, 4>>,
   plain = #tile.schedule<order = plain>,
   off = #tile.schedule<turns = false, save_registers = false, producers = 0>}
 

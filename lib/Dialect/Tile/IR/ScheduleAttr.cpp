@@ -142,17 +142,24 @@ static ParseResult parseValue(AsmParser &parser, Schedule::Order &field) {
     return success();
   SMLoc loc = parser.getCurrentLocation();
   if (failed(parser.parseOptionalKeyword("groups")))
-    return parser.emitError(loc, "expected 'plain' or 'groups<n>'");
-  if (parser.parseLess())
+    return parser.emitError(loc,
+                            "expected 'plain', 'groups<n>' or 'groups<n, m>'");
+  auto parseExtent = [&](StringRef what, int64_t &extent) -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(extent))
+      return failure();
+    if (extent < 1 || extent > kMostGroup)
+      return parser.emitError(loc)
+             << "field 'order' of a schedule has " << what << " of 1 .. "
+             << kMostGroup << " blocks, got " << extent;
+    return success();
+  };
+  if (parser.parseLess() || parseExtent("groups", field->group))
     return failure();
-  loc = parser.getCurrentLocation();
-  if (parser.parseInteger(field->group) || parser.parseGreater())
+  if (succeeded(parser.parseOptionalComma()) &&
+      parseExtent("panels", field->panel))
     return failure();
-  if (field->group < 1 || field->group > kMostGroup)
-    return parser.emitError(loc)
-           << "field 'order' of a schedule has groups of 1 .. " << kMostGroup
-           << " blocks, got " << field->group;
-  return success();
+  return parser.parseGreater();
 }
 
 static ParseResult parseValue(AsmParser &parser, Schedule::Numbers &field) {
@@ -191,7 +198,11 @@ static void printValue(raw_ostream &os, BlockOrder order) {
   if (order.isPlain())
     os << "plain";
   else
-    os << "groups<" << order.group << '>';
+    os << "groups<" << order.group;
+  if (order.panel != 1)
+    os << ", " << order.panel;
+  if (!order.isPlain())
+    os << '>';
 }
 
 static void printValue(raw_ostream &os, DictionaryAttr numbers) {

@@ -2,7 +2,8 @@
 //
 // Multiprocessors start blocks in the order of their numbers. Blocks that run
 // at the same time read the same tiles from the second-level cache if they form
-// a rectangle of the grid that is about as high as it is wide.
+// a rectangle of the grid that is about as high as it is wide. Blocks with
+// consecutive numbers share the way to that cache, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,14 +29,21 @@ using namespace tile;
 /// The largest group that the compiler chooses.
 static constexpr int64_t kMostBlocks = 64;
 
+/// The blocks with consecutive numbers whose reads of the same bytes are joined
+/// on their way to the second-level cache, and the different bytes that each of
+/// them can read in a clock cycle, on NVIDIA's chips. Fitted to an H100
+/// (docs/notes/hopper-gemm.md).
+static constexpr int64_t kNeighbors = 12;
+static constexpr double kNeighborBytes = 20;
+
 namespace {
 struct OrderBlocks : tile::impl::TileOrderBlocksBase<OrderBlocks> {
   using TileOrderBlocksBase::TileOrderBlocksBase;
   void runOnOperation() override;
 
 private:
-  int64_t chooseGroup(const Chip &chip);
-  void walkGroups(GridOp grid, int64_t group);
+  BlockOrder chooseOrder(const Chip &chip);
+  void walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight);
 };
 } // namespace
 
@@ -48,15 +56,40 @@ static int64_t countBytes(RankedTensorType tile) {
   return tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
 }
 
-/// Returns the number of blocks along x that share the tiles that depend on y;
-/// 0 if no loop reads tiles of both kinds, which blocks could share. A
-/// value that is read from memory, such as the number of a group of rows,
-/// counts as equal in neighbouring blocks: blocks in which it differs share no
-/// tiles, whatever their order is.
-int64_t OrderBlocks::chooseGroup(const Chip &chip) {
+/// Returns the cycles of a product at the peak rate of the matrix unit.
+static double countMatrixCycles(DotOp dot, const Chip &chip) {
+  auto a = cast<ShapedType>(dot.getA().getType());
+  const Throughput &rates = chip.throughput;
+  unsigned bits = a.getElementTypeBitWidth();
+  int64_t rate = bits == 8    ? rates.matrix8
+                 : bits == 32 ? rates.matrix32
+                              : rates.matrix;
+  double operations = 2.0 * dot.getTile().getNumElements() * a.getDimSize(1);
+  return rate == 0 ? 0 : operations / rate;
+}
+
+/// Returns the power of two up to `most` for which `count` is least, the
+/// largest one of several.
+static int64_t findLeast(int64_t most,
+                         llvm::function_ref<double(int64_t)> count) {
+  int64_t least = 1;
+  for (int64_t other = 2; other <= most; other *= 2)
+    if (count(other) <= count(least))
+      least = other;
+  return least;
+}
+
+/// Returns groups of blocks that share the tiles that depend on x alone and on
+/// y alone; the plain order if no loop reads tiles of both kinds. A value that
+/// is read from memory, such as the number of a group of rows, counts as equal
+/// in neighbouring blocks: blocks in which it differs share no tiles, whatever
+/// their order is.
+BlockOrder OrderBlocks::chooseOrder(const Chip &chip) {
   struct Shared {
     /// The bytes of the tiles that depend on x alone, and on y alone.
     int64_t x = 0, y = 0;
+    /// The cycles of the matrix products.
+    double matrix = 0;
   };
   llvm::MapVector<Operation *, Shared> loops;
   GridDimensions dimensions;
@@ -73,31 +106,47 @@ int64_t OrderBlocks::chooseGroup(const Chip &chip) {
     if (dependsOnY && !dependsOnX)
       loops[loop].y += countBytes(tile);
   });
+  getOperation().walk([&](DotOp dot) {
+    auto it = loops.find(dot->getParentOfType<scf::ForOp>());
+    if (it != loops.end())
+      it->second.matrix += countMatrixCycles(dot, chip);
+  });
   Shared most;
   for (auto &[loop, shared] : loops)
     if (shared.x != 0 && shared.y != 0 && shared.x + shared.y > most.x + most.y)
       most = shared;
   if (most.x == 0)
-    return 0;
+    return {};
   // The bytes that the blocks read which run at the same time, one on each
-  // multiprocessor, in groups of `group` blocks along x.
-  auto count = [&](int64_t group) {
+  // multiprocessor, in groups of `group` blocks along x. Of groups with as many
+  // bytes, the largest is best: each group reads the tiles of y again.
+  BlockOrder order;
+  order.group = findLeast(kMostBlocks, [&](int64_t group) {
     return group * most.x +
            int64_t(llvm::divideCeil(chip.processors, group)) * most.y;
+  });
+  if (chip.vendor != Vendor::NVIDIA)
+    return order;
+  // The bytes that neighbours read, a rectangle of `panel` blocks along y, in
+  // an iteration. Products and the port of the multiprocessor bound its time.
+  auto countNear = [&](int64_t panel) {
+    double rows = std::min(double(kNeighbors) / panel, double(order.group));
+    return rows * most.x + kNeighbors / rows * most.y;
   };
-  // Of groups with as many bytes, the largest: each group reads the tiles of y
-  // again.
-  int64_t group = 1;
-  for (int64_t other = 2; other <= kMostBlocks; other *= 2)
-    if (count(other) <= count(group))
-      group = other;
-  return group;
+  double cycles = std::max(most.matrix, double(most.x + most.y) /
+                                            chip.throughput.cacheBytes);
+  if (countNear(1) > kNeighbors * kNeighborBytes * cycles)
+    order.panel = findLeast(kNeighbors, countNear);
+  return order;
 }
 
 /// Replaces the first two dimensions of the grid by one. Its blocks walk over
-/// `group` blocks along x, then along y, then over the next blocks along x. The
-/// last group may be smaller.
-void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
+/// groups of blocks along x. A group consists of panels of blocks along y, in
+/// which they walk along y, then along x. The last group and the last panel may
+/// be smaller. A group of fewer blocks along x than `leastHeight` has panels of
+/// one block.
+void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
+                             int64_t leastHeight) {
   KernelOp kernel = getOperation();
   SmallVector<ProgramIdOp> ids[2];
   kernel.walk([&](ProgramIdOp id) {
@@ -119,7 +168,7 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
   Value rows = toInteger(cloneLaunchValue(b, extents[0], mapping));
   Value columns = toInteger(cloneLaunchValue(b, extents[1], mapping));
   Value id = toInteger(ProgramIdOp::create(b, Dimension::x));
-  Value size = arith::ConstantIntOp::create(b, group, 32);
+  Value size = arith::ConstantIntOp::create(b, order.group, 32);
   Value height = arith::MinUIOp::create(b, rows, size);
   Value blocks = arith::MulIOp::create(b, height, columns);
   Value number = arith::DivUIOp::create(b, id, blocks);
@@ -127,9 +176,30 @@ void OrderBlocks::walkGroups(GridOp grid, int64_t group) {
   Value first = arith::MulIOp::create(b, number, size);
   Value left = arith::SubIOp::create(b, rows, first);
   height = arith::MinUIOp::create(b, left, size);
-  Value row = arith::AddIOp::create(b, first,
-                                    arith::RemUIOp::create(b, inGroup, height));
-  Value column = arith::DivUIOp::create(b, inGroup, height);
+  Value row, column;
+  if (order.panel == 1) {
+    row = arith::RemUIOp::create(b, inGroup, height);
+    column = arith::DivUIOp::create(b, inGroup, height);
+  } else {
+    Value panel = arith::ConstantIntOp::create(b, order.panel, 32);
+    if (leastHeight > 1) {
+      Value least = arith::ConstantIntOp::create(b, leastHeight, 32);
+      Value isLow =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, height, least);
+      Value single = arith::ConstantIntOp::create(b, 1, 32);
+      panel = arith::SelectOp::create(b, isLow, single, panel);
+    }
+    Value inWhole = arith::MulIOp::create(b, height, panel);
+    Value before = arith::DivUIOp::create(b, inGroup, inWhole);
+    Value inPanel = arith::RemUIOp::create(b, inGroup, inWhole);
+    Value firstColumn = arith::MulIOp::create(b, before, panel);
+    Value width = arith::SubIOp::create(b, columns, firstColumn);
+    width = arith::MinUIOp::create(b, width, panel);
+    row = arith::DivUIOp::create(b, inPanel, width);
+    column = arith::RemUIOp::create(b, inPanel, width);
+    column = arith::AddIOp::create(b, firstColumn, column);
+  }
+  row = arith::AddIOp::create(b, first, row);
   // Zeros in front say that the numbers are not negative. The insertion point
   // may be one of the operations that are erased.
   Value results[] = {arith::IndexCastUIOp::create(b, b.getIndexType(), row),
@@ -168,10 +238,15 @@ void OrderBlocks::runOnOperation() {
   if (reader || matchPattern(grid.getX(), m_One()) ||
       matchPattern(grid.getY(), m_One()))
     return;
-  int64_t group = given ? given->group : chooseGroup(*chip);
-  if (group == 0)
+  BlockOrder order = given ? *given : chooseOrder(*chip);
+  if (order.isPlain())
     return;
-  walkGroups(grid, group);
+  // Panels of the compiler's choice are worth it where a group is twice as high
+  // as the rectangle of neighbours.
+  int64_t leastHeight =
+      given ? 1 : llvm::divideCeil(2 * kNeighbors, order.panel);
+  walkGroups(grid, order, leastHeight);
   remark::passed(kernel.getLoc(), remarkName("blocks-ordered"))
-      << remark::metric("group", group);
+      << remark::metric("group", order.group)
+      << remark::metric("panel", order.panel);
 }

@@ -9,7 +9,7 @@
 // Groups of 16 rows of blocks: 132 blocks read 16 tiles of 16 KB and 9 of 32 KB, fewer
 // bytes than 8 and 17 or 32 and 5. The third dimension of the grid remains. The last
 // group has the blocks that are left.
-// REMARK: [Passed] blocks-ordered {{.*}}group=16
+// REMARK: [Passed] blocks-ordered {{.*}}group=16, panel=1
 // CHECK-LABEL: tile.kernel @product
 // CHECK-DAG: %[[SIZE:.*]] = arith.constant 16 : i32
 // CHECK-DAG: %[[ROWS:.*]] = arith.index_cast %[[X:.*]] : index to i32
@@ -24,8 +24,8 @@
 // CHECK: %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[FIRST]]
 // CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[SIZE]]
 // CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[HEIGHT]]
-// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[REST]]
 // CHECK: %[[COLUMN:.*]] = arith.divui %[[IN]], %[[HEIGHT]]
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[REST]]
 // CHECK: %[[NEWX:.*]] = arith.index_castui %[[ROW]] : i32 to index
 // CHECK: %[[NEWY:.*]] = arith.index_castui %[[COLUMN]] : i32 to index
 // CHECK: %[[GRID:.*]] = arith.muli %[[X]], %[[Y]] : index
@@ -60,9 +60,27 @@ tile.kernel @product(%a: !m, %b: !m, %batch: index) attributes {num_warps = 8 : 
 
 !m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
 
-// The tiles of x are larger, so a group is smaller.
-// REMARK: [Passed] blocks-ordered {{.*}}group=8
+// The tiles of x are larger, so a group is smaller. In panels of 4 blocks along y, 12
+// neighbours read 3 tiles of x and 4 of y, not 8 and 2. A group of fewer than 6 blocks
+// along x has no panels.
+// REMARK: [Passed] blocks-ordered {{.*}}group=8, panel=4
 // CHECK-LABEL: tile.kernel @tall
+// CHECK: %[[COLUMNS:.*]] = arith.index_cast %arg4 : index to i32
+// CHECK: %[[IN:.*]] = arith.remui
+// CHECK: %[[FIRST:.*]] = arith.muli
+// CHECK: %[[HEIGHT:.*]] = arith.minui
+// CHECK: %[[LOW:.*]] = arith.cmpi ult, %[[HEIGHT]], %c6_i32
+// CHECK: %[[PANEL:.*]] = arith.select %[[LOW]], %c1_i32, %c4_i32
+// CHECK: %[[WHOLE:.*]] = arith.muli %[[HEIGHT]], %[[PANEL]]
+// CHECK: %[[BEFORE:.*]] = arith.divui %[[IN]], %[[WHOLE]]
+// CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[WHOLE]]
+// CHECK: %[[FIRSTCOLUMN:.*]] = arith.muli %[[BEFORE]], %[[PANEL]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[COLUMNS]], %[[FIRSTCOLUMN]]
+// CHECK: %[[WIDTH:.*]] = arith.minui %[[LEFT]], %[[PANEL]]
+// CHECK: %[[ROW:.*]] = arith.divui %[[REST]], %[[WIDTH]]
+// CHECK: %[[COLUMN:.*]] = arith.remui %[[REST]], %[[WIDTH]]
+// CHECK: arith.addi %[[FIRSTCOLUMN]], %[[COLUMN]]
+// CHECK: arith.addi %[[FIRST]], %[[ROW]]
 tile.kernel @tall(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -167,13 +185,26 @@ tile.kernel @persistent(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index) a
 // -----
 
 // The author asks for groups; nothing else does.
-// REMARK: [Passed] blocks-ordered {{.*}}group=5
+// REMARK: [Passed] blocks-ordered {{.*}}group=5, panel=1
 // CHECK-LABEL: tile.kernel @groups
 // CHECK-SAME: {num_warps = 8 : i32} {
 // CHECK: arith.minui %{{.*}}, %c5_i32
 // CHECK: tile.grid %{{.*}}, %c1, %c1
 tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i32,
     schedule = #tile.schedule<order = groups<5>>} {
+  %c1 = arith.constant 1 : index
+  tile.grid %rows, %columns, %c1
+}
+
+// -----
+
+// The author's panels are in all groups.
+// REMARK: [Passed] blocks-ordered {{.*}}group=5, panel=2
+// CHECK-LABEL: tile.kernel @panels
+// CHECK-NOT: arith.select
+// CHECK: arith.minui %{{.*}}, %c2_i32
+tile.kernel @panels(%rows: index, %columns: index) attributes {num_warps = 8 : i32,
+    schedule = #tile.schedule<order = groups<5, 2>>} {
   %c1 = arith.constant 1 : index
   tile.grid %rows, %columns, %c1
 }

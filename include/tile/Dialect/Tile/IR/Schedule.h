@@ -26,16 +26,20 @@ namespace tile {
 /// The order in which the blocks of a launch walk over the first two dimensions
 /// of the grid.
 struct BlockOrder {
-  /// The number of blocks along x that are walked before the next one along y;
-  /// 0: all.
+  /// The number of blocks along x of a group; 0: all.
   int64_t group = 0;
+  /// The number of blocks along y that a group walks first, before the next one
+  /// along x.
+  int64_t panel = 1;
 
   bool isPlain() const { return group == 0; }
-  bool operator==(BlockOrder other) const { return group == other.group; }
+  bool operator==(BlockOrder other) const {
+    return group == other.group && panel == other.panel;
+  }
 };
 
 inline llvm::hash_code hash_value(BlockOrder order) {
-  return llvm::hash_value(order.group);
+  return llvm::hash_combine(order.group, order.panel);
 }
 
 /// How a kernel divides its work among warps and memory. The compiler chooses a

@@ -34,7 +34,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `split = n` | parts | blocks that share the iterations of a loop that only adds up tiles; another kernel adds their sums (tile-split-reduction). 1: no sharing | 1 to 64 |
     | `stream_k = n` | blocks | blocks that share the iterations of the tiles that are left over when each of them has the same number of whole tiles (stream-K); the loop is one of `split`, and another kernel adds the sums (tile-split-reduction) | 2 to 4096 |
-    | `order = plain`, `order = groups<n>` | blocks | the order of the blocks of a launch: along x, then along y; or n blocks along x, then along y, then the next n along x | 1 to 65536 |
+    | `order = plain`, `order = groups<n>`, `order = groups<n, m>` | blocks | the order of the blocks of a launch: along x, then along y; or in groups of n blocks along x: m blocks along y (1 by default), then along x, then the next m along y, and then the next group | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
     | `keep_loops` | | loops stay as they are written: they are neither rotated nor split where a mask becomes constant | flag |
     | `late_products` | | products of tiles that warpgroups exchange are computed one iteration late where that is possible (tile-delay-products); not with `false` | flag |

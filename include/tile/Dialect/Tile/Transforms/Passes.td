@@ -292,7 +292,8 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     form a rectangle of the grid. The pass replaces the first two dimensions of
     the grid by one, and each `tile.program_id` of them by a function of the
     number of the block: it walks over a group of blocks along x, then along y,
-    then over the next group along x.
+    then over the next group along x. In panels of m blocks, a group is walked
+    over m blocks along y, then along x, then over the next m along y.
 
     The field `order` of the schedule gives the order. Without it, blocks form
     groups if a loop reads tiles whose place depends on x alone, and others whose
@@ -300,6 +301,14 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     `group * bytes of x + ceil(multiprocessors / group) * bytes of y`. The size of
     a group is the power of two up to 64 with which these are fewest; of two sizes,
     the larger one.
+
+    On NVIDIA's chips, consecutive blocks join their reads of the same bytes. A
+    rectangle of 12 blocks, h along x and w along y, reads `h * bytes of x + w *
+    bytes of y`. If groups alone let each of them read more than 20 bytes in a
+    cycle (in the time of the products, or of its reads at the rate of the
+    second-level cache), panels have the power of two of blocks with which these
+    bytes are fewest. A group with fewer than `2 * h` blocks along x has panels
+    of one block.
 
     ```mlir output
     tile.grid %rows, %columns, %c1
@@ -323,7 +332,7 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
 
     Kernels that read `tile.num_programs` or `tile.multiprocessors` keep their
     order; it is an error if their schedule asks for groups. The remark
-    `blocks-ordered` gives the size of a group.
+    `blocks-ordered` gives the size of a group and of a panel.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -821,7 +830,8 @@ def TileChooseRoles : Pass<"tile-choose-roles", "::tile::KernelOp"> {
       tiles, or, for more stages, those for parts (tile-stage-stores). If the registers
       suffice for two blocks on a multiprocessor, so must the shared memory.
     - The kernel is persistent (`work_stages`, see tile-persist) if a multiprocessor
-      has room for one block only and the rings of the tiles of a work fit as well.
+      has room for one block only, no loop adds tiles to global memory, and the
+      rings of the tiles of a work fit as well.
       Two blocks on a multiprocessor hide each other's prologues and epilogues.
 
     ```mlir output
