@@ -189,6 +189,8 @@ void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
       Value single = arith::ConstantIntOp::create(b, 1, 32);
       panel = arith::SelectOp::create(b, isLow, single, panel);
     }
+    // The blocks of a panel are no more than those of the launch.
+    panel = arith::MinUIOp::create(b, columns, panel);
     Value inWhole = arith::MulIOp::create(b, height, panel);
     Value before = arith::DivUIOp::create(b, inGroup, inWhole);
     Value inPanel = arith::RemUIOp::create(b, inGroup, inWhole);
