@@ -363,8 +363,8 @@ class Forward:
 
         Writes them to `o` and `lse`, which have the strides that the call was
         prepared with; allocates those that are None. `cache` are the tensors
-        that _CACHE names, for calls with a cache. `metadata` maps calls to
-        their scratch memory with a table of works, for the same lengths.
+        that _CACHE names, for calls with a cache. `metadata` keeps the scratch
+        memory of calls, with a table of works, for the same lengths.
         """
         if o is None:
             o = torch.empty_like(self._o_like)
@@ -374,10 +374,10 @@ class Forward:
             launch = self._launch or self._prepare()
             # Kept until the launch.
             found = None if metadata is None else metadata.get(self)
-            if found is None:
+            if found is None and metadata is None:
                 found = self._scratch.allocate()
-                if metadata is not None:
-                    metadata[self] = found
+            elif found is None:
+                found = metadata.allocate(self, self._scratch)
             elif self._relaunch is not None:
                 launch = self._relaunch
             scratch, addresses = found
@@ -583,11 +583,15 @@ class _Scratch:
         if buffers:
             self.like = template(q, (size // 4,), torch.float32)
 
-    def allocate(self) -> Tuple[Optional[torch.Tensor], Sequence[int]]:
-        """Returns an allocation and the addresses of the buffers in it."""
+    def allocate(
+        self, scratch: Optional[torch.Tensor] = None
+    ) -> Tuple[Optional[torch.Tensor], Sequence[int]]:
+        """Returns an allocation, which may be given, and the addresses of the buffers
+        in it."""
         if self.like is None:
             return None, ()
-        scratch = torch.empty_like(self.like)
+        if scratch is None:
+            scratch = torch.empty_like(self.like)
         base = scratch.data_ptr()
         return scratch, [base + offset for offset in self.offsets.values()]
 

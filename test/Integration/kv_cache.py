@@ -422,6 +422,31 @@ class Tests(Suite):
             for costs in [[-(-int(lengths[b]) // (keys * p)) for b, _, _, p, _ in works]]
         )
 
+    def test_renewed_metadata(self):
+        """Steps in inference mode, where lengths change unseen, share memory."""
+        import tile
+        import torch
+
+        metadata, given, found = tile.SchedulerMetadata(), None, []
+        with torch.inference_mode():
+            for lengths in ((400, 0, 1), (9, 300, 7), (401, 1, 2)):
+                for layer in range(2):
+                    given = self.run_one(
+                        "sm_80", 1, lengths, (8, 2), 16, room=440, seed=layer,
+                        seqlens=given, scheduler_metadata=metadata, causal=True,
+                    )  # fmt: skip
+                ((scratch, _),) = metadata._scratch.values()
+                found.append(scratch)
+                metadata = metadata.renew()
+            assert found[0] is found[1] is found[2] and len(metadata._memory) == 1
+            # Kernels of one step do not share memory, and those of the next take it.
+            for memories in ((1, 2, 3), (3, 3, 3)):
+                for heads, count in zip((4, 8, 16), memories):
+                    self.run_one("sm_80", 1, (40, 30, 9), (heads, 2), 16, seqlens=given,
+                                 scheduler_metadata=metadata, causal=True)  # fmt: skip
+                    assert len(metadata._memory) == count, len(metadata._memory)
+                metadata = metadata.renew()
+
     def append(self, chip):
         """New keys and values are written to the cache and attended to."""
         import tile
