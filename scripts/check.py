@@ -140,7 +140,7 @@ def check_attention(build, python, script, *options):
 
 #: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
 TENSOR_TESTS = ["autograd.py", "parts.py", "kv_cache.py", "flash.py", "hugging_face.py",
-                "programs.py", "matmul.py"]
+                "vllm_backend.py", "programs.py", "matmul.py"]
 
 
 def check_gpu(build):

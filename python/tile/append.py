@@ -1,4 +1,4 @@
-"""The kernel that writes new keys and values behind those in a cache."""
+"""Kernels that write new keys and values to a cache: behind the others, or to slots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import torch
 
-from .prepared import TYPES, kernels_of
+from .prepared import TYPES, kernels_of, readable
 from .programs import ALIGNMENT, STRIDE_DIVISOR
 
 _PROGRAM = """\
@@ -15,7 +15,7 @@ _PROGRAM = """\
 !new_v = !tile.buffer<?x?x?x{dv}x{dtype}, {heads}, global>
 !k = !tile.buffer<?x{page}x?x{d}x{dtype}, {heads}, global>
 !v = !tile.buffer<?x{page}x?x{dv}x{dtype}, {heads}, global>
-!lengths = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+!lengths = !tile.buffer<?x{index}, #tile.strided<[1]>, global>
 !table = {table}
 !row_k = !tile.buffer<?x{d}x{dtype}, {row}, global>
 !row_v = !tile.buffer<?x{dv}x{dtype}, {row}, global>
@@ -48,8 +48,8 @@ tile.kernel @append(
   %b = arith.divui %block, %count : index
   %i = arith.remui %block, %count : index
 
-  %length = tile.load_scalar %lengths[%b] : !lengths -> i32
-  %given = arith.index_cast %length : i32 to index
+  %length = tile.load_scalar %lengths[%b] : !lengths -> {index}
+  %given = arith.index_cast %length : {index} to index
   {before}
   %row = arith.addi %before, %i : index
   {place}
@@ -97,6 +97,15 @@ _LENGTHS_IN_LAST_PAGES = """\
   %total = arith.addi %keys, %given : index
   %before = arith.subi %total, %count : index"""
 
+# The lengths are the slots of rows in all pages.
+_SLOTS = """\
+%before = arith.addi %given, %c0 : index"""
+
+_PLACE_IN_SLOT = """\
+%page = arith.divui %row, %size : index
+  %slot = arith.remui %row, %size : index
+  %exists = arith.cmpi ult, %page, %pages : index"""
+
 # Rows without a place in the cache are not written.
 _PLACE = """\
 %page = arith.addi %b, %c0 : index
@@ -134,7 +143,8 @@ class AppendVariant:
 
     `d` and `dv` are the extents of keys and values. `page` is the number of rows of a
     page, 0 for caches of whole sequences. With `page_list`, one list has the pages of
-    all sequences. Lengths, numbers of heads and strides stay dynamic.
+    all sequences. With `slots`, each row has a place of its own in the pages. Lengths,
+    numbers of heads and strides stay dynamic.
     """
 
     d: int
@@ -142,6 +152,7 @@ class AppendVariant:
     dtype: str
     page: int = 0
     page_list: bool = False
+    slots: bool = False
 
     @property
     def schedule(self) -> str:
@@ -152,7 +163,7 @@ class AppendVariant:
     def name(self) -> str:
         """Returns the stem of the artifact's file names."""
         page = f"-page_{self.page}" if self.page else ""
-        form = "-page_list" if self.page_list else ""
+        form = "-page_list" if self.page_list else "-slots" if self.slots else ""
         return f"append-d{self.d}_{self.dv}-{self.dtype}{page}{form}"
 
     def ir(self) -> str:
@@ -166,7 +177,10 @@ class AppendVariant:
         arguments, before, place = ["sums"], _LENGTHS_BEFORE, _PLACE
         requirements = [sums]
         table = "!tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>"
-        if self.page_list:
+        if self.slots:
+            arguments, requirements = [], []
+            before, place = _SLOTS, _PLACE_IN_SLOT
+        elif self.page_list:
             table = "!tile.buffer<?xi32, #tile.strided<[1]>, global>"
             arguments = ["table", "bounds"]
             before, place = _LENGTHS_IN_LAST_PAGES, _PLACE_IN_LIST
@@ -194,6 +208,7 @@ class AppendVariant:
             columns=-(-self.d // 32) * 32,
             value_columns=-(-self.dv // 32) * 32,
             table=table,
+            index="i64" if self.slots else "i32",
             arguments="".join(
                 f',\n    %{name}: !{types[name]} {{tile.name = "{name}"}}'
                 for name in arguments
@@ -236,3 +251,31 @@ def append(
     kernels: Any = kernels_of(variant, k.device)
     kernels(**arguments)
     return sums
+
+
+def store(
+    new_k: torch.Tensor,
+    new_v: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    slots: torch.Tensor,
+) -> None:
+    """Writes rows [T, Hkv, D] of keys and values to slots of pages [P, R, Hkv, D].
+
+    `slots`, i64 [N], has the place of each of the first N rows: slot i is in row i % R
+    of page i // R. Rows whose slot is negative or behind all pages are not written.
+    """
+    rows = min(slots.shape[0], new_k.shape[0])
+    if not rows:
+        return
+    variant = AppendVariant(
+        k.shape[-1], v.shape[-1], TYPES[k.dtype], k.shape[1], slots=True
+    )
+    kernels: Any = kernels_of(variant, k.device)
+    kernels(
+        new_k=readable(new_k[:rows, None]),
+        new_v=readable(new_v[:rows, None]),
+        k=k,
+        v=v,
+        lengths=slots[:rows],
+    )

@@ -27,6 +27,11 @@ from tile import native
 assert metadata.version("tile-compiler") == tile.__version__
 assert native.library().tileVersion().decode().startswith("Tile " + tile.__version__)
 assert str(native.find()).startswith(sys.prefix), native.find()
+(plugin,) = (
+    entry for entry in metadata.distribution("tile-compiler").entry_points
+    if entry.group == "vllm.general_plugins"
+)
+assert plugin.name == "tile" and callable(plugin.load())
 program = open(sys.argv[1]).read()
 assert b".entry attention" in tile.translate(program, "sm_90a").data
 assert tile.translate(program, "gfx942", "hsaco").data[:4] == b"\\x7fELF"
