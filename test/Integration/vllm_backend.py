@@ -391,6 +391,7 @@ class Tests(Suite):
             ) as warm_up:  # fmt: skip
                 runner.builder._warm_up()
             assert warm_up.call_count == 1, warm_up.call_count
+            assert len(runner.builder._schedule._memory) == 1
             warmed = set(seen)
             assert {v.pack_heads > 0 for v in warmed} == {True, False}
             assert {v.reuse_works for v in warmed} == {True, False}

@@ -118,6 +118,8 @@ class TileMetadata(AttentionMetadata):
 
     The tensors are vLLM's own, which CUDA graphs read again at each replay. Rows of
     queries behind the last sequence are padding: they are neither read nor written.
+    After a change of the lengths vLLM builds metadata anew or calls
+    `update_draft_decode_metadata`; without either, the table of works would be old.
     """
 
     num_actual_tokens: int
@@ -152,7 +154,8 @@ class TileMetadataBuilder(AttentionMetadataBuilder[TileMetadata]):
             self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compiles and loads the kernels of the layers, which a graph cannot do."""
+        """Compiles and loads the kernels of the layers, which a graph cannot do, and
+        allocates the memory of the tables."""
         layers = self.vllm_config.compilation_config.static_forward_context
         found = {}
         for name in self.layer_names:
@@ -160,7 +163,7 @@ class TileMetadataBuilder(AttentionMetadataBuilder[TileMetadata]):
             if isinstance(impl, TileAttentionImpl):
                 found[impl.variant] = impl
         for impl in found.values():
-            impl.warm_up(self.kv_cache_spec, self.device)
+            impl.warm_up(self.kv_cache_spec, self.device, self._schedule)
 
     def build(
         self,
@@ -324,14 +327,18 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
         pages = kv_cache.transpose(1, 2)
         return pages[..., : self.head_size], pages[..., self.head_size :]
 
-    def warm_up(self, kv_cache_spec: Any, device: Any) -> None:
-        """Runs the kernels for a step of decoding and for a prompt on zeros."""
+    def warm_up(
+        self, kv_cache_spec: Any, device: Any, schedule: SchedulerMetadata
+    ) -> None:
+        """Runs the kernels for a step of decoding and for a prompt on zeros, in the
+        memory of a schedule."""
         dtype, page = kv_cache_spec.dtype, kv_cache_spec.block_size
         columns = kv_cache_spec.head_size + kv_cache_spec.head_size_v
         pages = torch.zeros(
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
-        for queries in (1, _WARM_UP_QUERIES):
+        # The prompt first, which needs more memory.
+        for queries in (_WARM_UP_QUERIES, 1):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)
                 for size in (self.head_size, kv_cache_spec.head_size_v)
@@ -346,7 +353,7 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
                 block_table=bounds.new_zeros((1, -(-queries // page))),
                 slot_mapping=bounds.new_zeros(0, dtype=torch.int64),
                 causal=True,
-                schedule=SchedulerMetadata(),
+                schedule=schedule.renew(),
             )
             # The second layer has another kernel, which finds the table of works.
             for _ in range(2):
