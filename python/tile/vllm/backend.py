@@ -33,8 +33,8 @@ check_version(vllm.__version__)
 #: The types of caches by vLLM's names; "auto" is the type of the model.
 _CACHE_TYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
-#: Pages have a multiple of this number of keys. Kernels take pages of any size; those
-#: smaller than this are slow, and no layer of vLLM needs them.
+#: Pages have a multiple of this number of keys, as vLLM's other back ends want it. Kernels
+#: take pages of any size, but those for 8 keys spill registers on `sm_90a`.
 _PAGE_STEP = 16
 
 #: The compute capability of the oldest GPU that kernels run on.
