@@ -33,6 +33,7 @@ static const Atomic table[] = {
     {"amd.f64.loop",      E::F64,  1,    true,  true,  false, false, ""},
     {"amd.f16.loop",      E::F16,  1,    true,  true,  false, false, ""},
     {"amd.f16x2",         E::F16,  2,    true,  true,  false, true,  ""},
+    {"amd.f16x2.global",  E::F16,  2,    true,  false, false, true,  ""},
     {"amd.f16x2.loop",    E::F16,  2,    true,  true,  false, false, ""},
     {"amd.bf16.loop",     E::BF16, 1,    true,  true,  false, false, ""},
     {"amd.bf16x2",        E::BF16, 2,    true,  true,  false, true,  ""},

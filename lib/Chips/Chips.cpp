@@ -1,12 +1,18 @@
 //===- Chips.cpp - The chips, one row each --------------------------------===//
 //
-// Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA3,
-// CDNA4, RDNA3 and RDNA4 instruction set architecture guides; for the
-// processors, the data sheets of A100, L40S, H100 SXM, MI300X, MI355X, RX 7900
-// XTX and RX 9070 XT. The PTX version is the lowest that supports the chip and
-// the emitted instructions, so that the oldest driver accepts it: 7.0 for
-// sm_80, 7.8 for sm_89, and 8.1 for sm_90a, because 8.0 lacks vector reductions
-// to global memory.
+// Sources: CUDA C++ Programming Guide, "Compute Capabilities"; AMD's CDNA2,
+// CDNA3, CDNA4, RDNA3, RDNA3.5 and RDNA4 instruction set architecture guides;
+// for the processors, the data sheets of A100, L40S, H100 SXM, B200, B300, RTX
+// PRO 6000 Blackwell, MI250X (one of its two devices), MI300X, MI355X, RX 7900
+// XTX, Ryzen AI Max+ 395, RX 9060 XT and RX 9070 XT. The PTX version is the
+// lowest that supports the chip and the emitted instructions, so that the
+// oldest driver accepts it: 7.0 for sm_80, 7.8 for sm_89, and 8.1 for sm_90a,
+// because 8.0 lacks vector reductions to global memory; 8.6 for sm_100a, 8.7
+// for sm_120a and 8.8 for sm_103a (PTX ISA, "Release Notes").
+//
+// sm_100a, sm_103a and sm_120a have TMA, clusters and setmaxnreg, which PTX ISA
+// gives for "sm_90 or higher" and for these chips by name, but not wgmma. Their
+// products are mma.sync; those of tcgen05 are not used.
 //
 //===----------------------------------------------------------------------===//
 #include "tile/Chips/Chips.h"
@@ -28,6 +34,12 @@ static constexpr StringLiteral wmmaGfx11[] = {"wmma.gfx11.16x16x16.f16",
 static constexpr StringLiteral wmmaGfx12[] = {"wmma.gfx12.16x16x16.f16",
                                               "wmma.gfx12.16x16x16.bf16",
                                               "wmma.gfx12.16x16x16.i8"};
+/// Source: CDNA2 ISA guide, "Matrix Arithmetic Instructions": bf16 by the
+/// instructions _1K, i8 with the depth of f16.
+static constexpr StringLiteral mfmaGfx90a[] = {
+    "mfma.16x16x16.f16", "mfma.16x16x16.bf16", "mfma.32x32x8.f16",
+    "mfma.32x32x8.bf16", "mfma.16x16x4.f32",   "mfma.32x32x2.f32",
+    "mfma.16x16x16.i8",  "mfma.32x32x8.i8"};
 static constexpr StringLiteral mfmaGfx942[] = {
     "mfma.16x16x16.f16", "mfma.16x16x16.bf16", "mfma.32x32x8.f16",
     "mfma.32x32x8.bf16", "mfma.16x16x4.f32",   "mfma.32x32x2.f32",
@@ -47,6 +59,13 @@ static constexpr StringLiteral atomicsSm90[] = {
     "nvidia.f16",  "nvidia.f16x2",  "nvidia.f16x4",  "nvidia.f16x8",
     "nvidia.bf16", "nvidia.bf16x2", "nvidia.bf16x4", "nvidia.bf16x8",
     "nvidia.i32",  "nvidia.i64"};
+/// Sources: CDNA2 ISA guide, and LLVM's features of gfx90a: pairs of f16 are
+/// added in global memory only, and pairs of bf16 nowhere.
+static constexpr StringLiteral atomicsGfx90a[] = {
+    "amd.f32",        "amd.f64",        "amd.f16.loop",    "amd.f16x2.global",
+    "amd.f16x2.loop", "amd.bf16.loop",  "amd.bf16x2.loop", "amd.i32",
+    "amd.i64",        "amd.f32.buffer", "amd.f64.buffer",  "amd.f16x2.buffer",
+    "amd.i32.buffer", "amd.i64.buffer"};
 static constexpr StringLiteral atomicsGfx942[] = {
     "amd.f32",        "amd.f64",        "amd.f16.loop",     "amd.f16x2",
     "amd.bf16.loop",  "amd.bf16x2",     "amd.i32",          "amd.i64",
@@ -105,16 +124,30 @@ static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
 /// (docs/notes/cost-model.md), and the others are assumed. The blocks of a
 /// multiprocessor are those of the programming guide; of the LDS, CDNA gives at
 /// most 16 blocks their barriers, and RDNA 32. The sizes of the caches of AMD's
-/// products are those of the Infinity Cache.
+/// products are those of the Infinity Cache, and for gfx90a, which has none, of
+/// the second-level cache.
+/// The rate of mma.sync on sm_100a and sm_103a is not published: that of A100
+/// is assumed. On sm_120a it is that of RTX PRO 6000, 503.8e12 / (188
+/// * 2.62e9); GeForce has half of it with f32 accumulators. sm_103a has twice
+/// the exponentials of sm_100a. Their second-level cache is assumed to be as
+/// fast as that of sm_90a, and that of sm_120a as fast as that of sm_89. CDNA2:
+/// white paper, 383e12 / (220 * 1.7e9) = 1024, 4096 bytes of the cache for 110
+/// units. gfx1151 has 256e9 bytes a second for 40 units of 2.9e9 clocks, and
+/// gfx1200 320e9 for 32 of 3.13e9.
 // clang-format off
 static constexpr Throughput
     //             matrix 32 bits 8 bits arithmetic exp pairs           shared cache memory registers threads blocks
     rateSm80     {2048,  1024,   4096,  64,        16, F32Pairs::None,   128,   47,   13,     65536,    2048,    32},
     rateSm89     {1024,  512,    2048,  128,       16, F32Pairs::None,   128,   32,   2,      65536,    1536,    24},
     rateSm90     {4096,  2048,   8192,  128,       16, F32Pairs::None,   128,   65,   20,     65536,    2048,    32},
+    rateSm100    {2048,  1024,   4096,  128,       16, F32Pairs::None,   128,   65,   29,     65536,    2048,    32},
+    rateSm103    {2048,  1024,   4096,  128,       32, F32Pairs::None,   128,   65,   29,     65536,    2048,    32},
+    rateSm120    {1024,  512,    2048,  128,       16, F32Pairs::None,   128,   32,   4,      65536,    1536,    24},
+    rateGfx90a   {1024,  256,    1024,  128,       16, F32Pairs::Packed, 128,   37,   9,      131072,   2048,    16},
     rateGfx942   {2048,  256,    4096,  128,       16, F32Pairs::Packed, 128,   53,   8,      131072,   2048,    16},
     rateGfx950   {4096,  256,    8192,  128,       32, F32Pairs::Packed, 128,   64,   13,     131072,   2048,    16},
     rateGfx11    {512,   0,      512,   128,       16, F32Pairs::Dual,   128,   24,   4,      98304,    1024,    32},
+    rateGfx1151  {512,   0,      512,   128,       16, F32Pairs::Dual,   128,   24,   2,      98304,    1024,    32},
     rateGfx12    {1024,  0,      2048,  128,       16, F32Pairs::Dual,   128,   32,   3,      98304,    1024,    32};
 // clang-format on
 
@@ -124,9 +157,15 @@ static const Chip table[] = {
     {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   40 << 20,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          "",            0,           mmaSync,    atomicsSm80},
     {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   96 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          "",            0,           mmaSync,    atomicsSm80},
     {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          "",            0,           wgmma,      atomicsSm90},
+    {"sm_100a", Vendor::NVIDIA, 32,  148, rateSm100, 126 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  86, 0,          "",            0,           mmaSync,    atomicsSm90},
+    {"sm_103a", Vendor::NVIDIA, 32,  148, rateSm103, 126 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  88, 0,          "",            0,           mmaSync,    atomicsSm90},
+    {"sm_120a", Vendor::NVIDIA, 32,  188, rateSm120, 128 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  87, 0,          "",            0,           mmaSync,    atomicsSm90},
+    {"gfx90a",  Vendor::AMD,    64,  110, rateGfx90a,  8 << 20,   65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx90a, atomicsGfx90a},
     {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx942, atomicsGfx942},
     {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx950, atomicsGfx950},
     {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   96 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx11, 0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1151", Vendor::AMD,    32,   40, rateGfx1151, 32 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx11, 0,           wmmaGfx11,  atomicsGfx11},
+    {"gfx1200", Vendor::AMD,    32,   32, rateGfx12,   32 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx12, policyGfx12, wmmaGfx12,  atomicsGfx12},
     {"gfx1201", Vendor::AMD,    32,   64, rateGfx12,   64 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx12, policyGfx12, wmmaGfx12,  atomicsGfx12},
 };
 // clang-format on

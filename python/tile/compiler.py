@@ -14,7 +14,15 @@ from .errors import CompileError
 from .launcher import Module
 
 #: Chips whose code runs on one compute capability only or is tuned for it.
-_CHIPS = {(8, 0): "sm_80", (8, 6): "sm_80", (8, 9): "sm_89", (9, 0): "sm_90a"}
+_CHIPS = {
+    (8, 0): "sm_80",
+    (8, 6): "sm_80",
+    (8, 9): "sm_89",
+    (9, 0): "sm_90a",
+    (10, 0): "sm_100a",
+    (10, 3): "sm_103a",
+    (12, 0): "sm_120a",
+}
 
 #: Names a folder of schedules that replace the compiler's.
 SCHEDULES_VARIABLE = "TILE_SCHEDULES"

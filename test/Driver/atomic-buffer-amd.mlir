@@ -3,14 +3,17 @@
 // in scalar registers, small offsets in the instruction.
 
 // RUN: split-file %s %t
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %t/all.mlir -o %t/90a && llvm-objdump -d %t/90a | FileCheck %s --check-prefixes=ALL,GFX9
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %t/all.mlir -o %t/942 && llvm-objdump -d %t/942 | FileCheck %s --check-prefixes=ALL,GFX9
 // RUN: tile-translate --tile-to-hsaco --chip=gfx950 %t/all.mlir -o %t/950 && llvm-objdump -d %t/950 | FileCheck %s --check-prefixes=ALL,GFX9
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1100 %t/all.mlir -o %t/1100 && llvm-objdump -d %t/1100 | FileCheck %s --check-prefixes=ALL,GFX11
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1201 %t/all.mlir -o %t/1201 && llvm-objdump -d %t/1201 | FileCheck %s --check-prefixes=ALL,GFX12
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %t/f16.mlir -o %t/90a && llvm-objdump -d %t/90a | FileCheck %s --check-prefix=F16
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %t/f16.mlir -o %t/942 && llvm-objdump -d %t/942 | FileCheck %s --check-prefix=F16
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1201 %t/f16.mlir -o %t/1201 && llvm-objdump -d %t/1201 | FileCheck %s --check-prefix=F16
 // RUN: tile-translate --tile-to-hsaco --chip=gfx950 %t/bf16.mlir -o %t/950 && llvm-objdump -d %t/950 | FileCheck %s --check-prefix=BF16
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1201 %t/bf16.mlir -o %t/1201 && llvm-objdump -d %t/1201 | FileCheck %s --check-prefix=BF16
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %t/f64.mlir -o %t/90a && llvm-objdump -d %t/90a | FileCheck %s --check-prefix=F64
 // RUN: tile-translate --tile-to-hsaco --chip=gfx950 %t/f64.mlir -o %t/950 && llvm-objdump -d %t/950 | FileCheck %s --check-prefix=F64
 // RUN: not tile-translate --tile-to-hsaco --chip=gfx1100 %t/f16.mlir 2>&1 | FileCheck %s --check-prefix=NO-F16
 // RUN: not tile-translate --tile-to-hsaco --chip=gfx942 %t/bf16.mlir 2>&1 | FileCheck %s --check-prefix=NO-BF16

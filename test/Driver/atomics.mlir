@@ -3,6 +3,8 @@
 
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %s | FileCheck %s --check-prefixes=PTX,SM80
 // RUN: tile-translate --tile-to-ptx --chip=sm_90a %s | FileCheck %s --check-prefixes=PTX,SM90
+// RUN: tile-translate --tile-to-ptx --chip=sm_120a %s | FileCheck %s --check-prefixes=PTX,SM90
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %s -o %t.90a && llvm-objdump -d %t.90a | FileCheck %s --check-prefix=GFX90A
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %s -o %t.942 && llvm-objdump -d %t.942 | FileCheck %s --check-prefixes=GFX942
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1100 %s -o %t.1100 && llvm-objdump -d %t.1100 | FileCheck %s --check-prefixes=GFX11
 // RUN: tile-translate --tile-to-hsaco --chip=gfx1201 %s -o %t.1201 && llvm-objdump -d %t.1201 | FileCheck %s --check-prefixes=GFX12
@@ -56,6 +58,9 @@ gpu.module @kernels {
   }
 
   // PTX-LABEL: .entry add_f32(
+  // GFX90A-LABEL: <add_f32>:
+  // GFX90A: global_atomic_add_f32
+  // GFX90A: ds_add_f32
   // GFX942-LABEL: <add_f32>:
   // GFX11-LABEL: <add_f32>:
   // GFX12-LABEL: <add_f32>:
@@ -77,6 +82,9 @@ gpu.module @kernels {
   }
 
   // PTX-LABEL: .entry add_f64(
+  // GFX90A-LABEL: <add_f64>:
+  // GFX90A: global_atomic_add_f64
+  // GFX90A: ds_add_f64
   // GFX942-LABEL: <add_f64>:
   // GFX11-LABEL: <add_f64>:
   // GFX12-LABEL: <add_f64>:

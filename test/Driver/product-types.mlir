@@ -2,7 +2,16 @@
 //
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %s | FileCheck %s --check-prefix=SYNC
 // RUN: tile-translate --tile-to-ptx --chip=sm_89 %s | FileCheck %s --check-prefix=SYNC
+// RUN: tile-translate --tile-to-ptx --chip=sm_100a %s | FileCheck %s --check-prefix=SYNC
+// RUN: tile-translate --tile-to-ptx --chip=sm_103a %s | FileCheck %s --check-prefix=SYNC
+// RUN: tile-translate --tile-to-ptx --chip=sm_120a %s | FileCheck %s --check-prefix=SYNC
 // RUN: tile-translate --tile-to-ptx --chip=sm_90a %s | FileCheck %s --check-prefix=SM90
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %s -o %t.gfx90a
+// RUN: llvm-objdump -d %t.gfx90a | FileCheck %s --check-prefix=GFX90A
+// RUN: tile-translate --tile-to-hsaco --chip=gfx1151 %s -o %t.gfx1151
+// RUN: llvm-objdump -d %t.gfx1151 | FileCheck %s --check-prefix=RDNA
+// RUN: tile-translate --tile-to-hsaco --chip=gfx1200 %s -o %t.gfx1200
+// RUN: llvm-objdump -d %t.gfx1200 | FileCheck %s --check-prefix=RDNA
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %s -o %t.gfx942
 // RUN: llvm-objdump -d %t.gfx942 | FileCheck %s --check-prefixes=CDNA,GFX942
 // RUN: tile-translate --tile-to-hsaco --chip=gfx950 %s -o %t.gfx950
@@ -30,6 +39,11 @@
 // SM90-LABEL: .entry columns(
 // SM90-NOT: .trans
 // SM90: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+
+// GFX90A-LABEL: <i8>:
+// GFX90A: v_mfma_i32_32x32x8i8
+// GFX90A-LABEL: <f32>:
+// GFX90A: v_mfma_f32_32x32x2f32
 
 // CDNA-LABEL: <i8>:
 // GFX942: v_mfma_i32_32x32x16_i8

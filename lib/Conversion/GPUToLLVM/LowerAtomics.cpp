@@ -109,6 +109,13 @@ private:
       ROCDL::ROCDLDialect::NoRemoteMemoryAttrHelper remote(b.getContext());
       fine.setAttr(rmw, b.getUnitAttr());
       remote.setAttr(rmw, b.getUnitAttr());
+      // gfx90a takes denormal numbers of f32 as zero in global memory; other
+      // chips keep them.
+      if (kind == AtomicKind::AddF) {
+        ROCDL::ROCDLDialect::IgnoreDenormalModeAttrHelper denormal(
+            b.getContext());
+        denormal.setAttr(rmw, b.getUnitAttr());
+      }
     }
     if (!op.getResult() || !scalar)
       return rmw;

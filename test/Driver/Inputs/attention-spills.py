@@ -25,10 +25,12 @@ def cases():
             yield chip, window
         for chip in ("gfx1100", "gfx1201"):
             yield chip, full
+        # One chip of the others in turn.
+        yield ("gfx90a", "gfx1151", "gfx1200")[i % 3], window
     for d in (64, 96, 128):
         forward = Variant(d, d, "bf16", window=True)
         yield "gfx1100", BackwardVariant(forward, "kernel")
-        for chip in ("gfx1100", "gfx1201", "gfx942", "gfx950"):
+        for chip in ("gfx1100", "gfx1201", "gfx90a", "gfx942", "gfx950"):
             yield chip, BackwardVariant(forward, "atomic")
 
 

@@ -19,6 +19,9 @@ TEST(Atomics, RowsAreConsistent) {
     EXPECT_EQ(row.name.contains("." + stringify(row.element).str()), true);
     llvm::StringRef name = row.name;
     EXPECT_EQ(name.consume_back(".buffer"), row.buffer);
+    if (name.consume_back(".global")) {
+      EXPECT_FALSE(row.shared);
+    }
     EXPECT_NE(row.buffer, row.global || row.shared);
     EXPECT_EQ(name.ends_with("x" + std::to_string(row.width)),
               row.width > 1 && row.native);
@@ -72,6 +75,16 @@ TEST(Atomics, VectorsAreGlobalAndSm90) {
   EXPECT_EQ(widths("sm_90a", AtomicElement::BF16, false), (List{8, 4, 2, 1}));
   EXPECT_EQ(widths("sm_90a", AtomicElement::BF16, true), (List{2, 1}));
   EXPECT_EQ(widths("sm_90a", AtomicElement::F64, false), (List{1}));
+  for (const char *chip : {"sm_100a", "sm_103a", "sm_120a"})
+    EXPECT_EQ(widths(chip, AtomicElement::BF16, false), (List{8, 4, 2, 1}));
+  // A row that adds pairs to global memory leaves those to the LDS to a loop.
+  const Chip &gfx90a = *findChip("gfx90a");
+  auto isNative = [&](bool shared) {
+    return findAtomic(gfx90a, AtomicKind::AddF, AtomicElement::F16, 2, shared)
+        ->native;
+  };
+  EXPECT_TRUE(isNative(/*shared=*/false));
+  EXPECT_FALSE(isNative(/*shared=*/true));
   EXPECT_EQ(widths("gfx942", AtomicElement::BF16, false), (List{2, 1}));
   EXPECT_EQ(widths("gfx942", AtomicElement::F32, false), (List{1}));
 }
@@ -95,9 +108,9 @@ TEST(Atomics, BufferForms) {
     EXPECT_EQ(has(chip, AtomicElement::I64, 1), isAMD);
     EXPECT_EQ(has(chip, AtomicElement::F64, 1), isCDNA);
     EXPECT_EQ(has(chip, AtomicElement::F16, 2),
-              isAMD && chip.name != "gfx1100");
+              isAMD && !chip.name.starts_with("gfx11"));
     EXPECT_EQ(has(chip, AtomicElement::BF16, 2),
-              chip.name == "gfx950" || chip.name == "gfx1201");
+              chip.name == "gfx950" || chip.name.starts_with("gfx12"));
     for (AtomicElement element : {AtomicElement::F16, AtomicElement::BF16})
       EXPECT_FALSE(has(chip, element, 1));
     EXPECT_FALSE(

@@ -26,8 +26,10 @@ TEST(Chips, RowsAreConsistent) {
       EXPECT_EQ(row->operation.starts_with("amdgpu."), !isNVIDIA) << name.str();
     }
   }
-  EXPECT_EQ(names, (std::set<std::string>{"sm_80", "sm_89", "sm_90a", "gfx942",
-                                          "gfx950", "gfx1100", "gfx1201"}));
+  EXPECT_EQ(names, (std::set<std::string>{"sm_80", "sm_89", "sm_90a", "sm_100a",
+                                          "sm_103a", "sm_120a", "gfx90a",
+                                          "gfx942", "gfx950", "gfx1100",
+                                          "gfx1151", "gfx1200", "gfx1201"}));
   EXPECT_EQ(findChip("sm_70"), nullptr);
   EXPECT_EQ(findChip(""), nullptr);
 }
@@ -56,6 +58,10 @@ TEST(Chips, SharedMemory) {
   EXPECT_EQ(findChip("sm_80")->sharedBytes, 163 * 1024);
   EXPECT_EQ(findChip("sm_89")->sharedBytes, 99 * 1024);
   EXPECT_EQ(findChip("sm_90a")->sharedBytes, 227 * 1024);
+  EXPECT_EQ(findChip("sm_100a")->sharedBytes, 227 * 1024);
+  EXPECT_EQ(findChip("sm_103a")->sharedBytes, 227 * 1024);
+  EXPECT_EQ(findChip("sm_120a")->sharedBytes, 99 * 1024);
+  EXPECT_EQ(findChip("gfx90a")->sharedBytes, 64 * 1024);
   EXPECT_EQ(findChip("gfx942")->sharedBytes, 64 * 1024);
   EXPECT_EQ(findChip("gfx950")->sharedBytes, 160 * 1024);
 }

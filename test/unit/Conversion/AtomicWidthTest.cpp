@@ -25,7 +25,8 @@ using namespace tile;
 
 namespace {
 
-constexpr const char *kChips[] = {"sm_80",  "sm_90a",  "gfx942",
+/// One chip for each set of atomic instructions.
+constexpr const char *kChips[] = {"sm_80",  "sm_90a",  "gfx90a", "gfx942",
                                   "gfx950", "gfx1100", "gfx1201"};
 
 AtomicElement elementOf(const std::string &type) {

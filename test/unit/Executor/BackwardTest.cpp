@@ -188,12 +188,12 @@ private:
       int64_t length = isKeySide(name) ? c.packed ? totalK : c.lengths[0].second
                        : c.packed      ? totalQ
                                        : c.lengths[0].first;
-      // Atomics add whole blocks of rows.
+      // Atomics add whole blocks of rows, up to those of MFMA 32x32.
       if (name == "stats" ||
           (!c.packed && (name == "dq_acc" || (name.ends_with("_acc") &&
                                               StringRef(c.kv) == "atomic"))))
-        length =
-            llvm::alignTo(length + (c.packed ? 128 * c.lengths.size() : 0), 16);
+        length = llvm::alignTo(length + (c.packed ? 128 * c.lengths.size() : 0),
+                               name == "stats" ? 16 : 32);
       if (!c.packed)
         shape.push_back(c.lengths.size());
       if (name == "stats")

@@ -37,11 +37,20 @@ namespace {
 // Tables. The first row whose prefix matches the name of an operation applies.
 //===----------------------------------------------------------------------===//
 
+/// The chips that have an operation.
+enum class Availability {
+  /// Those from an architecture on.
+  Later,
+  /// Those with the suffix "a" from an architecture on.
+  LaterSpecific,
+  /// The one of an architecture with the suffix "a".
+  OneSpecific
+};
+
 struct NvidiaRequirement {
   StringLiteral prefix;
   int sm;
-  /// Only on exactly this architecture with the suffix "a".
-  bool architectureSpecific = false;
+  Availability availability = Availability::Later;
 };
 
 /// Operations without a requirement of their own in MLIR.
@@ -52,7 +61,7 @@ constexpr NvidiaRequirement kNvidia[] = {
     {"nvgpu.mbarrier.", 80},
     {"nvgpu.mma.", 80},
     {"nvgpu.tma.", 90},
-    {"nvgpu.warpgroup.", 90, true},
+    {"nvgpu.warpgroup.", 90, Availability::OneSpecific},
     {"nvvm.barrier.cta", 80},
     {"nvvm.cluster.", 90},
     {"nvvm.cp.async.bulk.", 90},
@@ -66,11 +75,11 @@ constexpr NvidiaRequirement kNvidia[] = {
     {"nvvm.mbarrier.try_wait", 90},
     {"nvvm.mbarrier.", 80},
     {"nvvm.mma.", 80},
-    {"nvvm.setmaxregister", 90, true},
+    {"nvvm.setmaxregister", 90, Availability::LaterSpecific},
     {"nvvm.st.bulk", 100},
     {"nvvm.stmatrix", 90},
-    {"nvvm.tcgen05.", 100, true},
-    {"nvvm.wgmma.", 90, true},
+    {"nvvm.tcgen05.", 100, Availability::OneSpecific},
+    {"nvvm.wgmma.", 90, Availability::OneSpecific},
 };
 
 struct AmdRequirement {
@@ -307,25 +316,30 @@ LogicalResult Verifier::verifyRequirement(Operation *op) {
     return success();
   }
 
-  auto refuse = [&](int required, bool specific) {
+  auto refuse = [&](int required, Availability availability) {
+    bool specific = availability != Availability::Later;
+    bool later = availability != Availability::OneSpecific;
     return op->emitOpError("needs sm_")
-           << required << (specific ? "a" : " or later") << "; the target is "
-           << chip.name;
+           << required << (specific ? "a" : "") << (later ? " or later" : "")
+           << "; the target is " << chip.name;
   };
   if (auto required = dyn_cast<NVVM::RequiresSMInterface>(op)) {
     NVVM::NVVMCheckSMVersion needed = required.getRequiredMinSMVersion();
     if (!needed.isCompatibleWith(
             NVVM::NVVMCheckSMVersion(architectureSpecific, sm)))
-      return refuse(needed.smVersionList.front(), needed.archAccelerated);
+      return refuse(needed.smVersionList.front(),
+                    needed.archAccelerated ? Availability::OneSpecific
+                                           : Availability::Later);
   }
   for (const NvidiaRequirement &row : kNvidia) {
     if (!name.starts_with(row.prefix))
       continue;
-    bool available = row.architectureSpecific
-                         ? sm == row.sm && architectureSpecific
-                         : sm >= row.sm;
+    bool isLater = row.availability != Availability::OneSpecific;
+    bool available =
+        (isLater ? sm >= row.sm : sm == row.sm) &&
+        (row.availability == Availability::Later || architectureSpecific);
     if (!available)
-      return refuse(row.sm, row.architectureSpecific);
+      return refuse(row.sm, row.availability);
     break;
   }
   return success();

@@ -15,7 +15,7 @@ module attributes {tile.target = "sm_80"} {
 module attributes {tile.target = "sm_80"} {
   gpu.module @m {
     llvm.func @later_chip() {
-      // expected-error @+1 {{'nvvm.setmaxregister' op needs sm_90a; the target is sm_80}}
+      // expected-error @+1 {{'nvvm.setmaxregister' op needs sm_90a or later; the target is sm_80}}
       nvvm.setmaxregister increase 240
       llvm.return
     }
@@ -41,6 +41,20 @@ module attributes {tile.target = "sm_90a"} {
     llvm.func @available() {
       nvvm.setmaxregister increase 240
       nvvm.cluster.wait
+      nvvm.wgmma.fence.aligned
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {tile.target = "sm_120a"} {
+  gpu.module @m {
+    llvm.func @available_later() {
+      nvvm.setmaxregister increase 240
+      nvvm.cluster.wait
+      // expected-error @+1 {{'nvvm.wgmma.fence.aligned' op needs sm_90a; the target is sm_120a}}
       nvvm.wgmma.fence.aligned
       llvm.return
     }

@@ -1,0 +1,3 @@
+// Schedules for sm_100a: those of sm_80, which has the same matrix products
+// (mma.sync) and less shared memory.
+tile.include_schedules "sm_80"
