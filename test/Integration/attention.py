@@ -41,6 +41,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 import on_executor  # noqa: E402
+import cpu_chips  # noqa: E402
 from cases import Case, all_cases, shard_cases, small_cases  # noqa: E402
 from tile import ArgumentError, DriverError, ManifestError, chip_for, chips  # noqa: E402
 from tile import driver as tile_driver  # noqa: E402
@@ -166,8 +167,15 @@ def run_on_executor(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> int:
     totals: Dict[str, int] = {}
+    everything = cases
     for chip in arguments.chip.split(",") if arguments.chip else chips():
         print(f"\n{chip}")
+        # Without a choice, chips that are related to others run some of the cases.
+        cases = [
+            (index, case)
+            for index, case in everything
+            if arguments.chip or cpu_chips.takes(chip, case.variant.name)
+        ]
         names = dict(cases)
         results = {}
         for index, *result in on_executor.run_chip(chip, cases, arguments.jobs):

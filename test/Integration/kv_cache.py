@@ -17,13 +17,12 @@ import os
 import sys
 from math import prod
 
+import cpu_chips
 from language_model import Decoder, causal_attention
 from tensor_tests import Suite, capture, main, need_torch
 
 #: Entries of tables that must not be read.
 GARBAGE = 2147480000
-
-CPU_CHIPS = ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 
 #: Queries and keys of FlashAttention-3's test of its function.
 LENGTHS = (
@@ -99,13 +98,14 @@ class Tests(Suite):
     """The tests of attention over caches."""
 
     def tests(self):
-        chips = CPU_CHIPS if self.device == "cpu" else ("",)
+        names = (
+            "decode", "chunks", "features", "mixed", "works", "append", "lists", "trees",
+        )  # fmt: skip
+        on_cpu = self.device == "cpu"
+        pairs = cpu_chips.pairs(names) if on_cpu else [(name, "") for name in names]
         found = {
             f"{name} {chip}".rstrip(): lambda f=getattr(self, name), c=chip: f(c)
-            for name in (
-                "decode", "chunks", "features", "mixed", "works", "append", "lists", "trees",
-            )
-            for chip in chips
+            for name, chip in pairs
         }
         return {**found, **super().tests()}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import cpu_chips
 from tensor_tests import Suite
 
-#: Chips whose kernels run on the GPU at hand, and in the executor.
-CHIPS = {
-    "cuda": ("sm_80", "sm_90a"),
-    "cpu": ("sm_80", "sm_89", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1201"),
-}
+#: Chips whose kernels run on the GPU at hand.
+GPU_CHIPS = ("sm_80", "sm_90a")
 
 
 def as_array(tensor):
@@ -21,7 +19,7 @@ def as_array(tensor):
 
 
 class ProgramSuite(Suite):
-    """Tests that run programs: methods of `per_chip` on each chip, and the others."""
+    """Tests that run programs: methods of `per_chip` on chips, and the others."""
 
     #: Names of methods that take a chip.
     per_chip: tuple[str, ...] = ()
@@ -29,10 +27,14 @@ class ProgramSuite(Suite):
     excluded: frozenset[tuple[str, str]] = frozenset()
 
     def tests(self):
+        pairs = (
+            cpu_chips.pairs(self.per_chip)
+            if self.device == "cpu"
+            else [(name, chip) for name in self.per_chip for chip in GPU_CHIPS]
+        )
         per_chip = {
             f"{name} {chip}": lambda f=getattr(self, name), c=chip: f(c)
-            for name in self.per_chip
-            for chip in CHIPS[self.device]
+            for name, chip in pairs
             if (name, chip) not in self.excluded
         }
         return {**per_chip, **super().tests()}

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from cpu_chips import CLUSTERS, SMALL_MEMORY
 from program_suite import ProgramSuite
 from tensor_tests import main
 
@@ -112,7 +113,7 @@ class Tests(ProgramSuite):
         "gated_delta_rule",
     )
     #: The tiles of this program do not fit the shared memory of the chip.
-    excluded = frozenset({("attention", "gfx1100")})
+    excluded = frozenset({("attention", "gfx1100"), ("attention", "gfx1151")})
 
     def scalars(self, chip):
         """Scalar arguments of every type."""
@@ -923,7 +924,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
 
     def row_cases(self, chip):
         """Returns the rows that the chip has threads for."""
-        most = 64 if chip == "sm_90a" else 32 if chip.startswith("sm_") else 16
+        most = 64 if chip in CLUSTERS else 32 if chip.startswith("sm_") else 16
         return [*self.ROWS, *(row for row in self.LONG_ROWS if row[3] <= most)]
 
     def softmax_rows(self, chip):
@@ -1226,7 +1227,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             if choice is None:
                 yield None
             # Other tiles do not fit the shared memory of the chip.
-            elif chip not in ("gfx942", "gfx1100", "gfx1201") or choice[1] == 32:
+            elif chip not in SMALL_MEMORY or choice[1] == 32:
                 chunk, count, warps = choice
                 yield f"params = {{BC = {chunk}, {columns} = {count}}}, warps = {warps}"
 

@@ -26,8 +26,8 @@ TIME_LIMIT = 120  # seconds of wall time, so that a busy machine is no failure
 KNOWN_CRASHES = ["parseDenseArrayAttr", "LdMatrixOp::verify"]
 MEMORY_LIMIT = 8 << 30  # bytes of address space
 CHIPS = {
-    "nvvm": ["sm_80", "sm_89", "sm_90a"],
-    "rocdl": ["gfx1100", "gfx942"],
+    "nvvm": ["sm_80", "sm_89", "sm_90a", "sm_120a"],
+    "rocdl": ["gfx1100", "gfx942", "gfx90a"],
 }
 # The `x` of a shape stands alone, so that extents are numbers.
 TOKEN = re.compile(r"x(?=[\d?]|(?:f|bf|i)\d|index)|[%@#!^]?[A-Za-z_][\w.$-]*"

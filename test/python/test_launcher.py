@@ -798,7 +798,10 @@ class CompileTest(LauncherTest):
             ((8, 6), "sm_80"),
             ((8, 9), "sm_89"),
             ((9, 0), "sm_90a"),
-            ((12, 0), "sm_80"),
+            ((10, 0), "sm_100a"),
+            ((10, 3), "sm_103a"),
+            ((12, 0), "sm_120a"),
+            ((12, 1), "sm_80"),
         ):
             self.assertEqual(tile.chip_for(capability), chip)
         with self.assertRaisesRegex(tile.CompileError, "7.5, 8.0 is the oldest"):
