@@ -6,6 +6,14 @@
 // RUN: tile-translate --tile-to-hsaco --chip=gfx942 %s -o %t.gfx942
 // RUN: llvm-objdump -d %t.gfx942 | FileCheck %s --check-prefixes=ASM,GFX942 --implicit-check-not='{{global_load_lds.* offset:|ds_write}}'
 
+// The instruction of gfx90a has another name.
+// RUN: tile-translate --tile-to-hsaco --chip=gfx90a %s -o %t.gfx90a
+// RUN: llvm-objdump -d %t.gfx90a | FileCheck %s --check-prefix=GFX90A --implicit-check-not='{{offset:.* lds|ds_write}}'
+// GFX90A: s_waitcnt vmcnt(16) lgkmcnt(0)
+// GFX90A-NEXT: s_barrier
+// GFX90A: global_load_dword v{{.*}} lds
+// GFX90A-NOT: vmcnt(0)
+
 // Without stages in the schedule, the copies go through registers.
 // RUN: sed 's/ {tile.schedule = .*}//' %s | tile-translate --tile-to-hsaco --chip=gfx950 - -o %t.plain
 // RUN: llvm-objdump -d %t.plain | FileCheck %s --check-prefix=PLAIN

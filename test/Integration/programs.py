@@ -1455,6 +1455,35 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
                 self.run(program, "sm_90a", q, k, v, o, 128**-0.5, schedule=schedule)
                 self.compare(o, exact, 2e-3)
 
+    def test_roles_of_synchronous_products(self):
+        """Producers that copy by TMA what mma.sync reads, and stores by TMA."""
+        from tile import testing
+
+        if self.device == "cuda":
+            return
+        program = (ROOT / "examples/forward_open.mlir").read_text()
+        q = self.normal((1, 300, 2, 128), "float16", 1)
+        k, v = (self.normal((1, 200, 2, 128), "float16", s) for s in (2, 3))
+        exact, _ = testing.attention(q, k, v, 128**-0.5, causal=False)
+        cases = (
+            ("sm_120a", "warps = 4, producers = 1, stages = 2"),
+            ("sm_120a", "warps = 8, producers = 4, registers = [216, 40], stages = 1"),
+            ("sm_100a", "warps = 8, producers = 4, registers = [216, 40], stages = 3"),
+        )
+        for chip, fields in cases:
+            o = self.blank(1, 300, 2, 128, dtype="float16")
+            schedule = f"params = {{BQ = {16 * int(fields[8])}, BK = 64}}, {fields}"
+            self.run(program, chip, q, k, v, o, 128**-0.5, schedule=schedule)
+            self.compare(o, exact, 2e-3)
+        a = self.normal((100, 200), "bfloat16", 1)
+        b = self.normal((200, 72), "bfloat16", 2)
+        program = (ROOT / "examples/gemm.mlir").read_text()
+        for chip in ("sm_103a", "sm_120a"):
+            c = self.blank(100, 72, dtype="bfloat16")
+            schedule = "params = {BM = 64, BN = 64, BK = 64}, warps = 4, producers = 4, stages = 3"
+            self.run(program, chip, a, b, c, schedule=schedule)
+            self.compare(c, a.double() @ b.double(), 0.5)
+
     def test_products_in_flight(self):
         """A loop that carries a product over its back edge, and one that waits."""
         a = self.normal((64, 256), "float16", 1)

@@ -100,8 +100,8 @@ struct Chip {
   AsyncCopy asyncCopy;
   /// ldmatrix (sm_75 and later) and stmatrix (sm_90 and later).
   bool ldmatrix, stmatrix;
-  /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90 and
-  /// later).
+  /// TMA and the reallocation of registers among warps, setmaxnreg (sm_90a and
+  /// later chips with the suffix "a"). It does not imply asynchronous products.
   bool bulkCopy;
   /// Blocks of a cluster, which run at the same time and access the shared
   /// memory of each other; 1 without clusters.

@@ -22,7 +22,8 @@ using namespace tile;
 
 namespace {
 
-constexpr const char *kChips[] = {"gfx942", "gfx950", "gfx1100", "gfx1201"};
+constexpr const char *kChips[] = {"gfx90a",  "gfx942",  "gfx950", "gfx1100",
+                                  "gfx1151", "gfx1200", "gfx1201"};
 
 class BankPassesOfChips : public testing::Test {
 protected:

@@ -278,7 +278,7 @@ def Tile_AttentionBackwardOp : Tile_AttentionBase<"attention_backward"> {
       last bits of dq. Unless sequences are packed, the layout of %acc is the
       compiler's choice (tile-choose-accumulators), in whole blocks of rows: its
       number of rows must be that of q rounded up to a multiple of 16 (of 32 on
-      gfx942 and gfx950, whose matrix instructions may have so many rows), and the
+      gfx90a, gfx942 and gfx950, whose matrix instructions may have so many rows), and the
       same holds for the buffers of `kv_acc atomic`. Without it, dq has a kernel of its own: two matrix
       products more, no scratch memory, and every run gives the same bits.
     - `kv_acc separate %dk_acc, %dv_acc`: each query head computes its own dk and

@@ -1142,7 +1142,7 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     covers has none.
 
     Some copies have no instruction that copies to the layout of their slot: all of
-    gfx11 and gfx12, and on gfx942 and gfx950 those to padded rows. There a
+    gfx11 and gfx12, and on other AMD chips those to padded rows. There a
     `tile.copy async` that alone fills a slot without mbarriers goes through
     registers: it becomes a `tile.load` in its place and a `tile.store` before the
     next slot is acquired or taken. The load is in flight beside the operations
@@ -1218,7 +1218,7 @@ def TilePipeline : Pass<"tile-pipeline", "::tile::KernelOp"> {
     iterations of the second.
 
     AMD chips fill slots through registers (see tile-lower-rings). If a schedule
-    asks for stages, gfx942 and gfx950 do so for padded slots only, and fill the
+    asks for stages, those of gfx9 do so for padded slots only, and fill the
     others without registers. If none does, these loops get the fewest stages with
     which a copy runs ahead, one or two, and none if the kernel lacks registers
     for the tiles in flight.
