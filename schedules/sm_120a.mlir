@@ -16,5 +16,9 @@ tile.schedule_row <products from 4, head to 64, packed>
     use <tile = [64, 64], warps = 8, column_warps = 2>
 tile.schedule_row <products from 4, head from 65 to 96>
     use <tile = [32, 64], warps = 8>
+tile.schedule_row <products from 4, head from 97 to 128, mask = window, packed>
+    use <tile = [64, 32], warps = 8>
+tile.schedule_row <products from 4, head from 129 to 192, value to 128>
+    use <tile = [32, 64], warps = 8, column_warps = 4>
 
 tile.include_schedules "sm_89"
