@@ -172,6 +172,8 @@ std::vector<Reference> references() {
   };
   addMfma("mfma.16x16x4", 16, 4, MmaElement::F32);
   addMfma("mfma.32x32x2", 32, 2, MmaElement::F32);
+  addMfma("mfma.16x16x16", 16, 16, MmaElement::I8);
+  addMfma("mfma.32x32x8", 32, 8, MmaElement::I8);
   addMfma("mfma.16x16x32", 16, 32, MmaElement::I8);
   addMfma("mfma.32x32x16", 32, 16, MmaElement::I8);
   addMfma("mfma.16x16x64", 16, 64, MmaElement::I8);
