@@ -136,10 +136,8 @@ Expected<std::string> readCodeObjectChip(StringRef codeObject) {
   if (target == root.end() || !target->second.isString())
     return createStringError("the code object's metadata names no chip");
   // For example amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-.
-  StringRef id = target->second.getString();
-  return id.substr(id.rfind('-') + 1)
-      .take_until([](char c) { return c == ':'; })
-      .str();
+  StringRef chip = target->second.getString().split("--").second;
+  return chip.take_until([](char c) { return c == ':'; }).str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,12 +81,11 @@ std::string makeMnemonic(const Chip &chip, const Mma &row) {
     // WMMA can multiply bytes with and without signs.
     bool hasSigns = operation == "wmma" && isInteger(row.operand);
     bool isCDNA2 = chip.name == "gfx90a";
-    return llvm::formatv("v_{0}_{1}_{2}x{3}x{4}{5}{6}{7} ", operation,
-                         stringify(row.accumulator), row.m, row.n, row.k,
-                         isCDNA2 ? "" : "_",
-                         hasSigns ? "iu8" : stringify(row.operand),
-                         isCDNA2 && row.operand == MmaElement::BF16 ? "_1k"
-                                                                    : "");
+    return llvm::formatv(
+        "v_{0}_{1}_{2}x{3}x{4}{5}{6}{7} ", operation,
+        stringify(row.accumulator), row.m, row.n, row.k, isCDNA2 ? "" : "_",
+        hasSigns ? "iu8" : stringify(row.operand),
+        isCDNA2 && row.operand == MmaElement::BF16 ? "_1k" : "");
   }
   return llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.{3}.{4}.{4}.{3}",
                        row.m, row.n, row.k, getPtxType(row.accumulator),
@@ -123,7 +122,8 @@ TEST(MmaRows, ReachAssembly) {
         auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
         assembly = object.getObject().getValue().str();
       });
-      EXPECT_TRUE(StringRef(assembly).contains(makeMnemonic(chip, *row))) << assembly;
+      EXPECT_TRUE(StringRef(assembly).contains(makeMnemonic(chip, *row)))
+          << assembly;
     }
   for (const Mma &row : tile::mmas())
     EXPECT_TRUE(seen.contains(row.name)) << "no chip has " << row.name.str();
