@@ -146,15 +146,17 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
     PaddedAttr layout;
   };
   SmallVector<Candidate> family;
-  // Larger tiles could cost a block that runs at the same time.
-  int64_t room = plain->elements + inElements(chip.sharedBytes / 32);
+  // Larger tiles could cost a block that runs at the same time. Rows are spread
+  // over twice as many banks by twice the padding.
+  int64_t room =
+      plain->elements + inElements(chip.sharedBytes / 1024 * chip.banks);
   auto addCandidate = [&](PaddedAttr layout) {
     FailureOr<Layout> memory = layout.getLayout(shape, bits, nullptr);
     if (succeeded(memory) && memory->shape().front() <= room)
       family.push_back({memory->shape().front(), family.size(), layout});
   };
   int64_t rows = shape[order[1]];
-  for (int64_t pad : {0, 4, 8, 16, 32, 48}) {
+  for (int64_t pad : {0, 4, 8, 16, 32, 48, 64}) {
     if (pad * 8 % bits != 0)
       continue;
     addCandidate(PaddedAttr::get(context, inElements(pad), order));

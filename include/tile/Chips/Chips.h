@@ -123,6 +123,9 @@ struct Chip {
   llvm::ArrayRef<llvm::StringLiteral> mma;
   /// Atomic instructions: names of rows of Atomics.h.
   llvm::ArrayRef<llvm::StringLiteral> atomics;
+  /// Reads of the LDS that transpose elements of 16 bits, 4 of each lane, among
+  /// 16 lanes (ds_read_b64_tr_b16, gfx950).
+  bool transposingReads = false;
 };
 
 /// Returns the blocks that share the `warps` warps of a program: one, if a

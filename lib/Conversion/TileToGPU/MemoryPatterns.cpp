@@ -13,6 +13,7 @@
 #include "ThreadAddress.h"
 #include "TileVectors.h"
 #include "VectorAccess.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,6 +22,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Analysis/TransposingReads.h"
 #include <map>
 #include <numeric>
 
@@ -127,6 +129,20 @@ static void storeGlobal(Lowering &b, Operation *op, Value vector,
     storeInBounds(b, access, width, buffer.memory, parts);
 }
 
+/// Emits reads of a tile in the LDS that transpose elements among lanes.
+static Value loadTransposing(Emitter &b, const TransposingReads &reads,
+                             VectorType type, const Layout &dist,
+                             const BufferParts &buffer,
+                             ArrayRef<int64_t> start) {
+  auto part = VectorType::get({reads.groups.width}, type.getElementType());
+  SmallVector<Value> parts;
+  for (Value offset :
+       sharedOffsets(b, reads.addresses, buffer, start, reads.groups))
+    parts.push_back(
+        amdgpu::TransposeLoadOp::create(b, part, buffer.memory, offset));
+  return fromAccesses(b, type, dist, reads.groups, parts);
+}
+
 static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,
                                  Lowering &b) {
   auto tile = cast<RankedTensorType>(op.getType());
@@ -148,6 +164,12 @@ static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,
       return b.replace(op,
                        emitLoadMatrix(b, *matrices, type, buffer.type, *start,
                                       buffer.memory, buffer.offset));
+  if (auto reads = findTransposingReads(
+          dist,
+          {buffer.type.getCanonicalLayout(), {start->begin(), start->end()}},
+          buffer.type.getElementBits(), b.chip))
+    return b.replace(op,
+                     loadTransposing(b, *reads, type, dist, buffer, *start));
   AccessWidth width =
       decideWidth(dist, memoryOperand(buffer, indices),
                   anyWidth(buffer.type, b.chip.maxSharedAccess));

@@ -1,6 +1,7 @@
 //===- SinkFragmentLoads.cpp - Move loads of fragments to their uses ------===//
 
 #include "FragmentParts.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -38,6 +39,9 @@ static OpOperand *fragmentAddress(Operation &op) {
   if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
     return load.getIndices().size() == 1 ? &load.getIndicesMutable()[0]
                                          : nullptr;
+  if (auto load = dyn_cast<amdgpu::TransposeLoadOp>(op))
+    return load.getSrcIndices().size() == 1 ? &load.getSrcIndicesMutable()[0]
+                                            : nullptr;
   auto load = dyn_cast<vector::LoadOp>(op);
   if (!load || load.getIndices().size() != 1 ||
       !mlir::gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(

@@ -137,8 +137,9 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
                            nvgpu::NVGPUDialect, NVVM::NVVMDialect,
                            tile::gpu::TileGPUDialect, vector::VectorDialect>();
     target.addLegalOp<UnrealizedConversionCastOp, amdgpu::GatherToLDSOp,
-                      amdgpu::SchedBarrierOp, LLVM::FenceOp, LLVM::InlineAsmOp,
-                      LLVM::IntToPtrOp, ROCDL::ReadfirstlaneOp>();
+                      amdgpu::SchedBarrierOp, amdgpu::TransposeLoadOp,
+                      LLVM::FenceOp, LLVM::InlineAsmOp, LLVM::IntToPtrOp,
+                      ROCDL::ReadfirstlaneOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });

@@ -189,6 +189,37 @@ static void countBelow(Thread &thread, const Call &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reads of the LDS that transpose
+//===----------------------------------------------------------------------===//
+
+static llvm::Error decodeTransposing(const llvm::CallBase &, Site &site) {
+  if (site.resultSize != 8)
+    return llvm::createStringError("it is not of 64 bits");
+  return llvm::Error::success();
+}
+
+/// Emulates ds_read_b64_tr_b16. In each row of 16 lanes, lane 4 * r + q passes
+/// the address of the columns from 4 * q on of row r, and lane c receives
+/// column c, in the order of the rows.
+static void readTransposing(Warp &wave, llvm::ArrayRef<Call> lanes) {
+  const Site &site = *lanes[0].site;
+  const char *data[64] = {};
+  for (auto [lane, call] : llvm::enumerate(lanes))
+    if (call.frame)
+      data[lane] = wave.block->accessShared(
+          wave.threads[lane], site, call.integer(0), 8, 8, AccessKind::Read);
+  for (auto [lane, call] : llvm::enumerate(lanes)) {
+    if (!call.frame)
+      continue;
+    uint16_t column[4] = {};
+    for (unsigned row = 0; row < 4; ++row)
+      if (const char *source = data[(lane & ~15u) + 4 * row + lane % 16 / 4])
+        std::memcpy(&column[row], source + 2 * (lane % 4), 2);
+    std::memcpy(call.frame, column, sizeof(column));
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Copies to the LDS
 //===----------------------------------------------------------------------===//
 
@@ -322,6 +353,9 @@ llvm::ArrayRef<Instruction> tile::cpu::amdInstructions() {
        nullptr, decodeBarrier},
       {"llvm.amdgcn.s.barrier.wait", Work::Barrier, awaitBarrier, nullptr,
        nullptr, decodeBarrier},
+
+      {"llvm.amdgcn.ds.read.tr16.b64.*", Work::Memory, nullptr, readTransposing,
+       nullptr, decodeTransposing},
 
       {"llvm.amdgcn.sched.*", Work::Index, doNothing},
       {"llvm.amdgcn.iglp.opt", Work::Index, doNothing},

@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Analysis/TransposingReads.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
 #include "llvm/ADT/MapVector.h"
@@ -65,14 +66,15 @@ static LayoutAttrInterface spreadOverBanks(PaddedAttr layout, int64_t padding,
                                            ArrayRef<Attribute> readers,
                                            const Chip &chip) {
   std::vector<AccessOfLayout> accesses;
-  auto add = [&](Attribute access) {
-    Layout threads = getCanonicalLayout(withLayout(from, access));
-    accesses.push_back([threads](LayoutAttrInterface) -> FailureOr<Layout> {
-      return threads;
+  accesses.push_back([&](LayoutAttrInterface) -> FailureOr<Layout> {
+    return getCanonicalLayout(from);
+  });
+  for (Attribute reader : readers)
+    accesses.push_back([&, reader](LayoutAttrInterface layout) {
+      return getReadAddresses(getCanonicalLayout(withLayout(from, reader)),
+                              getCanonicalLayout(withLayout(from, layout)),
+                              from.getElementTypeBitWidth(), chip);
     });
-  };
-  add(from.getEncoding());
-  llvm::for_each(readers, add);
   LayoutAttrInterface best = choosePadding(
       from.getContext(), from.getShape(), from.getElementTypeBitWidth(),
       layout.getOrder(), padding, accesses, chip);
@@ -109,7 +111,8 @@ static LayoutAttrInterface chooseScratch(RankedTensorType from,
       };
       int64_t accesses = countAccesses(from);
       if (!isForLdmatrix)
-        accesses += countAccesses(to);
+        accesses +=
+            countSharedReads(getCanonicalLayout(to), memory, bits, chip);
       if (best && accesses >= fewest)
         continue;
       best = layout;

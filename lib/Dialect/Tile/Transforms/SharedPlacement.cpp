@@ -4,6 +4,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Analysis/TransposingReads.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 using namespace mlir;
@@ -38,6 +39,52 @@ LayoutAttrInterface SharedPlacement::chooseLayout(RankedTensorType type,
     if (isSwizzleReadable(type, swizzle, readers))
       return SwizzleAttr::get(context, swizzle);
   return PaddedAttr::get(context, padding, {1, 0});
+}
+
+/// Returns the fragment that `read` reads, in the dimensions of the tile.
+FailureOr<Layout> SharedPlacement::getFragment(const OperandRead &read) {
+  MmaAttr mma = products.lookup(cast<DotOp>(read.use->getOwner()));
+  auto view = cast<RankedTensorType>(read.use->get().getType());
+  FailureOr<Layout> fragment =
+      DotOperandAttr::get(mma.getContext(), read.use->getOperandNumber(), mma)
+          .getLayout(view.getShape(), view.getElementTypeBitWidth(), nullptr);
+  if (failed(fragment) || !read.isSwapped)
+    return fragment;
+  return fragment->permuteDims({1, 0});
+}
+
+/// Returns true if all `reads` of a tile of `type` with `layout` have at least
+/// 8 bytes, also by transposing elements among lanes.
+bool SharedPlacement::isReadableAs(LayoutAttrInterface layout,
+                                   RankedTensorType type,
+                                   ArrayRef<OperandRead> reads) {
+  constexpr unsigned kReadBits = 64;
+  unsigned bits = type.getElementTypeBitWidth();
+  Layout memory = getCanonicalLayout(withLayout(type, layout));
+  return llvm::all_of(reads, [&](const OperandRead &read) {
+    FailureOr<Layout> fragment = getFragment(read);
+    return succeeded(fragment) &&
+           bits * widestAccess(getReadAddresses(*fragment, memory, bits, chip),
+                               memory, kReadBits / bits)
+                       .width ==
+               kReadBits;
+  });
+}
+
+/// Returns the dimension along which a tile is contiguous in shared memory:
+/// that of global memory if reads transpose on the way, so that the copy does
+/// not, else `contracted`.
+int64_t SharedPlacement::chooseFastDim(LoadOp load, int64_t contracted,
+                                       ArrayRef<OperandRead> reads) {
+  auto memory = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
+  if (!chip.transposingReads || !memory)
+    return contracted;
+  for (int64_t dim : {0, 1})
+    if (auto type = cast<RankedTensorType>(load.getType());
+        memory.getStrides()[dim] == 1 &&
+        isReadableAs(chooseLayout(type, dim, /*readers=*/{}), type, reads))
+      return dim;
+  return contracted;
 }
 
 /// Returns the layout for a tile that copies without registers fill, null if
@@ -77,15 +124,12 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
         .getLayout(type.getShape(), bits, nullptr);
   });
   for (const OperandRead &read : reads)
-    accesses.push_back([&](LayoutAttrInterface) -> FailureOr<Layout> {
-      MmaAttr mma = products.lookup(cast<DotOp>(read.use->getOwner()));
-      auto view = cast<RankedTensorType>(read.use->get().getType());
-      FailureOr<Layout> fragment =
-          DotOperandAttr::get(context, read.use->getOperandNumber(), mma)
-              .getLayout(view.getShape(), bits, nullptr);
-      if (failed(fragment) || !read.isSwapped)
-        return fragment;
-      return fragment->permuteDims({1, 0});
+    accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+      FailureOr<Layout> fragment = getFragment(read);
+      if (failed(fragment))
+        return failure();
+      return getReadAddresses(
+          *fragment, getCanonicalLayout(withLayout(type, layout)), bits, chip);
     });
   return choosePadding(context, type.getShape(), bits, {fastDim, 1 - fastDim},
                        kAccessBytes, accesses, chip);
@@ -140,11 +184,13 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   }
   if (!contracted)
     return;
+  // The swizzle is for reads of rows: those that transpose would conflict.
   LayoutAttrInterface layout = chooseDirectLayout(load, *contracted);
+  int64_t fastDim = chooseFastDim(load, *contracted, reads);
   if (!layout && !chip.ldmatrix)
-    layout = choosePaddedLayout(load, *contracted, reads);
+    layout = choosePaddedLayout(load, fastDim, reads);
   if (!layout)
-    layout = chooseLayout(type, *contracted, readers);
+    layout = chooseLayout(type, fastDim, readers);
   layouts.insert({load.getResult(), layout});
   for (TransposeOp transpose : transposes)
     layouts.insert(

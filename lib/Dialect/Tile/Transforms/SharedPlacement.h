@@ -47,6 +47,11 @@ private:
     bool isSwapped;
   };
 
+  llvm::FailureOr<Layout> getFragment(const OperandRead &read);
+  bool isReadableAs(LayoutAttrInterface layout, mlir::RankedTensorType type,
+                    llvm::ArrayRef<OperandRead> reads);
+  int64_t chooseFastDim(LoadOp load, int64_t contracted,
+                        llvm::ArrayRef<OperandRead> reads);
   LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim);
   LayoutAttrInterface choosePaddedLayout(LoadOp load, int64_t fastDim,
                                          llvm::ArrayRef<OperandRead> reads);
