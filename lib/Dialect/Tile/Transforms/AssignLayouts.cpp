@@ -14,6 +14,7 @@
 #include "MmaChoice.h"
 #include "OldValues.h"
 #include "SharedPlacement.h"
+#include "TransposedCopies.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
@@ -590,6 +591,8 @@ LogicalResult LayoutAssigner::run() {
   if (failed(setLayouts()))
     return failure();
   insertConversions();
+  if (!chip.ldmatrix)
+    addTransposedCopies(kernel, chip);
   return success();
 }
 

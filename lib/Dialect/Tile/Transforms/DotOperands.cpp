@@ -134,6 +134,19 @@ int64_t DotOperands::registersAcross(LoopLikeOpInterface loop,
   return registers;
 }
 
+/// Returns the loop in front of which an operand that `loop` keeps in registers
+/// is read. In front of all loops, its shared memory serves others in them.
+LoopLikeOpInterface DotOperands::findPlace(LoopLikeOpInterface loop,
+                                           Value operand) {
+  if (chip.ldmatrix)
+    return loop;
+  for (auto outer = loop->getParentOfType<LoopLikeOpInterface>();
+       outer && outer.isDefinedOutsideOfLoop(operand);
+       outer = outer->getParentOfType<LoopLikeOpInterface>())
+    loop = outer;
+  return loop;
+}
+
 /// Brings an operand to the registers, in the layout of a fragment: before the
 /// loop around the product if the operand is known there and the registers
 /// allow, else right before the product.
@@ -145,7 +158,7 @@ void DotOperands::load(OpOperand &operand, MmaAttr mma) {
   if (loop && loop.isDefinedOutsideOfLoop(operand.get())) {
     int64_t registers = registersAcross(loop, operand, mma);
     if (registers <= budget * chip.maxRegisters / 100)
-      builder.setInsertionPoint(loop);
+      builder.setInsertionPoint(findPlace(loop, operand.get()));
     else if (isSharedTile(operand.get().getType()))
       remark::missed(dot->getLoc(), remark::RemarkOpts::name("operand-reloaded")
                                         .category("tile-assign-layouts"))

@@ -27,6 +27,8 @@ private:
   bool crossesThreads(mlir::Value value, LayoutAttrInterface layout);
   void store(mlir::OpOperand &operand);
   void load(mlir::OpOperand &operand, MmaAttr mma);
+  mlir::LoopLikeOpInterface findPlace(mlir::LoopLikeOpInterface loop,
+                                      mlir::Value operand);
   int64_t registersAcross(mlir::LoopLikeOpInterface loop,
                           mlir::OpOperand &operand, MmaAttr mma);
 
