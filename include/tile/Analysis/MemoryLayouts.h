@@ -52,7 +52,7 @@ using AccessOfLayout =
 /// instruction and one for each pass over the banks (see countBankPasses).
 /// Among equals, the one with the fewest bytes. It is the one whose rows have
 /// `padding` bytes if that has no conflicts, and takes at most a 32nd of the
-/// shared memory more than that.
+/// shared memory more than that, or a 16th with 64 banks.
 LayoutAttrInterface
 choosePadding(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
               int64_t bits, llvm::ArrayRef<int64_t> order, int64_t padding,

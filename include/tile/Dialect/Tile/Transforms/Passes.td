@@ -494,6 +494,12 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     access can have, and neighbouring threads have neighbouring accesses. Between
     different layouts the pass inserts a `tile.convert_layout`.
 
+    On chips without `ldmatrix`, a tile of 16-bit elements of which products in a
+    loop contract both dimensions is loaded twice, each time with one of them
+    contiguous, unless reads transpose the elements (gfx950) or the second tile
+    would leave less room to other blocks, or to the registers of copies. The
+    remark `single-elements` reports a tile for which shared memory has no room.
+
     ```mlir output
     %k = tile.load %kh[%n, %c0] : !kh -> tensor<64x128xf16>
     %kt = tile.transpose %k [1, 0] : tensor<64x128xf16> -> tensor<128x64xf16>
