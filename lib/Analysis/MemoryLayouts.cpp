@@ -3,6 +3,7 @@
 #include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Layout/Queries.h"
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -114,7 +115,13 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   struct Cost {
     int64_t cycles = 0, conflicts = 0, elements = 0;
   };
-  auto measure = [&](LayoutAttrInterface layout) -> std::optional<Cost> {
+  auto inElements = [&](int64_t bytes) { return bytes * 8 / bits; };
+  LayoutAttrInterface best =
+      PaddedAttr::get(context, inElements(padding), order);
+  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  // Returns nothing if the cost is above `limit`.
+  auto measure = [&](LayoutAttrInterface layout,
+                     int64_t limit) -> std::optional<Cost> {
     FailureOr<Layout> memory = layout.getLayout(shape, bits, nullptr);
     if (failed(memory))
       return std::nullopt;
@@ -128,13 +135,12 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
           *threads, *memory, chip.maxSharedAccess * 8 / bits, bits, chip.banks);
       cost.cycles += count.accesses + count.passes;
       cost.conflicts += count.conflicts;
+      if (cost.cycles > limit)
+        return std::nullopt;
     }
     return cost;
   };
-  auto inElements = [&](int64_t bytes) { return bytes * 8 / bits; };
-  LayoutAttrInterface best =
-      PaddedAttr::get(context, inElements(padding), order);
-  std::optional<Cost> plain = measure(best);
+  std::optional<Cost> plain = measure(best, kNoLimit);
   if (!plain || plain->conflicts == 0 || order.size() < 2)
     return best;
 
@@ -173,7 +179,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
   int64_t size = plain->elements;
   for (const Candidate &candidate : family) {
-    std::optional<Cost> cost = measure(candidate.layout);
+    std::optional<Cost> cost = measure(candidate.layout, fewest);
     if (!cost ||
         std::tie(cost->cycles, candidate.elements) >= std::tie(fewest, size))
       continue;

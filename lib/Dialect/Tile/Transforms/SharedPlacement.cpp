@@ -116,13 +116,6 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
   MLIRContext *context = type.getContext();
   int64_t bits = type.getElementTypeBitWidth();
   std::vector<AccessOfLayout> accesses;
-  accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
-    auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
-                                layout, MemorySpace::Shared);
-    return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
-                         kernel.getNumWarps(), chip)
-        .getLayout(type.getShape(), bits, nullptr);
-  });
   for (const OperandRead &read : reads)
     accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
       FailureOr<Layout> fragment = getFragment(read);
@@ -131,6 +124,14 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
       return getReadAddresses(
           *fragment, getCanonicalLayout(withLayout(type, layout)), bits, chip);
     });
+  // The order of the lanes of a copy takes the most time to find.
+  accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+    auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
+                                layout, MemorySpace::Shared);
+    return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
+                         kernel.getNumWarps(), chip)
+        .getLayout(type.getShape(), bits, nullptr);
+  });
   return choosePadding(context, type.getShape(), bits, {fastDim, 1 - fastDim},
                        kAccessBytes, accesses, chip);
 }

@@ -207,6 +207,9 @@ static LayoutAttrInterface chooseLayout(LoadOp load, PaddedAttr layout,
   int64_t bits = type.getElementTypeBitWidth();
   int64_t warps = load->getParentOfType<KernelOp>().getNumWarps();
   std::vector<AccessOfLayout> accesses;
+  for (const Read &read : reads)
+    accesses.push_back(
+        [&](LayoutAttrInterface) -> FailureOr<Layout> { return read.threads; });
   accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
     auto dest =
         BufferType::get(type.getContext(), type.getShape(),
@@ -215,9 +218,6 @@ static LayoutAttrInterface chooseLayout(LoadOp load, PaddedAttr layout,
                          chip)
         .getLayout(type.getShape(), bits, nullptr);
   });
-  for (const Read &read : reads)
-    accesses.push_back(
-        [&](LayoutAttrInterface) -> FailureOr<Layout> { return read.threads; });
   SmallVector<int64_t> order(llvm::reverse(layout.getOrder()));
   return choosePadding(type.getContext(), type.getShape(), bits, order,
                        kAccessBytes, accesses, chip);
