@@ -20,7 +20,6 @@ import sys
 from types import SimpleNamespace
 from unittest import TestCase, mock
 
-import vllm_interface
 from tensor_tests import Skipped, Suite, capture, main, need_torch
 
 #: Entries of tables that must not be read.
@@ -45,6 +44,8 @@ def interface():
             missing = str(error)
             for name in [n for n in sys.modules if n.split(".")[0] == "vllm"]:
                 del sys.modules[name]
+            import vllm_interface
+
             vllm_interface.install()
     return importlib.import_module("tile.vllm.backend")
 
@@ -651,6 +652,8 @@ class Tests(Suite):
         interface()
         if missing:
             raise Skipped(f"vLLM cannot be imported: {missing}")
+        import vllm_interface
+
         found = vllm_interface.differences()
         assert not found, found
 

@@ -35,12 +35,13 @@ MEMORY_LIMIT = 32 << 30  # bytes of address space
 JOBS_OF_A_WORKER = 10
 
 #: Refusals that the language allows: no instruction of the chip divides the
-#: product among the warps, or a thread has too few registers for a tile or
-#: too many elements of it.
+#: product among the warps, a thread has too few registers for a tile or
+#: too many elements of it, or the tiles need more shared memory than the chip has.
 REFUSALS = re.compile(
     r"no matrix instruction of \w+ divides the product"
     r"|needs \d+ registers a thread for a tile of"
     r"|gives a thread \d+ elements of a tile of"
+    r"|needs \d+ bytes of shared memory; \w+ has \d+"
 )
 
 
