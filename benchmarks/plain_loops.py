@@ -97,8 +97,9 @@ def sizes(shape: Shape) -> str:
     return ", ".join(f"{name} = {rows}" for name in names)
 
 
-def plain(problem, module: "tile.Module") -> Callable[[], Tuple]:
-    """Returns a call of a plain loop on a problem."""
+def plain(problem, module: "tile.Module", ours) -> Callable[[], Tuple]:
+    """Returns a call of a plain loop on a problem. The gradients read o and lse of
+    `ours`, a contender."""
     import torch
 
     shape = problem.shape
@@ -117,11 +118,10 @@ def plain(problem, module: "tile.Module") -> Callable[[], Tuple]:
         return torch.full(extents, math.nan, device="cuda")
 
     batch, heads, length, d = problem.q.shape
-    o, lse = attention_in_f32(problem)
     padded = -(-length // SUM_ROWS) * SUM_ROWS
     dq, dk, dv = (torch.full_like(x, math.nan) for x in (problem.q, problem.k, problem.v))
     values = (
-        o.transpose(1, 2), problem.do.transpose(1, 2), lse,
+        ours.out.transpose(1, 2), problem.do.transpose(1, 2), ours.lse,
         blank(batch, heads, length), blank(batch, heads, length),
         blank(batch, padded, heads, d), q, k, v,
         dk.transpose(1, 2), dv.transpose(1, 2), problem.scale, dq.transpose(1, 2),
@@ -134,25 +134,6 @@ def plain(problem, module: "tile.Module") -> Callable[[], Tuple]:
     return backward
 
 
-def attention_in_f32(problem):
-    """Returns o in the type of the inputs and the logarithms of the sums, [B, H, S]."""
-    import torch
-
-    outs, logs = [], []
-    length = problem.shape.length
-    hidden = torch.ones(length, length, device="cuda", dtype=torch.bool).triu(1)
-    for q, k, v in zip(problem.q, problem.k, problem.v):
-        parts = []
-        for head in range(q.shape[0]):
-            scores = problem.scale * (q[head].float() @ k[head].float().T)
-            if problem.shape.causal:
-                scores.masked_fill_(hidden, -math.inf)
-            parts.append((scores.softmax(-1) @ v[head].float(), scores.logsumexp(-1)))
-        outs.append(torch.stack([o for o, _ in parts]))
-        logs.append(torch.stack([lse for _, lse in parts]))
-    return torch.stack(outs).to(problem.dtype), torch.stack(logs)
-
-
 def measure(arguments, shape: Shape, folders: Dict[str, Artifacts]) -> Tuple[Dict, List]:
     """Returns the time of each contender and descriptions of wrong results."""
     from contenders import Ours
@@ -161,16 +142,19 @@ def measure(arguments, shape: Shape, folders: Dict[str, Artifacts]) -> Tuple[Dic
 
     problem = Problem(shape, "bshd")
     runs: Dict[str, Callable[[], Tuple]] = {}
+    wrong = []
     for name, artifacts in folders.items():
-        runs[name] = Ours(problem, artifacts, {}).all.run
+        ours = Ours(problem, artifacts, {})
+        runs[name] = ours.all.run
+        if ours.all.fault:
+            wrong.append(f"{name}: {ours.all.fault}")
     text = program(shape)
     known = sizes(shape)
-    runs["sized"] = plain(problem, tile.compile(text, sizes=known))
-    runs["open"] = plain(problem, tile.compile(text))
+    runs["sized"] = plain(problem, tile.compile(text, sizes=known), ours)
+    runs["open"] = plain(problem, tile.compile(text), ours)
     for number, schedule in enumerate(arguments.schedules, 1):
         module = tile.compile(text, sizes=known, schedule=schedule)
-        runs[f"({number})"] = plain(problem, module)
-    wrong = []
+        runs[f"({number})"] = plain(problem, module, ours)
     for name, run in runs.items():
         error = problem.error(run())
         if not error <= 1:

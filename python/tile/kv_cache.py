@@ -77,7 +77,7 @@ class SchedulerMetadata:
         return made
 
     def _find(self, *lengths: Any) -> "SchedulerMetadata":
-        """Forgets the tables of other lengths."""
+        """Returns this object, without the tables of other lengths."""
         states = tuple(map(_state, lengths))
         if states != self._states:
             self._scratch = {}

@@ -27,10 +27,11 @@ static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
 /// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;
 
-/// Copies from global memory in flight beyond those of its rate in so many
-/// cycles only wait in queues. The growth of the time of global memory with
-/// their relative number, and the stages that are never too many. Fitted to
-/// products of 64 rows on an H100 (docs/notes/cost-model.md).
+/// Global memory delivers some bytes in kQueueCycles. If copies have more bytes
+/// in flight, the rest waits in queues, and the time of global memory grows by
+/// the share kQueueTime for each time as many. Copies of kFewStages stages are
+/// never too many. Fitted to products of 64 rows on an H100
+/// (docs/notes/cost-model.md).
 static constexpr double kQueueCycles = 3000, kQueueTime = 0.12;
 static constexpr int64_t kFewStages = 4;
 
@@ -178,9 +179,8 @@ double Predictor::countStageBytes(const Work &work) {
   return bytes;
 }
 
-/// Returns the factor by which copies that are in flight beyond need lengthen
-/// the time of global memory. A few stages hide the latencies of an iteration
-/// in any case.
+/// Returns the factor by which copies that wait in queues lengthen the time of
+/// global memory.
 double Predictor::getQueueFactor(const Work &work, const Cost &cost) const {
   double running =
       std::min(cost.blocks, double(chip.processors) * cost.residentBlocks);

@@ -194,15 +194,14 @@ static void printValue(raw_ostream &os, bool value) {
 }
 
 static void printValue(raw_ostream &os, BlockOrder order) {
-  os << " = ";
-  if (order.isPlain())
-    os << "plain";
-  else
-    os << "groups<" << order.group;
+  if (order.isPlain()) {
+    os << " = plain";
+    return;
+  }
+  os << " = groups<" << order.group;
   if (order.panel != 1)
     os << ", " << order.panel;
-  if (!order.isPlain())
-    os << '>';
+  os << '>';
 }
 
 static void printValue(raw_ostream &os, DictionaryAttr numbers) {

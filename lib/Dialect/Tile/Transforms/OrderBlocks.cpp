@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/GridDimensions.h"
+#include "tile/Chips/Mma.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,11 +30,12 @@ using namespace tile;
 /// The largest group that the compiler chooses.
 static constexpr int64_t kMostBlocks = 64;
 
-/// The blocks with consecutive numbers whose reads of the same bytes are joined
-/// on their way to the second-level cache, and the different bytes that each of
-/// them can read in a clock cycle, on NVIDIA's chips. Fitted to an H100
+/// The number of consecutive blocks whose reads of the same bytes reach the
+/// second-level cache as one, on NVIDIA's chips. Fitted to an H100
 /// (docs/notes/hopper-gemm.md).
 static constexpr int64_t kNeighbors = 12;
+/// The bytes in a clock cycle that each of these blocks can read if all read
+/// different bytes. Fitted like kNeighbors.
 static constexpr double kNeighborBytes = 20;
 
 namespace {
@@ -42,8 +44,17 @@ struct OrderBlocks : tile::impl::TileOrderBlocksBase<OrderBlocks> {
   void runOnOperation() override;
 
 private:
-  BlockOrder chooseOrder(const Chip &chip);
   void walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight);
+};
+} // namespace
+
+namespace {
+/// What the blocks of a grid share in an iteration of a loop.
+struct SharedTiles {
+  /// The bytes of the tiles that depend on x alone, and on y alone.
+  int64_t x = 0, y = 0;
+  /// The cycles of the matrix products.
+  double matrixCycles = 0;
 };
 } // namespace
 
@@ -56,16 +67,15 @@ static int64_t countBytes(RankedTensorType tile) {
   return tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
 }
 
-/// Returns the cycles of a product at the peak rate of the matrix unit.
+/// Returns the cycles of a product at the peak rate of the first instruction
+/// that computes it; 0 if the chip has none.
 static double countMatrixCycles(DotOp dot, const Chip &chip) {
   auto a = cast<ShapedType>(dot.getA().getType());
-  const Throughput &rates = chip.throughput;
-  unsigned bits = a.getElementTypeBitWidth();
-  int64_t rate = bits == 8    ? rates.matrix8
-                 : bits == 32 ? rates.matrix32
-                              : rates.matrix;
   double operations = 2.0 * dot.getTile().getNumElements() * a.getDimSize(1);
-  return rate == 0 ? 0 : operations / rate;
+  for (StringRef name : chip.mma)
+    if (const Mma *mma = findMma(name); dot.isComputedBy(*mma))
+      return operations / getPeakRate(chip, *mma);
+  return 0;
 }
 
 /// Returns the power of two up to `most` for which `count` is least, the
@@ -79,21 +89,15 @@ static int64_t findLeast(int64_t most,
   return least;
 }
 
-/// Returns groups of blocks that share the tiles that depend on x alone and on
-/// y alone; the plain order if no loop reads tiles of both kinds. A value that
-/// is read from memory, such as the number of a group of rows, counts as equal
-/// in neighbouring blocks: blocks in which it differs share no tiles, whatever
+/// Returns what the loop with the most shared bytes shares, of those that read
+/// tiles of both kinds; 0 bytes if there is none. A value that is read from
+/// memory, such as the number of a group of rows, counts as equal in
+/// neighbouring blocks: blocks in which it differs share no tiles, whatever
 /// their order is.
-BlockOrder OrderBlocks::chooseOrder(const Chip &chip) {
-  struct Shared {
-    /// The bytes of the tiles that depend on x alone, and on y alone.
-    int64_t x = 0, y = 0;
-    /// The cycles of the matrix products.
-    double matrix = 0;
-  };
-  llvm::MapVector<Operation *, Shared> loops;
+static SharedTiles findSharedTiles(KernelOp kernel, const Chip &chip) {
+  llvm::MapVector<Operation *, SharedTiles> loops;
   GridDimensions dimensions;
-  getOperation().walk([&](LoadOp load) {
+  kernel.walk([&](LoadOp load) {
     auto loop = load->getParentOfType<scf::ForOp>();
     auto tile = dyn_cast<RankedTensorType>(load.getType());
     if (!loop || !tile || load.getBuffer().getType().isShared())
@@ -106,15 +110,22 @@ BlockOrder OrderBlocks::chooseOrder(const Chip &chip) {
     if (dependsOnY && !dependsOnX)
       loops[loop].y += countBytes(tile);
   });
-  getOperation().walk([&](DotOp dot) {
+  kernel.walk([&](DotOp dot) {
     auto it = loops.find(dot->getParentOfType<scf::ForOp>());
     if (it != loops.end())
-      it->second.matrix += countMatrixCycles(dot, chip);
+      it->second.matrixCycles += countMatrixCycles(dot, chip);
   });
-  Shared most;
+  SharedTiles most;
   for (auto &[loop, shared] : loops)
     if (shared.x != 0 && shared.y != 0 && shared.x + shared.y > most.x + most.y)
       most = shared;
+  return most;
+}
+
+/// Returns groups of blocks that share tiles; the plain order if there are no
+/// such tiles.
+static BlockOrder chooseOrder(KernelOp kernel, const Chip &chip) {
+  SharedTiles most = findSharedTiles(kernel, chip);
   if (most.x == 0)
     return {};
   // The bytes that the blocks read which run at the same time, one on each
@@ -133,8 +144,8 @@ BlockOrder OrderBlocks::chooseOrder(const Chip &chip) {
     double rows = std::min(double(kNeighbors) / panel, double(order.group));
     return rows * most.x + kNeighbors / rows * most.y;
   };
-  double cycles = std::max(most.matrix, double(most.x + most.y) /
-                                            chip.throughput.cacheBytes);
+  double cycles = std::max(most.matrixCycles, double(most.x + most.y) /
+                                                  chip.throughput.cacheBytes);
   if (countNear(1) > kNeighbors * kNeighborBytes * cycles)
     order.panel = findLeast(kNeighbors, countNear);
   return order;
@@ -240,7 +251,7 @@ void OrderBlocks::runOnOperation() {
   if (reader || matchPattern(grid.getX(), m_One()) ||
       matchPattern(grid.getY(), m_One()))
     return;
-  BlockOrder order = given ? *given : chooseOrder(*chip);
+  BlockOrder order = given ? *given : chooseOrder(kernel, *chip);
   if (order.isPlain())
     return;
   // Panels of the compiler's choice are worth it where a group is twice as high
