@@ -27,6 +27,10 @@ static constexpr int64_t kManyBlocks = 4;
 /// the second kernel.
 static constexpr double kLeastSharedGain = 0.02;
 
+/// Of so many candidates with products, one at least shares tiles between
+/// blocks, and one does not.
+static constexpr size_t kVariety = 3;
+
 /// The most blocks that share the iterations of a loop.
 static constexpr int64_t kMostParts = 16;
 
@@ -216,6 +220,46 @@ static double getRank(const RankedCandidate &ranked) {
          (ranked.candidate.streamK ? 1 - kLeastSharedGain : 1);
 }
 
+/// Reorders candidates, of which a tuner measures the first ones only. The
+/// model errs alike for candidates of the same values, and for all whose blocks
+/// share tiles. So candidates with other warps or stages come behind the best
+/// one of each combination of values. And each kVariety-th candidate is the
+/// best one left that shares tiles, or that does not, if those before have too
+/// few. The first candidate and the padded ones, which come last, keep their
+/// places.
+static void diversify(SmallVector<RankedCandidate, 0> &ranked) {
+  llvm::DenseSet<std::pair<Attribute, int>> seen;
+  // Numbers of candidates, in turn: of whole tiles and of shared ones.
+  SmallVector<size_t> kinds[2], later;
+  for (auto [i, one] : llvm::enumerate(ranked)) {
+    const Candidate &candidate = one.candidate;
+    int sharing = candidate.split ? 1 : candidate.streamK ? 2 : 0;
+    bool isFirst = seen.insert({candidate.params, sharing}).second;
+    if (isFirst && !one.cost.isPadded)
+      kinds[sharing != 0].push_back(i);
+    else
+      later.push_back(i);
+  }
+  SmallVector<size_t> order;
+  size_t taken[2] = {0, 0};
+  auto isEmpty = [&](bool kind) { return taken[kind] == kinds[kind].size(); };
+  while (!isEmpty(false) || !isEmpty(true)) {
+    bool kind = isEmpty(false) ||
+                (!isEmpty(true) &&
+                 kinds[true][taken[true]] < kinds[false][taken[false]]);
+    size_t count = order.size() + 1;
+    if (count % kVariety == 0 && !isEmpty(!kind) &&
+        taken[!kind] * kVariety < count)
+      kind = !kind;
+    order.push_back(kinds[kind][taken[kind]++]);
+  }
+  llvm::append_range(order, later);
+  SmallVector<RankedCandidate, 0> result;
+  for (size_t i : order)
+    result.push_back(std::move(ranked[i]));
+  ranked = std::move(result);
+}
+
 SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
                                                      const Chip &chip,
                                                      const ProblemSizes &sizes,
@@ -250,6 +294,8 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
              [&](const RankedCandidate &a, const RankedCandidate &b) {
                return rank(a) < rank(b);
              });
+  if (hasProducts)
+    diversify(ranking.ranked);
   return std::move(ranking.ranked);
 }
 

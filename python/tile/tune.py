@@ -71,8 +71,8 @@ _TOLERANCE = 2**-6
 
 class Candidate(NamedTuple):
     """Fields of a schedule, and the clock cycles that the model predicts, if it does.
-    Those of a later candidate are no fewer, except that candidates whose products are
-    padded come last."""
+    The first candidate has the fewest. In programs with products, others follow in
+    the order in which they are worth a measurement (docs/Schedules.md)."""
 
     schedule: str
     cycles: Optional[float]

@@ -40,7 +40,9 @@ class TuneTest(unittest.TestCase):
     def test_candidates(self):
         found = tune.candidates(GEMM, "sm_90a", sizes=SIZES)
         self.assertEqual(len(found), 6)
-        self.assertEqual(sorted(c.cycles for c in found), [c.cycles for c in found])
+        self.assertEqual(min(c.cycles for c in found), found[0].cycles)
+        # The tiles are all different.
+        self.assertEqual(len({c.schedule.split("}")[0] for c in found}), 6)
         some = tune.candidates(
             GEMM, "sm_90a", sizes=SIZES, schedule="stages = 2, params = {BK = 32}"
         )
@@ -53,7 +55,6 @@ class TuneTest(unittest.TestCase):
         more = tune.candidates(GEMM, "sm_90a", sizes=SIZES, count=15)
         self.assertEqual(more[:6], found)
         self.assertEqual(len({c.schedule for c in more}), 15)
-        self.assertEqual(sorted(more, key=lambda c: c.cycles), more)
         # Blocks share the iterations of long loops where there are few tiles.
         shared = tune.candidates(GEMM, "sm_90a", sizes="a = 64x7168, b = 7168x576")
         self.assertRegex(shared[0].schedule, "split = \\d+$")

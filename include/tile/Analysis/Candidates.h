@@ -14,10 +14,13 @@ struct RankedCandidate {
   size_t number;
 };
 
-/// Returns the candidates of `kernel` that fit the chip, the fastest first, and
-/// those that are padded last.
-/// Values that the schedule of the kernel and its attribute num_warps give are
-/// kept. If there is none, `refusal` becomes the reason for the last one.
+/// Returns the candidates of `kernel` that fit the chip: the fastest first,
+/// then in the order in which a tuner measures them, and those that are padded
+/// last. With products, that order puts candidates of other values before those
+/// with other warps or stages, and mixes those whose blocks share tiles with
+/// others. Values that the schedule of the kernel and its attribute num_warps
+/// give are kept. If there is none, `refusal` becomes the reason for the last
+/// one.
 llvm::SmallVector<RankedCandidate, 0> rankCandidates(KernelOp kernel,
                                                      const Chip &chip,
                                                      const ProblemSizes &sizes,

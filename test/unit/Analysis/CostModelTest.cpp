@@ -268,11 +268,48 @@ TEST_F(CostModelTest, CandidatesAreInOrderAndKeepWhatIsGiven) {
     Refusal refusal;
     auto ranked = rankCandidates(kernel, chip, {}, refusal);
     ASSERT_FALSE(ranked.empty());
-    for (size_t i : llvm::seq(ranked.size())) {
-      EXPECT_EQ(ranked[i].candidate.params.getAs<IntegerAttr>("BN").getInt(),
-                96);
-      if (i > 0 && ranked[i].cost.isPadded == ranked[i - 1].cost.isPadded)
-        EXPECT_LE(ranked[i - 1].cost.cycles, ranked[i].cost.cycles);
+    // Each combination of values and kind of sharing has its candidates in
+    // order, and the first one of each comes before all others.
+    std::map<std::pair<const void *, int>, double> last;
+    bool isRepeated = false;
+    for (const RankedCandidate &one : ranked) {
+      const Candidate &candidate = one.candidate;
+      EXPECT_EQ(candidate.params.getAs<IntegerAttr>("BN").getInt(), 96);
+      if (one.cost.isPadded)
+        continue;
+      int sharing = candidate.split ? 1 : candidate.streamK ? 2 : 0;
+      auto [place, isFirst] = last.try_emplace(
+          {candidate.params.getAsOpaquePointer(), sharing}, one.cost.cycles);
+      EXPECT_FALSE(isFirst && isRepeated);
+      isRepeated |= !isFirst;
+      EXPECT_LE(place->second, one.cost.cycles);
+      place->second = one.cost.cycles;
+    }
+    EXPECT_TRUE(llvm::is_sorted(
+        ranked, [](const RankedCandidate &a, const RankedCandidate &b) {
+          return a.cost.isPadded < b.cost.isPadded;
+        }));
+  }
+}
+
+// Of three candidates, one at least shares tiles, and one does not, as long as
+// there are such.
+TEST_F(CostModelTest, CandidatesAreMixed) {
+  ProblemSizes sizes;
+  sizes["arg0"] = {2048, 7168};
+  sizes["arg1"] = {7168, 576};
+  Refusal refusal;
+  auto ranked = rankCandidates(kernel, *findChip("sm_90a"), sizes, refusal);
+  ASSERT_GE(ranked.size(), 9u);
+  double least = ranked.front().cost.cycles;
+  int64_t shared = 0;
+  for (auto [i, one] : llvm::enumerate(ArrayRef(ranked).take_front(9))) {
+    EXPECT_LE(least, one.cost.cycles);
+    shared += one.candidate.split || one.candidate.streamK;
+    int64_t count = i + 1;
+    if (count % 3 == 0) {
+      EXPECT_GE(shared, count / 3);
+      EXPECT_GE(count - shared, count / 3);
     }
   }
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "I32Emitter.h"
 #include "LaunchValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -151,11 +152,64 @@ static BlockOrder chooseOrder(KernelOp kernel, const Chip &chip) {
   return order;
 }
 
+namespace {
+/// Emits the place of a block from its number. All values are i32: a launch has
+/// fewer than 2^31 blocks along x.
+class Walk : I32Emitter {
+public:
+  /// A group of fewer blocks along x than `leastHeight` has panels of one
+  /// block.
+  Walk(ImplicitLocOpBuilder builder, BlockOrder order, int64_t leastHeight)
+      : I32Emitter(builder), order(order), leastHeight(leastHeight) {}
+
+  /// Returns the coordinates along x and y of block `id` of a grid of `rows` by
+  /// `columns` blocks. Divisors are numbers of the launch, so that a persistent
+  /// kernel inverts them once, and no division waits for another.
+  std::pair<Value, Value> emitPlace(Value id, Value rows, Value columns);
+
+private:
+  const BlockOrder order;
+  const int64_t leastHeight;
+};
+} // namespace
+
+std::pair<Value, Value> Walk::emitPlace(Value id, Value rows, Value columns) {
+  Value size = constant(order.group), one = constant(1);
+  Value groups = div(add(rows, constant(order.group - 1)), size);
+  Value last = sub(groups, one);
+  Divisor lastHeight = invert(sub(rows, mul(last, size)));
+  Divisor blocks = invert(mul(min(rows, size), columns));
+
+  auto [group, inGroup] = divide(id, blocks);
+  Value isLast =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, group, last);
+  auto [columnOfLast, rowOfLast] = divide(inGroup, lastHeight);
+  Value column = select(isLast, columnOfLast, div(inGroup, size));
+  Value row =
+      select(isLast, rowOfLast, b.createOrFold<arith::RemUIOp>(inGroup, size));
+  if (order.panel > 1) {
+    // A panel has the numbers of its blocks along x, in the same order.
+    Value height = select(isLast, lastHeight.value, size);
+    Value width = constant(order.panel);
+    Value first = mul(div(column, width), width);
+    Value inPanel = sub(inGroup, mul(first, height));
+    Value isNarrow = isLess(columns, add(first, width));
+    Value keeps = isNarrow;
+    if (leastHeight > 1)
+      keeps = b.createOrFold<arith::OrIOp>(
+          isNarrow, isLess(height, constant(leastHeight)));
+    row = select(keeps, row, div(inPanel, width));
+    column = select(keeps, column,
+                    add(first, b.createOrFold<arith::RemUIOp>(inPanel, width)));
+  }
+  return {add(mul(group, size), row), column};
+}
+
 /// Replaces the first two dimensions of the grid by one. Its blocks walk over
 /// groups of blocks along x. A group consists of panels of blocks along y, in
-/// which they walk along y, then along x. The last group and the last panel may
-/// be smaller. A group of fewer blocks along x than `leastHeight` has panels of
-/// one block.
+/// which they walk along y, then along x. The last group may be smaller. In a
+/// panel of fewer blocks along y, and in a group of fewer blocks along x than
+/// `leastHeight`, they walk along x, then along y.
 void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
                              int64_t leastHeight) {
   KernelOp kernel = getOperation();
@@ -170,7 +224,6 @@ void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
   grid.getXMutable().assign(arith::MulIOp::create(b, extents[0], extents[1]));
   grid.getYMutable().assign(one);
 
-  // A launch has fewer than 2^31 blocks along x, so 32 bits hold all numbers.
   b.setInsertionPointToStart(&kernel.getBody().front());
   auto toInteger = [&](Value value) {
     return arith::IndexCastOp::create(b, b.getI32Type(), value).getResult();
@@ -179,40 +232,7 @@ void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
   Value rows = toInteger(cloneLaunchValue(b, extents[0], mapping));
   Value columns = toInteger(cloneLaunchValue(b, extents[1], mapping));
   Value id = toInteger(ProgramIdOp::create(b, Dimension::x));
-  Value size = arith::ConstantIntOp::create(b, order.group, 32);
-  Value height = arith::MinUIOp::create(b, rows, size);
-  Value blocks = arith::MulIOp::create(b, height, columns);
-  Value number = arith::DivUIOp::create(b, id, blocks);
-  Value inGroup = arith::RemUIOp::create(b, id, blocks);
-  Value first = arith::MulIOp::create(b, number, size);
-  Value left = arith::SubIOp::create(b, rows, first);
-  height = arith::MinUIOp::create(b, left, size);
-  Value row, column;
-  if (order.panel == 1) {
-    row = arith::RemUIOp::create(b, inGroup, height);
-    column = arith::DivUIOp::create(b, inGroup, height);
-  } else {
-    Value panel = arith::ConstantIntOp::create(b, order.panel, 32);
-    if (leastHeight > 1) {
-      Value least = arith::ConstantIntOp::create(b, leastHeight, 32);
-      Value isLow =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, height, least);
-      Value single = arith::ConstantIntOp::create(b, 1, 32);
-      panel = arith::SelectOp::create(b, isLow, single, panel);
-    }
-    // The blocks of a panel are no more than those of the launch.
-    panel = arith::MinUIOp::create(b, columns, panel);
-    Value inWhole = arith::MulIOp::create(b, height, panel);
-    Value before = arith::DivUIOp::create(b, inGroup, inWhole);
-    Value inPanel = arith::RemUIOp::create(b, inGroup, inWhole);
-    Value firstColumn = arith::MulIOp::create(b, before, panel);
-    Value width = arith::SubIOp::create(b, columns, firstColumn);
-    width = arith::MinUIOp::create(b, width, panel);
-    row = arith::DivUIOp::create(b, inPanel, width);
-    column = arith::RemUIOp::create(b, inPanel, width);
-    column = arith::AddIOp::create(b, firstColumn, column);
-  }
-  row = arith::AddIOp::create(b, first, row);
+  auto [row, column] = Walk(b, order, leastHeight).emitPlace(id, rows, columns);
   // Zeros in front say that the numbers are not negative. The insertion point
   // may be one of the operations that are erased.
   Value results[] = {arith::IndexCastUIOp::create(b, b.getIndexType(), row),

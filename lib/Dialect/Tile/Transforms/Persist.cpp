@@ -51,6 +51,7 @@ public:
 private:
   Growth findGrowth();
   SmallVector<Operation *> findPerWork();
+  std::pair<Value, Value> splitNumber(Value number, unsigned dim);
 
   KernelOp kernel;
   GridOp grid;
@@ -147,6 +148,17 @@ SmallVector<Operation *> Persister::findPerWork() {
   return perWork.takeVector();
 }
 
+/// Returns the number of a work in the dimensions behind `dim`, and its
+/// coordinate in `dim`.
+std::pair<Value, Value> Persister::splitNumber(Value number, unsigned dim) {
+  auto behind = ArrayRef(launch.extents).drop_front(dim + 1);
+  if (llvm::all_of(behind, [](const Divisor &extent) {
+        return matchPattern(extent.value, m_One());
+      }))
+    return {constant(0), number};
+  return divide(number, launch.extents[dim]);
+}
+
 Growth Persister::run(std::optional<int64_t> stages) {
   Growth growth = findGrowth();
   SmallVector<Operation *> perWork = findPerWork();
@@ -195,9 +207,9 @@ Growth Persister::run(std::optional<int64_t> stages) {
     if (growth == Growth::Longer)
       x = sub(sub(launch.extents[0].value, constant(1)), x);
   } else {
-    std::tie(row, x) = divide(number, launch.extents[0]);
+    std::tie(row, x) = splitNumber(number, 0);
   }
-  auto [z, y] = divide(row, launch.extents[1]);
+  auto [z, y] = splitNumber(row, 1);
   coordinates = {x, y, z};
   SmallVector<Value, 3> indices;
   for (Value coordinate : {x, y, z})

@@ -350,5 +350,5 @@ void StageStores::runOnOperation() {
   if (stagings.empty())
     return;
   OpBuilder builder = OpBuilder::atBlockEnd(&roles.getRoles().front().front());
-  BulkWaitOp::create(builder, kernel.getLoc(), 0, /*read=*/false);
+  BulkWaitOp::create(builder, kernel.getLoc(), 0, /*read=*/true);
 }

@@ -8,7 +8,8 @@
 
 // Groups of 16 rows of blocks: 132 blocks read 16 tiles of 16 KB and 9 of 32 KB, fewer
 // bytes than 8 and 17 or 32 and 5. The third dimension of the grid remains. The last
-// group has the blocks that are left.
+// group has the blocks that are left. Divisors are numbers of the launch: the blocks of
+// a group, and the height of the last one.
 // REMARK: [Passed] blocks-ordered {{.*}}group=16, panel=1
 // CHECK-LABEL: tile.kernel @product
 // CHECK-DAG: %[[SIZE:.*]] = arith.constant 16 : i32
@@ -16,15 +17,27 @@
 // CHECK-DAG: %[[COLUMNS:.*]] = arith.index_cast %[[Y:.*]] : index to i32
 // CHECK-DAG: %[[PROGRAM:.*]] = tile.program_id x
 // CHECK-DAG: %[[ID:.*]] = arith.index_cast %[[PROGRAM]] : index to i32
+// CHECK: %[[UP:.*]] = arith.addi %[[ROWS]], %c15_i32
+// CHECK: %[[GROUPS:.*]] = arith.divui %[[UP]], %[[SIZE]]
+// CHECK: %[[LAST:.*]] = arith.subi %[[GROUPS]], %c1_i32
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[LAST]], %[[SIZE]]
+// CHECK: %[[HEIGHT:.*]] = arith.subi %[[ROWS]], %[[BEFORE]]
+// CHECK: %[[PER_HEIGHT:.*]] = arith.divui %c-1_i32, %[[HEIGHT]]
 // CHECK: %[[MOST:.*]] = arith.minui %[[ROWS]], %[[SIZE]]
 // CHECK: %[[ALL:.*]] = arith.muli %[[MOST]], %[[COLUMNS]]
-// CHECK: %[[GROUP:.*]] = arith.divui %[[ID]], %[[ALL]]
-// CHECK: %[[IN:.*]] = arith.remui %[[ID]], %[[ALL]]
+// CHECK: %[[PER_GROUP:.*]] = arith.divui %c-1_i32, %[[ALL]]
+// CHECK: %{{.*}}, %{{.*}} = arith.mului_extended %[[ID]], %[[PER_GROUP]]
+// CHECK: %[[GROUP:.*]] = arith.select
+// CHECK: %[[IN:.*]] = arith.select
+// CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[GROUP]], %[[LAST]]
+// CHECK: %{{.*}}, %{{.*}} = arith.mului_extended %[[IN]], %[[PER_HEIGHT]]
+// CHECK: %[[COLUMN_OF_LAST:.*]] = arith.select
+// CHECK: %[[ROW_OF_LAST:.*]] = arith.select
+// CHECK: %[[COLUMN_OF_WHOLE:.*]] = arith.divui %[[IN]], %[[SIZE]]
+// CHECK: %[[COLUMN:.*]] = arith.select %[[IS_LAST]], %[[COLUMN_OF_LAST]], %[[COLUMN_OF_WHOLE]]
+// CHECK: %[[ROW_OF_WHOLE:.*]] = arith.remui %[[IN]], %[[SIZE]]
+// CHECK: %[[REST:.*]] = arith.select %[[IS_LAST]], %[[ROW_OF_LAST]], %[[ROW_OF_WHOLE]]
 // CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[SIZE]]
-// CHECK: %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[FIRST]]
-// CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[SIZE]]
-// CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[HEIGHT]]
-// CHECK: %[[COLUMN:.*]] = arith.divui %[[IN]], %[[HEIGHT]]
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[REST]]
 // CHECK: %[[NEWX:.*]] = arith.index_castui %[[ROW]] : i32 to index
 // CHECK: %[[NEWY:.*]] = arith.index_castui %[[COLUMN]] : i32 to index
@@ -62,26 +75,27 @@ tile.kernel @product(%a: !m, %b: !m, %batch: index) attributes {num_warps = 8 : 
 
 // The tiles of x are larger, so a group is smaller. In panels of 4 blocks along y, 12
 // neighbours read 3 tiles of x and 4 of y, not 8 and 2. A group of fewer than 6 blocks
-// along x has no panels.
+// along x has no panels, and the last panel may be too narrow.
 // REMARK: [Passed] blocks-ordered {{.*}}group=8, panel=4
 // CHECK-LABEL: tile.kernel @tall
 // CHECK: %[[COLUMNS:.*]] = arith.index_cast %arg4 : index to i32
-// CHECK: %[[IN:.*]] = arith.remui
-// CHECK: %[[FIRST:.*]] = arith.muli
-// CHECK: %[[HEIGHT:.*]] = arith.minui
+// CHECK: %[[IS_LAST:.*]] = arith.cmpi eq
+// CHECK: %[[COLUMN:.*]] = arith.select %[[IS_LAST]]
+// CHECK: %[[ROW:.*]] = arith.select %[[IS_LAST]]
+// CHECK: %[[HEIGHT:.*]] = arith.select %[[IS_LAST]], %{{.*}}, %c8_i32
+// CHECK: %[[PANEL:.*]] = arith.divui %[[COLUMN]], %c4_i32
+// CHECK: %[[FIRST:.*]] = arith.muli %[[PANEL]], %c4_i32
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[FIRST]], %[[HEIGHT]]
+// CHECK: %[[IN:.*]] = arith.subi %{{.*}}, %[[BEFORE]]
+// CHECK: %[[END:.*]] = arith.addi %[[FIRST]], %c4_i32
+// CHECK: %[[NARROW:.*]] = arith.cmpi ult, %[[COLUMNS]], %[[END]]
 // CHECK: %[[LOW:.*]] = arith.cmpi ult, %[[HEIGHT]], %c6_i32
-// CHECK: %[[MOST:.*]] = arith.select %[[LOW]], %c1_i32, %c4_i32
-// CHECK: %[[PANEL:.*]] = arith.minui %[[COLUMNS]], %[[MOST]]
-// CHECK: %[[WHOLE:.*]] = arith.muli %[[HEIGHT]], %[[PANEL]]
-// CHECK: %[[BEFORE:.*]] = arith.divui %[[IN]], %[[WHOLE]]
-// CHECK: %[[REST:.*]] = arith.remui %[[IN]], %[[WHOLE]]
-// CHECK: %[[FIRSTCOLUMN:.*]] = arith.muli %[[BEFORE]], %[[PANEL]]
-// CHECK: %[[LEFT:.*]] = arith.subi %[[COLUMNS]], %[[FIRSTCOLUMN]]
-// CHECK: %[[WIDTH:.*]] = arith.minui %[[LEFT]], %[[PANEL]]
-// CHECK: %[[ROW:.*]] = arith.divui %[[REST]], %[[WIDTH]]
-// CHECK: %[[COLUMN:.*]] = arith.remui %[[REST]], %[[WIDTH]]
-// CHECK: arith.addi %[[FIRSTCOLUMN]], %[[COLUMN]]
-// CHECK: arith.addi %[[FIRST]], %[[ROW]]
+// CHECK: %[[KEEPS:.*]] = arith.ori %[[NARROW]], %[[LOW]]
+// CHECK: %[[ALONG:.*]] = arith.divui %[[IN]], %c4_i32
+// CHECK: arith.select %[[KEEPS]], %[[ROW]], %[[ALONG]]
+// CHECK: %[[ACROSS:.*]] = arith.remui %[[IN]], %c4_i32
+// CHECK: %[[OTHER:.*]] = arith.addi %[[FIRST]], %[[ACROSS]]
+// CHECK: arith.select %[[KEEPS]], %[[COLUMN]], %[[OTHER]]
 tile.kernel @tall(%a: !m, %b: !m, %o: !m, %rows: index, %columns: index, %k: index) attributes {num_warps = 8 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -202,8 +216,8 @@ tile.kernel @groups(%rows: index, %columns: index) attributes {num_warps = 8 : i
 // The author's panels are in all groups.
 // REMARK: [Passed] blocks-ordered {{.*}}group=5, panel=2
 // CHECK-LABEL: tile.kernel @panels
-// CHECK-NOT: arith.select
-// CHECK: arith.minui %{{.*}}, %c2_i32
+// CHECK-NOT: arith.ori
+// CHECK: arith.divui %{{.*}}, %c2_i32
 tile.kernel @panels(%rows: index, %columns: index) attributes {num_warps = 8 : i32,
     schedule = #tile.schedule<order = groups<5, 2>>} {
   %c1 = arith.constant 1 : index

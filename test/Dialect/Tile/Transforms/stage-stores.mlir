@@ -31,7 +31,7 @@ tile.kernel @loop(%o: !o, %n: index) attributes {num_warps = 4 : i32} {
     // CHECK: tile.store %{{.*}}, %[[S]]
     // CHECK: tile.bulk_store %[[S]]
     tile.store %v, %oh[%n, %c0] : tensor<64x64xf16, #mma>, !oh
-    // CHECK: tile.bulk_wait 0{{$}}
+    // CHECK: tile.bulk_wait 0 read
     // CHECK-NEXT: }, {
   }, {
     %a = arith.constant 0 : i32
@@ -277,7 +277,7 @@ tile.kernel @parts(%o: !o, %n: index) attributes {num_warps = 8 : i32} {
       tile.store %v, %o[%i, %c0] : tensor<128x256xf16, #mma>, !o
       tile.store %w, %big[%c0, %c0] : tensor<128x64xf16, #mma>, !big
     }
-    // CHECK: tile.bulk_wait 0{{$}}
+    // CHECK: tile.bulk_wait 0 read
     // CHECK-NEXT: }, {
   }, {
     %a = arith.constant 0 : i32

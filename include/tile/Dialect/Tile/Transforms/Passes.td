@@ -293,7 +293,10 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     the grid by one, and each `tile.program_id` of them by a function of the
     number of the block: it walks over a group of blocks along x, then along y,
     then over the next group along x. In panels of m blocks, a group is walked
-    over m blocks along y, then along x, then over the next m along y.
+    over m blocks along y, then along x, then over the next m along y. A last
+    panel of fewer blocks is walked along x, then along y. Divisors are numbers of
+    the launch, so that no division waits for another one, and a persistent
+    kernel inverts them once.
 
     The field `order` of the schedule gives the order. Without it, blocks form
     groups if a loop reads tiles whose place depends on x alone, and others whose
@@ -318,16 +321,16 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     %blocks = arith.muli %rows, %columns : index
     tile.grid %blocks, %c1, %c1
     %id = tile.program_id x                     // in 32 bits
+    %last = ...                                 // (%rows + 15) / 16 - 1
+    %height = ...                               // %rows - %last * 16
     %most = arith.minui %rows32, %c16_i32 : i32
     %all = arith.muli %most, %columns32 : i32
-    %group = arith.divui %id32, %all : i32
-    %in_group = arith.remui %id32, %all : i32
+    %group, %in_group = ...                     // %id divided by %all
+    %is_last = arith.cmpi eq, %group, %last : i32
+    %column, %row = ...                         // %in_group divided by 16, by %height if %is_last
     %first = arith.muli %group, %c16_i32 : i32
-    %left = arith.subi %rows32, %first : i32
-    %height = arith.minui %left, %c16_i32 : i32
-    %row = arith.remui %in_group, %height : i32
     %x = arith.addi %first, %row : i32
-    %y = arith.divui %in_group, %height : i32
+    %y = %column
     ```
 
     Kernels that read `tile.num_programs` or `tile.multiprocessors` keep their
@@ -1104,7 +1107,7 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     tile.bulk_store %staging, %o[%b, %row, %h, %c0] dims [1, 3] parts [8, 1]
         : !staging, !o
     ...
-    tile.bulk_wait 0                            // at the end of the role
+    tile.bulk_wait 0 read                       // at the end of the role
     ```
 
     The remark `store-not-staged` gives the reason why a tile is still stored
