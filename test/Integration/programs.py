@@ -1520,7 +1520,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         program = program.replace("num_warps = 8", "num_warps = 4")
         a = self.normal((440, 72), "float16", 1)
         b = self.normal((72, 200), "float16", 2)
-        for order in ("plain", "groups<1>", "groups<3, 2>", "groups<7, 9>", "groups<50>",
+        for order in ("plain", "groups<1>", "groups<3, 2>", "groups<2, 3>", "groups<7, 9>", "groups<50>",
                       "groups<65536, 65536>"):
             for chip in ("sm_80", "sm_90a"):
                 c = self.blank(440, 200, dtype="float16")
