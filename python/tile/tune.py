@@ -263,12 +263,13 @@ def measure(
             try:
                 kernels = _manifest.parse((folder / f"{i}.json").read_bytes()).kernels
                 us, outputs = timer(load(folder / f"{i}.ptx"), kernels, sizes)
-                difference = 0.0 if expected is None else _difference(outputs, expected)
-                if expected is None:
+                if not all(math.isfinite(abs(x).max()) for x in outputs):
+                    error = "its results are not finite; arguments without --sizes hold NaN"
+                elif expected is None:
                     expected = outputs
-                if not difference <= _TOLERANCE:
-                    us = None
+                elif not (difference := _difference(outputs, expected)) <= _TOLERANCE:
                     error = f"its results differ by {difference:.2g} from the first"
+                us = None if error else us
             except (ArgumentError, DriverError, ManifestError) as problem:
                 us, error = None, str(problem)
         results.append(Result(candidate["schedule"], candidate["cycles"], us, error))
@@ -280,14 +281,14 @@ def measure(
 
 
 def _difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
-    """Returns the largest difference relative to the largest expected element; NaN
-    if there is one."""
-    worst = 0.0
-    for a, b in zip(found, expected):
-        error = float(abs(a - b).max()) / max(float(abs(b).max()), 1e-30)
-        if not error <= worst:
-            worst = error
-    return worst
+    """Returns the largest difference relative to the largest expected element."""
+    return max(
+        (
+            float(abs(a - b).max()) / max(float(abs(b).max()), 1e-30)
+            for a, b in zip(found, expected)
+        ),
+        default=0.0,
+    )
 
 
 def _shapes_of(module, kernels, sizes) -> Dict[str, Tuple[int, ...]]:

@@ -108,7 +108,18 @@ class TuneTest(unittest.TestCase):
             self.assertEqual([r.us for r in results], [9, None, 5, None, None, 7])
             self.assertIn("differ by 0.5 from the first", results[1].error)
             self.assertIn("no memory", results[3].error)
+            self.assertIn("its results are not finite", results[4].error)
             self.assertEqual(tune.best(folder), results[2])
+            # Results that are not finite are nothing to compare with.
+            timer = FakeTimer((9, math.nan), *[(n, 2.0) for n in (3, 5, 4, 6, 7)])
+            again = tune.measure(folder, timer=timer)
+            self.assertEqual([r.us for r in again], [None, 3, 5, 4, 6, 7])
+            tune.measure(folder, timer=FakeTimer(*[(1, math.inf)] * 6))
+            with self.assertRaisesRegex(tile.CompileError, "arguments without --sizes"):
+                tune.best(folder)
+            (Path(folder) / "results.json").write_text(
+                json.dumps([r._asdict() for r in results])
+            )
             out = io.StringIO()
             row = str(Path(folder) / "row.mlir")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
