@@ -1,5 +1,6 @@
-// In a role with registers of its own, elements compare constants with a number that
-// the coordinate of the thread's first element is subtracted from.
+// In a role with registers of its own, and in kernels without products, elements compare
+// constants with a number that the coordinate of the thread's first element is subtracted
+// from.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-plan-shared-memory),tile-vectorize,canonicalize,cse)' | FileCheck %s
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>
@@ -87,12 +88,13 @@ tile.kernel @loops(%o: !few_out, %r: !rows, %n: index) attributes {num_warps = 4
   }
 }
 
-// Without roles, elements compare their coordinates.
-// CHECK-LABEL: gpu.func @no_roles
-// CHECK-NOT: arith.maxsi
-// CHECK: %[[COLUMN:.*]] = arith.addi {{.*}} : vector<32xi32>
-// CHECK: arith.cmpi sle, %[[COLUMN]], %{{.*}} : vector<32xi32>
-tile.kernel @no_roles(%o: !out, %last: i32) attributes {num_warps = 4 : i32} {
+// So in a kernel without products.
+// CHECK-LABEL: gpu.func @no_products
+// CHECK: %[[MOST:.*]] = arith.maxsi %arg{{.*}}, %c-1_i32 : i32
+// CHECK: %[[REST:.*]] = arith.subi %[[MOST]], %{{.*}} : i32
+// CHECK: %[[SPLAT:.*]] = vector.broadcast %[[REST]] : i32 to vector<32xi32>
+// CHECK: arith.cmpi sge, %[[SPLAT]], %{{.*}} : vector<32xi32>
+tile.kernel @no_products(%o: !out, %last: i32) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
@@ -101,4 +103,43 @@ tile.kernel @no_roles(%o: !out, %last: i32) attributes {num_warps = 4 : i32} {
   %inside = arith.cmpi sle, %column, %end : !ints
   %f = arith.uitofp %inside : !flags to tensor<64x64xf32, #mma>
   tile.store %f, %o[%c0, %c0] : tensor<64x64xf32, #mma>, !out
+}
+
+// Differences that wrap around are equal nevertheless.
+// CHECK-LABEL: gpu.func @equal
+// CHECK-NOT: arith.maxsi
+// CHECK: %[[REST:.*]] = arith.subi %arg{{.*}}, %{{.*}} : i32
+// CHECK: %[[SPLAT:.*]] = vector.broadcast %[[REST]] : i32 to vector<32xi32>
+// CHECK: arith.cmpi eq, %[[SPLAT]], %{{.*}} : vector<32xi32>
+tile.kernel @equal(%o: !out, %place: i32) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %column = tile.iota along 1 : !ints
+  %places = tensor.splat %place : !ints
+  %is_there = arith.cmpi eq, %column, %places : !ints
+  %f = arith.uitofp %is_there : !flags to tensor<64x64xf32, #mma>
+  tile.store %f, %o[%c0, %c0] : tensor<64x64xf32, #mma>, !out
+}
+
+// In a kernel with products and without roles, elements compare their coordinates.
+// CHECK-LABEL: gpu.func @no_roles
+// CHECK-NOT: arith.maxsi
+// CHECK: %[[COLUMN:.*]] = arith.addi {{.*}} : vector<32xi32>
+// CHECK: arith.cmpi sle, %[[COLUMN]], %{{.*}} : vector<32xi32>
+#lhs = #tile.dot_operand<0, #mma>
+#rhs = #tile.dot_operand<1, #mma>
+tile.kernel @no_roles(%o: !out, %last: i32) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %column = tile.iota along 1 : !ints
+  %end = tensor.splat %last : !ints
+  %inside = arith.cmpi sle, %column, %end : !ints
+  %f = arith.uitofp %inside : !flags to tensor<64x64xf32, #mma>
+  %a = arith.constant dense<1.0> : tensor<64x16xf16, #lhs>
+  %b = arith.constant dense<1.0> : tensor<16x64xf16, #rhs>
+  %d = tile.dot %a, %b, %f : tensor<64x16xf16, #lhs>, tensor<16x64xf16, #rhs>
+      -> tensor<64x64xf32, #mma>
+  tile.store %d, %o[%c0, %c0] : tensor<64x64xf32, #mma>, !out
 }
