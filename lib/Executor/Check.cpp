@@ -63,6 +63,15 @@ bool Buffer::holds(uintptr_t address, unsigned bytes) const {
   return !hasGaps || (isElement(address) && isElement(address + bytes - 1));
 }
 
+unsigned Buffer::countGap(uintptr_t address, unsigned bytes) const {
+  if (!hasGaps || address < begin || !holds(address + bytes - 1))
+    return 0;
+  unsigned gap = 0;
+  while (!holds(address + gap))
+    ++gap;
+  return gap;
+}
+
 /// Returns `element (0, 5, 1, 32) of 'q'`.
 static std::string describePlace(const Buffer &buffer, uintptr_t address) {
   auto index =
@@ -177,6 +186,16 @@ void Checker::access(Thread &thread, const Site &site, uint64_t address,
           buffer->shadow->access(address - buffer->begin, bytes, kind, step,
                                  clock),
           buffer->begin);
+}
+
+unsigned Checker::countGap(uint64_t address, unsigned alignment,
+                           unsigned bytes) const {
+  if (address % alignment != 0)
+    return 0;
+  for (const Buffer &buffer : checked.buffers)
+    if (unsigned gap = buffer.countGap(address, bytes))
+      return gap;
+  return 0;
 }
 
 /// Fails if `fault`, whose offset counts from `begin`, is certain. Otherwise

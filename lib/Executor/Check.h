@@ -34,6 +34,10 @@ struct Buffer {
   /// Returns whether all bytes from `address` on belong to elements. Only the
   /// first and the last are checked where elements lie apart.
   bool holds(uintptr_t address, unsigned bytes = 1) const;
+  /// Returns the bytes from `address` on, fewer than `bytes`, that lie between
+  /// elements in front of an element that holds the last of these bytes; 0 if
+  /// there is no such element.
+  unsigned countGap(uintptr_t address, unsigned bytes) const;
 };
 
 /// Clocks that threads have released at an address. Steps and fences are keyed
@@ -98,6 +102,11 @@ public:
   /// Records that a thread has waited for TMA's reads for its warp up to
   /// `step`.
   void awaitStores(const Thread &thread, uint32_t step);
+
+  /// Returns the first ones of `bytes` at `address`, a multiple of `alignment`,
+  /// that lie between the elements of a buffer, in front of elements. A copy of
+  /// an aligned word may read them together with these.
+  unsigned countGap(uint64_t address, unsigned alignment, unsigned bytes) const;
 
   void fence(Thread &thread, bool acquires, bool releases);
   /// Records a fence.proxy.async: it makes all writes that the thread knows of

@@ -912,6 +912,7 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         (1037, 1037, 2048, 8),
         (1037, 1037, 512, 1),
         (5, 8, 512, 1),
+        (1001, 1005, 1024, 4),
     )
     #: Rows of more than four steps, rows of which the next one is copied to shared
     #: memory, and rows that the blocks of a cluster share.

@@ -25,6 +25,8 @@ struct LoweringContext {
   const Chip &chip;
   const PendingProducts &products;
   const RoleContext &roles;
+  /// Loads of rows that tile-copy-ahead copies (findRowsAhead).
+  const llvm::DenseSet<mlir::Operation *> &rowsAhead;
 };
 
 /// Emits the operations that replace one operation on tiles.
@@ -122,6 +124,11 @@ void addDebugConversions(ConversionAdder &conversions);
 void addLaunchConversions(ConversionAdder &conversions);
 /// MMAs that read shared memory, and their fences.
 void addWgmmaConversions(ConversionAdder &conversions);
+
+/// Returns the loads in `root` of rows that begin at any element, whose results
+/// a loop carries to later iterations.
+llvm::DenseSet<mlir::Operation *> findRowsAhead(mlir::Operation *root,
+                                                const Chip &chip);
 
 /// Adds the pattern for elementwise operations of other dialects.
 void populateElementwisePattern(const mlir::TypeConverter &types,

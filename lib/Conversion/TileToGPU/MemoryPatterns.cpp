@@ -22,6 +22,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
+#include "tile/Analysis/RowRuns.h"
 #include "tile/Analysis/TransposingReads.h"
 #include <map>
 #include <numeric>
@@ -80,6 +81,65 @@ static Value loadGlobal(Lowering &b, Operation *op, VectorType type,
       windowed ? windowed->load(part, active)
                : loadInBounds(b, access, width, buffer.memory, part, active);
   return fromAccesses(b, type, dist, groups, parts);
+}
+
+DenseSet<Operation *> tile::findRowsAhead(Operation *root, const Chip &chip) {
+  DenseSet<Operation *> found;
+  root->walk([&](LoadOp load) {
+    // A loop carries the result of the branch that contains the load.
+    auto branch = dyn_cast<scf::IfOp>(load->getParentOp());
+    if (!branch || !load->hasOneUse() ||
+        !isa<scf::YieldOp>(*load->user_begin()))
+      return;
+    OpOperand &yielded = *load->use_begin();
+    Value result = branch.getResult(yielded.getOperandNumber());
+    if (!result.hasOneUse())
+      return;
+    Operation *user = *result.user_begin();
+    auto loop = dyn_cast<scf::ForOp>(
+        isa<scf::YieldOp>(user) ? user->getParentOp() : user);
+    auto func = load->getParentOfType<mlir::gpu::GPUFuncOp>();
+    if (loop && getSchedule(loop).stages &&
+        !load->getParentOfType<WarpRolesOp>() &&
+        findRowRun(load, chip, func.getKnownBlockSizeAttr()[0] / chip.warpSize))
+      found.insert(load);
+  });
+  return found;
+}
+
+/// Emits a load of a part of one row, for tile-copy-ahead.
+static Value loadRowAhead(Lowering &b, LoadOp op, VectorType type,
+                          const Layout &dist, const BufferParts &buffer,
+                          ValueRange indices) {
+  RowLoad row{buffer.memory, buffer.offset, b.i32(0), {}, {}};
+  unsigned along = 0;
+  Value count, inside;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    row.offset = b.add(row.offset, buffer.scale(b, index, dim));
+    int64_t extent = op.getType().getDimSize(dim);
+    Value end = buffer.extent(b, dim);
+    if (extent == 1) {
+      inside = b.both(inside, arith::CmpIOp::create(
+                                  b, arith::CmpIPredicate::slt, index, end));
+      continue;
+    }
+    along = dim;
+    count = arith::SubIOp::create(b, end, index);
+    count = arith::MaxSIOp::create(b, count, b.index(0));
+    count = arith::MinSIOp::create(b, count, b.index(extent));
+  }
+  if (inside)
+    count = b.select(inside, count, b.index(0));
+  row.count = b.toI32(count);
+  row.place = emitThreadCoordinates(b, dist)[along];
+  for (int64_t r = 0; r < dist.axisSize(kRegister); ++r)
+    row.distances.push_back(dist.element(r, 0, 0)[along]);
+  remark::passed(op.getLoc(),
+                 remark::RemarkOpts::name("row-run").category("tile-vectorize"))
+      << remark::reason("threads copy the aligned words that contain a row of "
+                        "{0}",
+                        memoryOperand(buffer, indices).name);
+  return loadRow(b, row, type.getElementType());
 }
 
 /// Calls `emit` with the insertion point inside a branch for the threads that
@@ -152,6 +212,8 @@ static LogicalResult convertLoad(LoadOp op, Parts<LoadOp> operands,
   Layout dist = getCanonicalLayout(tile);
   BufferParts buffer(op.getBuffer().getType(), operands.getBuffer());
   SmallVector<Value> indices = single(operands.getIndices());
+  if (b.rowsAhead.contains(op))
+    return b.replace(op, loadRowAhead(b, op, type, dist, buffer, indices));
   if (!buffer.type.isShared())
     return b.replace(op, loadGlobal(b, op, type, dist, buffer, indices));
   FailureOr<SmallVector<int64_t>> start = constantStart(op, indices);

@@ -45,6 +45,52 @@ Value tile::getLoadedCount(vector::MaskedLoadOp load) {
   return mask && isZero ? mask.getOperand(0) : Value();
 }
 
+Value tile::loadRow(Emitter &b, const RowLoad &row, Type element) {
+  int64_t count = row.distances.size();
+  auto type = VectorType::get(count, element);
+  auto places = VectorType::get(count, b.getI32Type());
+  SmallVector<int32_t> distances(row.distances.begin(), row.distances.end());
+  Value indices = b.add(
+      vector::BroadcastOp::create(b, places, row.place),
+      arith::ConstantOp::create(
+          b, DenseElementsAttr::get(places, ArrayRef<int32_t>(distances))));
+  Value mask =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, indices,
+                            vector::BroadcastOp::create(b, places, row.count));
+  return vector::GatherOp::create(b, type, row.memory, ValueRange{row.offset},
+                                  indices, mask, b.zeros(type));
+}
+
+std::optional<RowLoad> tile::matchRowLoad(vector::GatherOp gather) {
+  auto splat = [](Value value) {
+    auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+    bool isScalar = broadcast && broadcast.getSourceType().isInteger(32);
+    return isScalar ? broadcast.getSource() : Value();
+  };
+  auto sum = gather.getIndices().getDefiningOp<arith::AddIOp>();
+  auto mask = gather.getMask().getDefiningOp<arith::CmpIOp>();
+  DenseIntElementsAttr distances;
+  auto memory = dyn_cast<MemRefType>(gather.getBase().getType());
+  bool isRow = sum && mask && gather.getVectorType().getRank() == 1 &&
+               gather.getOffsets().size() == 1 && memory &&
+               memory.getLayout().isIdentity() &&
+               mask.getPredicate() == arith::CmpIPredicate::slt &&
+               mask.getLhs() == gather.getIndices() &&
+               matchPattern(sum.getRhs(), m_Constant(&distances)) &&
+               (matchPattern(gather.getPassThru(), m_Zero()) ||
+                matchPattern(gather.getPassThru(), m_PosZeroFloat()));
+  if (!isRow)
+    return std::nullopt;
+  RowLoad row{gather.getBase(),
+              gather.getOffsets().front(),
+              splat(sum.getLhs()),
+              splat(mask.getRhs()),
+              {}};
+  for (const APInt &distance : distances.getValues<APInt>())
+    row.distances.push_back(distance.getSExtValue());
+  return row.place && row.count ? std::optional(row) : std::nullopt;
+}
+
 SmallVector<Value> tile::emitFirstElements(
     Emitter &b, VectorType type, int64_t width, Value count,
     llvm::function_ref<SmallVector<Value>()> emitAll,

@@ -24,6 +24,18 @@ mlir::Value loadFirstElements(Emitter &b, mlir::Value memory,
 /// others are zero; null otherwise.
 mlir::Value getLoadedCount(mlir::vector::MaskedLoadOp load);
 
+/// A load of elements of one row, of which those from `count` on are zero.
+/// Element i is `place` + distances[i] after the start of the row, which is at
+/// `offset`; `count` and `offset` are the same in all threads of a block.
+struct RowLoad {
+  mlir::Value memory, offset, place, count;
+  llvm::SmallVector<int64_t> distances;
+};
+/// Emits such a load. tile-expand-masked-loads makes branches of it.
+mlir::Value loadRow(Emitter &b, const RowLoad &row, mlir::Type element);
+/// Returns what `gather` loads if it is such a load.
+std::optional<RowLoad> matchRowLoad(mlir::vector::GatherOp gather);
+
 /// Emits an access to the first `count` of `width` elements: one by `emitAll`
 /// if these are all, or one to each by `emitElement`. They return a value of
 /// `type`, or one element of it; none if `type` is null.

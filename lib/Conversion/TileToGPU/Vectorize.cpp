@@ -147,7 +147,8 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     PendingProducts products(gpuModule);
-    LoweringContext context{*chip, products, roles};
+    DenseSet<Operation *> rowsAhead = findRowsAhead(gpuModule, *chip);
+    LoweringContext context{*chip, products, roles, rowsAhead};
     ConversionAdder conversions(patterns, converter, context);
     addAtomicConversions(conversions);
     addBufferConversions(conversions);

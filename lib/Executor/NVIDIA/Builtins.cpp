@@ -187,9 +187,16 @@ static void copyAsync(Thread &thread, const Call &call) {
   char *to = thread.block->accessShared(thread, *call.site, call.integer(0),
                                         bytes, bytes, AccessKind::CopyIssue);
   const char *from = nullptr;
-  if (sourceBytes != 0)
-    from = thread.block->access(thread, *call.site, call.integer(1),
-                                sourceBytes, bytes, AccessKind::Read);
+  if (sourceBytes != 0) {
+    // A row may begin in an aligned word behind padding.
+    uint64_t address = call.integer(1);
+    Checker *checker = thread.block->getChecker();
+    unsigned gap = checker ? checker->countGap(address, bytes, sourceBytes) : 0;
+    from = thread.block->access(thread, *call.site, address + gap,
+                                sourceBytes - gap, gap != 0 ? 1 : bytes,
+                                AccessKind::Read) -
+           gap;
+  }
   thread.copies.push_back({call.site, to, from, bytes, sourceBytes});
 }
 

@@ -140,6 +140,12 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
     A load of the first elements of an access becomes a copy that fills the rest
     with zeros.
 
+    A row that begins at any element (a `vector.gather` of `tile-vectorize`) lies in
+    aligned words. The threads of the block copy these one after the other to a
+    slot that they share: an iteration has a barrier behind its wait. What a copy
+    reads before the row belongs to the same allocation; the elements of a word that
+    begins before the buffer are copied alone.
+
     Numbers of 4 bytes or more arrive in slots, too: a number in a register would be
     awaited at the end of the iteration that loads it.
 
@@ -187,7 +193,8 @@ def TileExpandMaskedLoads : Pass<"tile-expand-masked-loads"> {
     Where a buffer may end within an access, `tile-vectorize` loads the first
     elements of a vector. `tile-copy-ahead` makes one asynchronous copy of such a
     load. All others become one load where all elements exist, and else a load of
-    each that exists.
+    each that exists. A load of a row whose words `tile-copy-ahead` has not copied
+    becomes a branch for each element.
 
     ```mlir output
     %mask = vector.create_mask %count : vector<4xi1>

@@ -1,6 +1,7 @@
 //===- CopyAhead.cpp - Loads ahead through shared memory ------------------===//
 
 #include "../VectorAccess.h"
+#include "RowCopies.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -51,6 +52,9 @@ namespace {
 struct CarriedVector {
   SmallVector<unsigned> arguments;
   Value next;
+  /// The loads of rows that begin anywhere: those of the first iterations, and
+  /// that of the newest one. Empty for other vectors.
+  SmallVector<BranchedRow> rows;
 };
 
 /// The slots of a vector in shared memory. A number is a vector of one element.
@@ -61,6 +65,11 @@ struct Slots {
   /// The memory of all threads as elements, and the place of the thread's first
   /// element there.
   Value memory, place;
+  /// Set for rows that begin anywhere: their words, the places of a thread's
+  /// elements, and the shift of the row in the slot.
+  std::optional<RowSlots> row;
+  Value rowPlace, shift;
+  SmallVector<int64_t> distances;
 };
 
 /// Moves the vectors that a loop carries to shared memory.
@@ -78,9 +87,12 @@ public:
 
 private:
   SmallVector<CarriedVector> findVectors();
+  SmallVector<BranchedRow> findRows(const CarriedVector &vector);
   SmallVector<Value> findInvariants();
   int64_t countBytes(VectorType type, int64_t count) const;
+  Value allocateMemory(Type element, int64_t elements);
   Slots allocate(VectorType type, int64_t count);
+  Slots allocateRows(const CarriedVector &vector);
   Value getAccess(const Slots &slots, Value slot, int64_t element);
   void fill(Value value, const Slots &slots, Value slot, int64_t element,
             bool copies = true);
@@ -118,6 +130,27 @@ static bool isCopied(Type type) {
           type.getIntOrFloatBitWidth() >= 8 * kLeastCopyBytes);
 }
 
+/// Returns the loads of rows that `vector` has in all iterations; none if one
+/// of them is another value.
+SmallVector<BranchedRow> CopyAhead::findRows(const CarriedVector &vector) {
+  SmallVector<Value> values;
+  for (unsigned number : vector.arguments)
+    values.push_back(loop.getInitArgs()[number]);
+  values.push_back(vector.next);
+  SmallVector<BranchedRow> rows;
+  for (Value value : values) {
+    std::optional<BranchedRow> row = matchBranchedRow(value);
+    if (!row)
+      return {};
+    if (!rows.empty() &&
+        (row->row.distances != rows.front().row.distances ||
+         !isSameComputation(row->row.place, rows.front().row.place)))
+      return {};
+    rows.push_back(*row);
+  }
+  return rows;
+}
+
 /// Returns the vectors and numbers that the loop carries for `stages`
 /// iterations from an scf.if that loads them.
 SmallVector<CarriedVector> CopyAhead::findVectors() {
@@ -148,8 +181,10 @@ SmallVector<CarriedVector> CopyAhead::findVectors() {
                    loop.getInitArgs()[number].hasOneUse();
     for (unsigned number : llvm::drop_begin(vector.arguments))
       isCarried &= loop.getRegionIterArg(number).hasOneUse();
-    if (isCarried)
-      found.push_back(std::move(vector));
+    if (!isCarried)
+      continue;
+    vector.rows = findRows(vector);
+    found.push_back(std::move(vector));
   }
   return found;
 }
@@ -176,29 +211,51 @@ int64_t CopyAhead::countBytes(VectorType type, int64_t count) const {
          type.getElementTypeBitWidth() / 8;
 }
 
-/// Reserves memory for `count` slots behind the other shared memory of the
-/// kernel.
+/// Reserves memory behind the other shared memory of the kernel.
+Value CopyAhead::allocateMemory(Type element, int64_t elements) {
+  int64_t begin = llvm::alignTo(manifest.getSharedBytes(), kAccessBytes);
+  manifest.setSharedBytes(begin +
+                          elements * element.getIntOrFloatBitWidth() / 8);
+  b.setInsertionPointToStart(&func.getBody().front());
+  auto space = mlir::gpu::AddressSpaceAttr::get(
+      b.getContext(), mlir::gpu::AddressSpace::Workgroup);
+  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
+                               MemRefLayoutAttrInterface(), space);
+  return memref::ViewOp::create(
+      b,
+      MemRefType::get({ShapedType::kDynamic}, element,
+                      MemRefLayoutAttrInterface(), space),
+      mlir::gpu::DynamicSharedMemoryOp::create(b, bytes), b.index(begin),
+      ValueRange{b.index(elements)});
+}
+
+/// Reserves slots for the rows of `vector`, which the threads of a block share.
+Slots CopyAhead::allocateRows(const CarriedVector &vector) {
+  Slots slots;
+  slots.type = cast<VectorType>(vector.next.getType());
+  Type element = slots.type.getElementType();
+  slots.row =
+      RowSlots{{},
+               element,
+               countRowWords(threads * slots.type.getNumElements(), element),
+               threads};
+  slots.memory =
+      allocateMemory(element, (stages + 1) * slots.row->slotElements());
+  slots.row->memory = slots.memory;
+  slots.distances = vector.rows.front().row.distances;
+  slots.rowPlace = vector.rows.front().row.place;
+  return slots;
+}
+
+/// Reserves memory for `count` slots.
 Slots CopyAhead::allocate(VectorType type, int64_t count) {
   int64_t bits = type.getElementTypeBitWidth();
   Slots slots;
   slots.type = type;
   slots.width = std::gcd(type.getNumElements(), kAccessBytes * 8 / bits);
   slots.accesses = type.getNumElements() / slots.width;
-  int64_t elements = count * type.getNumElements() * threads;
-  int64_t begin = llvm::alignTo(manifest.getSharedBytes(), kAccessBytes);
-  manifest.setSharedBytes(begin + countBytes(type, count));
-
-  b.setInsertionPointToStart(&func.getBody().front());
-  auto space = mlir::gpu::AddressSpaceAttr::get(
-      b.getContext(), mlir::gpu::AddressSpace::Workgroup);
-  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
-                               MemRefLayoutAttrInterface(), space);
-  slots.memory = memref::ViewOp::create(
-      b,
-      MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
-                      MemRefLayoutAttrInterface(), space),
-      mlir::gpu::DynamicSharedMemoryOp::create(b, bytes), b.index(begin),
-      ValueRange{b.index(elements)});
+  slots.memory = allocateMemory(type.getElementType(),
+                                count * type.getNumElements() * threads);
   Value thread = mlir::gpu::ThreadIdOp::create(b, mlir::gpu::Dimension::x);
   slots.place = b.mul(thread, slots.width);
   return slots;
@@ -302,6 +359,9 @@ void CopyAhead::fill(Value value, const Slots &slots, Value slot,
 }
 
 Value CopyAhead::read(const Slots &slots, Value slot) {
+  if (slots.row)
+    return readRow(b, *slots.row, slot, slots.shift, slots.rowPlace,
+                   slots.distances);
   auto part = VectorType::get({slots.width}, slots.type.getElementType());
   SmallVector<Value> parts;
   for (int64_t i = 0; i < slots.accesses; ++i)
@@ -402,7 +462,12 @@ int64_t CopyAhead::run() {
     return 0;
   SmallVector<Slots> slots;
   for (const CarriedVector &vector : vectors)
-    slots.push_back(allocate(toVector(vector.next.getType()), stages + 1));
+    slots.push_back(vector.rows.empty()
+                        ? allocate(toVector(vector.next.getType()), stages + 1)
+                        : allocateRows(vector));
+  bool hasRows = llvm::any_of(vectors, [](const CarriedVector &vector) {
+    return !vector.rows.empty();
+  });
   SmallVector<std::pair<Value, Slots>> invariants;
   for (Value value : findInvariants()) {
     auto type = cast<VectorType>(value.getType());
@@ -415,32 +480,76 @@ int64_t CopyAhead::run() {
     fill(value, invariants.back().second, b.index(0), 0, /*copies=*/false);
   }
 
+  // Threads may still read the slots of rows from an earlier run of the loop.
+  if (hasRows && loop->getParentOfType<LoopLikeOpInterface>()) {
+    Operation *first = nullptr;
+    for (const CarriedVector &vector : vectors)
+      for (unsigned number : vector.arguments) {
+        Operation *op = loop.getInitArgs()[number].getDefiningOp();
+        if (!first || op->isBeforeInBlock(first))
+          first = op;
+      }
+    b.setInsertionPoint(first);
+    mlir::gpu::BarrierOp::create(b);
+  }
   // The first iterations: a group of copies for each.
+  SmallVector<SmallVector<Value>> shifts(vectors.size());
   for (int64_t i = 0; i < stages; ++i) {
     Operation *last = nullptr;
-    for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+    for (auto [vector, memory, shift] :
+         llvm::zip_equal(vectors, slots, shifts)) {
       Value first = loop.getInitArgs()[vector.arguments[i]];
       b.setInsertionPoint(first.getDefiningOp());
-      fill(first, memory, b.index(i), 0);
       last = first.getDefiningOp();
+      if (vector.rows.empty()) {
+        fill(first, memory, b.index(i), 0);
+        continue;
+      }
+      shift.push_back(emitRowShift(b, vector.rows[i], *memory.row));
+      emitRowCopies(b, vector.rows[i], *memory.row, b.index(i), shift.back());
     }
     b.setInsertionPointAfter(last);
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
 
-  // The slot of an iteration. The one before it is free.
+  for (auto [vector, memory, shift] : llvm::zip_equal(vectors, slots, shifts))
+    if (!vector.rows.empty())
+      shift.push_back(emitRowShift(b, vector.rows.back(), *memory.row));
+
+  // The slot of an iteration, and the shifts of the rows in this one and in
+  // those ahead. The slot before it is free.
   b.setInsertionPoint(loop);
   Value zero = b.index(0);
+  SmallVector<Value> carried{zero};
+  for (ArrayRef<Value> shift : shifts)
+    if (!shift.empty())
+      llvm::append_range(carried, shift.drop_back());
+  size_t before = loop.getRegionIterArgs().size();
   IRRewriter rewriter(b.getContext());
   loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-      rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
+      rewriter, carried, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &nested, Location, ArrayRef<BlockArgument> arguments) {
         b.restoreInsertionPoint(nested.saveInsertionPoint());
         Value isLast = b.equal(arguments.front(), b.index(stages));
-        return SmallVector<Value>{
+        SmallVector<Value> yielded{
             b.select(isLast, zero, b.add(arguments.front(), 1))};
+        arguments = arguments.drop_front();
+        for (ArrayRef<Value> shift : shifts)
+          if (!shift.empty()) {
+            llvm::append_range(yielded, arguments.slice(1, stages - 1));
+            yielded.push_back(shift.back());
+            arguments = arguments.drop_front(stages);
+          }
+        return yielded;
       }));
-  Value slot = loop.getRegionIterArgs().back();
+  auto added = loop.getRegionIterArgs().drop_front(before);
+  Value slot = added.front();
+  added = added.drop_front();
+  for (Slots &memory : slots)
+    if (memory.row) {
+      memory.shift = added.front();
+      added = added.drop_front(stages);
+    }
   b.setInsertionPointToStart(loop.getBody());
   for (auto &[value, memory] : invariants) {
     Value result = read(memory, zero);
@@ -456,16 +565,25 @@ int64_t CopyAhead::run() {
     if (!last || last->isBeforeInBlock(load))
       last = load;
   }
-  for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
+  for (auto [vector, memory, shift] : llvm::zip_equal(vectors, slots, shifts)) {
     b.setInsertionPoint(vector.next.getDefiningOp());
     Value isFirst = b.equal(slot, zero);
     Value free = b.select(isFirst, b.index(stages), b.add(slot, -1));
-    fill(vector.next, memory, free, 0);
+    if (vector.rows.empty()) {
+      fill(vector.next, memory, free, 0);
+      continue;
+    }
+    // The place may be an argument of the loop, which is another one now.
+    BranchedRow row = *matchBranchedRow(vector.next);
+    emitRowCopies(b, row, *memory.row, free, shift.back());
   }
   b.setInsertionPointAfter(last);
   NVVM::CpAsyncCommitGroupOp::create(b);
   b.setInsertionPointToStart(loop.getBody());
   NVVM::CpAsyncWaitGroupOp::create(b, stages - 1);
+  // Rows are copied by all threads, which have read the free slot.
+  if (hasRows)
+    mlir::gpu::BarrierOp::create(b);
   for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
     Value oldest = loop.getRegionIterArg(vector.arguments.front());
     Value result = read(memory, slot);

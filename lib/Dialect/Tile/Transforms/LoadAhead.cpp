@@ -15,6 +15,7 @@
 #include "tile/Analysis/CostModel.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/RowRuns.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include <cmath>
@@ -330,18 +331,34 @@ void LoadAhead::runOnOperation() {
   int64_t copied = 0;
   for (scf::ForOp loop : loops) {
     SmallVector<AheadLoad> loads = findLoads(loop, runAhead);
+    // Rows that begin anywhere are copied to shared memory in aligned words,
+    // where the barrier for that is one of several.
+    bool copiesRows =
+        waitsForOthers(loop) && !loop->getParentOfType<WarpRolesOp>();
+    auto isAlone = [&](const AheadLoad &ahead) {
+      auto load = dyn_cast<LoadOp>(ahead.load);
+      return load && isSingle(load) &&
+             !(copiesRows &&
+               findRowRun(load, *chip, kernel.getNumWarps()).has_value());
+    };
+    bool hasAlone = llvm::any_of(loads, isAlone);
     // An element that is loaded alone has a register of its own.
     int64_t each = 0, unpacked = 0;
+    bool hasSingle = false;
     for (const AheadLoad &ahead : loads) {
       auto load = dyn_cast<LoadOp>(ahead.load);
       if (!load)
         continue;
       int64_t registers = countRegisters(load.getType());
       each += registers;
+      hasSingle |= isSingle(load);
       if (isSingle(load) && load.getType().getElementTypeBitWidth() == 16)
         unpacked += registers;
     }
-    each += unpacked;
+    // Those of rows in shared memory are not.
+    copiesRows = hasSingle && !hasAlone;
+    if (!copiesRows)
+      each += unpacked;
     // Scalars alone are not worth the copies of the loads.
     if (each == 0)
       continue;
@@ -357,19 +374,16 @@ void LoadAhead::runOnOperation() {
                                          before + kLeastRegisterMargin);
     bool isTogether =
         (blocks == 1 || each <= kSmallCopy) && waitsForOthers(loop);
-    int64_t chosen = distance     ? distance
-                     : isTogether ? 0
-                                  : getDistance(kernel, *chip, each, before);
+    int64_t chosen = distance ? distance
+                     : isTogether || copiesRows
+                         ? 0
+                         : getDistance(kernel, *chip, each, before);
     // Their addresses take registers, too.
     int64_t most = (limit - kLeastRegisterMargin - before) / each;
     chosen = std::min(chosen, most);
     // Asynchronous copies have a word at least. Another path of the kernel may
     // be the one that takes the registers.
-    auto isAlone = [](const AheadLoad &ahead) {
-      auto load = dyn_cast<LoadOp>(ahead.load);
-      return load && isSingle(load);
-    };
-    if (chosen <= 0 && !distance && llvm::none_of(loads, isAlone) &&
+    if (chosen <= 0 && !distance && !hasAlone &&
         estimateRegisters(kernel, loop).total == estimate) {
       int64_t mostBlocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
       chosen = getCopyDistance(kernel, *chip, each, before, copied, mostBlocks);
@@ -387,7 +401,7 @@ void LoadAhead::runOnOperation() {
     }
     // Elements that are loaded alone take so many registers that a block less
     // fits: of two blocks, one loads while the other one computes.
-    bool isSpread = waitsForOthers(loop) && llvm::any_of(loads, isAlone);
+    bool isSpread = waitsForOthers(loop) && (hasAlone || copiesRows);
     if (isSpread && !distance)
       chosen = 0;
     else if (chosen <= 0 && isTogether)

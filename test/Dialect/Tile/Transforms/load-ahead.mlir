@@ -281,6 +281,32 @@ tile.kernel @together_alone(%x: !rows, %f: !factors, %y: !rows, %first: index, %
 
 // -----
 
+#blocked = #tile.blocked<thread = [1, 1], lane = [1, 32], warp = [1, 4], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?, 1]>, global>
+!t16 = tensor<1x1024xbf16, #blocked>
+!t = tensor<1x1024xf32, #blocked>
+
+// Parts of single rows are copied to shared memory, however they begin.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=6144
+// CHECK-LABEL: tile.kernel @row_runs
+tile.kernel @row_runs(%x: !rows, %y: !rows) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %end = tile.dim %x[0] : !rows
+  scf.for %i = %c0 to %end step %c1 {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %t = arith.extf %t16 : !t16 to !t
+    %sum = tile.reduce addf %t along 1 : !t -> tensor<1xf32, #tile.slice<1, #blocked>>
+    %sums = tile.broadcast %sum along 1 : tensor<1xf32, #tile.slice<1, #blocked>> -> !t
+    %q = arith.mulf %t, %sums : !t
+    %q16 = arith.truncf %q : !t to !t16
+    tile.store %q16, %y[%i, %c0] : !t16, !rows
+  }
+}
+
+// -----
+
 #row = #tile.slice<0, #tile.layout<register = [], lane = [32 -> 0], warp = []>>
 #shared = #tile.padded<0, order = [0]>
 !numbers = !tile.buffer<?xi32, #tile.strided<[1]>, global>

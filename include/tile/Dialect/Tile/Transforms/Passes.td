@@ -596,6 +596,9 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
     }
     ```
 
+    A part of a row that begins at any element is copied to shared memory in
+    aligned words, if the threads of the loop wait for each other in any case.
+
     A load of a tile also moves in front of operations that wait for the load of a
     scalar, if it does not depend on them.
 
