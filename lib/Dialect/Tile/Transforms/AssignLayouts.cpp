@@ -15,7 +15,9 @@
 #include "OldValues.h"
 #include "SharedPlacement.h"
 #include "TransposedCopies.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/MemoryLayouts.h"
@@ -38,6 +40,8 @@ static constexpr int64_t kScatteredSegments = 4;
 /// Accesses of a thread that take no longer than an exchange through shared
 /// memory.
 static constexpr int64_t kFewAccesses = 4;
+/// The registers of an operand of coordinates that a loop may keep.
+static constexpr int64_t kKeptOperand = 32;
 
 /// Returns the type of a tile, null for a value of another type.
 static RankedTensorType tileType(Value value) {
@@ -67,6 +71,8 @@ private:
   void seedPinned();
   void seedProducts();
   void seedFactors();
+  void seedCoordinateOperands();
+  Value cloneSlice(Value value);
   void seedDefaults();
   void keepOldValuesInOneWarp();
   void assign(Value value, LayoutAttrInterface layout);
@@ -331,6 +337,68 @@ void LayoutAssigner::seedFactors() {
   spread();
 }
 
+/// Returns true if threads compute the elements of `value` from constants and
+/// coordinates in few operations, whatever its layout is, which is open.
+static bool isCheapFunctionOfCoordinates(Value value) {
+  if (!isFunctionOfCoordinates(value))
+    return false;
+  SetVector<Value> tiles;
+  tiles.insert(value);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    Operation *op = tiles[i].getDefiningOp();
+    bool isCheap = op->hasTrait<OpTrait::ConstantLike>() ||
+                   isa<IotaOp, tensor::SplatOp>(op) ||
+                   (op->hasTrait<OpTrait::Elementwise>() &&
+                    isa<arith::ArithDialect>(op->getDialect()) &&
+                    !isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
+                         arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(op));
+    if (!isCheap || getLayoutAttr(tiles[i].getType()))
+      return false;
+    for (Value operand : op->getOperands())
+      if (tileType(operand))
+        tiles.insert(operand);
+  }
+  return true;
+}
+
+/// Clones the operations on tiles that compute `value`, each beside the
+/// original, so that what is invariant in a loop stays out.
+Value LayoutAssigner::cloneSlice(Value value) {
+  Operation *op = value.getDefiningOp();
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    if (tileType(operand) && !mapping.contains(operand))
+      mapping.map(operand, cloneSlice(operand));
+  builder.setInsertionPointAfter(op);
+  return builder.clone(*op, mapping)
+      ->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// Gives operands that depend on coordinates and constants only, such as masked
+/// constants, the layouts of fragments: threads compute them where they need
+/// them, and nothing goes through shared memory.
+void LayoutAssigner::seedCoordinateOperands() {
+  for (auto &[product, mma] : products) {
+    DotOp dot = product;
+    for (unsigned index : {0, 1}) {
+      OpOperand &operand = dot->getOpOperand(index);
+      RankedTensorType type = tileType(operand.get());
+      OperandSpaces spaces = mma.getMma().spaces[index];
+      if (!type || !spaces.registers || spaces.shared ||
+          operand.get().getDefiningOp<arith::ConstantOp>() ||
+          !isCheapFunctionOfCoordinates(operand.get()))
+        continue;
+      auto fragment = DotOperandAttr::get(dot.getContext(), index, mma);
+      if (dot->getParentOfType<LoopLikeOpInterface>() &&
+          countRegisters(withLayout(type, fragment)) > kKeptOperand)
+        continue;
+      operand.set(cloneSlice(operand.get()));
+      assign(operand.get(), fragment);
+    }
+  }
+  spread();
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles that no layout has reached
 //===----------------------------------------------------------------------===//
@@ -584,6 +652,7 @@ LogicalResult LayoutAssigner::run() {
   placement.placeOperands(layouts);
   seedPinned();
   seedProducts();
+  seedCoordinateOperands();
   seedFactors();
   seedDefaults();
   keepOldValuesInOneWarp();
