@@ -474,22 +474,6 @@ func.func @concatenate_open(%s: tensor<?x32xf32, #tile.open<M>>) {
 
 // -----
 
-func.func @extract_extent(%s: tensor<32x32xf32>) {
-  // expected-error@+1 {{'tile.extract' op extent 12 of the part must divide extent 32 and offset 0 of dimension 1}}
-  %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x12xf32>
-  return
-}
-
-// -----
-
-func.func @extract_offset(%s: tensor<32x32xf32>) {
-  // expected-error@+1 {{'tile.extract' op extent 16 of the part must divide extent 32 and offset 8 of dimension 1}}
-  %r = tile.extract %s [0, 8] : tensor<32x32xf32> -> tensor<32x16xf32>
-  return
-}
-
-// -----
-
 func.func @extract_type(%s: tensor<32x32xf32>) {
   // expected-error@+1 {{'tile.extract' op changes the element type}}
   %r = tile.extract %s [0, 0] : tensor<32x32xf32> -> tensor<32x16xf16>

@@ -765,7 +765,22 @@ class Generator:
             extent = self.program.extents[d]
             counts = [f for f in range(1, extent + 1) if extent % f == 0]
             parts.append(self.draw.choice([1, self.draw.choice(counts)]))
-        self.extract_from(x, parts, [self.draw.randrange(n) for n in parts])
+        if self.draw.random() < 0.3:
+            self.extract_anywhere(x)
+        else:
+            self.extract_from(x, parts, [self.draw.randrange(n) for n in parts])
+
+    def extract_anywhere(self, x: int) -> int:
+        """A part of any extents, at any place."""
+        dims, offsets = [], []
+        for d in self.program.types[x].dims:
+            whole = self.program.extents[d]
+            extent = self.draw.randint(1, whole)
+            dims.append(d if extent == whole else self.dim(extent))
+            offsets.append(self.draw.randint(0, whole - extent))
+        return self.emit(
+            "extract", (tuple(dims), self.dtype(x), None), [x], self.limit[x], starts=offsets
+        )
 
     def extract_from(self, x: int, counts: List[int], numbers: List[int]) -> int:
         """The part with these numbers, of a tile divided in so many."""

@@ -115,6 +115,9 @@ def parts(full: bool) -> Iterator[Case]:
         for count in counts[:: 1 if full else max(len(counts) // 8, 1)]:
             dtype = next(turn)
             yield lambda g, s=shape, c=count, d=dtype: part(g, s, c, d)
+        for _ in range(8 if full else 2):
+            dtype = next(turn)
+            yield lambda g, s=shape, d=dtype: part_anywhere(g, s, d)
         for axis in range(len(shape)):
             for number in (1, 2, 3):
                 dtype = next(turn)
@@ -124,6 +127,11 @@ def parts(full: bool) -> Iterator[Case]:
 def part(g: Generator, shape: Sequence[int], counts: Sequence[int], dtype: str) -> None:
     x = g.load(tuple(g.dim(n) for n in shape), dtype)
     g.store(g.extract_from(x, list(counts), [g.draw.randrange(n) for n in counts]))
+
+
+def part_anywhere(g: Generator, shape: Sequence[int], dtype: str) -> None:
+    x = g.load(tuple(g.dim(n) for n in shape), dtype)
+    g.store(g.extract_anywhere(x))
 
 
 def side_by_side(g: Generator, shape: Sequence[int], axis: int, number: int, dtype: str) -> None:

@@ -153,7 +153,6 @@ LogicalResult ExtractOp::verify() {
       int64_t(getOffsets().size()) != source.getRank())
     return emitOpError() << "expected an offset and an extent of the result "
                             "for each dimension of the source";
-  bool isLaidOut = bool(getLayoutAttr(source));
   SmallVector<TileExtent> extents = getExtents(source);
   SmallVector<TileExtent> parts = getExtents(result);
   for (auto [dim, offset] : llvm::enumerate(getOffsets())) {
@@ -169,13 +168,8 @@ LogicalResult ExtractOp::verify() {
                            << " does not fit at offset " << offset
                            << " of dimension " << dim << " of extent "
                            << extent;
-    if (!isLaidOut && (extent % part != 0 || offset % part != 0))
-      return emitOpError() << "extent " << part
-                           << " of the part must divide extent " << extent
-                           << " and offset " << offset << " of dimension "
-                           << dim;
   }
-  if (isLaidOut &&
+  if (getLayoutAttr(source) &&
       !findRegistersOfPart(getCanonicalLayout(source),
                            getCanonicalLayout(result), getOffsets()))
     return emitOpError("a thread would need elements of other threads");

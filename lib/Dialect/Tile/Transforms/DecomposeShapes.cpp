@@ -103,7 +103,47 @@ static void reduceSmallPart(ExtractOp extract, int64_t lanes, int64_t warps) {
   rewriter.replaceOp(extract, fromBits(b, bits, result.getElementType()));
 }
 
+/// Lets a part whose extents do not divide those of the tile go through shared
+/// memory, where it may begin anywhere.
+static void exchangePart(ExtractOp extract) {
+  RankedTensorType source = tileType(extract.getSource());
+  RankedTensorType result = tileType(extract);
+  bool divides = true;
+  for (auto [extent, part, offset] : llvm::zip_equal(
+           source.getShape(), result.getShape(), extract.getOffsets()))
+    divides &= extent % part == 0 && offset % part == 0;
+  if (source.getEncoding() || result.getEncoding() || divides)
+    return;
+  IRRewriter rewriter(extract);
+  ImplicitLocOpBuilder b(extract.getLoc(), rewriter);
+  // Flags are bytes in memory.
+  Value value = extract.getSource();
+  Type element = source.getElementType();
+  bool isFlag = element.isInteger(1);
+  if (isFlag)
+    value = arith::ExtUIOp::create(b, source.clone(b.getI8Type()), value);
+  auto order = llvm::map_to_vector(llvm::reverse(llvm::seq(source.getRank())),
+                                   [](int64_t dim) { return int64_t(dim); });
+  auto memory = BufferType::get(
+      b.getContext(), source.getShape(), tileType(value).getElementType(),
+      PaddedAttr::get(b.getContext(), /*padding=*/0, order),
+      MemorySpace::Shared);
+  Value buffer = AllocOp::create(b, memory, IntegerAttr());
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  SmallVector<Value> origin(source.getRank(), index(0));
+  StoreOp::create(b, value, buffer, origin);
+  auto offsets = llvm::map_to_vector(extract.getOffsets(), index);
+  Value part =
+      LoadOp::create(b, result.clone(memory.getElementType()), buffer, offsets);
+  if (isFlag)
+    part = arith::TruncIOp::create(b, result, part);
+  rewriter.replaceOp(extract, part);
+}
+
 void tile::decomposeShapes(KernelOp kernel, const Chip &chip) {
+  kernel.walk(exchangePart);
   kernel.walk([&](ExtractOp extract) {
     reduceSmallPart(extract, chip.warpSize, kernel.getNumWarps());
   });

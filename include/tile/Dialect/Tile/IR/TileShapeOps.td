@@ -31,17 +31,17 @@ def Tile_ReshapeOp : Tile_ShapeOp<"reshape"> {
 def Tile_ExtractOp : Tile_ShapeOp<"extract"> {
   let summary = "a part of a tile";
   let description = [{
-    Computes result[i, ..] = source[i + offsets[0], ..]. Along each dimension, the
-    extent of the result divides that of the source and the offset. The result has
-    all of a dimension whose extent is open.
+    Computes result[i, ..] = source[i + offsets[0], ..]. The result has all of a
+    dimension whose extent is open.
 
     ```mlir
     %right = tile.extract %x [0, 64] : tensor<128x128xf16> -> tensor<128x64xf16>
     ```
 
-    After tile-assign-layouts no element moves between threads: each thread holds
-    the elements of the result among its elements of the source
-    (findRegistersOfPart). Extents and offsets need not divide then.
+    If the extent of the result does not divide that of the source and the offset
+    along each dimension, tile-assign-layouts lets the part go through shared
+    memory. Then no element moves between threads: each thread holds the elements of
+    the result among its elements of the source (findRegistersOfPart).
     `tile-stage-stores` creates this operation, too, to store a tile in parts.
 
     ```mlir
