@@ -18,7 +18,9 @@ gpu.module @kernels {
   // CHECK: scf.if
   // CHECK: %[[BEGIN:.*]] = arith.subi %c0, %[[SHIFT]]
   // CHECK: %[[COUNT:.*]] = arith.index_castui %[[LENGTH]]
-  // CHECK: %[[END:.*]] = arith.addi %[[COUNT]], %[[SHIFT]]
+  // CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[COUNT]], %c0
+  // CHECK: %[[BEHIND:.*]] = arith.addi %[[COUNT]], %[[SHIFT]]
+  // CHECK: %[[END:.*]] = arith.select %[[NONE]], %c0, %[[BEHIND]]
   // CHECK: %[[INSIDE:.*]] = arith.cmpi sge, %[[BEGIN]], %c0
   // CHECK: arith.cmpi ult, %[[THREAD]], %c17
   // CHECK: scf.if

@@ -121,7 +121,10 @@ void tile::emitRowCopies(Emitter &b, BranchedRow &load, const RowSlots &slots,
 
   b.setInsertionPoint(yields[0]);
   Value begin = arith::SubIOp::create(b, row.offset, shift);
-  Value end = b.add(b.toIndex(row.count), shift);
+  // Nothing is read for a row without elements.
+  Value count = b.toIndex(row.count);
+  Value end =
+      b.select(b.equal(count, b.index(0)), b.index(0), b.add(count, shift));
   Value isInside =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, b.index(0));
   forEachWord(b, slots, [&](Value word, bool mayBeFirst) {
