@@ -40,8 +40,8 @@ def Tile_ExtractOp : Tile_ShapeOp<"extract"> {
 
     If the extent of the result does not divide that of the source and the offset
     along each dimension, tile-assign-layouts lets the part go through shared
-    memory. Then no element moves between threads: each thread holds the elements of
-    the result among its elements of the source (findRegistersOfPart).
+    memory. After that pass, no element moves between threads: each thread holds the
+    elements of the result among its elements of the source (findRegistersOfPart).
     `tile-stage-stores` creates this operation, too, to store a tile in parts.
 
     ```mlir
