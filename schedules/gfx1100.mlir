@@ -16,7 +16,10 @@ tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 // Backward, a block owns keys and walks over the queries.
 tile.schedule_row <products from 4, head to 96> use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4, head to 128> use <tile = [16, 64], warps = 4>
-tile.schedule_row <products from 4> use <tile = [16, 32], warps = 2>
+tile.schedule_row <products from 4, head to 192> use <tile = [32, 32], warps = 4>
+// The sums of 32 keys would take all registers of two warps, and the operands of
+// four warps more memory than a block has.
+tile.schedule_row <products from 4> use <tile = [32, 16], warps = 2>
 
 // Backward, a block owns queries and walks over the keys.
 tile.schedule_row <products = 3, head to 128> use <tile = [64, 16], warps = 4>

@@ -12,7 +12,9 @@ tile.schedule_row <products = 2, head to 64, packed>
     use <tile = [128, 64], warps = 8>
 tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 16>
 tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 8>
+tile.schedule_row <products from 4, head to 64, softcap, packed>
+    use <tile = [16, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64, softcap, atomic_results>
-    use <tile = [32, 64], warps = 4>
+    use <tile = [16, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.include_schedules "gfx1100"

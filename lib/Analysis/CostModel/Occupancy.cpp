@@ -54,6 +54,8 @@ int64_t Predictor::countRegisters(const RegisterTile &tile) const {
   double threads = candidate.warps * chip.warpSize;
   if (tile.type.getRank() < 2 && facts.hasProducts)
     threads /= 4;
+  if (auto known = copies.find(tile.type); known != copies.end())
+    threads /= known->second;
   return llvm::divideCeil(
       int64_t(std::ceil(countHeldElements(tile.type) / threads)) *
           tile.elementBits,

@@ -178,6 +178,9 @@ private:
   /// Bytes of each tile that threads compute and that a product reads from
   /// shared memory.
   llvm::MapVector<mlir::Value, int64_t> exchanged;
+  /// The lanes that have the same element of a computed tile, which a product
+  /// reads from registers, by its type.
+  llvm::DenseMap<mlir::Type, int64_t> copies;
   /// Bytes of the tiles that storer warps can add to global memory in loops.
   int64_t addedBytes = 0;
   /// The share of the bytes through the second-level cache that global memory

@@ -217,13 +217,21 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   }
   if (!mma.isAsync) {
     // The fragments of a whole tile that threads compute are there at a time.
-    auto count = [&](Value operand, int64_t elements) {
-      return elements * (exchanged.contains(operand) ? grid->k : mma.k);
+    auto count = [&](Value operand, const Layout &fragment, int64_t number) {
+      int64_t steps = exchanged.contains(operand) ? grid->k / mma.k : 1;
+      return number * steps * fragment.axisSize(kRegister);
     };
-    fragments =
-        std::max(fragments, (count(dot.getA(), grid->m / grid->rows) +
-                             count(dot.getB(), grid->n / grid->columns)) *
-                                getBits(mma.operand) / 32 / chip.warpSize);
+    fragments = std::max(
+        fragments, (count(dot.getA(), mma.a, grid->m / grid->rows / mma.m) +
+                    count(dot.getB(), mma.b, grid->n / grid->columns / mma.n)) *
+                       getBits(mma.operand) / 32);
+    // Lanes have copies of the elements of a fragment on some chips.
+    for (auto [operand, fragment] :
+         {std::pair(dot.getA(), &mma.a), std::pair(dot.getB(), &mma.b)})
+      if (isComputed(operand) && !exchanged.contains(operand)) {
+        int64_t &known = copies[operand.getType()];
+        known = std::max(known, fragment->replication(kLane));
+      }
   }
   // Warps read the fragments of both operands; those of an accumulator that
   // becomes operand a are in registers.

@@ -179,6 +179,7 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
     thread = Window::emitThreadOffset(b, dist, buffer);
   }
   SmallVector<Value> parts = toAccesses(b, value, groups), old;
+  SmallVector<std::pair<int64_t, Value>> bufferAccesses;
   for (Run run : runs) {
     SmallVector<Value> places;
     for (int64_t i = run.begin; !window && i < run.end; ++i)
@@ -186,13 +187,8 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
     Value condition =
         b.both(owner, access ? access->inBounds(first(run.begin)) : Value());
     if (window) {
-      for (int64_t i = run.begin; i < run.end; ++i) {
-        Window::Place place =
-            window->emitPlace(b, buffer, condition, thread, first(i));
-        tile::gpu::BufferAtomicRMWOp::create(b, op.getKind(), parts[i],
-                                             buffer.memory, base, place.offset,
-                                             place.distance, window->bytes());
-      }
+      for (int64_t i = run.begin; i < run.end; ++i)
+        bufferAccesses.push_back({i, condition});
       continue;
     }
     Type part = VectorType::get({groups.width}, type.getElementType());
@@ -209,6 +205,18 @@ static LogicalResult convertAtomic(AtomicRMWOp op, Parts<AtomicRMWOp> operands,
       }
       return results;
     }));
+  }
+  // In the order of registers, so that each fragment of a product can be added
+  // before the next one is computed.
+  llvm::sort(bufferAccesses, [&](const auto &left, const auto &right) {
+    return first(left.first) < first(right.first);
+  });
+  for (auto [i, condition] : bufferAccesses) {
+    Window::Place place =
+        window->emitPlace(b, buffer, condition, thread, first(i));
+    tile::gpu::BufferAtomicRMWOp::create(b, op.getKind(), parts[i],
+                                         buffer.memory, base, place.offset,
+                                         place.distance, window->bytes());
   }
   if (!op.getResult())
     return b.erase(op);

@@ -4,14 +4,16 @@
 // is too low for the wide fragments of RDNA 3. Machine sinking moves an MMA
 // past branches to the end of a loop, while the loads of its operands stay, so
 // that all fragments are live at once. Both cost spills. Most kernels gain from
-// the scheduler for latency and from the passes that move and share
-// instructions, so a module is compiled again only if it spills: with loads
-// side by side, and then for the fewest registers. No order of instructions
-// avoids spills of more than all registers.
+// the scheduler for latency, from whole vectors and from the passes that move
+// and share instructions, so a module is compiled again only if it spills: with
+// loads side by side, with each value next to its first use, and for the fewest
+// registers. No order of instructions avoids spills of more than all
+// registers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "SinkToUses.h"
 #include "tile/Driver/ResourceUsage.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -27,11 +29,17 @@ struct Attempt {
   llvm::StringLiteral strategy;
   /// Whether machine instructions are moved and shared.
   bool movesInstructions;
+  /// Whether each value is computed next to its first use.
+  bool sinksToUses = false;
 };
 } // namespace
 
 static constexpr Attempt attempts[] = {
-    {"", true}, {"max-memory-clause", true}, {"iterative-minreg", false}};
+    {"", true},
+    {"max-memory-clause", true},
+    {"", false, /*sinksToUses=*/true},
+    {"iterative-minreg", false},
+    {"iterative-minreg", true, /*sinksToUses=*/true}};
 
 /// The bytes of the registers of a thread.
 static constexpr int64_t kRegisterBytes = 256 * 4;
@@ -60,6 +68,8 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   if (!attempt.strategy.empty())
     for (llvm::Function &function : module)
       function.addFnAttr("amdgpu-sched-strategy", attempt.strategy);
+  if (attempt.sinksToUses)
+    tile::sinkToUses(module, machine);
   if (!attempt.movesInstructions) {
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);

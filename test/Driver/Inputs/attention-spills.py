@@ -1,4 +1,5 @@
-"""Compiles attention for AMD chips; prints which variants spill registers.
+"""Compiles attention and the examples with products for AMD chips; prints which
+spill registers.
 
 usage: attention-spills.py TILE_TRANSLATE
 """
@@ -7,16 +8,17 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tile.programs import BackwardVariant, Variant
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 HEADS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
 
 
 def cases():
     """Every head dimension with a window, which has the most loops, and on the
     chips with the fewest registers without a mask; types and results in turn.
-    Backward for those that fit.
     """
     for i, (d, dv) in enumerate(HEADS):
         window = Variant(d, dv, ("bf16", "f16")[i % 2], window=True)
@@ -32,25 +34,48 @@ def cases():
         yield "gfx1100", BackwardVariant(forward, "kernel")
         for chip in ("gfx1100", "gfx1201", "gfx90a", "gfx942", "gfx950"):
             yield chip, BackwardVariant(forward, "atomic")
+    for d, dv in HEADS[3:]:
+        forward = Variant(d, dv, "f16", causal=True)
+        for chip in ("gfx1100", "gfx1201"):
+            # At head dimension 256, the sums of dq beside those of dk and dv leave no
+            # registers for the wide fragments of RDNA 3.
+            wide = chip == "gfx1100" and d == 256
+            yield chip, BackwardVariant(forward, "kernel" if wide else "atomic")
+    # Softcaps and packed sequences take registers.
+    packed = Variant(128, 128, "bf16", packed=True, softcap=True)
+    yield "gfx950", packed
+    for mode in ("loop", "atomic"):
+        forward = Variant(64, 64, "bf16", packed=True, softcap=True)
+        yield "gfx1201", BackwardVariant(forward, "atomic", kv=mode)
 
 
-def compile_one(case):
-    chip, variant = case
+def examples():
+    for name in ("gelu_gemm", "swiglu_gemm", "int4_gemm"):
+        for chip in ("gfx942", "gfx950", "gfx1100", "gfx1201"):
+            yield chip, name
+
+
+def compile_one(chip, name, source):
     done = subprocess.run(
         [sys.argv[1], "--tile-to-hsaco", "--chip=" + chip, "--resources",
          "-", "-o", "/dev/null"],
-        input=variant.ir(), capture_output=True, text=True)
+        input=source, capture_output=True, text=True)
     if done.returncode != 0:
-        return "%s %s: %s" % (chip, variant.name, done.stderr.strip())
+        return "%s %s: %s" % (chip, name, done.stderr.strip())
     # Scalar registers are spilled to lanes of vector registers, not to memory.
     spilled = any(json.loads(line)["stack_bytes"]
                   for line in done.stdout.splitlines())
-    return "%s %s: %s" % (chip, variant.name, "spills" if spilled else "fits")
+    return "%s %s: %s" % (chip, name, "spills" if spilled else "fits")
 
 
 def main():
+    programs = [(chip, variant.name, variant.ir()) for chip, variant in cases()]
+    programs += [
+        (chip, name, (EXAMPLES / (name + ".mlir")).read_text(encoding="utf-8"))
+        for chip, name in examples()
+    ]
     with ThreadPoolExecutor(2) as pool:
-        for line in pool.map(compile_one, cases()):
+        for line in pool.map(lambda program: compile_one(*program), programs):
             print(line)
 
 
