@@ -34,10 +34,11 @@ struct Attempt {
 };
 } // namespace
 
+static constexpr Attempt sinking = {"", false, /*sinksToUses=*/true};
 static constexpr Attempt attempts[] = {
     {"", true},
     {"max-memory-clause", true},
-    {"", false, /*sinksToUses=*/true},
+    sinking,
     {"iterative-minreg", false},
     {"iterative-minreg", true, /*sinksToUses=*/true}};
 
@@ -49,10 +50,17 @@ static constexpr int64_t kRegisterBytes = 256 * 4;
 /// whose tiles fit in the registers have up to 2,500.
 static constexpr size_t kMostScheduled = 8192;
 
-static bool hasHugeBlock(const llvm::Module &module) {
+/// The most instructions of a block for which code is generated again. The
+/// time for the allocation of registers grows with the values that are live:
+/// 8,700 instructions took 14 seconds, and take half a second with each value
+/// next to its first use. Kernels with products have up to 3,000.
+static constexpr size_t kMostRepeated = 3584;
+
+/// Returns true if a block has more than `most` instructions.
+static bool hasLongBlock(const llvm::Module &module, size_t most) {
   for (const llvm::Function &function : module)
     for (const llvm::BasicBlock &block : function)
-      if (block.size() > kMostScheduled)
+      if (block.size() > most)
         return true;
   return false;
 }
@@ -74,7 +82,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
-  if (hasHugeBlock(module))
+  if (hasLongBlock(module, kMostScheduled))
     config->disablePass(&llvm::PostRASchedulerID);
   // The pass manager owns both objects.
   passes.add(config);
@@ -113,9 +121,12 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
   std::unique_ptr<llvm::Module> original = llvm::CloneModule(module);
   llvm::SmallVector<char, 0> best;
   int64_t fewest = 0;
-  for (const Attempt &attempt : attempts) {
+  llvm::ArrayRef<Attempt> tried = attempts;
+  if (hasLongBlock(module, kMostRepeated))
+    tried = sinking;
+  for (const Attempt &attempt : tried) {
     std::unique_ptr<llvm::Module> copy;
-    if (&attempt != attempts)
+    if (&attempt != tried.begin())
       copy = llvm::CloneModule(*original);
     llvm::SmallVector<char, 0> object;
     if (emit(machine, copy ? *copy : module, attempt, object)) {
