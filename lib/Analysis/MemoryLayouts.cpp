@@ -273,10 +273,29 @@ FailureOr<MapAttr> tile::chooseAccumulatorLayout(
                       /*align=*/16);
 }
 
-/// Returns `layout` with its lanes in the order that stores to `dest` with the
-/// fewest passes over the banks. Only the last lanes along the dimension of the
+/// The bytes along a row of global memory that neighbouring lanes access.
+static constexpr int64_t kRowBytes = 64;
+
+/// Splits digits into those of the prime factors 2; others stay whole.
+static Digits splitPowers(ArrayRef<Digit> digits) {
+  Digits factors;
+  for (Digit digit : digits) {
+    for (; digit.extent % 2 == 0 && digit.extent > 2; digit.extent /= 2) {
+      factors.push_back({2, digit.dim, digit.stride});
+      digit.stride *= 2;
+    }
+    factors.push_back(digit);
+  }
+  return factors;
+}
+
+/// Returns `layout` with the threads in the order that stores to `dest` with
+/// the fewest passes over the banks. The last lanes along the dimension of the
 /// first ones move behind the other lanes, so that a warp accesses the same
-/// elements as before, neighbours by neighbours.
+/// elements as before, neighbours by neighbours. If that leaves conflicts,
+/// lanes change places with warps, but not those of kRowBytes. Then a warp
+/// accesses other rows, whose bounds take vector instructions: not where these
+/// add up with MMAs.
 static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
                                            BufferType dest, const Chip &chip) {
   ArrayRef<int64_t> shape = dest.getShape();
@@ -289,22 +308,47 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
   };
   BankPasses fewest = count(plain);
   ArrayRef<Digit> lanes = plain.axis(kLane);
-  if (fewest.conflicts == 0 || lanes.size() < 2 || lanes[0].stride == 0)
+  if (fewest.conflicts == 0 || lanes.empty() || lanes[0].stride == 0)
     return layout;
-  Digits registers(plain.axis(kRegister)), warps(plain.axis(kWarp));
+  Digits registers(plain.axis(kRegister));
+  auto consider = [&](const Digits &lanes, const Digits &warps) {
+    Layout candidate = Layout::distributed(registers, lanes, warps, shape);
+    BankPasses passes = count(candidate);
+    if (passes.accesses > fewest.accesses || passes.passes >= fewest.passes)
+      return;
+    fewest = passes;
+    layout = DistributedAttr::get(layout.getContext(), candidate);
+  };
+  Digits warps(plain.axis(kWarp));
   Digit first = lanes[0];
-  for (int64_t kept = first.extent; kept % 2 == 0 && kept > 2;) {
+  for (int64_t kept = first.extent;
+       lanes.size() > 1 && kept % 2 == 0 && kept > 2;) {
     kept /= 2;
     Digits moved{{kept, first.dim, first.stride}};
     llvm::append_range(moved, lanes.drop_front());
     moved.push_back({first.extent / kept, first.dim, first.stride * kept});
-    Layout candidate = Layout::distributed(registers, moved, warps, shape);
-    BankPasses passes = count(candidate);
-    if (passes.accesses > fewest.accesses || passes.passes >= fewest.passes)
-      continue;
-    fewest = passes;
-    layout = DistributedAttr::get(layout.getContext(), candidate);
+    consider(moved, warps);
   }
+  if (chip.throughput.pairs == F32Pairs::Dual)
+    return layout;
+  Digits laneFactors = splitPowers(lanes), warpFactors = splitPowers(warps);
+  // The first lane of another row.
+  size_t place = 0;
+  for (int64_t bytes = first.stride * bits / 8;
+       place < laneFactors.size() && laneFactors[place].dim == first.dim &&
+       bytes < kRowBytes;
+       ++place)
+    bytes *= laneFactors[place].extent;
+  for (; place < laneFactors.size() && fewest.conflicts != 0; ++place)
+    for (size_t i = 0; i < warpFactors.size() && fewest.conflicts != 0; ++i) {
+      Digits moved(laneFactors), others(warpFactors);
+      if (warpFactors[i].extent != moved.back().extent ||
+          warpFactors[i].stride == 0)
+        continue;
+      others[i] = moved.pop_back_val();
+      moved.insert(moved.begin() + place, warpFactors[i]);
+      consider(moved, others);
+    }
   return layout;
 }
 
