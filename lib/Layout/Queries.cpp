@@ -230,7 +230,7 @@ AccessGroups widestAccess(ArrayRef<int64_t> order,
 
 /// Returns the largest number of different words in one bank.
 int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
-  llvm::sort(words);
+  std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   SmallVector<int64_t, 64> load(banks, 0);
   for (int64_t word : words)
@@ -314,16 +314,30 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
       banks * bankBits / std::max(accessBits, bankBits), 1, lanes);
 
   SmallVector<int64_t, 128> words;
+  // The passes of an access by the place of its first bit in a word, and the
+  // distances between its lanes.
+  llvm::SmallDenseMap<int64_t, int64_t, 4> known;
+  SmallVector<int64_t, 64> distances, last;
   for (int64_t begin = 0; begin < offsets.numThreads();) {
     // The last batch of a warp may be short; no batch spans two warps.
     int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
-    // Whole words between two accesses move all lanes to other banks alike.
-    llvm::SmallDenseMap<int64_t, int64_t, 4> known;
+    // Whole words between two accesses move all lanes to other banks alike, and
+    // most batches have the same distances.
+    bool isShifted = offsets.isShiftedByRegisters();
+    if (isShifted) {
+      int64_t reg = groups.order.front(), first = offsets(reg, begin);
+      distances.clear();
+      for (int64_t thread = begin; thread < end; ++thread)
+        distances.push_back(offsets(reg, thread) - first);
+      if (distances != last)
+        known.clear();
+      std::swap(distances, last);
+    }
     for (size_t i = 0; i < groups.order.size(); i += groups.width) {
       int64_t reg = groups.order[i];
       int64_t first = offsets(reg, begin) * elementBits;
       int64_t &count = known[first % bankBits];
-      if (count == 0 || !offsets.isShiftedByRegisters()) {
+      if (count == 0 || !isShifted) {
         words.clear();
         for (int64_t thread = begin; thread < end; ++thread) {
           int64_t bit = offsets(reg, thread) * elementBits;
