@@ -60,6 +60,9 @@ CASES = {
     "narrow_gfx1151": (3, 1, 96, 96, "float16", 70, 35, {"window": (-1, 20)}, "gfx1151"),
     "d112_40_gfx1200": (2, 1, 112, 40, "float16", 50, 40, {}, "gfx1200"),
     "d72_200": (2, 2, 72, 200, "float16", 33, 60, {"deterministic": True}, "sm_80"),
+    # Tiles with fewer keys on RDNA.
+    "wide_gfx1201": (2, 1, 256, 256, "float16", 35, 40, {"causal": True}, "gfx1201"),
+    "d192_gfx1100": (2, 1, 192, 128, "bfloat16", 50, 61, {"causal": True}, "gfx1100"),
     "d160": (2, 1, 160, 160, "bfloat16", 50, 70, {"causal": True}, "gfx942"),
 }
 
