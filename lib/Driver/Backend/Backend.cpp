@@ -85,10 +85,7 @@ private:
 /// Skips passes of LLVM's back ends for functions.
 ///
 /// On AMD, straight line strength reduction finds nothing behind
-/// joinSharedAddresses, and LICM would undo sinkScalars. Global value numbering
-/// takes a sixth of the time of a back end. It saves vector instructions, 1 to
-/// 2 % of the cycles of backward attention where they add up with MMAs, and
-/// none of the cycles where they run beside MMAs, on CDNA.
+/// joinSharedAddresses, and LICM would undo sinkScalars.
 ///
 /// On NVIDIA, strength reduction is skipped for functions with many variable
 /// addresses. It compares each of them with all others, and asks for each pair
@@ -100,7 +97,6 @@ class PassGate : public llvm::OptPassGate {
 public:
   void inspect(const llvm::Module &module, const Chip &chip) {
     isAMD = chip.vendor == Vendor::AMD;
-    numbersValues = chip.throughput.pairs == F32Pairs::Dual;
     for (const llvm::Function &function : module) {
       int64_t addresses = 0;
       for (const llvm::BasicBlock &block : function)
@@ -114,8 +110,7 @@ public:
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
     if (isAMD)
-      return pass != "slsr" && pass != "Loop Invariant Code Motion" &&
-             (numbersValues || pass != "gvn");
+      return pass != "slsr" && pass != "Loop Invariant Code Motion";
     return pass != "slsr" || !skipped.contains(unit);
   }
 
@@ -130,8 +125,6 @@ private:
 
   static constexpr int64_t kMostAddresses = 256;
   bool isAMD = false;
-  /// Whether global values are numbered.
-  bool numbersValues = true;
   /// The functions, described as passes describe them to the gate.
   llvm::StringSet<> skipped;
 };
