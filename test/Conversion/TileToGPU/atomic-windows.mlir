@@ -39,11 +39,11 @@
 // CHECK-DAG: %[[BASE:.+]] = arith.addi %[[SLICE]], %[[ROW]] : index
 // CHECK-NOT: scf.if
 // CHECK: %[[IN:.+]] = arith.cmpi
+// CHECK: %[[IN2:.+]] = arith.cmpi
 // CHECK: %[[FIRST:.+]] = arith.select %[[IN]], %[[THREAD:.+]], %[[OUTSIDE]] : i32
 // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %[[BUFFER]][%[[BASE]]], %[[FIRST]] {window = 2432 : i64} : vector<1xf32>, memref<?xf32, #gpu.address_space<global>>
 // CHECK: %[[NEXT:.+]] = arith.addi %[[FIRST]], %[[C4]] : i32
 // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %[[BUFFER]][%[[BASE]]], %[[NEXT]] {
-// CHECK: %[[IN2:.+]] = arith.cmpi
 // CHECK: %[[SECOND:.+]] = arith.select %[[IN2]], %[[THREAD]], %[[OUTSIDE]] : i32
 // CHECK: %[[AT:.+]] = arith.addi %[[SECOND]], %[[C1280]] : i32
 // CHECK: tile_gpu.buffer_atomic_rmw addf %{{.+}}, %[[BUFFER]][%[[BASE]]], %[[AT]] {
