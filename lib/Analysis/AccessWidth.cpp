@@ -4,6 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -84,7 +85,8 @@ int64_t Divisors::compute(Value index, unsigned depth) {
     return std::min(operand(0), operand(1));
   if (isa<arith::SelectOp>(op))
     return std::min(operand(1), operand(2));
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp>(op))
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp,
+          tile::gpu::RecomputeOp>(op))
     return operand(0);
   return 1;
 }
@@ -155,7 +157,8 @@ bool tile::isInBounds(BufferType buffer, Value index, unsigned dim,
 /// Returns the coordinate that `value` is, in another type or computed again.
 static Value getCoordinate(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp>(op))
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, RecomputeOp,
+             tile::gpu::RecomputeOp>(op))
       break;
     value = op->getOperand(0);
   }
@@ -197,6 +200,8 @@ static bool isAtMost(Value low, Value high, unsigned depth) {
       return true;
   if (isa_and_nonnull<arith::MaxSIOp>(higher))
     return llvm::any_of(higher->getOperands(), isAbove);
+  if (!low && isa_and_nonnull<arith::AddIOp>(higher))
+    return llvm::all_of(higher->getOperands(), isAbove);
   if (auto select = high.getDefiningOp<arith::SelectOp>())
     return isAbove(select.getTrueValue()) && isAbove(select.getFalseValue());
   if (Value rounded = getRounded<arith::CeilDivUIOp>(high))
