@@ -43,26 +43,30 @@ struct Elements {
 /// Splits one loop.
 class LoopSplitter {
 public:
-  LoopSplitter(scf::ForOp loop, int64_t step, bool fewRegisters)
-      : loop(loop), step(step), fewRegisters(fewRegisters), builder(loop),
-        loc(loop.getLoc()) {}
+  LoopSplitter(scf::ForOp loop, int64_t step)
+      : loop(loop), step(step), builder(loop), loc(loop.getLoc()) {}
 
   /// Returns false, with an unchanged loop, if no comparison of the loop can be
   /// left out.
   bool run();
 
 private:
-  /// A comparison that holds for all elements where `margin` >= 0.
+  /// A signed comparison that holds for all elements where `margin` >= 0. One
+  /// without signs is two of them.
   struct Comparison {
     Value mask;
     AffineExpr margin;
     /// The growth of `margin` from one iteration to the next; 0 if the
     /// comparison is the same in all iterations.
     int64_t growth;
+    /// The comparisons that `mask` consists of.
+    unsigned parts = 1;
   };
 
   std::optional<Elements> analyze(Value value);
-  std::optional<Comparison> analyze(arith::CmpIOp op);
+  SmallVector<Comparison> analyze(arith::CmpIOp op);
+  std::optional<Comparison> analyze(Value mask, Value small, Value large,
+                                    bool isStrict);
   Value emit(AffineExpr expr, Value iv);
   Value emitFits();
   Value emitFirst(const Comparison &comparison);
@@ -77,7 +81,6 @@ private:
 
   scf::ForOp loop;
   int64_t step;
-  bool fewRegisters;
   OpBuilder builder;
   Location loc;
   SmallVector<Value> symbols;
@@ -147,22 +150,52 @@ std::optional<Elements> LoopSplitter::analyze(Value value) {
   return product;
 }
 
-std::optional<LoopSplitter::Comparison>
-LoopSplitter::analyze(arith::CmpIOp op) {
+/// Returns the signed comparisons that hold if `op` does, and of which all
+/// together make it hold; none if one of them is no function of the iteration.
+SmallVector<LoopSplitter::Comparison> LoopSplitter::analyze(arith::CmpIOp op) {
+  using Predicate = arith::CmpIPredicate;
   Value small = op.getLhs(), large = op.getRhs();
-  arith::CmpIPredicate predicate = op.getPredicate();
-  if (predicate == arith::CmpIPredicate::sgt ||
-      predicate == arith::CmpIPredicate::sge) {
+  Predicate predicate = op.getPredicate();
+  auto isOneOf = [&](auto... predicates) {
+    return ((predicate == predicates) || ...);
+  };
+  if (isOneOf(Predicate::sgt, Predicate::sge, Predicate::ugt, Predicate::uge))
     std::swap(small, large);
-    predicate = predicate == arith::CmpIPredicate::sgt
-                    ? arith::CmpIPredicate::slt
-                    : arith::CmpIPredicate::sle;
-  }
-  bool isStrict = predicate == arith::CmpIPredicate::slt;
-  if (!isStrict && predicate != arith::CmpIPredicate::sle)
-    return std::nullopt;
+  else if (!isOneOf(Predicate::slt, Predicate::sle, Predicate::ult,
+                    Predicate::ule))
+    return {};
+  bool isStrict =
+      isOneOf(Predicate::slt, Predicate::sgt, Predicate::ult, Predicate::ugt);
+  bool isUnsigned =
+      isOneOf(Predicate::ult, Predicate::ule, Predicate::ugt, Predicate::uge);
   size_t known = representable.size();
-  std::optional<Elements> a = analyze(small);
+  SmallVector<Comparison> found;
+  std::optional<Comparison> above = analyze(op, small, large, isStrict);
+  if (above)
+    found.push_back(*above);
+  // x < y without signs if 0 <= x < y with signs.
+  if (above && isUnsigned) {
+    std::optional<Comparison> below = analyze(op, Value(), small, false);
+    if (below)
+      found.push_back(*below);
+    else
+      found.clear();
+    for (Comparison &part : found)
+      part.parts = 2;
+  }
+  if (found.empty())
+    representable.truncate(known);
+  return found;
+}
+
+/// Analyzes small <= large, or small < large if `isStrict`. A null `small`
+/// stands for 0.
+std::optional<LoopSplitter::Comparison>
+LoopSplitter::analyze(Value mask, Value small, Value large, bool isStrict) {
+  size_t known = representable.size();
+  std::optional<Elements> a =
+      small ? analyze(small)
+            : Elements{getAffineConstantExpr(0, loop.getContext())};
   std::optional<Elements> b = a ? analyze(large) : std::nullopt;
   if (!b) {
     representable.truncate(known);
@@ -180,10 +213,10 @@ LoopSplitter::analyze(arith::CmpIOp op) {
     representable.truncate(known);
     return std::nullopt;
   }
-  unsigned bits = getBits(small.getType());
+  unsigned bits = getBits(large.getType());
   representable.push_back({*a, bits});
   representable.push_back({*b, bits});
-  return Comparison{op, margin, growth.getValue()};
+  return Comparison{mask, margin, growth.getValue()};
 }
 
 Value LoopSplitter::emit(AffineExpr expr, Value iv) {
@@ -276,6 +309,10 @@ scf::ForOp LoopSplitter::emitLoop(Value begin, Value end, ValueRange inits,
   setSchedule(part, schedule);
   OpBuilder::InsertionGuard guard(builder);
   for (const Comparison &comparison : omitted) {
+    if (llvm::count_if(omitted, [&](const Comparison &other) {
+          return other.mask == comparison.mask;
+        }) != comparison.parts)
+      continue;
     Value mask = mapping.lookup(comparison.mask);
     builder.setInsertionPointAfterValue(mask);
     mask.replaceAllUsesWith(arith::ConstantOp::create(
@@ -297,8 +334,8 @@ bool LoopSplitter::run() {
                         : RankedTensorType();
     if (!tile || tile.getRank() < 2)
       return;
-    if (std::optional<Comparison> found = analyze(compare))
-      (found->growth >= 0 ? growing : shrinking).push_back(*found);
+    for (const Comparison &found : analyze(compare))
+      (found.growth >= 0 ? growing : shrinking).push_back(found);
   });
   if (!hasProduct || (growing.empty() && shrinking.empty()))
     return false;
@@ -330,17 +367,31 @@ bool LoopSplitter::run() {
     begin = arith::SelectOp::create(builder, loc, fits, begin, after);
   if (!shrinking.empty())
     end = arith::MaxSIOp::create(builder, loc, begin, end);
-  if (fewRegisters && loop.getInductionVar().getType().isInteger(32)) {
-    begin = keepHere(begin);
-    end = keepHere(end);
+  bool isNarrow = loop.getInductionVar().getType().isInteger(32);
+  auto keep = [&](Value bound) { return isNarrow ? keepHere(bound) : bound; };
+  // `begin` and `end` are whole steps from `lower`, perhaps behind `upper`. The
+  // loops before and between end at `upper` at most, so that accesses are known
+  // to be in bounds; where none is before, that would take another register.
+  auto limit = [&](Value bound) -> Value {
+    return growing.empty()
+               ? bound
+               : arith::MinSIOp::create(builder, loc, bound, upper).getResult();
+  };
+  Value beginOrUpper;
+  if (!growing.empty()) {
+    beginOrUpper = keep(limit(begin));
+    begin = keep(begin);
   }
+  if (!shrinking.empty())
+    end = keep(end);
 
   ValueRange values = loop.getInitArgs();
   if (!growing.empty())
-    values = emitLoop(lower, begin, values, {}).getResults();
+    values = emitLoop(lower, beginOrUpper, values, {}).getResults();
   SmallVector<Comparison> all(growing);
   llvm::append_range(all, shrinking);
-  values = emitLoop(begin, end, values, all).getResults();
+  values = emitLoop(begin, shrinking.empty() ? upper : limit(end), values, all)
+               .getResults();
   if (!shrinking.empty())
     values = emitLoop(end, upper, values, growing).getResults();
   remark::passed(loc, remark::RemarkOpts::name("loop-split")
@@ -365,7 +416,6 @@ struct SplitMaskedLoops
     KernelOp kernel = getOperation();
     if (getSchedule(kernel).keepsLoops())
       return;
-    bool fewRegisters = getSchedule(kernel).registers.has_value();
     SmallVector<std::pair<scf::ForOp, int64_t>> loops;
     kernel.walk([&](scf::ForOp loop) {
       std::optional<APInt> step = loop.getConstantStep();
@@ -375,7 +425,7 @@ struct SplitMaskedLoops
     });
     bool hasSplit = false;
     for (auto [loop, step] : loops)
-      hasSplit |= LoopSplitter(loop, step, fewRegisters).run();
+      hasSplit |= LoopSplitter(loop, step).run();
     // Omitted comparisons fold, and with them the selections that read them.
     RewritePatternSet patterns(&getContext());
     if (hasSplit && failed(applyPatternsGreedily(kernel, std::move(patterns))))

@@ -72,12 +72,15 @@ tile.kernel @constant(%b: !b) attributes {num_warps = 4 : i32} {
 
 // A window hides keys at both ends.
 // CHECK-LABEL: tile.kernel @window
-// CHECK: scf.for %{{.*}} = %c0 to %[[BEGIN:[a-z0-9_]+]] step
+// CHECK: %[[N:.*]] = tile.dim
+// CHECK: %[[FIRST:.*]] = arith.minsi %[[BEGIN:[a-z0-9_]+]], %[[N]] : index
+// CHECK-NEXT: scf.for %{{.*}} = %c0 to %[[FIRST]] step
 // CHECK: arith.cmpi sge
 // CHECK: arith.cmpi sle
-// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END:[a-z0-9_]+]] step
+// CHECK: %[[SECOND:.*]] = arith.minsi %[[END:[a-z0-9_]+]], %[[N]] : index
+// CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[SECOND]] step
 // CHECK-NOT: arith.cmpi
-// CHECK: scf.for %{{.*}} = %[[END]] to %{{.*}} step
+// CHECK: scf.for %{{.*}} = %[[END]] to %[[N]] step
 // CHECK-NOT: arith.cmpi sge
 // CHECK: arith.cmpi sle
 // CHECK-NOT: scf.for
@@ -112,6 +115,42 @@ tile.kernel @window(%b: !b, %row: index) attributes {num_warps = 4 : i32} {
   "use"(%sum) : (!acc) -> ()
 }
 
+// One comparison without signs tests both sides of a window. It is left out in the
+// iterations in which the distance is neither negative nor too large.
+// CHECK-LABEL: tile.kernel @unsigned
+// CHECK: scf.for
+// CHECK: arith.cmpi ult
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.for
+// CHECK: arith.cmpi ult
+// CHECK-NOT: scf.for
+// REMARK: Reason="2 comparisons hold for the whole tile in some iterations: 3 loops"
+tile.kernel @unsigned(%b: !b, %row: i32, %width: i32) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %b[0] : !b
+  %zero = arith.constant dense<0.0> : !acc
+  %column = tile.iota along 1 : !ints
+  %line = tile.iota along 0 : !ints
+  %widths = tensor.splat %width : !ints
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
+    %x = tile.load %b[%i, %c0] : !b -> !x
+    %s = tile.dot %x, %x, %acc : !x, !x -> !acc
+    %i32 = arith.index_cast %i : index to i32
+    %behind = arith.subi %i32, %row : i32
+    %offset = tensor.splat %behind : !ints
+    %key = arith.addi %column, %offset : !ints
+    %distance = arith.subi %key, %line : !ints
+    %visible = arith.cmpi ult, %distance, %widths : !ints
+    %seen = arith.select %visible, %s, %zero : tensor<64x64xi1>, !acc
+    scf.yield %seen : !acc
+  }
+  "use"(%sum) : (!acc) -> ()
+}
+
 // A comparison that does not depend on the iteration holds in all of them or in none.
 // CHECK-LABEL: tile.kernel @same
 // CHECK: %[[N:.*]] = tile.dim
@@ -120,7 +159,8 @@ tile.kernel @window(%b: !b, %row: index) attributes {num_warps = 4 : i32} {
 // CHECK: %[[HOLDS:.*]] = arith.cmpi sge, %{{.*}}, %c0
 // CHECK: arith.select %[[HOLDS]], %c0, %[[LENGTH]] : index
 // CHECK: %[[FULL:.*]] = arith.select %{{.*}}, %{{.*}}, %[[LENGTH]] : index
-// CHECK: scf.for %{{.*}} = %c0 to %[[FULL]] step %c64
+// CHECK: %[[MOST:.*]] = arith.minsi %[[FULL]], %[[N]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[MOST]] step %c64
 // CHECK: arith.cmpi slt
 // CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c64
 // CHECK-NOT: arith.cmpi
@@ -146,10 +186,10 @@ tile.kernel @same(%b: !b) attributes {num_warps = 4 : i32} {
   "use"(%sum) : (!acc) -> ()
 }
 
-// Warps with few registers compute the bounds in front of the first loop, so that the
-// loops keep nothing else for them.
+// Loops that count in 32 bits have their bounds computed in front of the first one, so
+// that they keep nothing else for them.
 // REMARK: loops"
-// CHECK-LABEL: tile.kernel @few_registers
+// CHECK-LABEL: tile.kernel @narrow
 // CHECK: arith.divui
 // CHECK: %[[END:.*]] = tile.recompute %{{.*}}
 // CHECK-NEXT: %[[INDEX:.*]] = arith.index_cast %[[END]] : i32 to index
@@ -158,8 +198,7 @@ tile.kernel @same(%b: !b) attributes {num_warps = 4 : i32} {
 // CHECK: scf.for %{{.*}} = %c0_i32 to %[[UPPER]] step %{{.*}} : i32
 // CHECK-NOT: arith.divui
 // CHECK: scf.for
-tile.kernel @few_registers(%b: !b) attributes {num_warps = 4 : i32,
-    schedule = #tile.schedule<producers = 4, registers = [240, 24]>} {
+tile.kernel @narrow(%b: !b) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c0_i32 = arith.constant 0 : i32

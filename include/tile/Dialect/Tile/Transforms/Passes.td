@@ -244,8 +244,8 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
 def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {
   let summary = "Splits loops into iterations with and without a mask (S1)";
   let description = [{
-    A comparison of coordinates with a bound (arith.cmpi slt, sle, sgt or sge)
-    often holds for all elements of the tile in most iterations: the last keys
+    A comparison of coordinates with a bound (arith.cmpi slt, sle, sgt or sge; ult,
+    ule, ugt or uge, of which both sides of a window need one only) often holds for all elements of the tile in most iterations: the last keys
     need a mask, those before do not. The pass splits a loop with matrix products
     where such a comparison begins or ceases to hold for the whole tile, and
     replaces the comparison by true in the iterations between. One that does not
@@ -448,10 +448,18 @@ def TileSchedule : Pass<"tile-schedule", "::tile::KernelOp"> {
 
     Stores and atomic additions to global memory are nodes, too, if nothing in the
     loop reads what they write. Such a loop is not rotated, but its operations get
-    the order with the shortest time of an iteration: products start as early as
-    their operands permit, and additions leave beside other products. Writes of
-    one argument keep their order, additions excepted. The remark `loop-reordered`
-    reports it.
+    another order if an iteration takes less time in it: products start as early as
+    their operands permit, and additions leave beside other products. Of the orders
+    whose time is at most 2 percent longer than the shortest, the pass takes the one
+    that is closest to the order as written. Writes of
+    one argument keep their order, additions excepted, and so do loads. The remark
+    `loop-reordered` reports it. Where no rotation fits the registers, loops without
+    writes are reordered alike.
+
+    Several warpgroups that take no turns have their products on the matrix unit at
+    the same time. There, products that only add to what the loop carries start when
+    the operands of all products of the iteration are computed: nothing waits for
+    them, and they would slow down those that others wait for.
 
     A loop or a kernel with `keep_loops` in its schedule is unchanged. So is a
     kernel with `producers = 0`, or with one warpgroup and no `producers`. Loops
