@@ -32,7 +32,7 @@ static constexpr int64_t kRoomTolerance = 15;
 static int64_t getLatency(const LoopGraph &graph, unsigned node) {
   const LoopGraph::Node &each = graph.nodes[node];
   return each.isProduct ? graph.issueCycles + each.cycles + graph.productLatency
-                        : each.cycles;
+                        : each.cycles + each.latency;
 }
 
 /// Returns true if a cycle of dependences takes longer than `interval` for each
@@ -81,8 +81,14 @@ LoopBounds tile::computeBounds(const LoopGraph &graph) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The nodes before which each node may not run in an execution of the body.
-using Predecessors = llvm::SmallVector<llvm::SmallVector<unsigned, 4>>;
+/// What comes before a node in an execution of the body: nodes whose results it
+/// waits for, and others.
+struct Before {
+  llvm::SmallVector<unsigned, 4> awaited, others;
+};
+
+/// The nodes before which each node may not run.
+using Predecessors = llvm::SmallVector<Before>;
 
 /// The clocks of a body after some of its nodes.
 struct Clocks {
@@ -90,7 +96,44 @@ struct Clocks {
 };
 } // namespace
 
-/// Returns what must be finished before each node. The register operands of a
+/// Adds to `predecessors` that sums come after the operands of all products,
+/// and operands of sums alone after those of others. Sums are products whose
+/// results nothing in the iteration reads. Without turns, one that starts early
+/// slows down products of other groups that these wait for
+/// (docs/notes/hopper-backward.md, "Start dV before dS").
+static void delaySums(const LoopGraph &graph, Predecessors &predecessors) {
+  unsigned size = graph.nodes.size();
+  llvm::SmallVector<bool> isSum(size), isOperand(size, false),
+      isOfSums(size, true);
+  // Nodes are in the order as written, so readers come later.
+  for (unsigned node = size; node-- > 0;) {
+    bool isProduct = graph.nodes[node].isProduct;
+    isSum[node] = isProduct;
+    for (auto [from, to, distance] : graph.dependences) {
+      if (from != node || distance != 0)
+        continue;
+      isSum[node] = false;
+      isOperand[node] |=
+          !isProduct && (graph.nodes[to].isProduct || isOperand[to]);
+      isOfSums[node] &= isSum[to];
+    }
+  }
+  for (unsigned node = 0; node < size; ++node) {
+    bool isDelayed = isOperand[node] && isOfSums[node];
+    for (unsigned other = 0; other < size; ++other)
+      if (isOperand[other] && (isSum[node] || (isDelayed && !isOfSums[other])))
+        predecessors[node].others.push_back(other);
+  }
+}
+
+/// Returns true if all nodes that come before a node are placed.
+static bool follows(const Before &before,
+                    llvm::function_ref<bool(unsigned)> isPlaced) {
+  return llvm::all_of(before.awaited, isPlaced) &&
+         llvm::all_of(before.others, isPlaced);
+}
+
+/// Returns what comes before each node. The register operands of a
 /// product are computed for the next iteration while those of this one are
 /// still read, so the product ends first.
 ///
@@ -102,20 +145,23 @@ static Predecessors findPredecessors(const LoopGraph &graph,
   Predecessors predecessors(graph.nodes.size());
   for (auto [from, to, distance] : graph.dependences)
     if (distance + stages[to] == stages[from])
-      predecessors[to].push_back(from);
+      predecessors[to].awaited.push_back(from);
   for (const LoopGraph::Value &value : graph.values)
     for (unsigned user : value.users)
       if (value.isHeld && graph.nodes[user].isProduct &&
           stages[user] > stages[value.from])
-        predecessors[value.from].push_back(user);
-  if (!llvm::is_contained(stages, 1u))
+        predecessors[value.from].awaited.push_back(user);
+  if (!llvm::is_contained(stages, 1u)) {
+    if (graph.groups > 1)
+      delaySums(graph, predecessors);
     return predecessors;
+  }
   for (auto [from, to, distance] : graph.dependences)
     if (graph.nodes[from].isProduct && !graph.nodes[to].isProduct &&
         distance + stages[to] > stages[from])
       for (unsigned node = 0; node < graph.nodes.size(); ++node)
         if (graph.nodes[node].isProduct)
-          predecessors[node].push_back(to);
+          predecessors[node].awaited.push_back(to);
   return predecessors;
 }
 
@@ -131,7 +177,7 @@ static void place(const LoopGraph &graph, const Predecessors &predecessors,
                   unsigned node, int64_t groups,
                   llvm::MutableArrayRef<int64_t> ready, Clocks &clocks) {
   const LoopGraph::Node &each = graph.nodes[node];
-  for (unsigned before : predecessors[node])
+  for (unsigned before : predecessors[node].awaited)
     clocks.stream = std::max(clocks.stream, ready[before]);
   if (each.isProduct) {
     clocks.stream += graph.issueCycles;
@@ -140,7 +186,7 @@ static void place(const LoopGraph &graph, const Predecessors &predecessors,
     ready[node] = clocks.matrix + graph.productLatency;
   } else {
     clocks.stream += each.cycles;
-    ready[node] = clocks.stream;
+    ready[node] = clocks.stream + each.latency;
   }
   clocks.end = std::max(clocks.end, ready[node]);
 }
@@ -246,8 +292,10 @@ public:
               int64_t limit, int64_t &visited);
 
   /// Returns an order shorter than `bound`, the shortest if the search is not
-  /// cut off; nothing if there is none.
-  std::optional<llvm::SmallVector<unsigned>> run(int64_t bound);
+  /// cut off; nothing if there is none. If `takesFirst`, it is the first one
+  /// where nodes as written come first.
+  std::optional<llvm::SmallVector<unsigned>> run(int64_t bound,
+                                                 bool takesFirst = false);
 
 private:
   void extend(const Clocks &clocks);
@@ -263,6 +311,7 @@ private:
   llvm::SmallVector<int64_t> ready;
   llvm::SmallVector<unsigned> order;
   int64_t streamLeft = 0, matrixLeft = 0, best = kNever;
+  bool takesFirst = false;
   std::optional<llvm::SmallVector<unsigned>> found;
 };
 } // namespace
@@ -286,7 +335,7 @@ OrderSearch::OrderSearch(const LoopGraph &graph,
   for (unsigned stage : {0u, 1u})
     for (unsigned i = graph.nodes.size(); i-- > 0;)
       if (stages[i] == stage)
-        for (unsigned before : predecessors[i])
+        for (unsigned before : predecessors[i].awaited)
           tails[before] =
               std::max(tails[before], getLatency(graph, before) + tails[i]);
 }
@@ -302,7 +351,7 @@ int64_t OrderSearch::getBound(const Clocks &clocks) const {
     if (isPlaced[i])
       continue;
     int64_t start = clocks.stream;
-    for (unsigned before : predecessors[i])
+    for (unsigned before : predecessors[i].awaited)
       if (isPlaced[before])
         start = std::max(start, ready[before]);
     bound = std::max(bound, start + tails[i]);
@@ -319,7 +368,9 @@ void OrderSearch::extend(const Clocks &clocks) {
     return;
   }
   for (unsigned i = 0; i < graph.nodes.size() && visited < limit; ++i) {
-    if (isPlaced[i] || !llvm::all_of(predecessors[i], [&](unsigned before) {
+    if (takesFirst && found)
+      return;
+    if (isPlaced[i] || !follows(predecessors[i], [&](unsigned before) {
           return isPlaced[before];
         }))
       continue;
@@ -342,8 +393,10 @@ void OrderSearch::extend(const Clocks &clocks) {
   }
 }
 
-std::optional<llvm::SmallVector<unsigned>> OrderSearch::run(int64_t bound) {
+std::optional<llvm::SmallVector<unsigned>> OrderSearch::run(int64_t bound,
+                                                            bool takesFirst) {
   best = bound;
+  this->takesFirst = takesFirst;
   if (getBound(Clocks()) < best)
     extend(Clocks());
   return std::move(found);
@@ -412,9 +465,19 @@ static FoundSchedule findFitting(const LoopGraph &graph, int64_t limit) {
   if (interval == kNever)
     return result;
 
+  int64_t bound = interval + interval * kTolerance / 100 + 1;
+  // Loops that keep their iterations have one assignment of stages. Of the
+  // orders with about this interval, the first one as written.
+  if (graph.keepsIterations) {
+    OrderSearch search(graph, candidates.front(), limit, visited);
+    if (auto order = search.run(bound, /*takesFirst=*/true))
+      best = evaluateSchedule(graph, candidates.front(), *order);
+    result.isExact &= visited < limit;
+    return result;
+  }
+
   // The fewest carried registers and the shortest length with about this
   // interval.
-  int64_t bound = interval + interval * kTolerance / 100 + 1;
   std::optional<LoopSchedule> chosen;
   for (auto [carried, number] : byCarried) {
     if (chosen && carried > chosen->carried)
@@ -461,7 +524,7 @@ LoopSchedule tile::drawSchedule(const LoopGraph &graph, uint64_t seed) {
       next.clear();
       for (unsigned node = 0; node < graph.nodes.size(); ++node)
         if (!llvm::is_contained(order, node) &&
-            llvm::all_of(predecessors[node], [&](unsigned before) {
+            follows(predecessors[node], [&](unsigned before) {
               return llvm::is_contained(order, before);
             }))
           next.push_back(node);

@@ -35,6 +35,9 @@ struct LoopGraph {
     /// group.
     int64_t cycles = 0;
     bool isProduct = false;
+    /// Cycles after a node that is no product until others can read its
+    /// results. The stream goes on meanwhile.
+    int64_t latency = 0;
   };
   /// Node `to` needs `from` of the same iteration, or of `distance` iterations
   /// before.

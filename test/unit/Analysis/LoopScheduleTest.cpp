@@ -283,6 +283,57 @@ TEST(LoopSchedule, OrdersLoopsThatKeepIterations) {
   }
 }
 
+/// Backward attention in the order of its formulas.
+enum { S, P, Narrow, DV, DP, DS, DK, DQ, Out };
+
+LoopGraph backward() {
+  LoopGraph graph;
+  graph.issueCycles = 32;
+  graph.productLatency = 40;
+  graph.registerLimit = 1000;
+  graph.keepsIterations = true;
+  graph.groups = 2;
+  graph.nodes = {{512, true}, {1400, false}, {100, false},
+                 {512, true}, {512, true},   {300, false, 60},
+                 {512, true}, {512, true},   {250, false}};
+  graph.dependences = {
+      {S, P, 0},   {P, Narrow, 0}, {Narrow, DV, 0}, {DV, DV, 1}, {P, DS, 0},
+      {DP, DS, 0}, {DS, DK, 0},    {DK, DK, 1},     {DS, DQ, 0}, {DQ, Out, 0}};
+  return graph;
+}
+
+TEST(LoopSchedule, StartsSumsBehindOperands) {
+  // dV and dK wait for dS; P is narrowed behind dS. dQ starts before dK, so
+  // that it leaves beside dK.
+  EXPECT_EQ(
+      findSchedule(backward()).schedule.order,
+      (llvm::SmallVector<unsigned>{S, DP, P, DS, Narrow, DV, DQ, DK, Out}));
+  // One group alone has nobody to slow down.
+  LoopGraph alone = backward();
+  alone.groups = 1;
+  llvm::SmallVector<unsigned> order = findSchedule(alone).schedule.order;
+  EXPECT_LT(llvm::find(order, unsigned(DV)), llvm::find(order, unsigned(DS)));
+}
+
+TEST(LoopSchedule, PrefersTheOrderAsWritten) {
+  // An order that is less than 2 percent shorter is not worth a change.
+  LoopGraph graph = backward();
+  llvm::SmallVector<unsigned> stages(graph.nodes.size(), 0);
+  llvm::SmallVector<unsigned> other{S, DP, P, DS, DQ, Narrow, DV, DK, Out};
+  LoopSchedule found = findSchedule(graph).schedule;
+  LoopSchedule shorter = evaluateSchedule(graph, stages, other);
+  EXPECT_LT(shorter.length, found.length);
+  EXPECT_LE(found.length * 100, shorter.length * 102);
+}
+
+TEST(LoopSchedule, LatencyDelaysReadersOnly) {
+  LoopGraph graph;
+  graph.nodes = {{10, false, 60}, {30, false}, {100, true}};
+  graph.dependences = {{0, 2, 0}};
+  EXPECT_EQ(evaluateSchedule(graph, {0, 0, 0}, {0, 1, 2}).length, 70 + 100);
+  EXPECT_EQ(evaluateSchedule(graph, {0, 0, 0}, {0, 2, 1}).length, 70 + 100);
+}
+
 TEST(LoopSchedule, BoundsRecurrences) {
   LoopGraph graph = attention(1400);
   // The maximum of a step needs that of the step before.

@@ -113,8 +113,9 @@ Refusal ScheduleLoops::schedule(KernelOp kernel, const Chip &chip,
   FoundSchedule found = findSchedule(graph);
   // If nothing fits, another order is no worse than the loop as written.
   int64_t limit = graph.registerLimit;
-  if (graph.keepsIterations && found.schedule.peak > limit) {
+  if (found.schedule.peak > limit) {
     graph.registerLimit = written.peak;
+    graph.keepsIterations = true;
     found = findSchedule(graph);
   }
   const LoopSchedule &best = found.schedule;

@@ -221,8 +221,10 @@ void GraphBuilder::addOperations() {
         add(each);
       add(op);
       for (Value result : op->getResults())
-        if (body.isExchanged(result))
-          part.latency += countTransfer(result.getType()) + kExchangeLatency;
+        if (body.isExchanged(result)) {
+          part.latency += countTransfer(result.getType());
+          graph.nodes[node].latency = kExchangeLatency;
+        }
     }
     times[node] += part.time();
   }
