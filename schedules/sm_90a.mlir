@@ -99,8 +99,8 @@ tile.schedule_row <products = 2>
 // head 129 on both warpgroups share the columns of all products. Storing warps
 // add dQ where that is faster and there is shared memory for it.
 
-// The derivative of a softcap takes registers, and so do the addresses of atomics
-// and the bounds of packed sequences.
+// The derivative of a softcap takes registers, and so do the addresses of atomics,
+// masks, and the bounds of packed sequences.
 #tight = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
                         registers = [240, 24], stages = 2, save_registers>
 #keys128 = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
@@ -109,9 +109,18 @@ tile.schedule_row <products from 4, head from 97 to 128, softcap, packed>
     use #tight
 tile.schedule_row <products from 4, head from 97 to 128, softcap,
                    atomic_results> use #tight
+tile.schedule_row <products from 4, head from 97 to 128, mask = causal, softcap>
+    use #tight
+tile.schedule_row <products from 4, head from 97 to 128, mask = window, softcap>
+    use #tight
+tile.schedule_row <products from 4, head to 64, mask = window, softcap, packed>
+    use <tile = [64, 128], warps = 8, producers = 4, registers = [240, 24],
+         stages = 2, save_registers>
 tile.schedule_row <products from 4, head to 64, softcap>
     use <tile = [64, 128], warps = 8, producers = 4, registers = [232, 40],
          stages = 2>
+tile.schedule_row <products from 4, head from 65 to 96, mask = window, softcap,
+                   packed> use #tight
 tile.schedule_row <products from 4, head to 96, softcap> use #keys128
 tile.schedule_row <products from 4, head to 128, softcap>
     use <tile = [64, 128], warps = 8, producers = 1, storers = 3,
@@ -135,6 +144,8 @@ tile.schedule_row <products from 4, head to 64, packed>
 tile.schedule_row <products from 4, head to 64>
     use <tile = [128, 128], warps = 8, producers = 1, storers = 3,
          registers = [232, 40], stages = 2>
+tile.schedule_row <products from 4, head from 65 to 128, mask = window, packed>
+    use #tight
 tile.schedule_row <products from 4, head to 128> use #keys128
 // 96 keys are no multiple of the 64 rows of an instruction: scores have a row
 // per query.
@@ -145,12 +156,18 @@ tile.schedule_row <products from 4, head to 128> use #keys128
 #keys64 = #tile.schedule<tile = [64, 64], warps = 8, producers = 1, storers = 3,
                          registers = [232, 40], stages = 2>
 tile.schedule_row <products from 4, head from 129 to 192, value from 129,
+                   mask = window, softcap, packed>
+    use <tile = [64, 64], warps = 8, producers = 1, storers = 3,
+         registers = [240, 24], stages = 2, save_registers>
+tile.schedule_row <products from 4, head from 129 to 192, value from 129,
                    mask = window, softcap> use #keys64
 tile.schedule_row <products from 4, head from 129 to 192, value from 129, packed,
                    atomic_results> use #keys64
 tile.schedule_row <products from 4, head from 129 to 192, value from 129,
                    mask = window> use #tight96
 tile.schedule_row <products from 4, head from 129 to 192, value from 129, softcap>
+    use #tight96
+tile.schedule_row <products from 4, head from 129 to 192, mask = window, packed>
     use #tight96
 tile.schedule_row <products from 4, head to 192>
     use <tile = [64, 96], warps = 8, producers = 1, storers = 3,
@@ -161,6 +178,9 @@ tile.schedule_row <products from 4, query from 225, value from 225, mask = none,
                    softcap = false, packed = false> use #sliced80
 tile.schedule_row <products from 4, query from 225, value from 225, mask = causal,
                    softcap = false, packed = false> use #sliced80
+tile.schedule_row <products from 4, head from 193, mask = window, packed>
+    use <tile = [64, 64], warps = 8, producers = 4, registers = [240, 24],
+         stages = 2, save_registers>
 tile.schedule_row <products from 4>
     use <tile = [64, 64], warps = 8, producers = 4, registers = [232, 40],
          stages = 2>

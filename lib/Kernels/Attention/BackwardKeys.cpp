@@ -12,18 +12,22 @@
 //
 // dQ leaves in every step. If registers do not hold all of its columns beside
 // the sums of dK and dV, the products of K and Q are split into slices of the
-// head dimension: the sums of a slice of dQ leave while that slice of dK is
-// computed.
+// head dimension: the sums of a slice of dQ leave before those of the next one
+// are computed.
 //
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
 // exp(0 - lse) may overflow, and infinity times the zeros of K is no zero.
+//
+// A step is written in the order of the formulas. tile-split-masked-loops finds
+// the queries that need no mask, and tile-schedule the order of the products.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionBuilder.h"
 #include "Backward.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace tile;
@@ -33,6 +37,16 @@ static constexpr int64_t kWarpgroupRows = 64;
 /// Registers of a thread beside the sums of dK, dV and dQ: addresses,
 /// descriptors, numbers of rows.
 static constexpr int64_t kOtherRegisters = 40;
+
+/// Returns whether loop counters take registers of each thread. AMD's chips
+/// have scalar registers, in which 64 bits save conversions.
+static bool hasNoScalarRegisters(AttentionBackwardOp op) {
+  // Tests of the expansion alone give no chip.
+  if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
+    return true;
+  const Chip *chip = getTargetChip(op);
+  return !chip || chip->vendor == Vendor::NVIDIA;
+}
 
 namespace {
 class KeyBuilder : AttentionBuilder {
@@ -48,20 +62,16 @@ public:
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())),
+        countsInThreads(hasNoScalarRegisters(op)),
         accumulates(op.getAccumulate() && !mode), slices(slice()) {}
 
   void build();
 
 private:
   SmallVector<Columns> slice() const;
-  void computeQueryRanges();
+  void computeQueryRange();
   SmallVector<Value> walkHead(Value head, ValueRange carried);
-  SmallVector<Value> loop(Value begin, Value end, bool masked,
-                          ValueRange carried);
-  SmallVector<Value> step(Value m, bool masked, ValueRange carried);
-  /// Returns whether both sides of the window are bounded: one comparison tests
-  /// both then, which takes fewer registers than two bounds per key.
-  bool hasWidth() const { return left && right; }
+  SmallVector<Value> step(Value m, ValueRange carried);
   Value visible(Value m);
   void write(Value gradient, Value buffer, Value factor, int64_t column = 0);
 
@@ -72,12 +82,6 @@ private:
   /// One value per query, repeated for every key.
   Value spreadQueries(Value perQuery) {
     return BroadcastOp::create(b, scores(b.getF32Type()), perQuery, byQuery);
-  }
-  /// One value per key, repeated for every query.
-  Value spreadKeys(Value perKey) {
-    auto from = cast<RankedTensorType>(perKey.getType());
-    return BroadcastOp::create(b, scores(from.getElementType()), perKey,
-                               !byQuery);
   }
   /// The sums of a gradient, a row per key or per dimension.
   Value zeroSums(int64_t columns) {
@@ -101,6 +105,8 @@ private:
   /// Whether scores have a row per query instead of one per key.
   const bool byQuery;
   Value dO, stats, dk, dv, dqAcc;
+  /// Whether loop counters take registers of each thread.
+  const bool countsInThreads;
   /// Whether dk and dv are added to what their buffers hold.
   bool accumulates;
   /// The slices of the head dimension.
@@ -112,11 +118,11 @@ private:
   Value cScores;
   /// A head of q: views of the buffers.
   Value qh, doh, lseh, deltah, dqh;
-  /// First query and end of the queries that see some of the keys; those of
-  /// the blocks that see all of them.
-  Value begin, end, fullBegin, fullEnd;
-  /// Per key, the first query that sees it and the end of those, as i32.
-  Value lower, upper;
+  /// First query and end of the queries that see some of the keys.
+  Value begin, end;
+  /// The first query that sees the first key, the end of those, and the number
+  /// of keys from the first one on, as i32.
+  Value lower, upper, keyEnd;
 };
 } // namespace
 
@@ -137,77 +143,57 @@ SmallVector<Columns> KeyBuilder::slice() const {
   return slices;
 }
 
-/// Which blocks of queries to visit. Query i sees the keys from i + shift -
-/// left to i + shift + right, so key j is seen from j - shift - right to j -
-/// shift + left.
-void KeyBuilder::computeQueryRanges() {
+/// Which queries to visit. Query i sees the keys from i + shift - left to i +
+/// shift + right, so key j is seen from j - shift - right to j - shift + left.
+void KeyBuilder::computeQueryRange() {
   Value zero = index(0), shift = sub(sk, sq);
   Value last = index(blockN - 1);
-  RankedTensorType perKey = type(blockN, b.getI32Type());
-  Value j = IotaOp::create(b, perKey, 0);
-  auto perKeyFrom = [&](Value first) -> Value {
-    return arith::AddIOp::create(b, j, splat(perKey, i32(first)));
-  };
-  lower = upper = Value();
-  begin = fullBegin = zero;
+  begin = zero;
   end = sq;
+  keyEnd = i32(sub(sk, row));
   if (right) {
     Value first = sub(sub(row, shift), computeRightReach());
     begin = roundDown(max(first, zero), blockM);
-    fullBegin = roundUp(max(add(first, last), zero), blockM);
-    lower = perKeyFrom(first);
+    lower = i32(first);
   }
-  fullEnd = sq;
   if (left) {
     Value afterFirst = add(sub(row, shift), add(computeLeftReach(), 1));
     end = max(min(add(afterFirst, last), sq), zero);
-    fullEnd = roundDown(max(min(afterFirst, sq), zero), blockM);
-    upper = perKeyFrom(afterFirst);
+    upper = i32(afterFirst);
   }
-  // Keys beyond the end are seen by no query, which takes a mask everywhere.
-  Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sk,
-                                          add(row, index(blockN)));
-  fullBegin =
-      arith::SelectOp::create(b, isPartial, roundUp(sq, blockM), fullBegin);
-  Value none = splat(perKey, arith::ConstantIntOp::create(
-                                 b, std::numeric_limits<int32_t>::max(), 32));
-  if (!lower)
-    lower = splat(perKey, i32(zero));
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j,
-                                       splat(perKey, i32(sub(sk, row))));
-  lower = arith::SelectOp::create(b, exists, lower, none);
 }
 
 /// Which keys the queries m .. m + blockM - 1 see.
 Value KeyBuilder::visible(Value m) {
-  Value column = IotaOp::create(b, scores(b.getI32Type()), !byQuery);
-  // The queries relative to m, so that the columns are compared as they are.
-  // No query may come out relative to a large m: that only lowers the bound.
-  auto relative = [&](Value queries) {
-    auto perKey = cast<RankedTensorType>(queries.getType());
-    return spreadKeys(arith::SubIOp::create(b, queries, splat(perKey, i32(m))));
+  RankedTensorType tile = scores(b.getI32Type());
+  Value key = IotaOp::create(b, tile, byQuery);
+  Value query = IotaOp::create(b, tile, !byQuery);
+  Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, key,
+                                     splat(tile, keyEnd));
+  auto require = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    mask = arith::AndIOp::create(b, mask,
+                                 arith::CmpIOp::create(b, predicate, x, y));
   };
-  // Both bounds in one comparison: what is below comes out large.
-  if (hasWidth()) {
-    Value width = add(
-        b.createOrFold<arith::AddIOp>(computeLeftReach(), computeRightReach()),
-        1);
-    Value above = arith::SubIOp::create(b, column, relative(lower));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, above,
-                                 splat(scores(b.getI32Type()), i32(width)));
+  // For each key, the query that sees it as `first` sees the first key; relative
+  // to m, as the queries are.
+  auto ofKey = [&](Value first) {
+    return add(key, splat(tile, sub(first, i32(m))));
+  };
+  // One comparison for both sides: what is below comes out large.
+  if (left && right) {
+    require(arith::CmpIPredicate::ult, sub(query, ofKey(lower)),
+            splat(tile, sub(upper, lower)));
+    return mask;
   }
-  Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, column,
-                                     relative(lower));
-  if (upper) {
-    Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
-                                           relative(upper));
-    mask = arith::AndIOp::create(b, mask, isInside);
-  }
+  if (right)
+    require(arith::CmpIPredicate::sge, query, ofKey(lower));
+  if (left)
+    require(arith::CmpIPredicate::slt, query, ofKey(upper));
   return mask;
 }
 
 /// Adds the queries m .. m + blockM - 1 to dK and dV.
-SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
+SmallVector<Value> KeyBuilder::step(Value m, ValueRange carried) {
   Type f32Type = b.getF32Type();
   RankedTensorType tile = scores(f32Type);
   RankedTensorType perQuery = type(blockM, f32Type);
@@ -236,76 +222,41 @@ SmallVector<Value> KeyBuilder::step(Value m, bool masked, ValueRange carried) {
                    : dotOfKeys(weights, perQuery, sums);
   };
 
-  // If products overlap, dP runs beside the exponentials, and the sums of dQ
-  // leave while dK is computed.
-  bool runsBeside = *schedule.inFlight > 1;
   Value sums = LoadOp::create(b, perQuery, lseh, m);
   Value deltas = LoadOp::create(b, perQuery, deltah, m);
   SmallVector<Value> queries;
-  Value product;
+  Value product = fill(tile, 0.0f);
   for (auto [columns, sliceOfKeys] : llvm::zip_equal(slices, keys)) {
     queries.push_back(load(qh, columns));
-    product = dotOfScores(sliceOfKeys, queries.back(),
-                          product ? product : fill(tile, 0.0f));
-  }
-  Value gradients, dp;
-  auto multiplyGradients = [&] {
-    dp = dotOfScores(values, gradients, fill(tile, 0.0f));
-  };
-  if (runsBeside) {
-    gradients = load(doh, {0, valueDim});
-    multiplyGradients();
+    product = dotOfScores(sliceOfKeys, queries.back(), product);
   }
   Value s = score(product);
   Value offset = spreadQueries(arith::NegFOp::create(b, sums));
   Value p = math::Exp2Op::create(b, math::FmaOp::create(b, s, cScores, offset));
-  if (masked)
-    p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
+  p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
 
-  if (!runsBeside)
-    gradients = load(doh, {0, valueDim});
-  Value weights;
-  auto narrowWeights = [&] {
-    weights = arith::TruncFOp::create(b, scores(element), p);
-  };
-  if (!runsBeside) {
-    narrowWeights();
-    multiplyGradients();
-  }
+  Value gradients = load(doh, {0, valueDim});
+  Value weights = arith::TruncFOp::create(b, scores(element), p);
+  Value dp = dotOfScores(values, gradients, fill(tile, 0.0f));
   Value ds = arith::MulFOp::create(
       b, p, arith::SubFOp::create(b, dp, spreadQueries(deltas)));
   if (Value derivative = scoreDerivative(s))
     ds = arith::MulFOp::create(b, ds, derivative);
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
-  if (runsBeside)
-    narrowWeights();
-  auto multiplyKeys = [&](size_t i) {
-    return dot(byQuery ? dsLow : transpose(dsLow), keys[i],
-               zeros(blockM, slices[i].count));
-  };
+
   Value nextValues = addProduct(weights, gradients, carried.back());
   SmallVector<Value> next;
   for (auto [i, columns] : llvm::enumerate(slices)) {
-    Value dq;
-    if (dqAcc && runsBeside)
-      dq = multiplyKeys(i);
     next.push_back(addProduct(dsLow, queries[i], carried[i]));
-    if (dqAcc && !runsBeside)
-      dq = multiplyKeys(i);
-    if (dqAcc)
-      AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
-                          ValueRange{m, index(columns.first)});
+    if (!dqAcc)
+      continue;
+    Value dq = dot(byQuery ? dsLow : transpose(dsLow), keys[i],
+                   zeros(blockM, columns.count));
+    AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
+                        ValueRange{m, index(columns.first)});
   }
   next.push_back(nextValues);
   return next;
-}
-
-/// Adds the queries of [begin, end); begin is a multiple of blockM.
-SmallVector<Value> KeyBuilder::loop(Value begin, Value end, bool masked,
-                                    ValueRange carried) {
-  return forEach(
-      narrow(begin), narrow(end), narrow(index(blockM)), carried,
-      [&](Value m, ValueRange carried) { return step(m, masked, carried); });
 }
 
 /// Adds all queries of a head.
@@ -317,25 +268,18 @@ SmallVector<Value> KeyBuilder::walkHead(Value head, ValueRange carried) {
   if (dqAcc)
     dqh = viewHead(dqAcc, Side::Queries, head);
   Value blockRow = row, queries = sq, allKeys = sk;
-  // What roles know of one loop no registers hold through another.
-  auto locate = [&] {
-    if (!fewRegisters)
-      return;
+  // So that no registers hold the bounds around the loop over the queries.
+  if (fewRegisters) {
     row = recompute(row);
     sq = recompute(sq);
     if (isPacked())
       sk = recompute(sk);
-    computeQueryRanges();
-  };
-  locate();
-  SmallVector<Value> sums =
-      loop(begin, min(fullBegin, end), /*masked=*/true, carried);
-  locate();
-  sums = loop(fullBegin, fullEnd, /*masked=*/false, sums);
-  if (left) {
-    locate();
-    sums = loop(max(fullBegin, fullEnd), end, /*masked=*/true, sums);
+    computeQueryRange();
   }
+  auto count = [&](Value m) { return countsInThreads ? i32(m) : m; };
+  SmallVector<Value> sums =
+      forEach(count(begin), count(end), count(index(blockM)), carried,
+              [&](Value m, ValueRange carried) { return step(m, carried); });
   row = blockRow;
   sq = queries;
   sk = allKeys;
@@ -375,7 +319,7 @@ void KeyBuilder::build() {
   forEachBlock(sk, blockN, block, [&](Value first) {
     row = first;
     if (!fewRegisters)
-      computeQueryRanges();
+      computeQueryRange();
     keys.clear();
     for (Columns columns : slices)
       keys.push_back(LoadOp::create(b, type({blockN, columns.count}, element),

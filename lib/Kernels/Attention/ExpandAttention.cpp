@@ -141,13 +141,10 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
                        [build = std::move(kernel.build)](
                            ImplicitLocOpBuilder &b, KernelOp,
                            const IRMapping &mapping) { build(b, mapping); }});
-  // The loops of this kernel have no schedules of their own. Its builder splits
-  // and rotates them.
+  // The loops of this kernel have no schedules of their own.
   for (PlannedKernel &kernel : kernels)
-    if (kernel.name == name + "_" + kKeysSuffix.str()) {
+    if (kernel.name == name + "_" + kKeysSuffix.str())
       kernel.schedule.stages = keys->stages;
-      kernel.schedule.keepLoops = true;
-    }
   return kernels;
 }
 

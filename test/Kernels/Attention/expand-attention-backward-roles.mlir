@@ -1,6 +1,6 @@
-// Gradients with producer warps: both MMAs with the keys come before the
-// exponentials, that of dQ is beside those of dV and dK, and loop counters have 32
-// bits. On chips without TMA there are no producer warps.
+// Gradients with producer warps: one loop in the order of the formulas, which
+// tile-schedule changes. Its counter has 32 bits. On chips without TMA there are no
+// producer warps.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile-expand-attention)' | FileCheck %s
 
 !q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
@@ -11,29 +11,25 @@
 // CHECK-LABEL: tile.kernel @backward_stats
 // CHECK-SAME: schedule = #tile.schedule<producers = 0>
 // CHECK-LABEL: tile.kernel @backward_dkv
-// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
+// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false>
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<128x128xf16>
-// CHECK: scf.for %{{.*}} : i32
-// CHECK: %[[ROW:.*]] = tile.recompute
-// CHECK: tile.recompute
-// CHECK: scf.for %{{.*}} : i32
 // CHECK: tile.recompute
 // CHECK: tile.recompute
 // CHECK: scf.for %[[I:[a-z0-9]*]] = %{{.*}} : i32
 // CHECK: %[[M:.*]] = arith.index_cast %[[I]] : i32 to index
 // CHECK: %[[Q:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
 // CHECK: tile.dot %[[K]], %{{.*}}
+// CHECK: %[[EXP:.*]] = math.exp2
+// CHECK: %[[P:.*]] = arith.select %{{.*}}, %[[EXP]]
 // CHECK: %[[G:.*]] = tile.load %{{.*}}[%[[M]], %{{.*}}]
-// CHECK: tile.dot %[[V]], %{{.*}}
-// CHECK: %[[P:.*]] = math.exp2
-// CHECK-NOT: tensor<128x64xi1>
-// CHECK: %[[DS:.*]] = arith.truncf
 // CHECK: %[[PL:.*]] = arith.truncf %[[P]]
+// CHECK: tile.dot %[[V]], %{{.*}}
+// CHECK: %[[DS:.*]] = arith.truncf
 // CHECK: tile.dot %[[PL]], %[[G]]
+// CHECK: tile.dot %[[DS]], %[[Q]]
 // CHECK: %[[DST:.*]] = tile.transpose %[[DS]]
 // CHECK: %[[DQ:.*]] = tile.dot %[[DST]], %[[K]]
-// CHECK: tile.dot %[[DS]], %[[Q]]
 // CHECK: tile.atomic_rmw addf %[[DQ]]
 func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
                     %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32) {
@@ -43,21 +39,16 @@ func.func @backward(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !
   return
 }
 
-// With a window, each loop recomputes its bounds from its own row and length, and
-// compares the distance from the lower bound with the width of the window.
+// With a window, one comparison tests both sides: the distance from the first query
+// that sees the key is compared with the width of the window.
 // CHECK-LABEL: tile.kernel @window_dkv
 // CHECK: scf.for
+// CHECK: %[[FROM:.*]] = arith.subi %{{.*}}, %{{.*}} : tensor<128x64xi32>
 // CHECK: %[[WIDTH:.*]] = tensor.splat %{{.*}} : tensor<128x64xi32>
-// CHECK: %[[SEES:.*]] = arith.cmpi ult, %{{.*}}, %[[WIDTH]] : tensor<128x64xi32>
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[FROM]], %[[WIDTH]] : tensor<128x64xi32>
+// CHECK: %[[SEES:.*]] = arith.andi %{{.*}}, %[[INSIDE]]
 // CHECK: arith.select %[[SEES]]
-// CHECK: tile.recompute
-// CHECK: tile.recompute
-// CHECK: scf.for
-// CHECK-NOT: arith.cmpi ult
-// CHECK: tile.recompute
-// CHECK: tile.recompute
-// CHECK: scf.for
-// CHECK: arith.cmpi ult, {{.*}} : tensor<128x64xi32>
+// CHECK-NOT: scf.for
 func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
                   %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %scale: f32,
                   %left: i32, %right: i32) {
@@ -73,29 +64,27 @@ func.func @window(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
 // 96 keys are no multiple of the rows of an instruction: scores have a row per query,
 // and the gradients of k and v a row per dimension.
 // CHECK-LABEL: tile.kernel @by_query_dkv
-// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
+// CHECK-SAME: num_warps = 8 : i32, schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false>
 // CHECK: %[[K:.*]] = tile.load %{{.*}} -> tensor<96x192xf16>
 // CHECK: %[[V:.*]] = tile.load %{{.*}} -> tensor<96x128xf16>
 // CHECK: scf.for {{.*}} -> (tensor<192x96xf32>, tensor<128x96xf32>)
-// CHECK: scf.for
 // CHECK: %[[SUMS:.*]] = tile.load %{{.*}} -> tensor<64xf32>
 // CHECK: %[[Q:.*]] = tile.load %{{.*}} -> tensor<64x192xf16>
 // CHECK: %[[KC:.*]] = tile.transpose %[[K]]
 // CHECK: tile.dot %[[Q]], %[[KC]]
+// CHECK: tile.broadcast %{{.*}} along 1 : tensor<64xf32> -> tensor<64x96xf32>
+// CHECK: %[[KEY:.*]] = tile.iota along 1 : tensor<64x96xi32>
+// CHECK: arith.cmpi slt, %[[KEY]]
 // CHECK: %[[G:.*]] = tile.load %{{.*}} -> tensor<64x128xf16>
+// CHECK: %[[PL:.*]] = arith.truncf
 // CHECK: %[[VC:.*]] = tile.transpose %[[V]]
 // CHECK: tile.dot %[[G]], %[[VC]]
-// CHECK: tile.broadcast %{{.*}} along 1 : tensor<64xf32> -> tensor<64x96xf32>
-// CHECK: %[[ROW:.*]] = tile.iota along 0 : tensor<64x96xi32>
-// CHECK: %[[FIRST:.*]] = tile.broadcast %{{.*}} along 0 : tensor<96xi32> -> tensor<64x96xi32>
-// CHECK: arith.cmpi sge, %[[ROW]], %[[FIRST]]
 // CHECK: %[[DS:.*]] = arith.truncf
-// CHECK: %[[PL:.*]] = arith.truncf
 // CHECK: %[[GC:.*]] = tile.transpose %[[G]]
 // CHECK: tile.dot %[[GC]], %[[PL]], %{{.*}} -> tensor<128x96xf32>
-// CHECK: %[[DQ:.*]] = tile.dot %[[DS]], %[[K]]
 // CHECK: %[[QC:.*]] = tile.transpose %[[Q]]
 // CHECK: tile.dot %[[QC]], %[[DS]], %{{.*}} -> tensor<192x96xf32>
+// CHECK: %[[DQ:.*]] = tile.dot %[[DS]], %[[K]]
 // CHECK: tile.atomic_rmw addf %[[DQ]]
 // CHECK: tile.transpose %{{.*}} [1, 0] : tensor<192x96xf32> -> tensor<96x192xf32>
 // CHECK: tile.transpose %{{.*}} [1, 0] : tensor<128x96xf32> -> tensor<96x128xf32>
@@ -111,9 +100,9 @@ func.func @by_query(%q: !q192, %k: !q192, %v: !q, %o: !q, %do: !q, %lse: !rows, 
 !acc256 = !tile.buffer<?x?x?x256xf32, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 
 // 80 keys leave no registers for all columns of dQ: the head dimension is in two
-// slices, and one of dQ leaves while that of dK is computed.
+// slices, and one of dQ leaves before the next one is computed.
 // CHECK-LABEL: tile.kernel @sliced_dkv
-// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 4, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers>
 // CHECK: %[[K0:.*]] = tile.load %{{.*}} -> tensor<80x128xf16>
 // CHECK: %[[K1:.*]] = tile.load %{{.*}} -> tensor<80x128xf16>
 // CHECK: scf.for {{.*}} -> (tensor<128x80xf32>, tensor<128x80xf32>, tensor<256x80xf32>)
@@ -123,13 +112,13 @@ func.func @by_query(%q: !q192, %k: !q192, %v: !q, %o: !q, %do: !q, %lse: !rows, 
 // CHECK: %[[Q1:.*]] = tile.load %{{.*}} -> tensor<64x128xf16>
 // CHECK: %[[KC1:.*]] = tile.transpose %[[K1]]
 // CHECK: tile.dot %[[Q1]], %[[KC1]], %[[S0]]
-// CHECK: %[[DQ0:.*]] = tile.dot %[[DS:.*]], %[[K0]]
 // CHECK: %[[QC0:.*]] = tile.transpose %[[Q0]]
-// CHECK: tile.dot %[[QC0]], %[[DS]], %{{.*}} -> tensor<128x80xf32>
+// CHECK: tile.dot %[[QC0]], %[[DS:.*]], %{{.*}} -> tensor<128x80xf32>
+// CHECK: %[[DQ0:.*]] = tile.dot %[[DS]], %[[K0]]
 // CHECK: tile.atomic_rmw addf %[[DQ0]], %{{.*}}[%[[M:.*]], %c0{{.*}}]
-// CHECK: %[[DQ1:.*]] = tile.dot %[[DS]], %[[K1]]
 // CHECK: %[[QC1:.*]] = tile.transpose %[[Q1]]
 // CHECK: tile.dot %[[QC1]], %[[DS]], %{{.*}} -> tensor<128x80xf32>
+// CHECK: %[[DQ1:.*]] = tile.dot %[[DS]], %[[K1]]
 // CHECK: tile.atomic_rmw addf %[[DQ1]], %{{.*}}[%[[M]], %c128{{.*}}]
 func.func @sliced(%q: !q256, %k: !q256, %v: !q256, %o: !q256, %do: !q256, %lse: !rows, %dq: !q256,
                   %dk: !q256, %dv: !q256, %stats: !stats, %acc: !acc256, %scale: f32) {
@@ -156,13 +145,10 @@ func.func @sliced(%q: !q256, %k: !q256, %v: !q256, %o: !q256, %do: !q256, %lse: 
 // CHECK-NEXT: %[[ROWS2:.*]] = arith.muli %[[BLOCKS2]], %c128 : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS2]] step
 // CHECK-LABEL: tile.kernel @packed_dkv
-// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false>
 // CHECK: tile.wait_prerequisites
 // CHECK: scf.for %{{.*}} : i32 {
 // CHECK: scf.for
-// CHECK: scf.for
-// CHECK: tile.load %{{.*}} -> tensor<64xf32>
-// CHECK-NOT: tensor<64xi1>
 // CHECK: scf.for
 // CHECK: tile.load %{{.*}} -> tensor<64xf32>
 // CHECK-NOT: tensor<64xi1>
@@ -179,7 +165,7 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
 // The addresses of atomics need registers, so the kernel saves them.
 !pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 // CHECK-LABEL: tile.kernel @atomic_dkv
-// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers, keep_loops>
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers>
 func.func @atomic(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %dq: !pq,
                   %dk: !pq, %dv: !pq, %stats: !pstats, %dka: !pacc, %dva: !pacc, %cu: !cu, %max: index, %scale: f32) {
   tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv

@@ -65,10 +65,9 @@
 // CHECK: %[[QH:.*]] = tile.slice %arg0[%{{.*}}, *, %[[HEAD]], *]
 // CHECK: %[[DOH:.*]] = tile.slice %arg4[%{{.*}}, *, %[[HEAD]], *]
 // CHECK: %[[ACCH:.*]] = tile.slice %arg10[%{{.*}}, *, %[[HEAD]], *]
-// Only blocks of keys beyond the end need a mask.
-// CHECK: %[[R:.*]]:2 = scf.for
-// CHECK: arith.select %{{.*}}, %{{.*}} : tensor<128x64xi1>
-// CHECK: scf.for %[[M:.*]] = %{{.*}} step %[[C64]] iter_args(%[[DK:.*]] = %[[R]]#0, %[[DV:.*]] = %[[R]]#1)
+// One loop with the mask: tile-split-masked-loops finds where it is constant.
+// CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%[[DK:.*]] = %{{.*}}, %[[DV:.*]] = %{{.*}}) -> ({{.*}}) : i32
+// CHECK: %[[M:.*]] = arith.index_cast %[[I]]
 // CHECK: %[[LSE:.*]] = tile.load %{{.*}}[%[[M]]] {{.*}} -> tensor<64xf32>
 // CHECK: %[[D:.*]] = tile.load %{{.*}}[%[[M]]] {{.*}} -> tensor<64xf32>
 // CHECK: %[[Q:.*]] = tile.load %[[QH]][%[[M]], %[[C0]]]
@@ -77,8 +76,10 @@
 // CHECK: %[[OFFSET:.*]] = arith.negf %[[LSE]]
 // CHECK: %[[OFFSETS:.*]] = tile.broadcast %[[OFFSET]] along 0
 // CHECK: %[[E:.*]] = math.fma %[[S]], %{{.*}}, %[[OFFSETS]]
-// CHECK: %[[P:.*]] = math.exp2 %[[E]]
-// CHECK-NOT: arith.select
+// CHECK: %[[EXP:.*]] = math.exp2 %[[E]]
+// CHECK: %[[KEY:.*]] = tile.iota along 0
+// CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[KEY]], %{{.*}} : tensor<128x64xi32>
+// CHECK: %[[P:.*]] = arith.select %[[EXISTS]], %[[EXP]]
 // CHECK: %[[G:.*]] = tile.load %[[DOH]][%[[M]], %[[C0]]]
 // CHECK: %[[PL:.*]] = arith.truncf %[[P]]
 // CHECK: %[[GT:.*]] = tile.transpose %[[G]] [1, 0]
