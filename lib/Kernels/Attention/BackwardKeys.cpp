@@ -174,8 +174,8 @@ Value KeyBuilder::visible(Value m) {
     mask = arith::AndIOp::create(b, mask,
                                  arith::CmpIOp::create(b, predicate, x, y));
   };
-  // For each key, the query that sees it as `first` sees the first key; relative
-  // to m, as the queries are.
+  // For each key, the query that sees it as `first` sees the first key;
+  // relative to m, as the queries are.
   auto ofKey = [&](Value first) {
     return add(key, splat(tile, sub(first, i32(m))));
   };

@@ -369,18 +369,21 @@ bool LoopSplitter::run() {
     end = arith::MaxSIOp::create(builder, loc, begin, end);
   bool isNarrow = loop.getInductionVar().getType().isInteger(32);
   auto keep = [&](Value bound) { return isNarrow ? keepHere(bound) : bound; };
-  // `begin` and `end` are whole steps from `lower`, perhaps behind `upper`. The
-  // loops before and between end at `upper` at most, so that accesses are known
-  // to be in bounds; where none is before, that would take another register.
-  auto limit = [&](Value bound) -> Value {
-    return growing.empty()
-               ? bound
-               : arith::MinSIOp::create(builder, loc, bound, upper).getResult();
+  // `begin` and `end` are whole steps from `lower`, perhaps behind `upper`. TMA
+  // copies numbers of the rows of a part of a buffer only if they are known to
+  // lie within it, so loops with such loads end at `upper` at most.
+  bool loadsNumbers =
+      llvm::any_of(loop.getBody()->getOps<LoadOp>(),
+                   [](LoadOp load) { return load.getType().getRank() == 1; });
+  auto limit = [&](Value bound) {
+    return loadsNumbers
+               ? builder.createOrFold<arith::MinSIOp>(loc, bound, upper)
+               : bound;
   };
   Value beginOrUpper;
   if (!growing.empty()) {
     beginOrUpper = keep(limit(begin));
-    begin = keep(begin);
+    begin = loadsNumbers ? keep(begin) : beginOrUpper;
   }
   if (!shrinking.empty())
     end = keep(end);

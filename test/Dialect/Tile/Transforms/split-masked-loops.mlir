@@ -7,6 +7,7 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 !b = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!numbers = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 !x = tensor<64x64xf16>
 !acc = tensor<64x64xf32>
 !ints = tensor<64x64xi32>
@@ -73,12 +74,10 @@ tile.kernel @constant(%b: !b) attributes {num_warps = 4 : i32} {
 // A window hides keys at both ends.
 // CHECK-LABEL: tile.kernel @window
 // CHECK: %[[N:.*]] = tile.dim
-// CHECK: %[[FIRST:.*]] = arith.minsi %[[BEGIN:[a-z0-9_]+]], %[[N]] : index
-// CHECK-NEXT: scf.for %{{.*}} = %c0 to %[[FIRST]] step
+// CHECK: scf.for %{{.*}} = %c0 to %[[BEGIN:[a-z0-9_]+]] step
 // CHECK: arith.cmpi sge
 // CHECK: arith.cmpi sle
-// CHECK: %[[SECOND:.*]] = arith.minsi %[[END:[a-z0-9_]+]], %[[N]] : index
-// CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[SECOND]] step
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END:[a-z0-9_]+]] step
 // CHECK-NOT: arith.cmpi
 // CHECK: scf.for %{{.*}} = %[[END]] to %[[N]] step
 // CHECK-NOT: arith.cmpi sge
@@ -116,17 +115,22 @@ tile.kernel @window(%b: !b, %row: index) attributes {num_warps = 4 : i32} {
 }
 
 // One comparison without signs tests both sides of a window. It is left out in the
-// iterations in which the distance is neither negative nor too large.
+// iterations in which the distance is neither negative nor too large. The loops load a
+// number for each row: they end at the end of the original loop at most, which shows
+// that the numbers are in bounds.
 // CHECK-LABEL: tile.kernel @unsigned
-// CHECK: scf.for
+// CHECK: %[[N:.*]] = tile.dim
+// CHECK: %[[FIRST:.*]] = arith.minsi %[[BEGIN:[a-z0-9_]+]], %[[N]] : index
+// CHECK-NEXT: scf.for %{{.*}} = %c0 to %[[FIRST]] step
 // CHECK: arith.cmpi ult
-// CHECK: scf.for
+// CHECK: %[[SECOND:.*]] = arith.minsi %[[END:[a-z0-9_]+]], %[[N]] : index
+// CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[SECOND]] step
 // CHECK-NOT: arith.cmpi
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %[[END]] to %[[N]] step
 // CHECK: arith.cmpi ult
 // CHECK-NOT: scf.for
 // REMARK: Reason="2 comparisons hold for the whole tile in some iterations: 3 loops"
-tile.kernel @unsigned(%b: !b, %row: i32, %width: i32) attributes {num_warps = 4 : i32} {
+tile.kernel @unsigned(%b: !b, %numbers: !numbers, %row: i32, %width: i32) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -138,6 +142,8 @@ tile.kernel @unsigned(%b: !b, %row: i32, %width: i32) attributes {num_warps = 4 
   %widths = tensor.splat %width : !ints
   %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (!acc) {
     %x = tile.load %b[%i, %c0] : !b -> !x
+    %number = tile.load %numbers[%i] : !numbers -> tensor<64xf32>
+    "use"(%number) : (tensor<64xf32>) -> ()
     %s = tile.dot %x, %x, %acc : !x, !x -> !acc
     %i32 = arith.index_cast %i : index to i32
     %behind = arith.subi %i32, %row : i32
@@ -159,8 +165,7 @@ tile.kernel @unsigned(%b: !b, %row: i32, %width: i32) attributes {num_warps = 4 
 // CHECK: %[[HOLDS:.*]] = arith.cmpi sge, %{{.*}}, %c0
 // CHECK: arith.select %[[HOLDS]], %c0, %[[LENGTH]] : index
 // CHECK: %[[FULL:.*]] = arith.select %{{.*}}, %{{.*}}, %[[LENGTH]] : index
-// CHECK: %[[MOST:.*]] = arith.minsi %[[FULL]], %[[N]]
-// CHECK: scf.for %{{.*}} = %c0 to %[[MOST]] step %c64
+// CHECK: scf.for %{{.*}} = %c0 to %[[FULL]] step %c64
 // CHECK: arith.cmpi slt
 // CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c64
 // CHECK-NOT: arith.cmpi
