@@ -369,11 +369,14 @@ void LoadAhead::runOnOperation() {
     // A thread that carries results in registers waits for them at the end of
     // the iteration that loads them, where it moves them to those of the next
     // one. Where threads wait for each other, all of them wait with it.
-    // Of several blocks, others run then; small copies pay nevertheless.
-    int64_t blocks = countResidentBlocks(*chip, countBlockWarps(kernel, *chip),
-                                         before + kLeastRegisterMargin);
-    bool isTogether =
-        (blocks == 1 || each <= kSmallCopy) && waitsForOthers(loop);
+    // Of several blocks, others run then, unless they are blocks of a cluster,
+    // which wait for each other, too; small copies pay nevertheless.
+    int64_t blockWarps = countBlockWarps(kernel, *chip);
+    int64_t blocks =
+        countResidentBlocks(*chip, blockWarps, before + kLeastRegisterMargin);
+    bool isTogether = (blocks == 1 || kernel.getNumWarps() > blockWarps ||
+                       each <= kSmallCopy) &&
+                      waitsForOthers(loop);
     int64_t chosen = distance ? distance
                      : isTogether || copiesRows
                          ? 0
@@ -388,8 +391,8 @@ void LoadAhead::runOnOperation() {
       int64_t mostBlocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
       chosen = getCopyDistance(kernel, *chip, each, before, copied, mostBlocks);
       if (chosen > 0) {
-        int64_t bytes = (chosen + 1) * countBlockWarps(kernel, *chip) *
-                        chip->warpSize * each * 4;
+        int64_t bytes =
+            (chosen + 1) * blockWarps * chip->warpSize * each * 4;
         copied += bytes;
         remark::passed(loop.getLoc(), name)
             << remark::metric("loads", loads.size())

@@ -250,6 +250,31 @@ tile.kernel @together(%x: !rows, %f: !factors, %y: !rows, %first: index, %end: i
 
 // -----
 
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 64], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!t16 = tensor<1x65536xbf16, #blocked>
+!t = tensor<1x65536xf32, #blocked>
+
+// Of several blocks of a cluster, none runs while the others wait: the row is copied.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=1, shared bytes=32768
+tile.kernel @cluster(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 64 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  scf.for %i = %first to %end step %c1 {
+    %t16 = tile.load %x[%i, %c0] : !rows -> !t16
+    %t = arith.extf %t16 : !t16 to !t
+    %sum = tile.reduce addf %t along 1 : !t -> tensor<1xf32, #tile.slice<1, #blocked>>
+    %sums = tile.broadcast %sum along 1 : tensor<1xf32, #tile.slice<1, #blocked>> -> !t
+    %q = arith.mulf %t, %sums : !t
+    %q16 = arith.truncf %q : !t to !t16
+    tile.store %q16, %y[%i, %c0] : !t16, !rows
+  }
+}
+
+// -----
+
 #blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 4], order = [1, 0]>
 !rows = !tile.buffer<?x?xbf16, #tile.strided<[?, 1]>, global>
 !factors = !tile.buffer<?xf32, #tile.strided<[1]>, global>
