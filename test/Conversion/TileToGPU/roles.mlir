@@ -28,20 +28,8 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
   // CHECK: gpu.barrier
   tile.barrier
   // CHECK: gpu.shuffle idx
-  // The code of the producers comes first.
-  // CHECK: %[[COPIES:.*]] = arith.cmpi uge, %{{.*}}, %c8_i32
-  // CHECK: scf.if %[[COPIES]] {
-  // CHECK: nvvm.setmaxregister decrease 24
-  // CHECK: %[[FIRST_WARP:.*]] = arith.cmpi eq, %{{.*}}, %c8_i32
-  // CHECK: scf.if %[[FIRST_WARP]] {
-  // CHECK: %[[ONE:.*]] = nvvm.elect.sync
-  // CHECK: scf.if %[[ONE]] {
-  // CHECK: nvvm.mbarrier.arrive.expect_tx %[[BAR:.*]], %c16384_i32 : !llvm.ptr<3>, i32
-  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c0_i32, %{{.*}}, %c0_i32]
-  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c64_i32, %{{.*}}, %c0_i32]
-  // CHECK-NOT: bar.warp.sync
-  // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
-  // CHECK: } else {
+  // CHECK: %[[COMPUTES:.*]] = arith.cmpi ult, %{{.*}}, %c8_i32
+  // CHECK: scf.if %[[COMPUTES]] {
   tile.warp_roles warps = [8, 4] registers = [240, 24] {
     // CHECK: nvvm.setmaxregister increase 240
     // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %{{.*}}, %c0_i32 : !llvm.ptr<3>, i32, i32
@@ -52,8 +40,19 @@ tile.kernel @roles(%k: !k, %row: index) attributes {num_warps = 8 : i32} {
     // CHECK: %[[LANE:.*]] = arith.andi
     // CHECK: setp.eq.u32 arrives, $1, 0;\0A@arrives mbarrier.arrive.shared::cta.b64 _, [$0];\0A}", "r,r,~{memory}" %{{.*}}, %[[LANE]]
     tile.arrive_barrier %full[%c1] : !bars
+  // CHECK: } else {
   }, {
+    // CHECK: nvvm.setmaxregister decrease 24
+    // CHECK: %[[FIRST_WARP:.*]] = arith.cmpi eq, %{{.*}}, %c8_i32
+    // CHECK: scf.if %[[FIRST_WARP]] {
+    // CHECK: %[[ONE:.*]] = nvvm.elect.sync
+    // CHECK: scf.if %[[ONE]] {
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %[[BAR:.*]], %c16384_i32 : !llvm.ptr<3>, i32
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c0_i32, %{{.*}}, %c0_i32]
+    // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[BAR]], box[%c64_i32, %{{.*}}, %c0_i32]
     tile.bulk_copy %k[%c0, %row, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
+    // CHECK-NOT: bar.warp.sync
+    // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
     tile.arrive_barrier %full[%c1] : !bars
   }
 }
@@ -203,31 +202,30 @@ tile.kernel @saves(%k: !k, %row: index) attributes {num_warps = 8 : i32, schedul
   %full = tile.alloc : !bars
   tile.init_barriers %full, 1 : !bars
   tile.barrier
-  // CHECK: nvvm.setmaxregister decrease 24
-  // CHECK: arith.cmpi eq, %{{.*}}, %c8_i32
-  // CHECK-NOT: nvvm.elect.sync
-  // CHECK: scf.for
-  // CHECK: nvvm.mbarrier.try_wait.parity
-  // CHECK-NEXT: %[[COPIES:.*]] = nvvm.elect.sync
-  // CHECK-NEXT: scf.if %[[COPIES]] {
-  // CHECK: nvvm.mbarrier.arrive.expect_tx
-  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
-  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
-  // CHECK-NEXT: }
-  // CHECK-NEXT: %[[ARRIVES:.*]] = nvvm.elect.sync
-  // CHECK-NEXT: scf.if %[[ARRIVES]] {
-  // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
-  // CHECK-NEXT: }
-  // CHECK: } else {
   // CHECK: nvvm.setmaxregister increase 240
   tile.warp_roles warps = [8, 4] registers = [240, 24] {
     // CHECK-NOT: nvvm.elect.sync
     // CHECK: @arrives mbarrier.arrive
     tile.arrive_barrier %full[%c1] : !bars
   }, {
+    // CHECK: nvvm.setmaxregister decrease 24
+    // CHECK: arith.cmpi eq, %{{.*}}, %c8_i32
+    // CHECK-NOT: nvvm.elect.sync
+    // CHECK: scf.for
     scf.for %i = %c0 to %row step %c1 {
+      // CHECK: nvvm.mbarrier.try_wait.parity
       tile.wait_barrier %full[%c1] phase %c0 : !bars
+      // CHECK-NEXT: %[[COPIES:.*]] = nvvm.elect.sync
+      // CHECK-NEXT: scf.if %[[COPIES]] {
+      // CHECK: nvvm.mbarrier.arrive.expect_tx
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK-NEXT: }
       tile.bulk_copy %k[%c0, %i, %c0] dims [1, 2], %t, %full[%c0] : !k, !tile, !bars
+      // CHECK-NEXT: %[[ARRIVES:.*]] = nvvm.elect.sync
+      // CHECK-NEXT: scf.if %[[ARRIVES]] {
+      // CHECK: nvvm.mbarrier.arrive %{{.*}} : !llvm.ptr<3>
+      // CHECK-NEXT: }
       tile.arrive_barrier %full[%c1] : !bars
     }
   }

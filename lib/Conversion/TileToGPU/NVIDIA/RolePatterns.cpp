@@ -186,7 +186,7 @@ void tile::numberThreadsInGroups(Operation *root) {
     if (!threads)
       return;
     branch->removeAttr(kGroupThreadsAttr);
-    branch.getElseRegion().walk([&](Operation *op) {
+    branch.getThenRegion().walk([&](Operation *op) {
       auto id = dyn_cast<mlir::gpu::ThreadIdOp>(op);
       if (!isa<tile::gpu::ThreadOp>(op) &&
           !(id && id.getDimension() == mlir::gpu::Dimension::x))
@@ -271,15 +271,12 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
     roles.push_back({&region, roles.size(), all, all + warps});
     all += warps;
   }
-  // Emits a branch for the warps below `end`, its else region, and enters it.
-  // The code of the other warps comes first: that of the producers is then next
-  // to the start of the kernel, and the first copies wait for fewer
-  // instructions.
+  // Emits a branch for the warps below `end` and enters it.
   auto enterBelow = [&](int64_t end) {
-    Value isBehind =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warp, b.i32(end));
-    auto branch = scf::IfOp::create(b, isBehind, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(branch.elseBlock());
+    Value below =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp, b.i32(end));
+    auto branch = scf::IfOp::create(b, below, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
     return branch;
   };
   // Roles that share a warpgroup change its registers together.
@@ -307,11 +304,11 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
       scf::IfOp own = enterBelow(role.end);
       markGroups(role, own);
       emitRole(role, warp, savesRegisters, b);
-      b.setInsertionPointToStart(own.thenBlock());
+      b.setInsertionPointToStart(own.elseBlock());
     }
     emitRole(together.back(), warp, savesRegisters, b);
     if (branch)
-      b.setInsertionPointToStart(branch.thenBlock());
+      b.setInsertionPointToStart(branch.elseBlock());
   }
   return b.erase(op);
 }

@@ -391,8 +391,7 @@ void LoadAhead::runOnOperation() {
       int64_t mostBlocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
       chosen = getCopyDistance(kernel, *chip, each, before, copied, mostBlocks);
       if (chosen > 0) {
-        int64_t bytes =
-            (chosen + 1) * blockWarps * chip->warpSize * each * 4;
+        int64_t bytes = (chosen + 1) * blockWarps * chip->warpSize * each * 4;
         copied += bytes;
         remark::passed(loop.getLoc(), name)
             << remark::metric("loads", loads.size())
