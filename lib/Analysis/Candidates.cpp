@@ -27,8 +27,8 @@ static constexpr int64_t kManyBlocks = 4;
 /// the second kernel.
 static constexpr double kLeastSharedGain = 0.02;
 
-/// Of so many candidates with products, one at least shares tiles between
-/// blocks, and one does not.
+/// Of this many candidates with products, at least one lets blocks share the
+/// iterations of a tile, and at least one does not.
 static constexpr size_t kVariety = 3;
 
 /// The most blocks that share the iterations of a loop.

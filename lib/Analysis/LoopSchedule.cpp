@@ -81,8 +81,8 @@ LoopBounds tile::computeBounds(const LoopGraph &graph) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What comes before a node in an execution of the body: nodes whose results it
-/// waits for, and others.
+/// The nodes that a node follows in an execution of the body: those whose
+/// results it waits for, and those that it only starts after.
 struct Before {
   llvm::SmallVector<unsigned, 4> awaited, others;
 };
@@ -96,10 +96,10 @@ struct Clocks {
 };
 } // namespace
 
-/// Adds to `predecessors` that sums come after the operands of all products,
-/// and operands of sums alone after those of others. Sums are products whose
-/// results nothing in the iteration reads. Without turns, one that starts early
-/// slows down products of other groups that these wait for
+/// Delays sums: products whose results no node of the iteration reads. Sums
+/// start after the operands of all products. Operands that only sums read are
+/// computed after the other operands. Without turns, a sum that starts early
+/// slows down the products that other groups wait for
 /// (docs/notes/hopper-backward.md, "Start dV before dS").
 static void delaySums(const LoopGraph &graph, Predecessors &predecessors) {
   unsigned size = graph.nodes.size();

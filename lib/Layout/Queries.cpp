@@ -230,6 +230,7 @@ AccessGroups widestAccess(ArrayRef<int64_t> order,
 
 /// Returns the largest number of different words in one bank.
 int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
+  // llvm::sort calls qsort for integers, which is slower.
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   SmallVector<int64_t, 64> load(banks, 0);

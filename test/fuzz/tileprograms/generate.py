@@ -16,6 +16,8 @@ PRODUCT_TYPES = [("f16", None), ("f16", None), ("bf16", None), ("bf16", None), (
                  ("f32", "tf32"), ("f32", "bf16x3")]
 
 LIMITS = {"f16": 2000.0, "bf16": 1e6, "f32": 1e6}
+#: Elements of a thread in a tile that is reshaped.
+MOST_OF_A_THREAD = 256
 #: The operations that combine two tiles like reductions of these kinds.
 COMBINATIONS = {
     "addf": "arith.addf", "maxnumf": "arith.maxnumf", "minimumf": "arith.minimumf", "addi": "arith.addi",
@@ -738,6 +740,12 @@ class Generator:
             return
         extents = [self.program.extents[d] for d in self.program.types[x].dims]
         count = math.prod(extents)
+        # Threads hold copies of a tile whose extents have few factors of two, and
+        # no padding helps a tile that is reshaped: its code takes LLVM a minute
+        # (docs/notes/amd-attention.md, "Not implemented").
+        shares = math.prod(n & -n for n in extents)
+        if count / min(shares, 32 * self.program.warps) > MOST_OF_A_THREAD:
+            return
         kind = self.draw.random()
         if kind < 0.3:
             shape = [count]

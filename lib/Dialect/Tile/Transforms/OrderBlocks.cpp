@@ -50,7 +50,7 @@ private:
 } // namespace
 
 namespace {
-/// What the blocks of a grid share in an iteration of a loop.
+/// The tiles that several blocks of a grid read in an iteration of a loop.
 struct SharedTiles {
   /// The bytes of the tiles that depend on x alone, and on y alone.
   int64_t x = 0, y = 0;
@@ -153,8 +153,8 @@ static BlockOrder chooseOrder(KernelOp kernel, const Chip &chip) {
 }
 
 namespace {
-/// Emits the place of a block from its number. All values are i32: a launch has
-/// fewer than 2^31 blocks along x.
+/// Emits the coordinates of a block from its number. All values are i32: a
+/// launch has fewer than 2^31 blocks along x.
 class Walk : I32Emitter {
 public:
   /// A group of fewer blocks along x than `leastHeight` has panels of one
@@ -163,8 +163,8 @@ public:
       : I32Emitter(builder), order(order), leastHeight(leastHeight) {}
 
   /// Returns the coordinates along x and y of block `id` of a grid of `rows` by
-  /// `columns` blocks. Divisors are numbers of the launch, so that a persistent
-  /// kernel inverts them once, and no division waits for another.
+  /// `columns` blocks. The divisors depend on the launch only: a persistent
+  /// kernel computes their reciprocals once, and no division waits for another.
   std::pair<Value, Value> emitPlace(Value id, Value rows, Value columns);
 
 private:

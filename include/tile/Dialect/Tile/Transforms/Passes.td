@@ -244,9 +244,10 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
 def TileSplitMaskedLoops : Pass<"tile-split-masked-loops", "::tile::KernelOp"> {
   let summary = "Splits loops into iterations with and without a mask (S1)";
   let description = [{
-    A comparison of coordinates with a bound (arith.cmpi slt, sle, sgt or sge; ult,
-    ule, ugt or uge, of which both sides of a window need one only) often holds for all elements of the tile in most iterations: the last keys
-    need a mask, those before do not. The pass splits a loop with matrix products
+    A comparison of coordinates with a bound (arith.cmpi with an order, signed or
+    unsigned) often holds for all elements of the tile in most iterations: the last
+    keys need a mask, those before do not. One unsigned comparison may test both
+    sides of a window. The pass splits a loop with matrix products
     where such a comparison begins or ceases to hold for the whole tile, and
     replaces the comparison by true in the iterations between. One that does not
     depend on the iteration holds in all of them or in none. At most three loops
@@ -294,9 +295,9 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     number of the block: it walks over a group of blocks along x, then along y,
     then over the next group along x. In panels of m blocks, a group is walked
     over m blocks along y, then along x, then over the next m along y. A last
-    panel of fewer blocks is walked along x, then along y. Divisors are numbers of
-    the launch, so that no division waits for another one, and a persistent
-    kernel inverts them once.
+    panel of fewer blocks is walked along x, then along y. The divisors depend on the
+    launch only: no division waits for another one, and a persistent kernel computes
+    their reciprocals once.
 
     The field `order` of the schedule gives the order. Without it, blocks form
     groups if a loop reads tiles whose place depends on x alone, and others whose
